@@ -1,0 +1,95 @@
+"""One small error tree. Every docstring says who raises it and what the caller does.
+
+Errors of drivers and libraries are chained (``raise StoreUnavailable(...) from error``), so nothing is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+class NewsportalError(Exception):
+    """The root. The command line prints it without a traceback and exits with status 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One mistake in ``sources.yaml``: where it is, what was found, what is allowed. Lines count from 1."""
+
+    file: str
+    line: int
+    key: str
+    message: str
+    hint: str | None = None
+
+    def __str__(self) -> str:
+        text = f"{self.file}:{self.line}: {self.key}: {self.message}"
+        return f"{text} ({self.hint})" if self.hint else text
+
+
+class SourcesError(NewsportalError):
+    """Raised by ``sources.load`` with *all* mistakes at once. The caller shows them and stops before any crawling."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__("\n".join(str(problem) for problem in problems))
+        self.problems = tuple(problems)
+
+
+class NotApplicable(NewsportalError):
+    """Raised by an algorithm that cannot work on this input. The stage counts ``reason`` and tries the next or gives up.
+
+    ``reason`` is a short stable slug (``no-body``, ``too-short``), because it becomes a row in the run report;
+    ``detail`` is for people.
+    """
+
+    def __init__(self, reason: str, detail: str | None = None) -> None:
+        super().__init__(f"{reason}: {detail}" if detail else reason)
+        self.reason = reason
+        self.detail = detail
+
+
+class EngineBlocked(NewsportalError):
+    """Raised by an engine's ``parse`` on a captcha, login or quota page. The spider rests that engine ``rest`` seconds."""
+
+    def __init__(self, reason: str, rest: float = 3600.0) -> None:
+        super().__init__(f"{reason}; resting {rest:.0f} s")
+        self.reason = reason
+        self.rest = rest
+
+
+class EgressDenied(NewsportalError):
+    """Raised by ``egress`` for an address nobody may fetch. The caller counts it and does not retry."""
+
+    def __init__(self, url: str, reason: str) -> None:
+        super().__init__(f"{reason}: {url!r}")
+        self.url = url
+        self.reason = reason
+
+
+class StoreError(NewsportalError):
+    """The root of what stores raise."""
+
+
+class StoreUnavailable(StoreError):
+    """The store is away, locked or read-only. The caller keeps its item and tries again later."""
+
+
+class StoreTooNew(StoreError):
+    """The database was written by a newer version. The caller stops; the message names the remedy."""
+
+
+class SearchError(NewsportalError):
+    """The search index is away or broken. The portal says so and goes on without search."""
+
+
+class ReplayError(NewsportalError):
+    """A WARC file cannot be read. Raised before the crawl starts."""
+
+
+class DependencyMissing(NewsportalError):
+    """A capability needs an extra that is not installed. The message is the command that installs it."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs an extra that is not installed; install it with: pip install 'newsportal[{extra}]'")
+        self.extra = extra

@@ -1,0 +1,168 @@
+"""The words of the house: what travels from a source to a reader.
+
+Every value is a frozen dataclass, checked where it enters (spiders, stores, the API) and trusted inside.
+Datetimes are aware. ``None`` means "not found", never ``""``. Collections are tuples, so values can be hashed and shared.
+
+Who adds a field adds it to the store's contract test (``tests/storage/test_contract.py``) as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from hashlib import blake2b
+from types import MappingProxyType
+from typing import Literal
+
+LinkKind = Literal["article", "hub", "other"]
+"""What stands behind a link of a list page: an article, another list page, or neither."""
+
+
+def content_id(text: str) -> str:
+    """A short id of ``text`` that is the same in every process and on every machine (20 hexadecimal digits)."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=10).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """What a result page, feed or hub said about an article, before anybody fetched it.
+
+    ``source`` names who said it, as ``feed:NAME``, ``region:NAME`` or ``engine:NAME``; it is the row of the run report.
+    """
+
+    url: str
+    source: str
+    title: str | None = None
+    summary: str | None = None
+    site: str | None = None
+    published: datetime | None = None
+    author: str | None = None
+    topic: str | None = None
+    category: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Bytes as they were served, and what the server said of them.
+
+    ``url`` is the address that answered (after redirects); ``content_type`` the header as served, which may lie.
+    """
+
+    url: str
+    body: bytes
+    fetched: datetime
+    status: int = 200
+    content_type: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A picture of an article or gallery. Sizes are pixels."""
+
+    url: str
+    caption: str | None = None
+    width: int | None = None
+    height: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """What an extractor found in one page. ``text`` has one paragraph a line; ``html`` is the body, sanitised."""
+
+    title: str | None = None
+    text: str | None = None
+    html: str | None = None
+    published: datetime | None = None
+    author: str | None = None
+    origin: str | None = None  # 来源: who published it first, as the page says
+    images: tuple[Image, ...] = ()
+    language: str | None = None  # BCP 47: "zh", "zh-Hant", "en"
+    canonical: str | None = None
+    algorithm: str | None = None
+    pages: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Why an article was folded into a story. ``score`` runs from 0 to 1; ``of`` is the article it repeats."""
+
+    story_id: str
+    of: str
+    reason: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Article:
+    """An article on its way through the pipelines: each stage answers with a fuller copy (``dataclasses.replace``).
+
+    ``page`` is there until the article is stored; ``identity`` is the canonical form of its URL, by which it is known.
+    """
+
+    url: str
+    link: Link
+    fetched: datetime
+    identity: str | None = None
+    page: Page | None = field(default=None, repr=False)
+    title: str | None = None
+    text: str | None = field(default=None, repr=False)
+    html: str | None = field(default=None, repr=False)
+    published: datetime | None = None
+    author: str | None = None
+    origin: str | None = None
+    site: str | None = None
+    images: tuple[Image, ...] = ()
+    language: str | None = None
+    category: str | None = None
+    topics: tuple[str, ...] = ()
+    algorithm: str | None = None
+    fold: Fold | None = None
+
+    @property
+    def source(self) -> str:
+        return self.link.source
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """One post of a thread. ``floor`` counts from 1 (the opening post)."""
+
+    author: str | None
+    published: datetime | None
+    text: str
+    floor: int | None = None
+    date_text: str | None = None
+    block_text: str | None = None
+    quoted: str | None = None
+    images: tuple[Image, ...] = ()
+    xpath: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """A forum thread with the posts seen so far, in floor order."""
+
+    url: str
+    title: str
+    link: Link
+    fetched: datetime
+    posts: tuple[Post, ...] = ()
+    board: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Gallery:
+    """A photo story (套图) over one or many pages; ``complete`` once every page was seen."""
+
+    url: str
+    title: str
+    link: Link
+    fetched: datetime
+    images: tuple[Image, ...] = ()
+    published: datetime | None = None
+    complete: bool = False
+
+
+EMPTY: Mapping[str, int] = MappingProxyType({})
+"""An immutable empty count table, for defaults."""

@@ -1,0 +1,81 @@
+"""The Index protocol: a search index derived from a store's change log. It may be deleted and rebuilt at any time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal, Protocol, runtime_checkable
+
+from newsportal.storage.base import Store
+
+MAX_QUERY_CHARS = 10_000
+"""Longer queries are cut (threats D: 10 kB queries get an answer, never an error)."""
+
+FIELDS: Mapping[str, str] = {"title": "title", "标题": "title", "site": "site", "站点": "site", "author": "author", "作者": "author",
+                             "topic": "topic", "话题": "topic", "category": "category", "分类": "category"}  # fmt: skip
+"""``title:词`` restricts a word to a field; the Chinese names work too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What a reader asks. In ``text``: words, "phrases", -not, +must, field:word; anything else is taken as words, never an error."""
+
+    text: str
+    topic: str | None = None
+    site: str | None = None
+    category: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    sort: Literal["relevance", "time"] = "relevance"
+    collapse: bool = True  # one hit a story
+    offset: int = 0
+    limit: int = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One article found. ``title_html`` and ``snippet_html`` are escaped HTML in which only ``<mark>`` is a tag."""
+
+    id: str
+    story_id: str
+    url: str
+    score: float
+    title: str
+    title_html: str
+    snippet_html: str
+    site: str | None
+    published: datetime | None
+    moment: datetime
+    folded: int = 0  # other hits of the same story that were collapsed
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """``total`` counts all hits (stories when collapsed). ``words`` are the query's words after segmentation. Facets count per value."""
+
+    hits: tuple[Hit, ...]
+    total: int
+    words: tuple[str, ...] = ()
+    facets: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+
+
+@runtime_checkable
+class Index(Protocol):
+    """Blocking; instances may be shared between threads. Errors: ``SearchError`` when the index itself is away or broken."""
+
+    def search(self, query: Query) -> Results: ...
+
+    def follow(self, store: Store) -> int:
+        """Take in what changed since the last call; answers how many rows of the change log were read."""
+        ...
+
+    def rebuild(self, store: Store, progress: Callable[[int], None] | None = None) -> int:
+        """Build anew beside the present index, then swap: searches go on meanwhile. Answers the number of articles."""
+        ...
+
+    def position(self) -> int:
+        """The change log position up to which everything is indexed."""
+        ...
+
+    def close(self) -> None: ...
