@@ -16,6 +16,7 @@ from urllib.parse import urljoin
 import lxml.html
 from lxml import etree
 from lxml.cssselect import CSSSelector
+from lxml.html import HtmlElement as Element
 
 from newsportal.text import clean
 
@@ -24,8 +25,21 @@ if TYPE_CHECKING:
 
     from newsportal.items import Page
 
-Element = lxml.html.HtmlElement
-"""The type of a node, so that nobody else need import lxml."""
+__all__ = [
+    "Document",
+    "Element",
+    "copy_of",
+    "css",
+    "decode",
+    "document",
+    "from_text",
+    "join",
+    "lines_of",
+    "link_of",
+    "parse_html",
+    "text_of",
+    "xpath",
+]
 
 MAX_CHARS = 8_000_000
 """Longer pages are cut: ten times the longest article page of the development set."""

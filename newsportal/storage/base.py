@@ -234,7 +234,7 @@ class Store(Protocol):
     def save_source_state(self, state: SourceState) -> None: ...
 
     def defer(self, links: Sequence[Link], *, now: datetime) -> None:
-        """Remember links that could not be fetched for now (server away, time-out), to be asked again in the next run. Idempotent by URL."""
+        """Remember links that could not be fetched for now (server away, time-out), to be asked again next time. Idempotent by URL."""
         ...
 
     def deferred(self, source: str) -> list[Link]:
