@@ -84,13 +84,18 @@ class Extraction:
 
 
 @dataclass(frozen=True, slots=True)
-class Fold:
-    """Why an article was folded into a story. ``score`` runs from 0 to 1; ``of`` is the article it repeats."""
+class FoldKey:
+    """A key under which an article repeats another: articles that share ``key`` within ``window`` seconds are one story.
 
-    story_id: str
-    of: str
+    ``reason`` is a stable slug that readers see translated (``same-title``, ``same-text``); ``score`` runs from 0 to 1.
+    ``same_site`` False: articles of one site never fold by this key (standing columns share a title).
+    """
+
+    key: str
     reason: str
-    score: float
+    score: float = 1.0
+    window: float = 3 * 86400.0
+    same_site: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +122,7 @@ class Article:
     category: str | None = None
     topics: tuple[str, ...] = ()
     algorithm: str | None = None
-    fold: Fold | None = None
+    keys: tuple[FoldKey, ...] = ()
 
     @property
     def source(self) -> str:

@@ -19,28 +19,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol, runtime_checkable
 
-from newsportal.items import Article, Image, Link
+from newsportal.items import Article, FoldKey, Image, Link
 from newsportal.report import Run
 
 Outcome = Literal["stored", "folded", "same", "revised"]
 """What ``add`` did: a new story, a new version of a story, nothing (known, unchanged), or a newer text of a known article."""
 
 Order = Literal["newest", "hottest"]
-
-
-@dataclass(frozen=True, slots=True)
-class FoldKey:
-    """A key under which an article repeats another: articles that share ``key`` within ``window`` seconds are one story.
-
-    ``reason`` is told to readers («同题» for a title, «同文» for a text); ``score`` runs from 0 to 1.
-    ``same_site`` False: articles of one site never fold by this key (standing columns share a title).
-    """
-
-    key: str
-    reason: str
-    score: float = 1.0
-    window: float = 3 * 86400.0
-    same_site: bool = True
 
 
 @dataclass(frozen=True, slots=True)
