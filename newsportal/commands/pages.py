@@ -1,0 +1,132 @@
+"""Saved pages as input: ``FILE``, ``DIR`` or ``-``, the same for every command that reads pages from a disk.
+
+A folder holds ``<id>.html`` or ``<id>.html.gz`` (also ``.htm``, ``.xhtml``), and beside each an optional ``<id>.json`` of which
+only the address (``url``, or ``base`` as list pages have it) and ``summary`` are read: gold answers may lie in the same file.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO
+
+MAX_BYTES = 16 * 1024 * 1024
+"""What the crawl would download at most (DOWNLOAD_MAXSIZE); a packed file is unpacked no further than this."""
+
+MAX_SIDECAR_BYTES = 4 * 1024 * 1024
+"""A ``<id>.json`` beyond this is not the description of one page."""
+
+PAGE_SUFFIXES = (".html", ".htm", ".xhtml")
+PAGE_ENDINGS = tuple(suffix + packed for suffix in PAGE_SUFFIXES for packed in ("", ".gz"))
+GZIP_MAGIC = b"\x1f\x8b"
+
+
+class BadPage(ValueError):
+    """Raised by :meth:`SavedPage.read` for a file that cannot be read or is too large. The caller writes an ``error`` line and goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class SavedPage:
+    """One saved page. ``body`` is bytes as served; ``error`` says why there are none. ``url`` and ``summary`` come from ``<id>.json``."""
+
+    id: str
+    body: bytes = field(default=b"", repr=False)
+    url: str | None = None
+    summary: str | None = None
+    error: str | None = None
+    path: Path | None = None
+
+
+def saved_pages(path: str | Path) -> Iterator[SavedPage]:
+    """The pages of a file, of a folder (by name, not its subfolders) or of standard input (``-``).
+
+    Never raises for a bad page: it comes with ``error``. Raises ``FileNotFoundError`` when ``path`` itself is missing.
+    """
+    if str(path) == "-":
+        yield _page("-", None, sys.stdin.buffer)
+        return
+    start = Path(path)
+    if not start.exists():
+        raise FileNotFoundError(f"no such file or folder: {start}")
+    for file in _files(start):
+        yield _saved(file)
+
+
+def page_id(file: Path) -> str:
+    """``a.b.html.gz`` → ``a.b``; a name without a known ending stays as it is."""
+    name = file.name
+    for ending in sorted(PAGE_ENDINGS, key=len, reverse=True):
+        if name.lower().endswith(ending):
+            return name[: -len(ending)]
+    return file.stem
+
+
+def _files(start: Path) -> Iterable[Path]:
+    if start.is_file():
+        return [start]
+    return sorted(file for file in start.iterdir() if file.is_file() and file.name.lower().endswith(PAGE_ENDINGS))
+
+
+def _saved(file: Path) -> SavedPage:
+    try:
+        with file.open("rb") as stream:
+            return _page(page_id(file), file, stream)
+    except OSError as error:
+        return SavedPage(page_id(file), error=f"cannot be read: {error.strerror or error}", path=file)
+
+
+def _page(name: str, file: Path | None, stream: BinaryIO) -> SavedPage:
+    url, summary = _description(file.with_name(f"{name}.json")) if file else (None, None)
+    try:
+        return SavedPage(name, read_bounded(stream), url, summary, path=file)
+    except BadPage as error:
+        return SavedPage(name, url=url, summary=summary, error=str(error), path=file)
+
+
+def read_bounded(stream: BinaryIO, limit: int = MAX_BYTES) -> bytes:
+    """The bytes of ``stream``, unpacked if they are gzip. Raises ``BadPage`` beyond ``limit`` bytes or for a broken archive."""
+    body = stream.read(limit + 1)
+    if body.startswith(GZIP_MAGIC):
+        body = _unpack(body, limit)
+    if len(body) > limit:
+        raise BadPage(f"larger than {limit} bytes")
+    return body
+
+
+def _unpack(packed: bytes, limit: int) -> bytes:
+    inflate = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+    try:
+        body = inflate.decompress(packed, limit + 1)
+    except zlib.error as error:
+        raise BadPage(f"broken gzip: {error}") from error
+    if not inflate.eof and len(body) <= limit:
+        raise BadPage("broken gzip: it ends too early")
+    return body
+
+
+def _description(file: Path) -> tuple[str | None, str | None]:
+    """Address and summary beside a page. A missing or broken file is no description, since the page can be read without one."""
+    try:
+        with _opened(file) as stream:
+            found = json.loads(stream.read(MAX_SIDECAR_BYTES))
+    except (OSError, ValueError, EOFError, zlib.error, RecursionError):
+        return None, None
+    if not isinstance(found, dict):
+        return None, None
+    return _text(found.get("url")) or _text(found.get("base")), _text(found.get("summary"))
+
+
+def _opened(file: Path) -> BinaryIO:
+    packed = file.with_name(f"{file.name}.gz")
+    if not file.exists() and packed.exists():
+        return gzip.open(packed, "rb")  # type: ignore[return-value]
+    return file.open("rb")
+
+
+def _text(value: object) -> str | None:
+    return value.strip() or None if isinstance(value, str) else None
