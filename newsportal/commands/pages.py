@@ -23,6 +23,7 @@ MAX_SIDECAR_BYTES = 4 * 1024 * 1024
 
 PAGE_SUFFIXES = (".html", ".htm", ".xhtml")
 PAGE_ENDINGS = tuple(suffix + packed for suffix in PAGE_SUFFIXES for packed in ("", ".gz"))
+PACKING_SLACK = 64 * 1024  # gzip makes what cannot be packed longer: 18 bytes, the file's name, 5 bytes a block of 16 kB
 GZIP_MAGIC = b"\x1f\x8b"
 
 
@@ -90,7 +91,7 @@ def _page(name: str, file: Path | None, stream: BinaryIO) -> SavedPage:
 
 def read_bounded(stream: BinaryIO, limit: int = MAX_BYTES) -> bytes:
     """The bytes of ``stream``, unpacked if they are gzip. Raises ``BadPage`` beyond ``limit`` bytes or for a broken archive."""
-    body = stream.read(limit + 1)
+    body = stream.read(limit + PACKING_SLACK)
     if body.startswith(GZIP_MAGIC):
         body = _unpack(body, limit)
     if len(body) > limit:
