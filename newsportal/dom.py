@@ -33,6 +33,7 @@ __all__ = [
     "decode",
     "document",
     "from_text",
+    "html_of",
     "join",
     "lines_of",
     "link_of",
@@ -143,6 +144,11 @@ def xpath(node: Element, expression: str) -> list[object]:
 def text_of(node: Element) -> str:
     """The visible text below ``node`` on one line, cleaned."""
     return clean("".join(_pieces(node, " ")))
+
+
+def html_of(node: Element) -> str:
+    """``node`` written as HTML again, without what follows it."""
+    return str(lxml.html.tostring(node, encoding="unicode", with_tail=False))
 
 
 def lines_of(node: Element) -> list[str]:

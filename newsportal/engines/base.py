@@ -16,7 +16,11 @@ from newsportal.dom import Document
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One entry of a result page. ``date`` is as written, ``published`` what it means (aware), where it could be read."""
+    """One entry of a result page. ``date`` is as written, ``published`` what it means (aware), where it could be read.
+
+    ``link`` is the link as the page has it, made absolute where the page's address is known; it may lead through the engine.
+    ``target`` is where such a link ends, when the page itself says so (Baidu's ``mu``, so.com's ``data-mdurl``).
+    """
 
     title: str
     link: str
@@ -24,14 +28,19 @@ class Result:
     summary: str | None = None
     date: str | None = None
     published: datetime | None = None
+    target: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ResultPage:
-    """All entries of a page. ``by`` says who read it: ``wrapper`` or ``generic`` (the wrapper found nothing: the layout changed)."""
+    """All entries of a page. ``by`` says who read it: ``wrapper`` or ``generic``, the template-free reader of result lists.
+
+    ``changed`` is the alarm: a wrapper was there and found nothing, or far less than the template-free reader.
+    """
 
     results: tuple[Result, ...]
     by: Literal["wrapper", "generic"]
+    changed: bool = False
 
 
 Parse = Callable[[Document, datetime], list[Result]]
@@ -40,15 +49,23 @@ Parse = Callable[[Document, datetime], list[Result]]
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """``url`` holds ``##QUERY##`` and ``##START##``. The offset of page n (from 0) is ``first + n * step``."""
+    """``url`` holds ``##QUERY##`` and, where the engine has further pages, ``##START##``: ``first + n * step`` on page n (from 0).
+
+    ``parse`` is ``None`` for an engine without a wrapper: the template-free reader is the plan, not the remedy.
+    """
 
     name: str
     url: str
-    parse: Parse
+    parse: Parse | None = None
     kind: Literal["news", "web"] = "web"
     first: int = 0
     step: int = 10
     encoding: str = "utf-8"
+
+    @property
+    def paged(self) -> bool:
+        """Whether there is a second result page to ask for."""
+        return "##START##" in self.url
 
     def request(self, query: str, page: int = 0) -> str:
         """The address of result page ``page`` (from 0) for ``query``."""
