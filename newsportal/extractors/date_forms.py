@@ -1,0 +1,210 @@
+"""The written forms of a day: each one regular expression and one function that turns its match into a day.
+
+Every quantifier is bounded, so the time is linear in the text. A new form is a row in ``FORMS`` and a row in ``test_date.py``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from typing import Final
+
+from newsportal.extractors.clock import CHINA, zone_of
+from newsportal.extractors.months import MONTH, MONTH_NAMES, WEEKDAY, WEEKDAYS
+
+TOLERANCE: Final = timedelta(days=1)
+"""A date may lie this far after the fetch: zones that are not told differ by up to 14 hours, clocks by minutes."""
+
+Day = tuple[date, bool] | datetime | None
+"""What a form reads: a day and whether its year was written, or a moment (relative forms), or nothing that exists."""
+
+_DIGIT = {
+    character: value
+    for value, digits in enumerate(("〇零○", "一", "二两兩", "三", "四", "五", "六", "七", "八", "九"))
+    for character in digits
+}
+_CN = "〇零○一二三四五六七八九"
+
+
+def number(text: str) -> int:
+    """A whole number in Arabic or Chinese figures: 「二〇二四」, 「一百一十三」, 「廿一」."""
+    if text.isdecimal():
+        return int(text)
+    if not any(character in "十百廿卅" for character in text):
+        return int("".join(str(_DIGIT.get(character, character)) for character in text))
+    total, digit = 0, 0
+    for character in text.replace("廿", "二十").replace("卅", "三十"):
+        if character in "十百":
+            total, digit = total + (digit or 1) * (10 if character == "十" else 100), 0
+        else:
+            digit = _DIGIT.get(character, 0)
+    return total + digit
+
+
+def _date(year: int, month: int, day: int, has_year: bool = True) -> Day:
+    try:
+        return date(year, month, day), has_year
+    except ValueError:
+        return None
+
+
+def _without_year(local: datetime, month: int, day: int) -> Day:
+    """The latest year that has this day and does not put it after tomorrow."""
+    for year in range(local.year, local.year - 9, -1):
+        found = _date(year, month, day, has_year=False)
+        if isinstance(found, tuple) and found[0] <= (local + TOLERANCE).date():
+            return found
+    return None
+
+
+def _year_month_day(match: re.Match[str], local: datetime) -> Day:
+    return _date(int(match["y"]), int(match["mo"]), int(match["d"]))
+
+
+def _compact(match: re.Match[str], local: datetime) -> Day:
+    """20240305, 20240305083000, 20240305T0830."""
+    day = _year_month_day(match, local)
+    if not match["h"] or not isinstance(day, tuple):
+        return day
+    value = day[0]
+    return datetime(value.year, value.month, value.day, int(match["h"]), int(match["m"]), int(match["s"] or 0), tzinfo=local.tzinfo)
+
+
+def _chinese(match: re.Match[str], local: datetime) -> Day:
+    year, month, day = number(match["y"]), number(match["mo"]), number(match["d"])
+    era = match["era"] or ""
+    year += 1911 if "民" in era else 2018 if era == "令和" else 1988 if era == "平成" else 2000 if year < 100 else 0
+    return _date(year, month, day)
+
+
+def _chinese_month_day(match: re.Match[str], local: datetime) -> Day:
+    return _without_year(local, number(match["mo"]), number(match["d"]))
+
+
+def _month_day(match: re.Match[str], local: datetime) -> Day:
+    return _without_year(local, int(match["mo"]), int(match["d"]))
+
+
+def _short_year(match: re.Match[str], local: datetime) -> Day:
+    return _date(2000 + int(match["y"]), int(match["mo"]), int(match["d"]))
+
+
+def _named_month(match: re.Match[str], local: datetime) -> Day:
+    month = MONTH_NAMES[match["mon"].lower()]
+    return _date(int(match["y"]), month, int(match["d"])) if match["y"] else _without_year(local, month, int(match["d"]))
+
+
+def _java(match: re.Match[str], local: datetime) -> Day:
+    """Java's ``Date.toString``: its CST is China's, since that is where such dates are shown to readers."""
+    day = _date(int(match["y"]), MONTH_NAMES[match["mon"].lower()], int(match["d"]))
+    if not isinstance(day, tuple):
+        return None
+    hour, minute, second = (int(part) for part in match["time"].split(":"))
+    if hour > 23 or minute > 59 or second > 59:
+        return None
+    zone = CHINA if match["zone"] == "CST" else zone_of(match["zone"], local.tzinfo or UTC)
+    return datetime(day[0].year, day[0].month, day[0].day, hour, minute, second, tzinfo=zone)
+
+
+def _year_last(match: re.Match[str], local: datetime) -> Day:
+    """05/03/2024: the month first with slashes (American), the day first with points and hyphens; a number past 12 decides."""
+    first, second = int(match["a"]), int(match["b"])
+    month_first = (match["sep"] == "/" and first <= 12) or second > 12
+    return _date(int(match["y"]), *((first, second) if month_first else (second, first)))
+
+
+_UNITS = {
+    **dict.fromkeys(("秒", "秒钟", "秒鐘", "s", "sec", "second"), timedelta(seconds=1)),
+    **dict.fromkeys(("分", "分钟", "分鐘", "m", "min", "minute"), timedelta(minutes=1)),
+    **dict.fromkeys(("小时", "小時", "钟头", "鐘頭", "h", "hr", "hour"), timedelta(hours=1)),
+    **dict.fromkeys(("天", "日", "d", "day"), timedelta(days=1)),
+    **dict.fromkeys(("周", "週", "星期", "礼拜", "禮拜", "w", "wk", "week"), timedelta(weeks=1)),
+    **dict.fromkeys(("月", "mo", "month"), timedelta(days=30)),
+    **dict.fromkeys(("年", "y", "yr", "year"), timedelta(days=365)),
+}
+_FEW = {"半": 0.5, "几": 3.0, "幾": 3.0, "数": 3.0, "數": 3.0, "a": 1.0, "an": 1.0, "one": 1.0, "half": 0.5}
+
+
+def _ago(match: re.Match[str], local: datetime) -> Day:
+    count, unit = match["n"].lower(), match["unit"].lower()
+    size = _UNITS.get(unit) or _UNITS[unit.removesuffix("s")]
+    try:
+        return local - size * (_FEW[count] if count in _FEW else number(count))
+    except OverflowError:  # 9999年前
+        return None
+
+
+_DAYS_BACK = {"今": 0, "昨": 1, "前": 2, "today": 0, "yesterday": 1}
+
+
+def _named_day(match: re.Match[str], local: datetime) -> Day:
+    back = _DAYS_BACK.get(match["day"].lower(), _DAYS_BACK.get(match["day"][0], 0))
+    return (local - timedelta(days=back)).date(), True
+
+
+def _weekday(match: re.Match[str], local: datetime) -> Day:
+    """「周三 08:30」, ``Tuesday at 8:30 AM``: the last such day."""
+    wanted = WEEKDAYS[match["day"].lower()[:3]] if match["day"] else "一二三四五六日".index(match["cn"].replace("天", "日"))
+    return (local - timedelta(days=(local.weekday() - wanted) % 7)).date(), True
+
+
+def _just_now(match: re.Match[str], local: datetime) -> Day:
+    return local
+
+
+_N = r"\d{1,2}"
+_CN_DAY = rf"{_N}|[一二三四五六七八九十廿卅]{{1,3}}"
+_TIME_FOLLOWS = r"(?=[\sT]{1,4}\d{1,2}:\d{2})"
+
+FORMS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], datetime], Day]], ...]] = tuple(
+    (re.compile(pattern, re.IGNORECASE), read)
+    for pattern, read in (
+        (
+            rf"(?P<era>(?:中华|中華)?民[国國]|令和|平成)?\s?(?P<y>(?<!\d)\d{{4}}|(?<!\d)\d{{2,3}}|[{_CN}]{{4}}|(?<=[国國和成])(?:\d{{1,3}}|[元{_CN}十百]{{1,6}}))"
+            rf"\s{{0,2}}[年년]\s{{0,2}}(?P<mo>{_CN_DAY})\s{{0,2}}[月월]\s{{0,2}}(?P<d>{_CN_DAY})\s{{0,2}}(?:[日号號일]|(?!\d))",
+            _chinese,
+        ),
+        (rf"(?<![\d.])(?P<y>\d{{4}})\s?(?P<sep>[-/.])\s?(?P<mo>{_N})\s?(?P=sep)\s?(?P<d>{_N})(?!\d)", _year_month_day),
+        (
+            r"(?<!\d)(?P<y>(?:19|20)\d\d)(?P<mo>0[1-9]|1[0-2])(?P<d>0[1-9]|[12]\d|3[01])"
+            r"(?:T?(?P<h>[01]\d|2[0-3])(?P<m>[0-5]\d)(?P<s>[0-5]\d)?)?(?!\d)",
+            _compact,
+        ),
+        (rf"(?<![\w年])(?P<mo>{_CN_DAY})\s?月\s?(?P<d>{_CN_DAY})\s?[日号號]", _chinese_month_day),
+        (rf"(?<![\d.\-/])(?P<y>[0-3]\d)-(?P<mo>{_N})-(?P<d>{_N}){_TIME_FOLLOWS}", _short_year),
+        (rf"(?<![\d.\-/:])(?P<mo>{_N})[-/](?P<d>{_N}){_TIME_FOLLOWS}", _month_day),
+        (rf"^(?P<mo>{_N})[-/](?P<d>{_N})$", _month_day),
+        (
+            rf"(?P<mon>(?<![^\W\d_]){MONTH})\s+(?P<d>{_N})\s+(?P<time>\d\d:\d\d:\d\d)\s+(?P<zone>[A-Z]{{3,4}}|[+-]\d{{4}})?\s*(?P<y>\d{{4}})(?!\d)",
+            _java,
+        ),
+        (
+            rf"(?P<mon>(?<![^\W\d_]){MONTH})\.?\s{{1,2}}(?P<d>{_N})(?:st|nd|rd|th)?(?!\d)(?!:)(?:,?\s{{0,2}}(?P<y>\d{{4}})(?!\d))?",
+            _named_month,
+        ),
+        (
+            rf"(?<!\d)(?P<d>{_N})(?:st|nd|rd|th|er|\.|º)?(?:\s|-|de\b|of\b|d'){{0,5}}(?P<mon>{MONTH})(?![^\W\d_])\.?(?:[\s,-]|de\b|del\b|г\.){{0,5}}"
+            r"(?:(?P<y>\d{4})(?!\d))?",
+            _named_month,
+        ),
+        (rf"(?<![\d.\-/])(?P<a>{_N})(?P<sep>[-/.])(?P<b>{_N})(?P=sep)(?P<y>\d{{4}})(?!\d)", _year_last),
+        (
+            r"(?P<n>\d{1,4}|[半几幾数數]|[一二两兩三四五六七八九十]{1,3})\s{0,2}多?[个個]?\s?"
+            r"(?P<unit>秒[钟鐘]?|分[钟鐘]?|小[时時]|钟头|鐘頭|天|日|[周週]|星期|[礼禮]拜|月|年)\s?(?:之前|以前|前)",
+            _ago,
+        ),
+        (
+            r"(?<!\w)(?P<n>\d{1,4}|an?|one|half)\s{0,2}(?:an?\s)?(?P<unit>s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|wks?|weeks?"
+            r"|mo|months?|y|yrs?|years?)\s{1,2}ago\b",
+            _ago,
+        ),
+        (r"(?P<day>今[天日早晚]|昨[天日晚]|前[天日](?!鼻)|\b(?:today|yesterday)\b)", _named_day),
+        (
+            rf"(?:(?:星期|周|週|[礼禮]拜)(?P<cn>[一二三四五六日天])|(?<!\w)(?P<day>{WEEKDAY})),?(?=\s{{1,3}}(?:at\s)?\d{{1,2}}:\d\d)",
+            _weekday,
+        ),
+        (r"[刚剛][刚剛才]|\bjust now\b", _just_now),
+    )
+)
+"""Form and reader. Where two forms match at the same place the longer match is read."""
