@@ -9,6 +9,7 @@ import re
 import unicodedata
 import warnings
 from functools import cache
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -83,3 +84,37 @@ def to_simplified(text: str) -> str:
     if not CJK.search(text):
         return text
     return str(_traditional().convert(text))
+
+
+FOLDED_PLANES = 0x30000
+"""Characters up to here are folded: the basic plane, the supplementary and the ideographic plane."""
+
+
+@cache
+def _folding() -> dict[int, str]:
+    """One character for one: full width, compatibility form, traditional and capital become the plain one."""
+    simple = _simple_characters()
+    table: dict[int, str] = {}
+    for code in range(0x41, FOLDED_PLANES):
+        character = chr(code)
+        plain = unicodedata.normalize("NFKC", character)
+        plain = simple.get(plain, plain).lower()
+        if len(plain) == 1 and plain != character:
+            table[code] = plain
+    return table
+
+
+def _simple_characters() -> dict[str, str]:
+    """OpenCC's table of single characters (the first choice where it gives several)."""
+    lines = (files("opencc") / "dictionary" / "TSCharacters.txt").read_text(encoding="utf-8").splitlines()
+    pairs = (line.split("\t") for line in lines if "\t" in line)
+    return {traditional: choices.split(" ")[0] for traditional, choices in pairs}
+
+
+def fold_characters(text: str) -> str:
+    """``text`` with every character in its plain form, at the same place: ``fold_characters(text)[i]`` comes from ``text[i]``.
+
+    What :func:`normalise` does as far as it goes character by character: fast enough for full texts (40 MB/s), and found places can
+    be marked in the original. Characters whose plain form is longer (``㎏``) stay.
+    """
+    return text.translate(_folding())
