@@ -40,6 +40,7 @@ class Link:
     author: str | None = None
     topic: str | None = None
     category: str | None = None
+    content: str | None = field(default=None, repr=False)  # HTML that the feed carried, for pages that cannot be had
 
 
 @dataclass(frozen=True, slots=True)

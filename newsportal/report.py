@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime
+from unicodedata import east_asian_width
 
 COUNTERS = ("list_pages", "not_modified", "entries", "known", "repeated", "new", "fetched", "parsed", "stored", "folded", "same")
 """The columns of the table, in the order of the way of the data."""
@@ -126,3 +127,61 @@ def from_dict(plain: Mapping[str, object]) -> Run:
         spiders=tuple(plain.get("spiders", ())),  # type: ignore[arg-type]
         sources=tuple(row(values) for values in plain.get("sources", ())),  # type: ignore[attr-defined]
     )
+
+
+HEADINGS = {
+    "source": "source",
+    "list_pages": "lists",
+    "entries": "entries",
+    "known": "known",
+    "repeated": "again",
+    "new": "new",
+    "fetched": "fetched",
+    "parsed": "parsed",
+    "stored": "stored",
+    "folded": "folded",
+    "same": "same",
+    "failures": "failed",
+    "left": "left",
+}
+"""Columns of the table as text: attribute of a row, heading."""
+
+
+def table(run: Run) -> str:
+    """The report as aligned text, a row a source, then the total, the two rates and the reasons of failures."""
+    rows = [*run.sources, run.total] if len(run.sources) != 1 else list(run.sources)
+    cells = [[str(getattr(row, key)) for key in HEADINGS] for row in rows]
+    widths = [max(map(_width, column)) for column in zip(HEADINGS.values(), *cells, strict=True)]
+    lines = [_line(list(HEADINGS.values()), widths), *(_line(row, widths) for row in cells)]
+    lines += [sentence(run.total), *reasons(run)]
+    return "\n".join(lines)
+
+
+def sentence(total: SourceReport) -> str:
+    """The two rates of paper A in words."""
+
+    def share(value: float | None) -> str:
+        return "–" if value is None else f"{value:.1%}"
+
+    return f"precision {share(total.precision)} (bodies / pages fetched), recall {share(total.recall)} (bodies / new links)"
+
+
+def reasons(run: Run) -> list[str]:
+    """One line a source that failed somewhere or has a note."""
+    lines = []
+    for row in run.sources:
+        parts = [f"{reason} × {number}" for reason, number in sorted(row.failed.items())]
+        parts += [f"list page: {reason} × {number}" for reason, number in sorted(row.list_failed.items())]
+        if parts or row.notes:
+            lines.append(f"{row.source}: {'; '.join((*parts, *row.notes))}")
+    return lines
+
+
+def _line(cells: list[str], widths: list[int]) -> str:
+    padded = [" " * (width - _width(cell)) for cell, width in zip(cells, widths, strict=True)]
+    return "  ".join((cells[0] + padded[0], *(pad + cell for pad, cell in zip(padded[1:], cells[1:], strict=True)))).rstrip()
+
+
+def _width(text: str) -> int:
+    """Columns on a terminal: Chinese characters take two."""
+    return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)

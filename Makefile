@@ -1,0 +1,70 @@
+# newsportal: the commands of the README. `make help` lists them.
+# Everything is set up by need: the virtual environment in .venv from the locked requirements, system tools for the tests by apt where we may.
+
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
+	command -v $$p >/dev/null 2>&1 && $$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && echo $$p && break; done)
+VENV := .venv
+BIN := $(VENV)/bin
+RUN_READY := $(VENV)/.ready-run
+TEST_READY := $(VENV)/.ready-test
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+HOST ?= 127.0.0.1
+PORT ?= 8000
+
+.PHONY: help run demo test test-fast check lock clean tools
+
+help:  ## list the commands
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+run: $(RUN_READY)  ## set up, crawl what sources.yaml says, and serve the portal
+	$(BIN)/newsportal up --host $(HOST) --port $(PORT)
+
+demo: $(RUN_READY)  ## the same on a made-up Web, without any network
+	$(BIN)/python tests/site/demo.py --host $(HOST) --port $(PORT)
+
+test: $(TEST_READY) tools check  ## set up and run all checks and tests
+	$(BIN)/python -m pytest -q -m "not slow and not browser" -n 2
+	$(BIN)/python -m pytest -q -m "slow or browser"
+
+test-fast: $(TEST_READY)  ## the unit tests, in less than two minutes
+	$(BIN)/python -m pytest -q -m "not slow and not browser" -n 2
+
+check: $(TEST_READY)  ## style, types, layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+$(VENV)/bin/python:
+	@test -n "$(PYTHON)" || { echo "newsportal needs Python 3.11, 3.12 or 3.13 (install it, e.g. apt install python3 python3-venv, or say PYTHON=...)"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq && apt-get install -y -qq python3-venv >/dev/null; \
+	  else echo "Python's venv module is missing; install it with: sudo apt install python3-venv"; exit 1; fi; }
+	$(PYTHON) -m venv $(VENV)
+
+$(RUN_READY): requirements/run.txt pyproject.toml | $(VENV)/bin/python
+	@echo "Installing (once, about a minute) ..."
+	$(PIP) install --require-hashes -r requirements/build.txt
+	$(PIP) install --require-hashes --no-build-isolation -r requirements/run.txt
+	$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(TEST_READY): requirements/test.txt $(RUN_READY)
+	@echo "Installing the tests' tools (once) ..."
+	$(PIP) install --require-hashes --no-build-isolation -r requirements/test.txt
+	@touch $@
+
+tools:  ## the system's tools for the tests (Chromium), where we may install them
+	@command -v chromium >/dev/null 2>&1 || if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "Installing Chromium for the browser tests ..."; \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium fonts-noto-cjk >/dev/null \
+	  || echo "Chromium could not be installed; the browser tests will be skipped"; \
+	  else echo "no Chromium: the browser tests will be skipped (install it with: sudo apt install chromium)"; fi
+
+lock: $(TEST_READY)  ## renew the locked requirements (needs uv)
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header requirements/build.in -o requirements/build.txt
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header pyproject.toml -o requirements/run.txt
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --extra dev -c requirements/run.txt pyproject.toml -o requirements/test.txt
+
+clean:  ## remove what was set up (not your data)
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

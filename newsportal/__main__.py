@@ -1,0 +1,5 @@
+"""``python -m newsportal`` is ``newsportal``."""
+
+from newsportal.cli import main
+
+main()

@@ -1,0 +1,59 @@
+"""Which topics an article belongs to, by their keywords: must (all), any (one), not (none). Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from newsportal.text import normalise
+
+LEAD = 600
+"""Characters of the body that are looked at: what an article is about stands in its title and its first paragraphs."""
+
+ASCII_WORD = re.compile(r"^[a-z0-9][a-z0-9 .+#&-]*$")
+
+
+@dataclass(frozen=True, slots=True)
+class TopicRule:
+    """A topic's keywords as they are compared. An empty rule (no ``must``, no ``any``) matches nothing."""
+
+    name: str
+    must: tuple[str, ...] = ()
+    any: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
+
+    def matches(self, text: str) -> bool:
+        """Whether the normalised ``text`` belongs to the topic."""
+        if not self.must and not self.any:
+            return False
+        return (
+            all(_holds(text, word) for word in self.must)
+            and (not self.any or any(_holds(text, word) for word in self.any))
+            and not any(_holds(text, word) for word in self.never)
+        )
+
+
+def rule(name: str, must: Sequence[str] = (), any: Sequence[str] = (), never: Sequence[str] = ()) -> TopicRule:
+    """A rule from keywords as people write them."""
+    plain = [tuple(filter(None, map(normalise, words))) for words in (must, any, never)]
+    return TopicRule(name, *plain)
+
+
+def match(rules: Iterable[TopicRule], title: str | None, text: str | None, summary: str | None = None) -> tuple[str, ...]:
+    """The names of the topics that match, in the order of ``rules``."""
+    looked_at = normalise("\n".join((title or "", summary or "", (text or "")[:LEAD])))
+    return tuple(rule.name for rule in rules if rule.matches(looked_at))
+
+
+def _holds(text: str, word: str) -> bool:
+    """Chinese keywords match as substrings; Latin ones as whole words, so that ``AI`` is not found in ``said``."""
+    if not ASCII_WORD.match(word):
+        return word in text
+    return _pattern(word).search(text) is not None
+
+
+@lru_cache(maxsize=4096)
+def _pattern(word: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![a-z0-9]){re.escape(word)}(?![a-z0-9])")

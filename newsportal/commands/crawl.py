@@ -1,0 +1,148 @@
+"""``newsportal crawl``: what sources.yaml says, into the store; ends with the run report."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+from newsportal import report
+from newsportal.commands.progress import Progress
+from newsportal.errors import NewsportalError
+from newsportal.sources import Sources, load
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+SPIDERS = ("metasearch", "rss", "hub")
+"""Those that run when none is named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What to crawl, as the command line says it."""
+
+    spiders: tuple[str, ...]
+    topic: str | None = None
+    source: str | None = None
+    due: bool = False
+    sources_file: Path | None = None
+    replay: Path | None = None
+    archive: Path | None = None
+    log_level: str = "WARNING"
+    log_file: Path | None = None
+
+    def settings(self) -> dict[str, Any]:
+        """Scrapy settings of the command line."""
+        found: dict[str, Any] = {"LOG_LEVEL": self.log_level, "LOG_FILE": str(self.log_file) if self.log_file else None}
+        for name, path in (("SOURCES", self.sources_file), ("REPLAY", self.replay), ("ARCHIVE", self.archive)):
+            if path is not None:
+                found[f"NEWSPORTAL_{name}"] = str(path.absolute())
+        return found
+
+    def arguments(self, spider: str) -> dict[str, str]:
+        found = {"source": self.source, "due": "1" if self.due else None, "topic": self.topic if spider == "metasearch" else None}
+        return {name: value for name, value in found.items() if value is not None}
+
+
+def run(ask: Ask, *, progress: bool = False) -> report.Run:
+    """Run the spiders in this process until they end; answers one report over all. Raises ``NewsportalError``."""
+    os.environ.setdefault("SCRAPY_SETTINGS_MODULE", "newsportal.settings")
+    from scrapy.crawler import AsyncCrawlerProcess
+    from scrapy.utils.project import get_project_settings
+
+    settings = get_project_settings()
+    settings.setdict(ask.settings(), priority="cmdline")
+    process = AsyncCrawlerProcess(settings)
+    crawlers = [process.create_crawler(name) for name in ask.spiders]
+    failures: list[BaseException] = []
+    for crawler, name in zip(crawlers, ask.spiders, strict=True):
+        task = process.crawl(crawler, **ask.arguments(name))
+        task.add_done_callback(lambda done: failures.append(done.exception()) if not done.cancelled() and done.exception() else None)
+    with Progress(crawlers, enabled=progress):
+        process.start()
+    for failure in failures:
+        if isinstance(failure, NewsportalError):
+            raise failure
+        raise NewsportalError(f"the crawl broke off: {type(failure).__name__}: {failure}") from failure
+    return _together(crawlers)
+
+
+def _together(crawlers: list[Crawler]) -> report.Run:
+    """One report of all spiders: they worked side by side."""
+    from newsportal.extensions import RunReport
+
+    runs = [extension.run for crawler in crawlers if (extension := crawler.get_extension(RunReport)) is not None]
+    ended = [run.ended for run in runs if run.ended is not None]
+    return report.Run(
+        id=runs[0].id.rsplit("-", 1)[0],
+        started=min(run.started for run in runs),
+        ended=max(ended) if ended else None,
+        reason=", ".join(sorted({run.reason for run in runs if run.reason})),
+        spiders=tuple(spider for run in runs for spider in run.spiders),
+        sources=tuple(row for run in runs for row in run.sources),
+    )
+
+
+def chosen(spider: str | None, topic: str | None, source: str | None, sources: Sources) -> tuple[str, ...]:
+    """Which spiders to run. Raises ``typer.BadParameter`` for a name that sources.yaml does not have."""
+    if spider is not None and spider not in SPIDERS:
+        raise typer.BadParameter(f"no spider {spider!r}; there are: {', '.join(SPIDERS)}")
+    if topic is not None and topic not in (names := [item.name for item in sources.topics if item.enabled]):
+        raise typer.BadParameter(f"sources.yaml has no enabled topic {topic!r}; it has: {', '.join(names) or 'none'}", param_hint="--topic")
+    if spider is not None:
+        return (spider,)
+    if topic is not None:
+        return ("metasearch",)
+    if source is not None:
+        return (spider_of(source, sources),)
+    have = {"metasearch": sources.topics, "rss": sources.feeds, "hub": sources.regions}
+    return tuple(name for name in SPIDERS if any(item.enabled for item in have[name])) or ("rss",)
+
+
+def spider_of(source: str, sources: Sources) -> str:
+    """The spider that visits the source of this name or key."""
+    kinds: dict[str, Any] = {"rss": sources.feeds, "hub": sources.regions}
+    for spider, items in kinds.items():
+        if any(source in (item.name, item.key) for item in items):
+            return spider
+    engines = {name for topic in sources.topics for name in topic.engines}
+    if source.removeprefix("engine:") in engines:
+        return "metasearch"
+    names = [item.name for items in kinds.values() for item in items]
+    raise typer.BadParameter(f"sources.yaml has no feed, region or engine {source!r}; it has: {', '.join((*names, *sorted(engines)))}")
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(crawl)
+
+
+def crawl(
+    spider: Annotated[str | None, typer.Argument(help=f"One of {', '.join(SPIDERS)}; default: all that sources.yaml has work for.")] = None,
+    topic: Annotated[str | None, typer.Option(help="Ask the search engines for this topic only.")] = None,
+    source: Annotated[str | None, typer.Option(help="Visit this feed, region or engine only.")] = None,
+    once: Annotated[bool, typer.Option("--once", help="Visit every source once, due or not (this is the default).")] = False,
+    due: Annotated[bool, typer.Option("--due", help="Visit only the sources whose time has come.")] = False,
+    sources: Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")] = None,
+    replay: Annotated[Path | None, typer.Option(help="Answer every request from this WARC file instead of the network.")] = None,
+    archive: Annotated[Path | None, typer.Option(help="Write everything that is fetched to this WARC file.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the run report as one line of JSON.")] = False,
+    log_level: Annotated[str, typer.Option(help="DEBUG, INFO, WARNING or ERROR.")] = "WARNING",
+    log_file: Annotated[Path | None, typer.Option(help="Write the log there instead of to the terminal.")] = None,
+) -> None:
+    """Crawl what sources.yaml says into the store, and print the run report."""
+    if once and due:
+        raise typer.BadParameter("--once visits everything, --due only what is due: give one of them")
+    known = load(sources)
+    ask = Ask(chosen(spider, topic, source, known), topic, source, due, sources, replay, archive, log_level.upper(), log_file)
+    result = run(ask, progress=sys.stderr.isatty() and not as_json)
+    if as_json:
+        typer.echo(json.dumps(report.to_dict(result), ensure_ascii=False))
+    else:
+        Console(highlight=False, markup=False, soft_wrap=True).print(report.table(result))

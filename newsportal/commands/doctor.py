@@ -1,0 +1,156 @@
+"""``newsportal doctor``: is everything here that the portal needs? Every "no" comes with its remedy."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import urlsplit
+
+import typer
+from rich.console import Console
+
+from newsportal import egress, text
+from newsportal.errors import EgressDenied, NewsportalError
+from newsportal.search import open_index
+from newsportal.sources import Sources, load
+from newsportal.storage import open_store
+
+MIN_FREE = 200 * 1024 * 1024
+"""Bytes. Below it a day's crawl may fill the disk."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """``ok`` None: not needed, only told."""
+
+    what: str
+    ok: bool | None
+    says: str
+    remedy: str | None = None
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(doctor)
+
+
+def doctor(
+    sources: Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")] = None,
+    network: Annotated[bool, typer.Option(help="Also ask a few of the sources' hosts for their address.")] = True,
+    as_json: Annotated[bool, typer.Option("--json", help="One finding a line as JSON.")] = False,
+) -> None:
+    """Check this machine and sources.yaml; exit status 1 if something is amiss."""
+    console = Console(highlight=False, markup=True, soft_wrap=True)
+    bad = False
+    for finding in findings(sources, network=network):
+        bad |= finding.ok is False
+        if as_json:
+            typer.echo(json.dumps(asdict(finding), ensure_ascii=False))
+            continue
+        mark = {True: "[green]✓[/]", False: "[red]✗[/]", None: "[dim]·[/]"}[finding.ok]
+        console.print(mark, end=" ")
+        console.print(f"{finding.what}: {finding.says}", markup=False)
+        if finding.remedy and finding.ok is not True:
+            console.print(f"    → {finding.remedy}", markup=False)
+    if bad:
+        raise typer.Exit(1)
+
+
+def findings(path: Path | None, *, network: bool) -> Iterator[Finding]:
+    """All findings in order; none raises."""
+    yield _python()
+    yield _words()
+    yield _fts()
+    try:
+        known = load(path)
+    except (NewsportalError, OSError) as error:
+        yield Finding("sources.yaml", False, str(error), "mend the lines named, or start from the sources.yaml that comes with newsportal")
+        return
+    counts = f"{len(known.topics)} topics, {len(known.feeds)} feeds, {len(known.regions)} regions"
+    yield Finding("sources.yaml", True, counts)
+    yield _tried("store", lambda: _store(known), "name another place under store: in sources.yaml")
+    yield _tried("search index", lambda: _index(known), "delete the index file; it is built anew")
+    yield _disk(known)
+    if network:
+        yield _network(known)
+    yield from _extras()
+
+
+def _python() -> Finding:
+    version = ".".join(map(str, sys.version_info[:3]))
+    fits = (3, 11) <= sys.version_info[:2] <= (3, 13)
+    return Finding("Python", fits, version, "use Python 3.11, 3.12 or 3.13")
+
+
+def _words() -> Finding:
+    cut = text.segment("北京旅游")
+    return Finding("Chinese words", "旅游" in cut, " / ".join(cut), "reinstall jieba")
+
+
+def _fts() -> Finding:
+    with sqlite3.connect(":memory:") as connection:
+        options = {row[0] for row in connection.execute("PRAGMA compile_options")}
+    has = "ENABLE_FTS5" in options
+    return Finding(
+        "SQLite", has, f"{sqlite3.sqlite_version}, FTS5 {'built in' if has else 'missing'}", "use a Python whose SQLite has FTS5"
+    )
+
+
+def _tried(what: str, try_it: Callable[[], str], remedy: str) -> Finding:
+    try:
+        return Finding(what, True, try_it())
+    except NewsportalError as error:
+        return Finding(what, False, str(error), remedy)
+
+
+def _store(sources: Sources) -> str:
+    store = open_store(sources.store)
+    try:
+        tally = store.tally()
+        return f"{tally.articles} articles, {tally.stories} stories"
+    finally:
+        store.close()
+
+
+def _index(sources: Sources) -> str:
+    index = open_index(sources.index_uri)
+    try:
+        return f"follows the store up to change {index.position()}"
+    finally:
+        index.close()
+
+
+def _disk(sources: Sources) -> Finding:
+    free = shutil.disk_usage(Path.cwd()).free
+    return Finding("disk", free > MIN_FREE, f"{free / 1e9:.1f} GB free", "make room")
+
+
+def _network(sources: Sources) -> Finding:
+    hosts = list(dict.fromkeys(urlsplit(feed.url).hostname or "" for feed in sources.feeds if feed.enabled))[:5]
+    if not hosts:
+        return Finding("network", None, "no feed to ask")
+    policy = egress.Policy(allow_private=tuple(sources.politeness.allow_private))
+    reached = [host for host in hosts if _resolves(host, policy)]
+    says = f"{len(reached)} of {len(hosts)} hosts have an address"
+    return Finding("network", bool(reached), says, "without a network the portal still serves; try `make demo` or --replay")
+
+
+def _resolves(host: str, policy: egress.Policy) -> bool:
+    try:
+        return bool(egress.resolve(host, policy))
+    except (OSError, EgressDenied):
+        return False
+
+
+def _extras() -> Iterator[Finding]:
+    for what, module, extra in (("rendered pages", "scrapy_playwright", "render"), ("Spark", "pyspark", "spark")):
+        here = find_spec(module) is not None
+        yield Finding(what, True if here else None, "installed" if here else "not installed", f"pip install 'newsportal[{extra}]'")
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    yield Finding("Chromium", True if chromium else None, chromium or "not installed", "sudo apt install chromium")

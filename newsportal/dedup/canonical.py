@@ -1,0 +1,85 @@
+"""The identity of a URL: two addresses of one page have one identity, by which the page is known.
+
+An identity is not an address to fetch: scheme, ``www.``, tracking parameters, session ids and default documents are gone, and the
+parameters are sorted. Rules that would join two different pages are left out on purpose: a wrong join loses an article, a missed
+one costs a fetch.
+"""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+
+TRACKING = re.compile(
+    r"^(?:utm_\w+|hmsr|hmpl|hmcu|hmkw|hmci|spm|scm|_t|fbclid|gclid|dclid|gbraid|wbraid|msclkid|yclid|igshid|mc_[ce]id|_hs\w+|vero_id|"
+    r"share_?(?:token|from|source|medium|id|tag)|from_?source|nsukey|isappinstalled|sessionid|phpsessid|jsessionid|aspsessionid\w*|sid|wt_mc|ncid|"
+    r"cmpid|ocid|smid|at_(?:medium|campaign|custom\d|link\w*)|ref_src|ref_url|referrer|tdsourcetag|ivk_sa|ito|cid_source)$",
+    re.IGNORECASE,
+)
+"""Parameters that say where a reader came from, never which page is meant (the trackers' own documentation)."""
+
+PATH_SESSION = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/?#;]*", re.IGNORECASE)
+DEFAULT_DOCUMENT = re.compile(r"/(?:index|default)\.(?:html?|shtml|php|aspx?|jsp)$", re.IGNORECASE)
+DEFAULT_PORTS = {"http": 80, "https": 443}
+SAFE = "/-._~!$&'()*+,;=:@%"
+ESCAPED = re.compile(r"%[0-9a-fA-F]{2}")
+
+
+def identity(url: str) -> str:
+    """The identity of an http(s) ``url``, as ``host[:port]/path[?query]``. Never raises; what cannot be parsed is its own identity."""
+    try:
+        parts = urlsplit(url.strip())
+        host, port = (parts.hostname or "").rstrip("."), parts.port
+    except ValueError:
+        return url.strip()
+    if not host:
+        return url.strip()
+    host = _ascii(host.removeprefix("www."))
+    if port and port != DEFAULT_PORTS.get(parts.scheme.lower()):
+        host = f"{host}:{port}"
+    path = _path(parts.path)
+    query = _query(parts.query)
+    return f"{host}{path}?{query}" if query else f"{host}{path}"
+
+
+def _ascii(host: str) -> str:
+    try:
+        return host.encode("idna").decode("ascii").lower() if not host.isascii() else host.lower()
+    except UnicodeError:
+        return host.lower()
+
+
+def _path(path: str) -> str:
+    """Percent signs in one spelling (escaped slashes stay escaped), no session id, no default document, no slash at the end."""
+    path = _one_spelling(PATH_SESSION.sub("", path))
+    path = re.sub(r"/{2,}", "/", DEFAULT_DOCUMENT.sub("/", path))
+    return path.rstrip("/") or "/"
+
+
+def _one_spelling(path: str) -> str:
+    quoted = quote(path.encode("utf-8", "surrogatepass"), safe=SAFE)
+    return ESCAPED.sub(lambda found: _unreserved(found.group()), quoted)
+
+
+def _unreserved(escape: str) -> str:
+    character = chr(int(escape[1:], 16))
+    return character if character.isascii() and (character.isalnum() or character in "-._~") else escape.upper()
+
+
+def _query(query: str) -> str:
+    """The parameters that may tell pages apart, sorted. Kept as text where they are no ``name=value`` pairs (``?187``)."""
+    if "=" not in query:
+        return _one_spelling(query)
+    query = query.encode("utf-8", "replace").decode()  # lone surrogates cannot be sent anyway
+    pairs = parse_qsl(query.replace(";", "&"), keep_blank_values=True, encoding="utf-8", errors="surrogateescape")
+    kept = sorted((name, value) for name, value in pairs if not TRACKING.match(name))
+    return urlencode(kept, encoding="utf-8", errors="surrogateescape")
+
+
+def site_of(url: str) -> str | None:
+    """The host a reader would name: without ``www.``, port and case; ``None`` if there is none."""
+    try:
+        host = urlsplit(url).hostname
+    except ValueError:
+        return None
+    return host.removeprefix("www.") if host else None

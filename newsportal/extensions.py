@@ -1,0 +1,78 @@
+"""The run report while a spider runs and at its end: in the store for the portal, in the log for people."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, Self
+
+from scrapy import signals
+
+from newsportal.errors import StoreError
+from newsportal.frontier.ledger import Ledger, ledger_of, utcnow
+from newsportal.items import content_id
+from newsportal.report import Run, table
+
+if TYPE_CHECKING:
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
+
+SAVE_EVERY = 5.0
+"""Seconds between savings of a running report, so that the portal shows a crawl at work."""
+
+
+class RunReport:
+    """Saves the report of one spider's run under one id, from its start to its end."""
+
+    def __init__(self, ledger: Ledger, run: Run) -> None:
+        self.ledger = ledger
+        self.run = run
+        self._saving: asyncio.Task[None] | None = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        started = utcnow()
+        name = crawler.spidercls.name
+        given = crawler.settings.get("NEWSPORTAL_RUN_ID") or content_id(started.isoformat())[:8]
+        report = cls(ledger_of(crawler), Run(id=f"{started:%Y%m%d-%H%M%S}-{given}-{name}", started=started, spiders=(name,)))
+        crawler.signals.connect(report.opened, signal=signals.spider_opened)
+        crawler.signals.connect(report.closed, signal=signals.spider_closed)
+        return report
+
+    async def opened(self, spider: Spider) -> None:
+        self._saving = asyncio.create_task(self._save_often())
+
+    async def closed(self, spider: Spider, reason: str) -> None:
+        if self._saving is not None:
+            self._saving.cancel()
+        finish = getattr(spider, "finish", None)
+        if finish is not None:
+            await finish()
+        self.run = self.so_far(reason)
+        await self._save()
+        logger.info("%s: %s\n%s", spider.name, reason, table(self.run))
+
+    def so_far(self, reason: str | None = None) -> Run:
+        """The report as it stands; with a reason, as it ends."""
+        return Run(
+            id=self.run.id,
+            started=self.run.started,
+            ended=utcnow() if reason else None,
+            reason=reason,
+            spiders=self.run.spiders,
+            sources=self.ledger.report(),
+        )
+
+    async def _save_often(self) -> None:
+        while True:
+            self.run = self.so_far()
+            await self._save()
+            await asyncio.sleep(SAVE_EVERY)
+
+    async def _save(self) -> None:
+        try:
+            await asyncio.to_thread(self.ledger.store.save_run, self.run)
+        except StoreError as error:
+            logger.warning("the run report is not saved: %s", error)

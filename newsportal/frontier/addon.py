@@ -1,0 +1,56 @@
+"""A Scrapy add-on that turns ``sources.yaml`` into settings, so that ``scrapy crawl``, scrapyd and ``newsportal crawl`` agree.
+
+What the file says stands above ``newsportal.settings`` and below the command line (``-s``).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from newsportal.sources import Sources, load
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+ABOVE_PROJECT = 25
+"""Scrapy's priorities: project 20, spider 30, command line 40."""
+
+UNHURRIED = {"DOWNLOAD_DELAY": 0, "CONCURRENT_REQUESTS_PER_DOMAIN": 16, "RETRY_ENABLED": False}
+"""In replay there is no server to be polite to, and what is missing stays missing."""
+
+
+class SourcesAddon:
+    """Loads the file that the setting ``NEWSPORTAL_SOURCES`` names (default: the nearest ``sources.yaml``)."""
+
+    sources: Sources
+
+    def update_settings(self, settings: BaseSettings) -> None:
+        """Raises ``SourcesError`` with every mistake of the file."""
+        path = settings.get("NEWSPORTAL_SOURCES")
+        self.sources = load(Path(path) if path else None)
+        for name, value in scrapy_settings(self.sources).items():
+            settings.set(name, value, priority=ABOVE_PROJECT)
+        if settings.get("NEWSPORTAL_REPLAY"):
+            for name, value in UNHURRIED.items():
+                settings.set(name, value, priority=ABOVE_PROJECT)
+
+
+def scrapy_settings(sources: Sources) -> dict[str, Any]:
+    """The Scrapy settings that ``sources.yaml`` decides."""
+    polite = sources.politeness
+    agent = polite.user_agent if "+" in polite.user_agent or not polite.contact else f"{polite.user_agent} (+{polite.contact})"
+    found: dict[str, Any] = {
+        "DOWNLOAD_DELAY": polite.delay,
+        "CONCURRENT_REQUESTS": polite.concurrency,
+        "CONCURRENT_REQUESTS_PER_DOMAIN": polite.per_domain,
+        "DOWNLOAD_TIMEOUT": polite.timeout,
+        "USER_AGENT": agent,
+        "NEWSPORTAL_ALLOW_PRIVATE": list(polite.allow_private),
+        "ROBOTSTXT_OBEY": polite.obey_robots,
+    }
+    if sources.replay:
+        found["NEWSPORTAL_REPLAY"] = str(sources.replay)
+    if sources.archive:
+        found["NEWSPORTAL_ARCHIVE"] = str(sources.archive)
+    return found

@@ -1,0 +1,220 @@
+"""What a crawl knows and counts: the sources, the store, the known URLs, and the figures of the run report.
+
+One ledger a crawler (:func:`ledger_of`); ledgers of one process that write to one store share it and its known URLs.
+Every entry a list page gave has exactly one fate here, so the report adds up (``newsportal.report``).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary, WeakValueDictionary
+
+from newsportal.dedup.canonical import identity
+from newsportal.errors import StoreError
+from newsportal.frontier.addon import SourcesAddon
+from newsportal.frontier.known import KnownUrls
+from newsportal.report import COUNTERS, SourceReport
+from newsportal.storage import open_store
+from newsportal.storage.base import SourceState
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from newsportal.items import Link
+    from newsportal.sources import Sources
+    from newsportal.storage.base import Store
+
+logger = logging.getLogger(__name__)
+
+PREFIX = "newsportal/"
+"""Scrapy stats are named ``newsportal/SOURCE/COLUMN`` and ``newsportal/SOURCE/failed/REASON``."""
+
+Validators = tuple[str | None, str | None]
+
+
+class Record:
+    """A store opened once a process, with its known URLs."""
+
+    def __init__(self, uri: str) -> None:
+        self.store: Store = open_store(uri)
+        self.known = KnownUrls(self.store)
+
+
+_RECORDS: WeakValueDictionary[str, Record] = WeakValueDictionary()
+_LEDGERS: WeakKeyDictionary[Crawler, Ledger] = WeakKeyDictionary()
+
+
+def ledger_of(crawler: Crawler) -> Ledger:
+    """The ledger of a crawler, opened at the first call. Raises ``StoreError`` or ``SourcesError``."""
+    ledger = _LEDGERS.get(crawler)
+    if ledger is None:
+        addon = crawler.get_addon(SourcesAddon)
+        if addon is None:
+            raise RuntimeError("the setting ADDONS lacks newsportal.frontier.addon.SourcesAddon")
+        ledger = _LEDGERS[crawler] = Ledger(crawler, addon.sources)
+    return ledger
+
+
+def utcnow() -> datetime:
+    return datetime.now(UTC)
+
+
+class Ledger:
+    """See the module. Methods that ask the store are coroutines; counting is immediate."""
+
+    def __init__(self, crawler: Crawler, sources: Sources) -> None:
+        self.sources = sources
+        self._stats = crawler.stats
+        record = _RECORDS.get(sources.store)
+        if record is None:
+            record = _RECORDS[sources.store] = Record(sources.store)
+        self._record = record
+        self.store = record.store
+        self.known = record.known
+        self._validators: dict[str, dict[str, Validators]] = defaultdict(dict)
+        self._notes: dict[str, list[str]] = defaultdict(list)
+        self._errors: dict[str, str] = {}
+        self._rests: dict[str, datetime] = {}
+        self._layouts: set[str] = set()
+
+    # counting
+
+    def count(self, source: str, column: str, reason: str | None = None, number: int = 1) -> None:
+        """Add to a column of the report; ``reason`` for the columns ``failed`` and ``list_failed``."""
+        key = f"{PREFIX}{source}/{column}"
+        self._stats.inc_value(f"{key}/{reason}" if reason else key, number)
+
+    def note(self, source: str, text: str) -> None:
+        """A sentence for the reader of the report, once."""
+        if text not in self._notes[source]:
+            self._notes[source].append(text)
+
+    def report(self) -> tuple[SourceReport, ...]:
+        """The rows so far, by source."""
+        rows: dict[str, dict[str, dict[str, int]]] = defaultdict(lambda: {"": {}, "failed": {}, "list_failed": {}})
+        for key, value in self._stats.get_stats().items():
+            if key.startswith(PREFIX):
+                source, column, *reason = key.removeprefix(PREFIX).split("/", 2)
+                if reason:
+                    rows[source][column][reason[0]] = value
+                elif column in COUNTERS:
+                    rows[source][""][column] = value
+        for source in self._notes:
+            rows[source]  # a source that only has a note has a row too
+        return tuple(
+            SourceReport(
+                source=source,
+                **tables[""],
+                failed=tables["failed"],
+                list_failed=tables["list_failed"],
+                notes=tuple(self._notes.get(source, ())),
+            )
+            for source, tables in sorted(rows.items())
+        )
+
+    # links
+
+    async def sift(self, links: Sequence[Link]) -> list[Link]:
+        """Of the entries of one list page, those to fetch: not stored, not met before in this run. Counts every one."""
+        by_identity: dict[str, Link] = {}
+        for link in links:
+            self.count(link.source, "entries")
+            if by_identity.setdefault(identity(link.url), link) is not link:
+                self.count(link.source, "repeated")
+        known = await asyncio.to_thread(self.known.known, list(by_identity))
+        fresh = []
+        for name, link in by_identity.items():
+            if name in known:
+                self.count(link.source, "known")
+            elif not self.known.claim(name):
+                self.count(link.source, "repeated")
+            else:
+                fresh.append(link)
+        if fresh:  # before the first is asked for: after a crash the next run finds them here
+            await asyncio.to_thread(self.store.defer, fresh, now=utcnow())
+        for link in fresh:
+            self.count(link.source, "new")
+        return fresh
+
+    async def lead(self, link: Link, target: str) -> Link | None:
+        """``link`` was a redirect to ``target``: the link to fetch now, or ``None`` if that is stored or being fetched (recounted)."""
+        name = identity(target)
+        known = bool(await asyncio.to_thread(self.known.known, [name]))
+        if known or not self.known.claim(name):
+            self.count(link.source, "new", number=-1)
+            self.count(link.source, "known" if known else "repeated")
+            await asyncio.to_thread(self.store.settle, [link.url])
+            return None
+        found = replace(link, url=target)
+        await asyncio.to_thread(self.store.defer, [found], now=utcnow())
+        await asyncio.to_thread(self.store.settle, [link.url])
+        return found
+
+    async def deferred(self, source: str) -> list[Link]:
+        """Links of earlier runs that have no outcome yet: the run was killed, or their server was away."""
+        return await asyncio.to_thread(self.store.deferred, source)
+
+    async def settle(self, link: Link, column: str) -> None:
+        """``link`` is done: ``stored``, ``folded`` or ``same``."""
+        self.count(link.source, column)
+        await asyncio.to_thread(self.store.settle, [link.url])
+
+    async def fail(self, link: Link, reason: str, *, later: bool = False) -> None:
+        """``link`` failed. ``later``: it may work another time, so it stays deferred; else it is done."""
+        self.count(link.source, "failed", reason)
+        if later:
+            return
+        try:
+            await asyncio.to_thread(self.store.settle, [link.url])
+        except StoreError as error:
+            logger.warning("%s: %s will be asked for once more: %s", link.source, link.url, error)
+
+    # list pages
+
+    def list_failed(self, source: str, reason: str, detail: str | None = None) -> None:
+        """A list page gave nothing; ``detail`` is for the source's health page."""
+        self.count(source, "list_failed", reason)
+        self._errors[source] = f"{reason}: {detail}" if detail else reason
+
+    def validate(self, source: str, url: str, validators: Validators) -> None:
+        """Remember a list page's ETag and Last-Modified; saved at the end of the run, when its links are safely deferred."""
+        self._validators[source][url] = validators
+
+    def rest(self, source: str, until: datetime) -> None:
+        """Leave ``source`` alone until then (a captcha, a Retry-After)."""
+        self._rests[source] = until
+
+    def layout_changed(self, source: str) -> None:
+        """The wrapper of ``source`` found nothing where the template-free reader did."""
+        self._layouts.add(source)
+        self.note(source, "layout changed: the template-free reader took over")
+
+    async def state(self, source: str) -> SourceState:
+        return await asyncio.to_thread(self.store.source_state, source)
+
+    async def close(self, visited: Iterable[str], now: datetime) -> None:
+        """Save what is remembered of the sources visited in this run."""
+        for source in sorted(set(visited)):
+            await asyncio.to_thread(self._save_state, source, now)
+
+    def _save_state(self, source: str, now: datetime) -> None:
+        state = self.store.source_state(source)
+        error = self._errors.get(source)
+        self.store.save_source_state(
+            replace(
+                state,
+                validators={**state.validators, **self._validators[source]},
+                rest_until=self._rests.get(source, state.rest_until),
+                last_run=now,
+                last_success=state.last_success if error else now,
+                last_error=error or state.last_error,
+                failures_in_row=state.failures_in_row + 1 if error else 0,
+                layout_changed=now if source in self._layouts else state.layout_changed,
+            )
+        )

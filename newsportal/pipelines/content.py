@@ -1,0 +1,64 @@
+"""Stage 2, content: what the wrapper left open is found without templates."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import replace
+
+from newsportal import dom
+from newsportal.dedup.canonical import site_of
+from newsportal.errors import NotApplicable
+from newsportal.extractors import extractor
+from newsportal.items import Article, Extraction
+from newsportal.pipelines.base import Left, Stage
+from newsportal.text import clean
+
+logger = logging.getLogger(__name__)
+
+
+class ContentPipeline(Stage):
+    """Runs the ``best`` extractor in a thread. A page without an article is counted with its reason, never passed on."""
+
+    async def process(self, article: Article) -> Article:
+        try:
+            found = await asyncio.to_thread(read, article)
+        except NotApplicable as why:
+            await self.ledger.fail(article.link, why.reason)
+            raise Left(f"{article.url}: {why}") from why
+        except Exception as error:  # a page that breaks an extractor must not be lost without a trace
+            logger.exception("extraction failed on %s", article.url)
+            await self.ledger.fail(article.link, f"error: {type(error).__name__}")
+            raise Left(f"{article.url}: {error}") from error
+        self.ledger.count(article.source, "parsed")
+        return fill(article, found)
+
+
+def read(article: Article) -> Extraction:
+    """Extract an article's page. Raises ``NotApplicable``; ``no-title`` if neither page nor link has one."""
+    if article.page is None:
+        raise NotApplicable("no-page")
+    found = extractor("best")(dom.document(article.page), article.link, article.fetched)
+    if not (article.title or found.title or article.link.title):
+        raise NotApplicable("no-title")
+    if not (article.text or found.text):
+        raise NotApplicable("no-body")
+    return found
+
+
+def fill(article: Article, found: Extraction) -> Article:
+    """What the wrapper found stays; the link's word comes last."""
+    link = article.link
+    return replace(
+        article,
+        title=clean(article.title or found.title or link.title or ""),
+        text=article.text or found.text,
+        html=article.html or found.html,
+        published=article.published or found.published or link.published,
+        author=article.author or found.author or link.author,
+        origin=article.origin or found.origin,
+        site=article.site or link.site or site_of(article.url),
+        images=article.images or found.images,
+        language=article.language or found.language,
+        algorithm=article.algorithm or found.algorithm,
+    )

@@ -1,0 +1,15 @@
+"""Stage 4, duplicate: gives an article the keys under which the store folds it into a story. Nothing is thrown away."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+from newsportal.dedup import exact
+from newsportal.items import Article
+from newsportal.pipelines.base import Stage
+
+
+class DuplicatePipeline(Stage):
+    async def process(self, article: Article) -> Article:
+        return replace(article, keys=await asyncio.to_thread(exact.keys, article.title, article.text))

@@ -1,0 +1,24 @@
+"""Stage 3, URL filter: the page's final address may be known although the link's was not (redirects, engines' links)."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+from newsportal.dedup.canonical import identity
+from newsportal.items import Article
+from newsportal.pipelines.base import Left, Stage
+
+
+class UrlFilterPipeline(Stage):
+    """Gives the article its identity; leaves it if that is stored already. Identities are entered by the store stage alone."""
+
+    async def process(self, article: Article) -> Article:
+        final, linked = identity(article.url), identity(article.link.url)
+        if await asyncio.to_thread(self.ledger.known.known, [final]):
+            if linked != final:
+                await asyncio.to_thread(self.ledger.store.add_alias, linked, final)
+                self.ledger.known.enter(linked)
+            await self.ledger.settle(article.link, "same")
+            raise Left(f"{article.url}: known as {final}")
+        return replace(article, identity=final)

@@ -1,0 +1,77 @@
+"""Scrapy settings. Each line that differs from Scrapy's default says the default and why.
+
+``sources.yaml`` decides delay, concurrency, time-outs, agent and more (``newsportal.frontier.addon``); ``-s NAME=VALUE`` wins over both.
+"""
+
+from __future__ import annotations
+
+from newsportal.pipelines import ORDER
+
+BOT_NAME = "newsportal"  # "scrapybot"
+SPIDER_MODULES = ["newsportal.spiders"]  # []
+NEWSPIDER_MODULE = "newsportal.spiders"  # ""
+COMMANDS_MODULE = "newsportal.commands.scrapy"  # "": our commands as scrapy commands
+ADDONS = {"newsportal.frontier.addon.SourcesAddon": 100}  # {}: reads sources.yaml
+
+# What goes out
+
+DOWNLOAD_HANDLERS = {
+    "http": "newsportal.handlers.Handler",  # HTTP11DownloadHandler: ours refuses private addresses, replays and archives
+    "https": "newsportal.handlers.Handler",
+    "file": None,  # on by default: a start URL file:///etc/passwd would be read
+    "ftp": None,
+    "s3": None,
+    "data": None,
+}
+DOWNLOADER_MIDDLEWARES = {
+    "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,  # 100: crawls on when robots.txt answers 5xx
+    "newsportal.middlewares.RobotsMiddleware": 100,  # RFC 9309
+    "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,  # 50: sources name their hosts themselves
+}
+HTTPPROXY_ENABLED = False  # True: a proxy in the environment would be a second way out
+DOWNLOAD_VERIFY_CERTIFICATES = True  # False
+DOWNLOAD_MAXSIZE = 16 * 1024 * 1024  # 1 GiB: the largest article page known is below 10 MB; counts after decompression
+DOWNLOAD_WARNSIZE = 0  # 32 MiB: above our maximum
+DOWNLOAD_TIMEOUT = 30  # 180: a slow site must not hold a slot for minutes
+DNS_TIMEOUT = 15  # 60
+REDIRECT_MAX_TIMES = 5  # 20
+METAREFRESH_MAXDELAY = 5  # 100: longer ones are for readers ("this page has moved")
+URLLENGTH_LIMIT = 2083  # Scrapy's; engines' redirect links come near it
+
+# Politeness (sources.yaml: politeness)
+
+USER_AGENT = "newsportal/0.1"  # "Scrapy/..."; sources.yaml adds the contact
+ROBOTSTXT_OBEY = True  # False; read by our own middleware
+CONCURRENT_REQUESTS = 64  # 16: many hosts, few requests each
+CONCURRENT_REQUESTS_PER_DOMAIN = 2  # 8
+DOWNLOAD_DELAY = 1.0  # 0
+COOKIES_ENABLED = False  # True: no reader is logged in
+RETRY_TIMES = 2  # Scrapy's
+RETRY_PRIORITY_ADJUST = -10  # -1: behind everything that was not tried yet
+DEFAULT_REQUEST_HEADERS = {
+    "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+    "Accept-Language": "zh-CN,zh;q=0.9,en;q=0.6",  # "en": Chinese first
+}
+
+# What comes in
+
+ITEM_PIPELINES = {path: number * 100 for number, (_, path) in enumerate(ORDER, start=1)}
+CONCURRENT_ITEMS = 16  # 100: extraction is work for the processor; more at once only wait for each other
+EXTENSIONS = {
+    "newsportal.extensions.RunReport": 500,
+    "scrapy.extensions.feedexport.FeedExporter": None,  # 0: articles go to the store; `newsportal export` writes files
+    "scrapy.extensions.telnet.TelnetConsole": None,  # 0
+    "scrapy.extensions.remote_control.RemoteControl": None,  # 0
+}
+TELNETCONSOLE_ENABLED = False  # True: a port that runs code
+REMOTE_CONTROL_ENABLED = False  # True: the same
+DUPEFILTER_CLASS = "scrapy.dupefilters.BaseDupeFilter"  # RFPDupeFilter: the ledger knows what was seen, list pages are always visited
+DEFAULT_DROPITEM_LOG_LEVEL = "DEBUG"  # WARNING: what is dropped is counted in the run report
+
+# What is said
+
+LOG_LEVEL = "INFO"  # DEBUG
+LOG_SHORT_NAMES = True  # False
+STATS_DUMP = False  # True: the run report says it in a table
+LOGSTATS_INTERVAL = 60.0  # Scrapy's
+WARN_ON_GENERATOR_RETURN_VALUE = False  # True: compiles each callback's source at run time

@@ -1,0 +1,237 @@
+"""What the spiders share: list pages are asked politely and always, article links are sifted, every failure is counted."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import Any, ClassVar, Protocol
+
+import scrapy
+from scrapy.exceptions import CloseSpider
+from scrapy.http import Request, Response
+from twisted.python.failure import Failure
+
+from newsportal.errors import StoreError
+from newsportal.frontier.ledger import Ledger, ledger_of, utcnow
+from newsportal.items import Article, Link, Page
+from newsportal.schedule import Visits, due
+from newsportal.spiders.outcome import outcome_of, retry_after
+from newsportal.storage.base import SourceState
+
+logger = logging.getLogger(__name__)
+
+LIST_PRIORITY = 10
+"""List pages go before articles: they say what is new."""
+
+DEFAULT_INTERVAL = 60.0
+"""Minutes between visits of a source that says nothing else (paper A: every hour)."""
+
+
+class Source(Protocol):
+    """What every kind of source in sources.yaml has."""
+
+    @property
+    def key(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def enabled(self) -> bool: ...
+
+
+class NewsSpider(scrapy.Spider):
+    """Subclasses say which sources they visit (:meth:`sources`) and how (:meth:`visit`), and parse list pages into links.
+
+    Arguments: ``source=NAME`` visits one source only; ``due=1`` only those whose time has come.
+    """
+
+    kind: ClassVar[str] = ""
+
+    def __init__(self, source: str | None = None, due: str | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.only = source
+        self.due_only = due not in (None, "", "0", "false")
+        self.visited: list[str] = []
+        self.began = utcnow()
+        self._by_key: dict[str, Any] | None = None
+
+    @property
+    def ledger(self) -> Ledger:
+        return ledger_of(self.crawler)
+
+    # what subclasses say
+
+    def sources(self) -> Iterable[Any]:
+        raise NotImplementedError
+
+    def visit(self, source: Any, state: SourceState) -> AsyncIterator[Request]:
+        raise NotImplementedError
+
+    def interval(self, source: Any) -> float:
+        """Minutes between visits."""
+        return float(getattr(source, "interval", None) or DEFAULT_INTERVAL)
+
+    def hours(self, source: Any) -> frozenset[int]:
+        """Hours of the day in which the source is visited when only due ones are; empty: all."""
+        hours = getattr(source, "hours", None)
+        return frozenset(hours.allowed) if hours is not None else frozenset()
+
+    # the way of a run
+
+    async def start(self) -> AsyncIterator[Any]:
+        chosen = [source for source in self.sources() if self.only in (None, source.name, source.key)]
+        if not chosen and self.only is not None:
+            names = ", ".join(sorted(source.name for source in self.sources())) or "none"
+            logger.error("sources.yaml has no enabled %s named %r; it has: %s", self.kind, self.only, names)
+            raise CloseSpider("unknown-source")
+        for source in chosen:
+            state = await self.ledger.state(source.key)
+            if self.skips(source, state):
+                continue
+            self.visited.append(source.key)
+            for link in await self.ledger.deferred(source.key):
+                self.ledger.note(source.key, "asks again for articles that an earlier run could not fetch")
+                async for request in self.articles([link]):
+                    yield request
+            async for request in self.visit(source, state):
+                yield request
+
+    def skips(self, source: Any, state: SourceState) -> bool:
+        """Whether to leave the source alone in this run: it rests, or is not due."""
+        if state.rest_until and state.rest_until > self.began and not self.only:
+            self.ledger.note(source.key, f"rests until {state.rest_until.astimezone():%H:%M}: {state.last_error}")
+            return True
+        if not self.due_only:
+            return False
+        visits = Visits(last=state.last_run, failures=state.failures_in_row, rest_until=state.rest_until)
+        return not due(visits, self.interval(source), self.hours(source), datetime.now().astimezone())
+
+    # list pages
+
+    def list_page(
+        self,
+        url: str,
+        source: Source,
+        callback: Callable[..., Any],
+        *,
+        state: SourceState | None = None,
+        meta: dict[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> Request:
+        """A request for a list page: never filtered, conditional where ``state`` has validators, failures counted."""
+        headers = {}
+        if state is not None:
+            etag, modified = state.validators.get(url, (None, None))
+            headers = {name: value for name, value in (("If-None-Match", etag), ("If-Modified-Since", modified)) if value}
+        return Request(
+            url,
+            callback=callback,
+            errback=self.list_page_failed,
+            headers=headers,
+            dont_filter=True,
+            priority=LIST_PRIORITY,
+            meta={"source": source.key, "handle_httpstatus_list": [304], **self.manners(source), **(meta or {})},
+            cb_kwargs={"source": source, **kwargs},
+        )
+
+    def manners(self, source: Any) -> dict[str, Any]:
+        """What the middlewares must know of a source."""
+        return {"obey_robots": getattr(source, "obey_robots", True), "verify_certificate": getattr(source, "verify_certificate", True)}
+
+    def came(self, response: Response, source: Source) -> bool:
+        """Count a list page and remember its validators; False if there is nothing new to read (304)."""
+        key = source.key
+        self.ledger.count(key, "list_pages")
+        if response.status == 304:
+            self.ledger.count(key, "not_modified")
+            return False
+        validators = tuple(_header(response, name) for name in ("ETag", "Last-Modified"))
+        if any(validators):
+            self.ledger.validate(key, response.request.url if response.request else response.url, (validators[0], validators[1]))
+        return True
+
+    def list_page_failed(self, failure: Failure) -> None:
+        request: Request = failure.request  # type: ignore[attr-defined]
+        outcome = outcome_of(failure)
+        source = request.meta["source"]
+        self.ledger.list_failed(source, outcome.reason, f"{request.url}: {outcome.detail}")
+        seconds = retry_after(failure, utcnow())
+        if seconds:
+            self.ledger.rest(source, utcnow() + timedelta(seconds=seconds))
+
+    # articles
+
+    async def articles(self, links: Sequence[Link]) -> AsyncIterator[Request]:
+        """Requests for those links that are new."""
+        for link in await self.ledger.sift(links):
+            yield self.article(link)
+
+    def article(self, link: Link, callback: Callable[..., Any] | None = None, meta: dict[str, Any] | None = None) -> Request:
+        source = self.by_key(link.source)
+        return Request(
+            link.url,
+            callback=callback or self.parse_article,
+            errback=self.article_failed,
+            dont_filter=True,
+            meta={"source": link.source, **(self.manners(source) if source else {}), **(meta or {})},
+            cb_kwargs={"link": link},
+        )
+
+    def by_key(self, key: str) -> Any:
+        """The source that a link names; ``None`` if it has gone from the file since."""
+        if self._by_key is None:
+            self._by_key = {source.key: source for source in self.sources()}
+        return self._by_key.get(key)
+
+    async def parse_article(self, response: Response, link: Link) -> AsyncIterator[Article]:
+        """A fetched page becomes an item. What is not a page of text is counted and left."""
+        self.ledger.count(link.source, "fetched")
+        content_type = _header(response, "Content-Type")
+        if content_type and not TEXTUAL.intersection(content_type.lower().replace(";", " ").replace("/", " ").replace("+", " ").split()):
+            await self.ledger.fail(link, "not-html")
+            return
+        now = utcnow()
+        page = Page(url=response.url, body=response.body, fetched=now, status=response.status, content_type=content_type)
+        yield Article(url=response.url, link=link, fetched=now, page=page)
+
+    async def article_failed(self, failure: Failure) -> AsyncIterator[Article]:
+        """The page cannot be had; where the feed carried the text, the article is made of it."""
+        request: Request = failure.request  # type: ignore[attr-defined]
+        link: Link = request.cb_kwargs["link"]
+        outcome = outcome_of(failure)
+        if link.content and not outcome.forbidden:
+            self.ledger.count(link.source, "fetched")
+            self.ledger.note(link.source, f"text taken from the feed where pages fail ({outcome.reason})")
+            yield from_content(link, utcnow())
+            return
+        await self.ledger.fail(link, outcome.reason, later=outcome.passing)
+
+    # the end
+
+    async def finish(self) -> None:
+        """Save what is remembered of the sources; called by the run report when the spider closes."""
+        try:
+            await self.ledger.close(self.visited, utcnow())
+        except StoreError as error:
+            logger.error("the state of the sources is not saved, list pages will be read in full next time: %s", error)
+
+
+TEXTUAL = frozenset({"html", "xhtml", "text", "xml", "octet-stream"})
+"""Parts of the content types that may hold an article; the bytes decide afterwards."""
+
+
+def from_content(link: Link, now: datetime) -> Article:
+    """An article from the text that the feed carried."""
+    page = Page(url=link.url, body=(link.content or "").encode(), fetched=now, content_type="text/html; charset=utf-8")
+    return Article(url=link.url, link=link, fetched=now, page=page)
+
+
+def _header(response: Response, name: str) -> str | None:
+    value = response.headers.get(name)
+    return value.decode("latin-1").strip() or None if value else None
+
+
+async def in_thread(function: Callable[..., Any], *args: Any) -> Any:
+    """Parse in a thread, so that the downloads go on meanwhile."""
+    return await asyncio.to_thread(function, *args)

@@ -1,0 +1,54 @@
+"""Hub pages (regions): ``scrapy crawl hub [-a source=NAME]``."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable
+from typing import Any
+
+from scrapy.http import Request, Response
+
+from newsportal import dom
+from newsportal.extractors import hub
+from newsportal.frontier.ledger import utcnow
+from newsportal.items import Link, Page
+from newsportal.sources import Region
+from newsportal.spiders.base import NewsSpider, in_thread
+from newsportal.storage.base import SourceState
+
+
+class HubSpider(NewsSpider):
+    """Visits the seed pages of each region; links are sorted into article, hub and other, and the articles fetched (paper B)."""
+
+    name = "hub"
+    kind = "region"
+
+    def sources(self) -> Iterable[Region]:
+        return (source for source in self.ledger.sources.regions if source.enabled)
+
+    async def visit(self, source: Region, state: SourceState) -> AsyncIterator[Request]:
+        for url in source.seeds or (source.prefix,):
+            yield self.list_page(url, source, self.parse_hub, state=state, page=1)
+
+    async def parse_hub(self, response: Response, source: Region, page: int) -> AsyncIterator[Any]:
+        if not self.came(response, source):
+            return
+        links, more = await in_thread(self.read, response, source)
+        if not links and page == 1:
+            self.ledger.list_failed(source.key, "no-articles", f"{response.url}: no link looks like an article")
+        fresh = False
+        async for request in self.articles(links):
+            fresh = True
+            yield request
+        if page < source.pages and more and (fresh or page == 1):  # where everything is known, older pages are too
+            yield self.list_page(more[0], source, self.parse_hub, page=page + 1)
+
+    def read(self, response: Response, source: Region) -> tuple[list[Link], list[str]]:
+        content_type = (response.headers.get("Content-Type") or b"").decode("latin-1") or None
+        document = dom.document(Page(url=response.url, body=response.body, fetched=utcnow(), content_type=content_type))
+        rules = hub.HubRules(prefix=source.prefix, allow=source.allow, deny=source.deny)
+        links = [
+            Link(url=link.url, source=source.key, title=link.text or None, published=link.published, category=source.category)
+            for link in hub.links(document, rules)
+            if link.kind == "article"
+        ]
+        return links, hub.next_pages(document)

@@ -1,0 +1,160 @@
+"""Search engines: ``scrapy crawl metasearch -a topic=旅游`` (paper A)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from urllib.parse import urljoin
+
+from scrapy.exceptions import CloseSpider
+from scrapy.http import HtmlResponse, Request, Response
+from scrapy.utils.response import get_meta_refresh
+
+from newsportal import dom, engines
+from newsportal.engines.base import Engine, Result
+from newsportal.errors import EngineBlocked
+from newsportal.frontier.ledger import utcnow
+from newsportal.items import Link, Page
+from newsportal.sources import Topic
+from newsportal.spiders.base import NewsSpider, in_thread, logger
+from newsportal.storage.base import SourceState
+
+REDIRECTS = [301, 302, 303, 307, 308]
+"""An engine's link answers with the real address; it is read, not followed, so that known articles are not fetched again."""
+
+MAX_REFRESH_PAGE = 4096
+"""Bytes of the largest page that only sends on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """One engine as a source: every topic that names it is asked there."""
+
+    engine: Engine
+    topics: tuple[Topic, ...]
+    enabled: bool = True
+
+    @property
+    def name(self) -> str:
+        return self.engine.name
+
+    @property
+    def key(self) -> str:
+        return f"engine:{self.engine.name}"
+
+
+class MetasearchSpider(NewsSpider):
+    """Asks each topic's engines, as many pages as the hour's breadth says; stops early where a page brings nothing new."""
+
+    name = "metasearch"
+    kind = "engine"
+
+    def __init__(self, topic: str | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.topic = topic
+        self._searches: tuple[Search, ...] | None = None
+        self._blocked: set[str] = set()
+
+    def sources(self) -> Iterable[Search]:
+        if self._searches is None:
+            self._searches = tuple(self._plan())
+        return self._searches
+
+    def _plan(self) -> Iterable[Search]:
+        sources = self.ledger.sources
+        asked = [topic for topic in sources.topics if topic.enabled and self.topic in (None, topic.name)]
+        custom = {engine.name: engine for engine in sources.engines}
+        for name in dict.fromkeys(name for topic in asked for name in topic.engines):
+            if name in custom and not custom[name].enabled:
+                continue
+            engine = engines.from_yaml(custom[name]) if name in custom else engines.load(name)
+            yield Search(engine, tuple(topic for topic in asked if name in topic.engines))
+
+    async def start(self) -> AsyncIterator[Any]:
+        names = [topic.name for topic in self.ledger.sources.topics if topic.enabled]
+        if self.topic is not None and self.topic not in names:
+            logger.error("sources.yaml has no enabled topic %r; it has: %s", self.topic, ", ".join(names) or "none")
+            raise CloseSpider("unknown-topic")
+        async for request in super().start():
+            yield request
+
+    async def visit(self, source: Search, state: SourceState) -> AsyncIterator[Request]:
+        hour = datetime.now().astimezone().hour
+        for topic in source.topics:
+            for query in topic.queries:
+                if topic.breadth.pages(hour) > 0:
+                    yield self.result_page(source, topic, query, 0)
+
+    def result_page(self, source: Search, topic: Topic, query: str, page: int) -> Request:
+        url = source.engine.request(query, page)
+        return self.list_page(url, source, self.parse_results, topic=topic, query=query, page=page)
+
+    async def parse_results(self, response: Response, source: Search, topic: Topic, query: str, page: int) -> AsyncIterator[Any]:
+        if source.key in self._blocked or not self.came(response, source):
+            return
+        try:
+            found = await in_thread(self.read, response, source.engine)
+        except EngineBlocked as block:
+            self._blocked.add(source.key)
+            self.ledger.list_failed(source.key, f"blocked: {block.reason}", response.url)
+            self.ledger.rest(source.key, utcnow() + timedelta(seconds=block.rest))
+            return
+        if found.by == "generic":
+            self.ledger.layout_changed(source.key)
+        fresh = False
+        async for request in self.follow(source, topic, found.results):
+            fresh = True
+            yield request
+        breadth = topic.breadth.pages(datetime.now().astimezone().hour)
+        if fresh and page + 1 < breadth:
+            yield self.result_page(source, topic, query, page + 1)
+
+    def read(self, response: Response, engine: Engine) -> engines.ResultPage:
+        now = utcnow()
+        content_type = (response.headers.get("Content-Type") or b"").decode("latin-1") or None
+        return engines.read(engine, dom.document(Page(response.url, response.body, now, response.status, content_type)), now)
+
+    async def follow(self, source: Search, topic: Topic, results: Iterable[Result]) -> AsyncIterator[Request]:
+        """Links that say where they lead are sifted at once; an engine's own links are asked where they lead first."""
+        direct = []
+        for result in results:
+            link = Link(
+                url=engines.resolve(result.link),
+                source=source.key,
+                title=result.title,
+                summary=result.summary,
+                site=result.site,
+                published=result.published,
+                topic=topic.name,
+            )
+            if engines.needs_fetch(link.url):
+                for fresh in await self.ledger.sift([link]):
+                    yield self.article(fresh, self.parse_redirect, {"dont_redirect": True, "handle_httpstatus_list": REDIRECTS})
+            else:
+                direct.append(link)
+        async for request in self.articles(direct):
+            yield request
+
+    async def parse_redirect(self, response: Response, link: Link) -> AsyncIterator[Any]:
+        """An engine's link answered: with the address of the article, or with the article itself."""
+        target = _target(response)
+        if target is None:
+            async for article in self.parse_article(response, link):
+                yield article
+            return
+        found = await self.ledger.lead(link, target)
+        if found is not None:
+            yield self.article(found)
+
+
+def _target(response: Response) -> str | None:
+    """Where a redirect leads: ``Location``, or the refresh of an otherwise empty page."""
+    location = response.headers.get("Location")
+    if location and response.status in REDIRECTS:
+        return urljoin(response.url, location.decode("latin-1").strip())
+    if isinstance(response, HtmlResponse) and len(response.body) < MAX_REFRESH_PAGE:
+        _, url = get_meta_refresh(response)
+        return url
+    return None

@@ -1,0 +1,57 @@
+"""Feeds: ``scrapy crawl rss [-a source=NAME]``."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable
+from typing import Any
+
+from scrapy.http import Request, Response
+
+from newsportal.errors import NotApplicable
+from newsportal.extractors import feed
+from newsportal.frontier.ledger import utcnow
+from newsportal.items import Link
+from newsportal.sources import Feed
+from newsportal.spiders.base import NewsSpider, in_thread
+from newsportal.storage.base import SourceState
+
+
+class RssSpider(NewsSpider):
+    """Visits feeds with conditional GET; entries become links with their title, summary and date."""
+
+    name = "rss"
+    kind = "feed"
+
+    def sources(self) -> Iterable[Feed]:
+        return (source for source in self.ledger.sources.feeds if source.enabled)
+
+    async def visit(self, source: Feed, state: SourceState) -> AsyncIterator[Request]:
+        yield self.list_page(source.url, source, self.parse_feed, state=state, meta={"dont_obey_metarefresh": True})
+
+    async def parse_feed(self, response: Response, source: Feed) -> AsyncIterator[Any]:
+        if not self.came(response, source):
+            return
+        content_type = (response.headers.get("Content-Type") or b"").decode("latin-1") or None
+        try:
+            found = await in_thread(feed.parse, response.body, response.url, content_type, utcnow())
+        except NotApplicable as why:
+            self.ledger.list_failed(source.key, why.reason, f"{response.url}: {why.detail}")
+            return
+        for warning in found.warnings:
+            self.ledger.note(source.key, str(warning))
+        async for request in self.articles([_link(source, found, entry) for entry in found.entries if entry.url]):
+            yield request
+
+
+def _link(source: Feed, found: feed.Feed, entry: feed.FeedEntry) -> Link:
+    return Link(
+        url=entry.url or "",
+        source=source.key,
+        title=entry.title,
+        summary=entry.summary,
+        site=source.site,
+        published=entry.published or entry.updated,
+        author=entry.author,
+        category=source.category,
+        content=entry.content_html if source.fulltext else None,
+    )
