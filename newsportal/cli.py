@@ -41,10 +41,10 @@ for _name in COMMANDS:
     import_module(f"newsportal.commands.{_name}").register(app)
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
     """The entry point: errors of ours are told in one line, without a traceback, with exit status 1."""
     try:
-        app()
+        app(arguments)
     except NewsportalError as error:
         Console(stderr=True).print(str(error), style="red", markup=False, highlight=False, soft_wrap=True)
         sys.exit(1)

@@ -100,6 +100,16 @@ class FoldKey:
 
 
 @dataclass(frozen=True, slots=True)
+class Fold:
+    """Why an article was folded into a story: ``of`` is the article it repeats, ``reason`` and ``score`` those of the key."""
+
+    story_id: str
+    of: str
+    reason: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
 class Article:
     """An article on its way through the pipelines: each stage answers with a fuller copy (``dataclasses.replace``).
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from newsportal import __version__
 from newsportal.sources import Sources, load
 
 if TYPE_CHECKING:
@@ -39,13 +40,15 @@ class SourcesAddon:
 def scrapy_settings(sources: Sources) -> dict[str, Any]:
     """The Scrapy settings that ``sources.yaml`` decides."""
     polite = sources.politeness
-    agent = polite.user_agent if "+" in polite.user_agent or not polite.contact else f"{polite.user_agent} (+{polite.contact})"
+    contact = polite.contact or sources.portal.contact
+    agent = polite.user_agent or f"newsportal/{__version__}" + (f" (+{contact})" if contact else "")
     found: dict[str, Any] = {
         "DOWNLOAD_DELAY": polite.delay,
         "CONCURRENT_REQUESTS": polite.concurrency,
         "CONCURRENT_REQUESTS_PER_DOMAIN": polite.per_domain,
         "DOWNLOAD_TIMEOUT": polite.timeout,
         "USER_AGENT": agent,
+        "DOWNLOAD_MAXSIZE": polite.max_size,
         "NEWSPORTAL_ALLOW_PRIVATE": list(polite.allow_private),
         "ROBOTSTXT_OBEY": polite.obey_robots,
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING, Any, Self
 
 from scrapy.exceptions import DropItem
@@ -18,7 +17,7 @@ class Left(DropItem):
     """An article left the line here; its fate is counted already. Raised by stages; Scrapy ends the item quietly."""
 
     def __init__(self, why: str) -> None:
-        super().__init__(why, log_level=logging.DEBUG)
+        super().__init__(why, log_level="DEBUG")
 
 
 class Stage:

@@ -74,8 +74,7 @@ class NewsSpider(scrapy.Spider):
 
     def hours(self, source: Any) -> frozenset[int]:
         """Hours of the day in which the source is visited when only due ones are; empty: all."""
-        hours = getattr(source, "hours", None)
-        return frozenset(hours.allowed) if hours is not None else frozenset()
+        return frozenset(getattr(source, "hours", ()))
 
     # the way of a run
 
@@ -137,7 +136,11 @@ class NewsSpider(scrapy.Spider):
 
     def manners(self, source: Any) -> dict[str, Any]:
         """What the middlewares must know of a source."""
-        return {"obey_robots": getattr(source, "obey_robots", True), "verify_certificate": getattr(source, "verify_certificate", True)}
+        obeys = getattr(source, "obey_robots", None)
+        return {
+            "obey_robots": self.ledger.sources.politeness.obey_robots if obeys is None else obeys,
+            "verify_certificate": getattr(source, "verify_certificate", True),
+        }
 
     def came(self, response: Response, source: Source) -> bool:
         """Count a list page and remember its validators; False if there is nothing new to read (304)."""

@@ -9,6 +9,7 @@ from scrapy.http import Request, Response
 
 from newsportal import dom
 from newsportal.extractors import hub
+from newsportal.extractors.date import parse_date
 from newsportal.frontier.ledger import utcnow
 from newsportal.items import Link, Page
 from newsportal.sources import Region
@@ -44,10 +45,19 @@ class HubSpider(NewsSpider):
 
     def read(self, response: Response, source: Region) -> tuple[list[Link], list[str]]:
         content_type = (response.headers.get("Content-Type") or b"").decode("latin-1") or None
-        document = dom.document(Page(url=response.url, body=response.body, fetched=utcnow(), content_type=content_type))
+        now = utcnow()
+        document = dom.document(Page(url=response.url, body=response.body, fetched=now, content_type=content_type))
         rules = hub.HubRules(prefix=source.prefix, allow=source.allow, deny=source.deny)
         links = [
-            Link(url=link.url, source=source.key, title=link.text or None, published=link.published, category=source.category)
+            Link(
+                url=link.url,
+                source=source.key,
+                title=link.text or None,
+                summary=link.summary,
+                site=source.site,
+                published=parse_date(link.date_text, now) if link.date_text else None,
+                category=source.category,
+            )
             for link in hub.links(document, rules)
             if link.kind == "article"
         ]

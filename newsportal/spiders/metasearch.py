@@ -13,11 +13,14 @@ from scrapy.http import HtmlResponse, Request, Response
 from scrapy.utils.response import get_meta_refresh
 
 from newsportal import dom, engines
-from newsportal.engines.base import Engine, Result
+from newsportal.engines.base import Engine, Result, ResultPage
+from newsportal.engines.custom import custom
+from newsportal.engines.reading import read
 from newsportal.errors import EngineBlocked
+from newsportal.extractors.redirect import needs_fetch, resolve
 from newsportal.frontier.ledger import utcnow
 from newsportal.items import Link, Page
-from newsportal.sources import Topic
+from newsportal.sources import CustomEngine, Topic
 from newsportal.spiders.base import NewsSpider, in_thread, logger
 from newsportal.storage.base import SourceState
 
@@ -65,11 +68,11 @@ class MetasearchSpider(NewsSpider):
     def _plan(self) -> Iterable[Search]:
         sources = self.ledger.sources
         asked = [topic for topic in sources.topics if topic.enabled and self.topic in (None, topic.name)]
-        custom = {engine.name: engine for engine in sources.engines}
+        own = {engine.name: engine for engine in sources.engines}
         for name in dict.fromkeys(name for topic in asked for name in topic.engines):
-            if name in custom and not custom[name].enabled:
+            if name in own and not own[name].enabled:
                 continue
-            engine = engines.from_yaml(custom[name]) if name in custom else engines.load(name)
+            engine = described(own[name]) if name in own else engines.load(name)
             yield Search(engine, tuple(topic for topic in asked if name in topic.engines))
 
     async def start(self) -> AsyncIterator[Any]:
@@ -101,7 +104,7 @@ class MetasearchSpider(NewsSpider):
             self.ledger.list_failed(source.key, f"blocked: {block.reason}", response.url)
             self.ledger.rest(source.key, utcnow() + timedelta(seconds=block.rest))
             return
-        if found.by == "generic":
+        if found.changed:
             self.ledger.layout_changed(source.key)
         fresh = False
         async for request in self.follow(source, topic, found.results):
@@ -111,17 +114,17 @@ class MetasearchSpider(NewsSpider):
         if fresh and page + 1 < breadth:
             yield self.result_page(source, topic, query, page + 1)
 
-    def read(self, response: Response, engine: Engine) -> engines.ResultPage:
+    def read(self, response: Response, engine: Engine) -> ResultPage:
         now = utcnow()
         content_type = (response.headers.get("Content-Type") or b"").decode("latin-1") or None
-        return engines.read(engine, dom.document(Page(response.url, response.body, now, response.status, content_type)), now)
+        return read(engine, dom.document(Page(response.url, response.body, now, response.status, content_type)), now)
 
     async def follow(self, source: Search, topic: Topic, results: Iterable[Result]) -> AsyncIterator[Request]:
         """Links that say where they lead are sifted at once; an engine's own links are asked where they lead first."""
         direct = []
         for result in results:
             link = Link(
-                url=engines.resolve(result.link),
+                url=resolve(result.link),
                 source=source.key,
                 title=result.title,
                 summary=result.summary,
@@ -129,7 +132,7 @@ class MetasearchSpider(NewsSpider):
                 published=result.published,
                 topic=topic.name,
             )
-            if engines.needs_fetch(link.url):
+            if needs_fetch(link.url):
                 for fresh in await self.ledger.sift([link]):
                     yield self.article(fresh, self.parse_redirect, {"dont_redirect": True, "handle_httpstatus_list": REDIRECTS})
             else:
@@ -147,6 +150,12 @@ class MetasearchSpider(NewsSpider):
         found = await self.ledger.lead(link, target)
         if found is not None:
             yield self.article(found)
+
+
+def described(engine: CustomEngine) -> Engine:
+    """An engine as ``sources.yaml`` describes it."""
+    rules = engine.wrapper.model_dump(exclude_none=True) if engine.wrapper else {}
+    return custom(engine.name, engine.url, first=engine.first, step=engine.step, encoding=engine.encoding, kind=engine.kind, **rules)
 
 
 def _target(response: Response) -> str | None:

@@ -19,7 +19,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol, runtime_checkable
 
-from newsportal.items import Article, FoldKey, Image, Link
+from newsportal.items import Article, Image, Link
+from newsportal.items import FoldKey as FoldKey  # part of the protocol
 from newsportal.report import Run
 
 Outcome = Literal["stored", "folded", "same", "revised"]
@@ -40,7 +41,8 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class StoredArticle:
-    """An article as it is kept. ``moment`` (published, else first seen) is the time it is sorted by."""
+    """An article as it is kept. ``moment`` is the time it is sorted by: published, but never later than first seen (else a page that
+    is dated in 2099 would lead every list for years)."""
 
     id: str
     story_id: str
@@ -69,7 +71,7 @@ class StoredArticle:
 
     @property
     def moment(self) -> datetime:
-        return self.published or self.first_seen
+        return min(self.published, self.first_seen) if self.published else self.first_seen
 
 
 @dataclass(frozen=True, slots=True)
