@@ -1,0 +1,86 @@
+"""Find and load ``sources.yaml``. All mistakes are told at once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from importlib.resources import files
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from newsportal.errors import Problem, SourcesError
+from newsportal.sources import checks, problems
+from newsportal.sources.models import Sources
+from newsportal.sources.reading import Mistake, Unreadable, read
+
+FILE_NAME = "sources.yaml"
+VARIABLE = "NEWSPORTAL_SOURCES"
+WRITE_ONE = "write one with: newsportal source init"
+
+
+def find(start: Path | None = None, environ: Mapping[str, str] = os.environ) -> Path | None:
+    """The file that is meant: ``$NEWSPORTAL_SOURCES``, else the nearest ``sources.yaml`` in ``start`` or above, else ``None``."""
+    if environ.get(VARIABLE):
+        return Path(environ[VARIABLE]).expanduser()
+    folder = (start or Path.cwd()).absolute()
+    return next((place / FILE_NAME for place in (folder, *folder.parents) if (place / FILE_NAME).is_file()), None)
+
+
+def load(path: Path | None = None, environ: Mapping[str, str] = os.environ) -> Sources:
+    """The sources in ``path`` (by default what :func:`find` finds, else the file within the package), checked and frozen.
+
+    Raises ``SourcesError`` with every mistake, each with its line, also when the file is missing or cannot be read.
+    """
+    path = path or find(environ=environ)
+    if path is None:
+        return _packaged(environ)
+    if path.is_dir():
+        path /= FILE_NAME
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise SourcesError([Problem(str(path), 1, "(file)", f"cannot be read: {error.strerror or error}", _make_one(error))]) from error
+    return parse(content, path, environ)
+
+
+def _make_one(error: OSError) -> str | None:
+    return WRITE_ONE if isinstance(error, FileNotFoundError) else None
+
+
+def _packaged(environ: Mapping[str, str]) -> Sources:
+    """The file that comes with the package (scrapyd's eggs hold one); its data lie in the working folder."""
+    resource = files("newsportal").joinpath(FILE_NAME)
+    if not resource.is_file():
+        place = Path.cwd() / FILE_NAME
+        problem = Problem(str(place), 1, "(file)", f"there is no {FILE_NAME} here or above", WRITE_ONE)
+        raise SourcesError([problem])
+    return parse(resource.read_bytes(), Path.cwd() / FILE_NAME, environ)
+
+
+def parse(content: bytes, path: Path, environ: Mapping[str, str] = os.environ) -> Sources:
+    """The sources in ``content``; ``path`` names them in messages, and its folder is what relative paths start from.
+
+    Raises ``SourcesError`` with every mistake.
+    """
+    try:
+        tree = read(content)
+    except Unreadable as error:
+        raise _error(path, [error.mistake]) from error
+    if tree.value is None and not tree.mistakes:
+        raise _error(path, [Mistake(1, (), "the file is empty; allowed: topics, feeds, regions …", WRITE_ONE)])
+    mistakes = [*tree.mistakes, *checks.check(tree)]
+    context = {"folder": path.absolute().parent, "path": path.absolute(), "environ": environ}
+    sources = None
+    try:
+        sources = Sources.model_validate(tree.value, context=context)
+    except ValidationError as error:
+        mistakes += problems.told(error, tree)
+    if sources is None or mistakes:
+        raise _error(path, mistakes)
+    return sources
+
+
+def _error(path: Path, mistakes: Iterable[Mistake]) -> SourcesError:
+    in_order = sorted(mistakes, key=lambda mistake: mistake.line)
+    return SourcesError([Problem(str(path), one.line, problems.dotted(one.path), one.message, one.hint) for one in in_order])

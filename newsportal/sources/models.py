@@ -1,0 +1,92 @@
+"""``sources.yaml`` as one frozen value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import PrivateAttr
+
+from newsportal.sources.parts import Part, Politeness, Portal, Source
+from newsportal.sources.places import Feed, Forum, Gallery, Region
+from newsportal.sources.topics import CustomEngine, Topic
+from newsportal.sources.values import FilePath, IndexUri, StoreUri
+
+DEFAULT_INDEX = "index.db"
+KINDS = ("topics", "engines", "feeds", "regions", "forums", "galleries")
+"""The lists of sources, in the order of the file."""
+
+
+class Sources(Part):
+    """Everything the file says, checked: addresses are absolute, environment variables filled in, defaults applied."""
+
+    version: Literal[1] = 1
+    """The version of this form of file."""
+    portal: Portal = Portal()
+    """How the portal presents itself."""
+    store: StoreUri = "sqlite:///data/newsportal.db"
+    """Where articles are kept; a relative SQLite file lies beside this file. ${NAME} is filled in from the environment."""
+    index: IndexUri | None = None
+    """Where the search index is kept; by default index.db beside the SQLite store, else data/index.db beside this file."""
+    politeness: Politeness = Politeness()
+    """How other people's servers are treated."""
+    replay: FilePath | None = None
+    """A WARC file that answers every request in place of the network."""
+    archive: FilePath | None = None
+    """A WARC file into which everything that is fetched is written."""
+    topics: tuple[Topic, ...] = ()
+    """The subjects of the portal."""
+    engines: tuple[CustomEngine, ...] = ()
+    """Search engines of one's own, besides the built-in ones."""
+    feeds: tuple[Feed, ...] = ()
+    """RSS, Atom, RDF and JSON feeds."""
+    regions: tuple[Region, ...] = ()
+    """Channels of news sites."""
+    forums: tuple[Forum, ...] = ()
+    """Forums."""
+    galleries: tuple[Gallery, ...] = ()
+    """Channels of photo stories."""
+
+    _folder: Path = PrivateAttr(default_factory=Path.cwd)
+    _path: Path | None = PrivateAttr(default=None)
+
+    def model_post_init(self, context: Any) -> None:
+        if isinstance(context, dict):
+            self._folder, self._path = context.get("folder", self._folder), context.get("path")
+
+    @property
+    def path(self) -> Path | None:
+        """The file it was read from, if it was read from one."""
+        return self._path
+
+    @property
+    def folder(self) -> Path:
+        """What relative paths are relative to."""
+        return self._folder
+
+    @property
+    def index_uri(self) -> str:
+        """The search index: as given, else beside the store."""
+        if self.index is not None:
+            return self.index
+        scheme, _, rest = self.store.partition(":///")
+        if scheme.partition("+")[0] != "sqlite" or not rest or rest.startswith((":memory:", "file:")):
+            return f"sqlite:///{(self._folder / 'data' / DEFAULT_INDEX).absolute()}"
+        return f"sqlite:///{Path(rest.partition('?')[0]).with_name(DEFAULT_INDEX)}"
+
+    def all(self) -> Iterator[Source]:
+        """Every topic and source, in the order of the file, disabled ones too."""
+        for kind in KINDS:
+            yield from getattr(self, kind)
+
+    def find(self, name: str) -> tuple[Source, ...]:
+        """The sources with this key (``feed:NAME``) or, of whatever kind, this name."""
+        return tuple(source for source in self.all() if name in (source.key, source.name))
+
+    def topic(self, name: str) -> Topic | None:
+        return next((topic for topic in self.topics if topic.name == name), None)
+
+    def engine(self, name: str) -> CustomEngine | None:
+        """The engine declared under this name; ``None`` means that a built-in one may be meant."""
+        return next((engine for engine in self.engines if engine.name == name), None)

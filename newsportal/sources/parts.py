@@ -1,0 +1,77 @@
+"""What all parts of ``sources.yaml`` share, and the two that are about the portal itself: how it shows itself, and its manners."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from newsportal.sources.values import Line, Name, Size, TimeZone, Url, Words
+
+Minutes = Annotated[float, Field(gt=0, le=43_200)]
+"""Up to 30 days."""
+
+
+class Part(BaseModel):
+    """A mapping of the file: frozen, unknown keys refused, and ``key:`` without a value means that the key is not given."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, populate_by_name=True, validate_default=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _nothing_is_not_given(cls, value: Any) -> Any:
+        known = {field.alias or name for name, field in cls.model_fields.items()}
+        return {key: item for key, item in value.items() if item is not None or key not in known} if isinstance(value, dict) else value
+
+
+class Source(Part):
+    """What every source has. ``key`` names it in reports, links and commands."""
+
+    family: ClassVar[str]
+
+    name: Name
+    """The source's name, unique among its kind. Readers see it."""
+    enabled: bool = True
+    """false: kept here, but not visited."""
+
+    @property
+    def key(self) -> str:
+        return f"{self.family}:{self.name}"
+
+
+class Portal(Part):
+    """How the portal presents itself."""
+
+    title: Line = "newsportal"
+    """The portal's name, in every page's head."""
+    language: Literal["zh", "en"] = "zh"
+    """The language of the portal's own words."""
+    timezone: TimeZone = "Asia/Shanghai"
+    """The time zone in which days begin and times are shown."""
+    url: Url | None = None
+    """The address readers use, for the links in feeds and alerts."""
+    contact: Line | None = None
+    """Whom readers and publishers can write to. It also goes into the user agent, unless politeness.contact is given."""
+
+
+class Politeness(Part):
+    """How other people's servers are treated."""
+
+    delay: Annotated[float, Field(ge=0, le=3600)] = 1.0
+    """Seconds between two requests to one host."""
+    per_domain: Annotated[int, Field(ge=1, le=64)] = 2
+    """Requests to one domain at the same time."""
+    concurrency: Annotated[int, Field(ge=1, le=1024)] = 64
+    """Requests at the same time, over all hosts."""
+    timeout: Annotated[float, Field(gt=0, le=600)] = 30.0
+    """Seconds until an answer is given up."""
+    obey_robots: bool = True
+    """Whether robots.txt is obeyed."""
+    user_agent: Line | None = None
+    """What the crawler calls itself; by default newsportal with its version and the contact."""
+    contact: Line | None = None
+    """An address or page for the administrators of the sites that are visited."""
+    allow_private: Words = ()
+    """Hosts or networks in private address ranges that may be visited, such as 10.0.0.0/8 or wiki.intern."""
+    max_size: Size = 16 * 1024 * 1024
+    """Longer answers are given up: bytes, or a text such as 16 MiB."""

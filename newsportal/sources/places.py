@@ -1,0 +1,152 @@
+"""Where news is published: feeds, regions (channels of a site), forums, galleries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+from pydantic import Field, model_validator
+
+from newsportal.sources.parts import Minutes, Part, Source
+from newsportal.sources.spans import DAY
+from newsportal.sources.values import Hours, Line, Names, Patterns, Selector, Selectors, Url, Urls, Words, mistake
+
+if TYPE_CHECKING:
+    from newsportal.extractors.rule import ArticleRule
+
+Pages = Annotated[int, Field(ge=1, le=50)]
+"""List pages, the first included."""
+
+
+class Place(Source):
+    """What feeds, regions, forums and galleries have in common."""
+
+    topics: Names = ()
+    """Topics to which every article from here belongs, besides those whose keywords match."""
+    category: Line | None = None
+    """The category of the articles from here."""
+    site: Line | None = None
+    """The publisher's name; by default what the pages say, else the host."""
+    interval: Minutes | None = None
+    """Minutes between two visits; by default the schedule decides."""
+    obey_robots: bool | None = None
+    """An exception from politeness.obey_robots, for sites that allowed it."""
+    verify_certificate: bool = True
+    """false: a certificate that is expired or not trusted is accepted here."""
+    render: bool = False
+    """true: pages are rendered in a browser first (needs the extra 'render')."""
+
+
+class ArticleSelectors(Part):
+    """Where the parts of this source's article pages stand, as CSS selectors: for sites on which the template-free reader errs."""
+
+    body: Selector | None = None
+    """The body; all elements that match, in page order."""
+    title: Selector | None = None
+    """The title; the first element that matches."""
+    date: Selector | None = None
+    """The date, in any usual form; the first element that matches."""
+    author: Selector | None = None
+    """The author; the first element that matches."""
+    remove: Selectors = ()
+    """What is taken out of the body."""
+
+
+class Reading(Place):
+    """A place whose pages are articles."""
+
+    article_: ArticleSelectors | None = Field(default=None, alias="article")
+    """This source's own rule for its article pages; by default they are read without one."""
+
+    @property
+    def article(self) -> ArticleRule | None:
+        """The rule as the extractor takes it."""
+        from newsportal.extractors.rule import ArticleRule  # loads the extractors, which most readers of the file do not need
+
+        given = self.article_
+        return ArticleRule(given.body, given.title, given.date, given.author, given.remove) if given else None
+
+
+class Feed(Reading):
+    """An RSS, Atom, RDF or JSON feed."""
+
+    family: ClassVar[str] = "feed"
+
+    url: Url
+    """The address of the feed."""
+    language: Line | None = None
+    """The language of the articles (zh, zh-Hant, en …); by default what the pages say."""
+    fulltext: bool = False
+    """true: the body is taken from the feed's entry when the page cannot be fetched or read."""
+
+
+class Region(Reading):
+    """A channel of a news site: everything below a URL prefix, found on its list pages (paper B)."""
+
+    family: ClassVar[str] = "region"
+
+    prefix: Url
+    """What the addresses of the articles begin with."""
+    seeds: Urls = ()
+    """The list pages that are visited; by default the prefix itself."""
+    auto_classify: bool = False
+    """true: the classifier chooses the category; category holds where it is not sure."""
+    hours: Hours = DAY
+    """The hours of the day in which it is visited, as '6-24', '6-9,18-23' or a list."""
+    allow: Patterns = ()
+    """If given, only links that fit one of these are followed: a part of the URL, or re: and a regular expression."""
+    deny: Patterns = ()
+    """Links that fit one of these are never followed."""
+    pages: Pages = 1
+    """How many pages of each list are read, by its pager."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _seeded_by_its_prefix(cls, value: Any) -> Any:
+        if isinstance(value, dict) and not value.get("seeds") and value.get("prefix") is not None:
+            return {**value, "seeds": [value["prefix"]]}
+        return value
+
+
+class Forum(Place):
+    """A forum: its boards are found from its front page unless they are named."""
+
+    family: ClassVar[str] = "forum"
+
+    url: Url
+    """The forum's front page."""
+    boards: Urls = ()
+    """The boards' list pages; by default those found on the front page."""
+    max_age: Annotated[float, Field(gt=0, le=3650)] = 30.0
+    """Days: threads without a newer post are not visited."""
+    pages: Pages = 1
+    """How many pages of each board are read."""
+    depth: Annotated[int, Field(ge=1, le=1000)] = 20
+    """How many pages of a thread are read."""
+
+
+class Gallery(Place):
+    """A channel of photo stories (套图), watched as often as its weight says (paper C)."""
+
+    family: ClassVar[str] = "gallery"
+
+    seeds: Urls = Field(min_length=1)
+    """The index pages that are watched."""
+    seed: Line | None = None
+    """What the address of every photo story contains."""
+    banned_seed: Words = ()
+    """What the address of no photo story contains."""
+    weight: Annotated[int, Field(ge=1, le=10)] = 5
+    """The heavier, the shorter the time between two visits, between min_period and max_period."""
+    min_period: Minutes = 10.0
+    """The shortest time between two visits, in minutes."""
+    max_period: Minutes = 240.0
+    """The longest time between two visits, in minutes."""
+    pattern: Line | None = None
+    """How a story's further pages are named, with {n} for the number: https://example.org/story/123_{n}.html"""
+
+    @model_validator(mode="after")
+    def _periods_are_in_order(self) -> Gallery:
+        if self.min_period > self.max_period:
+            message = f"found {self.min_period:g}, which is more than max_period ({self.max_period:g}); allowed: at most that"
+            raise mistake(message, at=("min_period",))
+        return self

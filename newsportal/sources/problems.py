@@ -1,0 +1,154 @@
+"""Pydantic's errors in our words: what was found, what is allowed, the nearest right spelling."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from newsportal.sources.models import Sources
+from newsportal.sources.reading import Mistake, Path, Tree
+from newsportal.sources.spelling import did_you_mean
+from newsportal.sources.wording import listed, shown
+
+Told = tuple[str, str | None]
+"""Message and hint."""
+
+
+def told(error: ValidationError, tree: Tree) -> Iterator[Mistake]:
+    """Each of pydantic's errors as a mistake with its line."""
+    for details in error.errors(include_url=False):
+        context = details.get("ctx", {})
+        path: Path = (*details["loc"], *context.get("at", ()))
+        message, hint = SAYINGS.get(details["type"], _otherwise)(details, path)
+        yield Mistake(tree.line(path), path, message, hint)
+
+
+def dotted(path: Path) -> str:
+    """``feeds[2].url``; the whole file is ``(file)``."""
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return text.removeprefix(".") or "(file)"
+
+
+def keys_at(path: Path) -> tuple[str, ...]:
+    """The keys that a mapping at ``path`` may have."""
+    kind: Any = Sources
+    for step in path:
+        kind = _inner(kind, step)
+    return tuple(field.alias or name for name, field in kind.model_fields.items()) if _is_part(kind) else ()
+
+
+def _inner(kind: Any, step: str | int) -> Any:
+    if isinstance(step, int):
+        return next((argument for argument in get_args(kind) if argument is not Ellipsis), None)
+    if not _is_part(kind):
+        return None
+    for name, field in kind.model_fields.items():
+        if step in (name, field.alias):
+            return _without_none(field.annotation)
+    return None
+
+
+def _without_none(annotation: Any) -> Any:
+    if get_origin(annotation) in (Union, UnionType):
+        return next((argument for argument in get_args(annotation) if argument is not type(None)), None)
+    return annotation
+
+
+def _is_part(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, BaseModel)
+
+
+def _unknown_key(details: ErrorDetails, path: Path) -> Told:
+    allowed = keys_at(path[:-1])
+    return f"unknown key {shown(path[-1])}; allowed: {listed(allowed)}", did_you_mean(path[-1], allowed)
+
+
+def _missing(details: ErrorDetails, path: Path) -> Told:
+    return f"{shown(path[-1])} is missing", None
+
+
+def _no_text(details: ErrorDetails, path: Path) -> Told:
+    found = details["input"]
+    quotes = f'put it in quotes: "{found}"' if isinstance(found, int | float) and not isinstance(found, bool) else None
+    return f"found {shown(found)}; allowed: text", quotes
+
+
+def _no_mapping(details: ErrorDetails, path: Path) -> Told:
+    allowed = listed(keys_at(path))
+    dash = "a '-' at the start of the line makes a list: leave it out" if isinstance(details["input"], list) else None
+    return f"found {shown(details['input'])}; allowed: a mapping with {allowed}", dash
+
+
+def _no_list(details: ErrorDetails, path: Path) -> Told:
+    dash = "put '- ' before each entry" if isinstance(details["input"], dict) else None
+    return f"found {shown(details['input'])}; allowed: a list", dash
+
+
+def _not_one_of(details: ErrorDetails, path: Path) -> Told:
+    allowed = [word.strip(" '") for word in str(details["ctx"]["expected"]).replace(" or ", ",").split(",")]
+    return f"found {shown(details['input'])}; allowed: {listed(allowed)}", did_you_mean(details["input"], allowed)
+
+
+def _no_number(details: ErrorDetails, path: Path) -> Told:
+    whole = "a whole number" if details["type"].startswith("int") else "a number"
+    return f"found {shown(details['input'])}; allowed: {whole}", None
+
+
+def _no_bool(details: ErrorDetails, path: Path) -> Told:
+    return f"found {shown(details['input'])}; allowed: true or false", None
+
+
+def _out_of_range(limit: str, words: str) -> Callable[[ErrorDetails, Path], Told]:
+    def said(details: ErrorDetails, path: Path) -> Told:
+        return f"found {shown(details['input'])}; allowed: {words} {details['ctx'][limit]:g}", None
+
+    return said
+
+
+def _too_long(details: ErrorDetails, path: Path) -> Told:
+    return f"found {len(details['input'])} characters; allowed: up to {details['ctx']['max_length']}", None
+
+
+def _too_short(details: ErrorDetails, path: Path) -> Told:
+    return f"found {'an empty list' if details['type'] == 'too_short' else 'an empty text'}; allowed: at least one", None
+
+
+def _ours(details: ErrorDetails, path: Path) -> Told:
+    return details["ctx"]["message"], details["ctx"]["hint"]
+
+
+def _otherwise(details: ErrorDetails, path: Path) -> Told:
+    return f"found {shown(details['input'])}; {details['msg']}", None
+
+
+SAYINGS: dict[str, Callable[[ErrorDetails, Path], Told]] = {
+    "mistake": _ours,
+    "extra_forbidden": _unknown_key,
+    "missing": _missing,
+    "string_type": _no_text,
+    "model_type": _no_mapping,
+    "model_attributes_type": _no_mapping,
+    "dict_type": _no_mapping,
+    "tuple_type": _no_list,
+    "list_type": _no_list,
+    "literal_error": _not_one_of,
+    "int_type": _no_number,
+    "int_parsing": _no_number,
+    "int_from_float": _no_number,
+    "float_type": _no_number,
+    "float_parsing": _no_number,
+    "bool_type": _no_bool,
+    "bool_parsing": _no_bool,
+    "greater_than": _out_of_range("gt", "more than"),
+    "greater_than_equal": _out_of_range("ge", "at least"),
+    "less_than": _out_of_range("lt", "less than"),
+    "less_than_equal": _out_of_range("le", "at most"),
+    "string_too_long": _too_long,
+    "string_too_short": _too_short,
+    "too_short": _too_short,
+}
+"""One saying for each of pydantic's error types that the models can give; anything else is told in pydantic's words."""

@@ -1,0 +1,162 @@
+"""Topics, and search engines that are described in ``sources.yaml`` alone."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from newsportal.sources.parts import Minutes, Part, Source
+from newsportal.sources.spans import hours_of
+from newsportal.sources.values import Encoding, Names, Rules, Selector, Url, Words, mistake, one_or_many
+
+MAX_PAGES = 50
+"""No engine answers more result pages than this, and no reader scrolls further back."""
+
+
+class Keywords(Part):
+    """Which articles belong to a topic. Words are compared in simplified characters, without case."""
+
+    must: Words = ()
+    """Every one of these words occurs."""
+    any: Words = ()
+    """At least one of these words occurs."""
+    not_: Words = Field(default=(), alias="not")
+    """None of these words occurs."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _a_list_means_any(cls, value: Any) -> Any:
+        return {"any": one_or_many(value)} if isinstance(value, str | list | tuple) else value
+
+
+class Breadth(Part):
+    """How many result pages of each engine are read, hour by hour: at night most results are repeats (paper A)."""
+
+    by_hour: tuple[int, ...] = (2,) * 24
+    """Result pages for each hour of the day."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _written(cls, value: Any) -> Any:
+        if isinstance(value, int) and not isinstance(value, bool):
+            return {"by_hour": (_pages(value, ()),) * 24}
+        if not isinstance(value, dict) or "by_hour" in value:
+            return value
+        table = [_pages(value.get("default", 2), ("default",))] * 24
+        for span, pages in value.items():
+            if span != "default":
+                for hour in _hours_at(span):
+                    table[hour] = _pages(pages, (span,))
+        return {"by_hour": tuple(table)}
+
+    def pages(self, hour: int) -> int:
+        """The number of result pages of each engine at ``hour`` (0–23)."""
+        return self.by_hour[hour % 24]
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: Any, handler: Any) -> dict[str, Any]:
+        number = {"type": "integer", "minimum": 0, "maximum": MAX_PAGES}
+        spans = {
+            "type": "object",
+            "properties": {"default": number},
+            "patternProperties": {r"^[0-9 ,–—~-]+$": number},
+            "additionalProperties": False,
+        }
+        return {"anyOf": [number, spans], "description": cls.__doc__ or ""}
+
+
+def _pages(value: Any, at: tuple[str | int, ...]) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_PAGES:
+        raise mistake(f"found {value!r}; allowed: a number of pages from 0 to {MAX_PAGES}", at=at)
+    return value
+
+
+def _hours_at(span: Any) -> tuple[int, ...]:
+    try:
+        return hours_of(span)
+    except ValueError as error:
+        raise mistake(f"{error}; or default", at=(span,)) from error
+
+
+class Topic(Source):
+    """A subject of the portal: what is asked of the search engines, and which articles belong to it."""
+
+    family: ClassVar[str] = "topic"
+
+    keywords: Keywords = Keywords()
+    """Which articles belong to it; by default those in which the topic's name occurs. A list means any."""
+    query: Words = ()
+    """What is sent to the engines, one request each; by default the topic's name."""
+    engines: Names = ()
+    """The search engines that are asked: built-in names, or names declared under engines."""
+    breadth: Breadth = Breadth()
+    """Result pages of each engine: a number, or a mapping of hours of the day to numbers."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named_after_itself(cls, value: Any) -> Any:
+        """A topic whose keywords name nothing to look for looks for its own name."""
+        if not isinstance(value, dict) or not isinstance(value.get("name"), str):
+            return value
+        keywords = value.get("keywords") or {}
+        if isinstance(keywords, dict) and not keywords.get("must") and not keywords.get("any"):
+            return {**value, "keywords": {**keywords, "any": [value["name"]]}}
+        return value
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """What is sent to the engines."""
+        return self.query or (self.name,)
+
+
+class Wrapper(Part):
+    """Where the parts of a result stand in an engine's page. Several rules for one part: the first that finds something counts.
+
+    A rule is a CSS selector (with ``@data-url`` an attribute), an XPath expression (``.//h3/a`` or ``xpath:…``), or ``re:`` and a
+    regular expression over the HTML.
+    """
+
+    block: Annotated[Rules, Field(min_length=1)]
+    """One element for each result."""
+    title: Rules = ("h3", "h2", "a")
+    """The title, within the block."""
+    link: Rules = ()
+    """The element whose href leads to the article, within the block; by default the title's own link."""
+    site: Rules = ()
+    """The publisher's name, within the block."""
+    summary: Rules = ()
+    """The summary, within the block."""
+    date: Rules = ()
+    """The date, within the block, in any usual form (3小时前, 2024-05-01 08:30)."""
+    skip: Rules = ()
+    """A block in which this finds something is no result but an advertisement."""
+    drop: Selector | None = None
+    """Parts of the title that do not belong to it, as a CSS selector."""
+
+
+class CustomEngine(Source):
+    """Any site's search, described here alone: a URL template, and where the results stand."""
+
+    family: ClassVar[str] = "engine"
+
+    url: Url
+    """The address of a result page: ##QUERY## is where the words go, ##START## where the offset goes."""
+    first: Annotated[int, Field(ge=0, le=1000)] = 0
+    """The offset of the first result page."""
+    step: Annotated[int, Field(ge=1, le=1000)] = 10
+    """What is added to the offset for each further page."""
+    encoding: Encoding = "utf-8"
+    """The encoding in which the site expects the words."""
+    kind: Literal["news", "web"] = "web"
+    """Whether it finds news articles, or any page of the Web."""
+    rest: Minutes = 60.0
+    """Minutes without a request after a captcha or login page."""
+    wrapper: Wrapper | None = None
+    """Where the parts of a result stand; without it the list of results is found by its shape."""
+
+    @model_validator(mode="after")
+    def _has_a_place_for_the_words(self) -> CustomEngine:
+        if "##QUERY##" not in self.url:
+            raise mistake("holds no ##QUERY##; allowed: a URL with ##QUERY## where the words go", at=("url",))
+        return self

@@ -1,0 +1,121 @@
+"""Addresses as people write them in ``sources.yaml``: environment variables filled in, checked, and shown without their secrets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import SplitResult, urlsplit
+
+from newsportal.sources.spelling import nearest
+
+VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}")
+"""``${NAME}`` or ``${NAME:-what to take when it is unset}``."""
+
+UNSAFE = re.compile(r"[\x00-\x20\x7f-\xa0\\\u2028\u2029]")
+"""White space, control characters and the backslash: browsers and libraries disagree on what they mean within a URL."""
+
+USER = re.compile(r"(?<=://)[^/?#\s]*@")
+SECRET = re.compile(r"(?i)([?&;](?:[a-z0-9_.-]*(?:password|passwd|pwd|secret|token|api_?key|access_?key|signature))=)[^&#;\s]*")
+MASK = "***"
+
+MAX_URL_CHARS = 2000  # what every browser, proxy and database column still takes
+
+STORE_SCHEMES = ("sqlite", "postgresql", "mysql", "mariadb", "mongodb", "mongodb+srv", "elasticsearch", "elasticsearch+https")
+INDEX_SCHEMES = ("sqlite", "elasticsearch", "elasticsearch+https", "http", "https")
+
+
+class BadAddress(ValueError):
+    """Raised for an address that cannot be used. ``message`` says what was found and what is allowed; it holds no secret."""
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+def mask(uri: str) -> str:
+    """``uri`` fit to be shown: the password (or a lone user name, which may be a token) and secret parameters replaced by ``***``."""
+    return SECRET.sub(rf"\g<1>{MASK}", USER.sub(_masked_user, uri))
+
+
+def _masked_user(found: re.Match[str]) -> str:
+    name, colon, _ = found[0][:-1].partition(":")
+    return f"{name}:{MASK}@" if colon else f"{MASK}@"
+
+
+def expand(value: str, environ: Mapping[str, str]) -> str:
+    """``value`` with its ``${NAME}`` filled in from ``environ``. Raises ``BadAddress`` for a variable that is not set."""
+
+    def filled(found: re.Match[str]) -> str:
+        name, default = found[1], found[2]
+        if name in environ and (environ[name] or default is None):
+            return environ[name]
+        if default is None:
+            raise BadAddress(f"the environment variable {name} is not set", f"set {name}, or write ${{{name}:-a default}}")
+        return default
+
+    return VARIABLE.sub(filled, value)
+
+
+def check_url(url: str) -> str:
+    """``url`` as it is, if it is an absolute http or https URL of a host, without user name and password. Raises ``BadAddress``."""
+    parts = _split(url)
+    if parts.scheme not in ("http", "https"):
+        raise BadAddress(_no_web_address(url), _web_hint(url, parts))
+    if not parts.hostname or parts.hostname.strip(".") == "":
+        raise BadAddress(f"{mask(url)!r} names no host; allowed: https://HOST/PATH")
+    if parts.username is not None or parts.password is not None:
+        raise BadAddress(f"{mask(url)!r} holds a user name; allowed: https://HOST/PATH, since URLs end up in logs and in stored articles")
+    return url
+
+
+def _no_web_address(url: str) -> str:
+    return f"{mask(url)!r} is no Web address; allowed: an absolute URL that starts with https:// or http://"
+
+
+def _web_hint(url: str, parts: SplitResult) -> str | None:
+    if url.startswith("//"):
+        return f"did you mean 'https:{mask(url)}'?"
+    looks_like_host = "." in url.partition("/")[0] and (not parts.scheme or "." in parts.scheme)
+    return f"did you mean 'https://{mask(url)}'?" if looks_like_host else None
+
+
+def _split(url: str) -> SplitResult:
+    if len(url) > MAX_URL_CHARS:
+        raise BadAddress(f"{len(url)} characters are too long; allowed: up to {MAX_URL_CHARS}")
+    if UNSAFE.search(url):
+        raise BadAddress(f"{mask(url)!r} holds a space, a backslash or a control character", "write a space as %20")
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # a bad port is noticed when it is read
+    except ValueError as error:
+        raise BadAddress(f"{mask(url)!r} is no address") from error
+    return parts
+
+
+def check_uri(uri: str, schemes: tuple[str, ...], folder: Path) -> str:
+    """A store or index URI whose scheme is one of ``schemes``; a relative SQLite file is taken from ``folder``. Raises ``BadAddress``."""
+    scheme, colon, rest = uri.partition("://")
+    base = scheme.lower()
+    if not colon or base.partition("+")[0] not in {name.partition("+")[0] for name in schemes}:
+        allowed = ", ".join(f"{name}://…" for name in schemes)
+        raise BadAddress(f"{mask(uri)!r} is no known address; allowed: {allowed}", _scheme_hint(uri, schemes))
+    if re.search(r"[\x00-\x1f\x7f]", uri):
+        raise BadAddress("holds a control character")
+    return _anchored(base, rest, folder) if base.partition("+")[0] == "sqlite" else uri
+
+
+def _scheme_hint(uri: str, schemes: tuple[str, ...]) -> str | None:
+    if "://" not in uri:
+        return f"did you mean 'sqlite:///{mask(uri)}'?" if uri.endswith((".db", ".sqlite", ".sqlite3")) else None
+    near = nearest(uri.partition("://")[0].lower(), schemes)
+    return f"did you mean '{near}://'?" if near else None
+
+
+def _anchored(scheme: str, rest: str, folder: Path) -> str:
+    """``sqlite:///FILE`` with FILE made absolute; ``sqlite://`` and ``sqlite:///:memory:`` live in memory and stay as they are."""
+    path, question, query = rest.removeprefix("/").partition("?")
+    if not path or path == ":memory:" or path.startswith("file:"):
+        return f"{scheme}://{rest}"
+    return f"{scheme}:///{(folder / Path(path).expanduser()).absolute()}{question}{query}"

@@ -1,0 +1,169 @@
+"""The kinds of values in ``sources.yaml``: each a pydantic type that says what is allowed.
+
+Paths and environment variables need to know where the file lies: the loader hands ``{"folder": Path, "environ": Mapping}`` as
+context; without it, the working folder and the process's own environment are taken.
+"""
+
+from __future__ import annotations
+
+import codecs
+import os
+import re
+import unicodedata
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+from zoneinfo import available_timezones
+
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, ValidationInfo
+from pydantic_core import PydanticCustomError
+
+from newsportal import dom
+from newsportal.engines import selector
+from newsportal.sources import patterns, spans, uris
+from newsportal.sources.spelling import did_you_mean
+
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+"""What breaks lines and terminals: control characters, separators and direction overrides."""
+
+MAX_NAME_CHARS = 100
+ENCODINGS = ("utf-8", "gb18030", "gbk", "gb2312", "big5", "shift_jis", "euc-kr")
+
+
+def mistake(message: str, hint: str | None = None, at: tuple[str | int, ...] = ()) -> PydanticCustomError:
+    """An error whose text is ours: ``at`` leads from the value to the part that is wrong."""
+    return PydanticCustomError("mistake", "{message}", {"message": message, "hint": hint, "at": at})
+
+
+def _checked(check: Callable[[str], str]) -> Callable[[str], str]:
+    def checked(value: str) -> str:
+        try:
+            return check(value)
+        except uris.BadAddress as error:
+            raise mistake(error.message, error.hint) from error
+        except ValueError as error:
+            raise mistake(str(error)) from error
+
+    return checked
+
+
+def environ_of(info: ValidationInfo) -> Mapping[str, str]:
+    return (info.context or {}).get("environ", os.environ)  # type: ignore[no-any-return]
+
+
+def folder_of(info: ValidationInfo) -> Path:
+    return (info.context or {}).get("folder", Path())  # type: ignore[no-any-return]
+
+
+def _expanded(value: Any, info: ValidationInfo) -> Any:
+    if not isinstance(value, str):
+        return value
+    try:
+        return uris.expand(value, environ_of(info))
+    except uris.BadAddress as error:
+        raise mistake(error.message, error.hint) from error
+
+
+def _uri(schemes: tuple[str, ...]) -> Callable[[str, ValidationInfo], str]:
+    def checked(value: str, info: ValidationInfo) -> str:
+        try:
+            return uris.check_uri(value, schemes, folder_of(info))
+        except uris.BadAddress as error:
+            raise mistake(error.message, error.hint) from error
+
+    return checked
+
+
+def _path(value: Any, info: ValidationInfo) -> Any:
+    return (folder_of(info) / Path(value).expanduser()).absolute() if isinstance(value, str) and value else value
+
+
+def _name(value: str) -> str:
+    name = unicodedata.normalize("NFC", value).strip()
+    if not name:
+        raise mistake("an empty name; allowed: 1 to 100 characters")
+    bad = "a slash" if "/" in name else "a control character" if CONTROL.search(name) else None
+    if bad:
+        raise mistake(f"{name!r} holds {bad}; allowed: letters of any script, digits, spaces and signs but '/'")
+    return name
+
+
+def _line(value: str) -> str:
+    if CONTROL.search(value):
+        raise mistake("holds a line break or a control character; allowed: text on one line")
+    return value.strip()
+
+
+def _encoding(value: str) -> str:
+    try:
+        return codecs.lookup(value).name
+    except LookupError:
+        raise mistake(f"{value!r} is no encoding; allowed: {', '.join(ENCODINGS)} …", did_you_mean(value, ENCODINGS)) from None
+
+
+def _zone(value: str) -> str:
+    known = available_timezones()
+    if known and value not in known:  # a machine without a table of zones cannot tell
+        raise mistake(f"{value!r} is no time zone; allowed: names such as Asia/Shanghai, Europe/Berlin, UTC", did_you_mean(value, known))
+    return value
+
+
+def _selector(value: str) -> str:
+    dom.css(EMPTY, value)
+    return value
+
+
+def _rule(value: str) -> str:
+    selector.check(value)
+    return value
+
+
+EMPTY = dom.parse_html("")
+
+
+def one_or_many(value: Any) -> Any:
+    """A single text as a list of one."""
+    return [value] if isinstance(value, str) else value
+
+
+def _hours(value: Any) -> Any:
+    try:
+        return spans.hours_of(value)
+    except ValueError as error:
+        raise mistake(str(error)) from error
+
+
+SIZE = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*([kKmMgG]?)(?:i?[bB])?\s*$")
+UNITS = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3}
+
+
+def _size(value: Any) -> Any:
+    """Bytes, from a number or ``16 MiB`` (k, M, G are powers of 1,024)."""
+    found = SIZE.match(value) if isinstance(value, str) else None
+    if isinstance(value, str) and found is None:
+        raise mistake(f"{value!r} is no size; allowed: a number of bytes, or 500 kB, 16 MiB, 1 GB")
+    return int(float(found[1]) * UNITS[found[2].lower()]) if found else value
+
+
+Name = Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME_CHARS), AfterValidator(_name)]
+Line = Annotated[str, StringConstraints(max_length=500), AfterValidator(_line)]
+Word = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterValidator(_line)]
+Words = Annotated[tuple[Word, ...], BeforeValidator(one_or_many, json_schema_input_type=Word | list[Word])]
+Names = Annotated[tuple[Name, ...], BeforeValidator(one_or_many, json_schema_input_type=Name | list[Name])]
+Url = Annotated[str, BeforeValidator(_expanded), AfterValidator(_checked(uris.check_url)), Field(json_schema_extra={"format": "uri"})]
+Urls = Annotated[tuple[Url, ...], BeforeValidator(one_or_many, json_schema_input_type=Url | list[Url])]
+Pattern = Annotated[str, AfterValidator(_checked(patterns.check_pattern))]
+Patterns = Annotated[tuple[Pattern, ...], BeforeValidator(one_or_many, json_schema_input_type=Pattern | list[Pattern])]
+Selector = Annotated[Word, AfterValidator(_checked(_selector))]
+Selectors = Annotated[tuple[Selector, ...], BeforeValidator(one_or_many, json_schema_input_type=Selector | list[Selector])]
+Rule = Annotated[str, StringConstraints(min_length=1, max_length=selector.MAX_PATTERN), AfterValidator(_checked(_rule))]
+Rules = Annotated[tuple[Rule, ...], BeforeValidator(one_or_many, json_schema_input_type=Rule | list[Rule])]
+TimeZone = Annotated[str, AfterValidator(_zone)]
+Encoding = Annotated[str, AfterValidator(_encoding)]
+StoreUri = Annotated[str, BeforeValidator(_expanded), AfterValidator(_uri(uris.STORE_SCHEMES))]
+IndexUri = Annotated[str, BeforeValidator(_expanded), AfterValidator(_uri(uris.INDEX_SCHEMES))]
+FilePath = Annotated[Path, BeforeValidator(_path, json_schema_input_type=str), BeforeValidator(_expanded, json_schema_input_type=str)]
+Hours = Annotated[
+    tuple[Annotated[int, Field(ge=0, le=23)], ...], BeforeValidator(_hours, json_schema_input_type=int | str | list[int | str])
+]
+Size = Annotated[int, BeforeValidator(_size, json_schema_input_type=int | str), Field(ge=1024, le=1024**3)]
