@@ -1,0 +1,37 @@
+"""The record of everything. ``open_store(uri)`` is the way in; :mod:`newsportal.storage.base` says what every store promises."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, cast
+
+from newsportal.errors import StoreError
+
+if TYPE_CHECKING:
+    from newsportal.storage.base import Store
+
+__all__ = ["STORES", "open_store"]
+
+STORES: dict[str, str] = {
+    "sqlite": "newsportal.storage.sql:SqlStore",
+}
+"""Scheme of the URI -> ``module:class``. The driver is imported when its scheme is asked for, never before.
+
+Who adds one adds a fixture line to ``tests/storage/conftest.py``: the contract test does the rest.
+"""
+
+
+def open_store(uri: str, *, create: bool = True) -> Store:
+    """The store behind ``uri``, as ``sqlite:///data/news.db`` (relative) or ``sqlite:////srv/news.db`` (absolute).
+
+    A missing database is made, with its folder, unless ``create`` is false. Raises ``StoreError`` for an unknown scheme,
+    ``StoreUnavailable`` when the place cannot be used, ``StoreTooNew`` for a database of a later version.
+    """
+    scheme = uri.partition(":")[0].partition("+")[0].lower()
+    if scheme not in STORES:
+        raise StoreError(
+            f"no store for {scheme or uri!r}; these exist: {', '.join(sorted(STORES))} (for example sqlite:///data/newsportal.db)"
+        )
+    module, _, name = STORES[scheme].partition(":")
+    opened = getattr(import_module(module), name)(uri, create=create)
+    return cast("Store", opened)

@@ -1,0 +1,163 @@
+"""Stories: which one an article belongs to, and the figures a story is listed by. All inside the caller's transaction."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection, delete, exists, insert, select, update
+
+from newsportal.items import FoldKey, content_id
+from newsportal.storage.dialects import upsert
+from newsportal.storage.tables import ARTICLES, EPOCH, FOLD_KEYS, LABELS, STORIES, TOPICS, UNFOLDED
+
+HEAT_HALF_LIFE = timedelta(hours=12)
+"""A report counts half after this time: yesterday evening's story needs twice the sites of this morning's. Chosen, not measured."""
+
+SAME_SITE_WEIGHT = 0.25
+"""What a further version from a site that has one already counts: an update is less of a sign than another newsroom. Chosen."""
+
+
+FIRST, LAST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
+"""The ends of the calendar, a day off so that no time zone leads beyond."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """An article under a key, as a candidate for folding."""
+
+    article_id: str
+    story_id: str
+    publisher: str
+    moment: datetime
+
+
+def hashed(keys: Iterable[FoldKey]) -> dict[str, FoldKey]:
+    """Fold keys by the hash they are kept under; of equal keys the one with the best score."""
+    found: dict[str, FoldKey] = {}
+    for key in sorted(keys, key=lambda key: key.score):
+        found[content_id(key.key)] = key
+    return found
+
+
+def choose(connection: Connection, row: dict[str, Any], keys: Sequence[FoldKey]) -> tuple[Repeated, FoldKey] | None:
+    """The article that ``row`` repeats, and by which of its keys: best score first, then the earliest article under that key.
+
+    No two writers may be here with the same key at the same time: SQLite's write transactions see to it; a database with parallel
+    writers takes a lock a key (``pg_advisory_xact_lock``, ``GET_LOCK``) before.
+    """
+    apart = {story for (story,) in connection.execute(select(UNFOLDED.c.story_id).where(UNFOLDED.c.article_id == row["id"]))}
+    by_score = sorted(hashed(keys).items(), key=lambda pair: (-pair[1].score, pair[0]))
+    for key_id, key in by_score:
+        found = _allowed(_under(connection, key_id, key, row["moment"]), key, row["publisher"], apart)
+        if found:
+            return found, key
+    return None
+
+
+def _under(connection: Connection, key_id: str, key: FoldKey, moment: datetime) -> list[Repeated]:
+    """The articles under a key within its window around ``moment``, earliest first."""
+    window = timedelta(seconds=key.window)
+    statement = (
+        select(ARTICLES.c.id, ARTICLES.c.story_id, ARTICLES.c.publisher, ARTICLES.c.moment)
+        .join(FOLD_KEYS, FOLD_KEYS.c.article_id == ARTICLES.c.id)
+        .where(FOLD_KEYS.c.key == key_id, FOLD_KEYS.c.moment.between(_shifted(moment, -window), _shifted(moment, window)))
+        .order_by(ARTICLES.c.moment, ARTICLES.c.id)
+    )
+    return [Repeated(*found) for found in connection.execute(statement)]
+
+
+def _shifted(moment: datetime, by: timedelta) -> datetime:
+    """``moment + by``, stopping at the ends of the calendar (pages are dated in the year 1)."""
+    try:
+        return moment + by
+    except OverflowError:
+        return LAST if by > timedelta(0) else FIRST
+
+
+def _allowed(found: Sequence[Repeated], key: FoldKey, publisher: str, apart: Collection[str]) -> Repeated | None:
+    """The first candidate whose story may take the article.
+
+    A standing column (「每日天气」 on many sites, every day) must not creep in through another site's edition, so with
+    ``same_site`` False a story that holds this site's own article under the key is out as a whole.
+    """
+    taken = set() if key.same_site else {candidate.story_id for candidate in found if candidate.publisher == publisher}
+    for candidate in found:
+        if candidate.story_id not in taken and candidate.story_id not in apart:
+            return candidate
+    return None
+
+
+def save_keys(connection: Connection, article_id: str, moment: datetime, keys: Iterable[FoldKey]) -> None:
+    """Keep the article under its keys, for those that come later."""
+    rows = [{"key": key_id, "article_id": article_id, "moment": moment} for key_id in hashed(keys)]
+    upsert(connection, FOLD_KEYS, rows, update=("moment",))
+
+
+def new_story(connection: Connection, article_id: str) -> str:
+    """The id of a story that ``article_id`` is about to found. Its figures come with :func:`refresh`.
+
+    A story is called like its founder, so an old link still leads to the founder's story when it was folded away. The founder of a
+    story who is taken out of it needs another name.
+    """
+    story_id, attempt = article_id, 0
+    while connection.scalar(select(exists().where(STORIES.c.id == story_id))):
+        attempt += 1
+        story_id = content_id(f"{article_id} {attempt}")
+    nothing = {"head_id": article_id, "count": 0, "sites": 0, "first_seen": EPOCH, "last_seen": EPOCH, "moment": EPOCH, "heat": 0.0}
+    connection.execute(insert(STORIES).values(id=story_id, **nothing))
+    return story_id
+
+
+def refresh(connection: Connection, story_id: str) -> None:
+    """Work out a story's original, figures and labels from its versions; a story without any goes."""
+    columns = (ARTICLES.c.id, ARTICLES.c.publisher, ARTICLES.c.site, ARTICLES.c.source, ARTICLES.c.category, ARTICLES.c.moment)
+    seen = (ARTICLES.c.first_seen, ARTICLES.c.length)
+    versions = connection.execute(select(*columns, *seen).where(ARTICLES.c.story_id == story_id)).mappings().all()
+    connection.execute(delete(LABELS).where(LABELS.c.story_id == story_id))
+    if not versions:
+        connection.execute(delete(STORIES).where(STORIES.c.id == story_id))
+        return
+    # the original: the earliest; of several at the same moment (dates without a time) the fullest
+    head = min(versions, key=lambda version: (version["moment"], -version["length"], version["id"]))
+    figures = {
+        "head_id": head["id"],
+        "count": len(versions),
+        "sites": len({version["publisher"] for version in versions}),
+        "first_seen": min(version["first_seen"] for version in versions),
+        "last_seen": max(version["first_seen"] for version in versions),
+    }
+    order = {"moment": head["moment"], "heat": heat((version["moment"], version["publisher"]) for version in versions)}
+    connection.execute(update(STORIES).where(STORIES.c.id == story_id).values(**figures, **order))
+    labels = {(kind, version[kind]) for version in versions for kind in ("site", "source", "category") if version[kind]}
+    labels |= {("topic", topic) for topic in _topics(connection, story_id)}
+    connection.execute(insert(LABELS), [{"story_id": story_id, "kind": kind, "value": value, **order} for kind, value in sorted(labels)])
+
+
+def _topics(connection: Connection, story_id: str) -> set[str]:
+    statement = (
+        select(TOPICS.c.topic).distinct().join(ARTICLES, ARTICLES.c.id == TOPICS.c.article_id).where(ARTICLES.c.story_id == story_id)
+    )
+    return {topic for (topic,) in connection.execute(statement)}
+
+
+def heat(versions: Iterable[tuple[datetime, str]]) -> float:
+    """How hot a story is, from the (moment, site) of its versions.
+
+        heat = log2( sum over versions of  weight * 2 ** (moment / HEAT_HALF_LIFE) )
+
+    with weight 1 for the first version of a site and :data:`SAME_SITE_WEIGHT` for its others. Every report's share halves each
+    ``HEAT_HALF_LIFE``, for all stories alike, so their order never has to be worked out again as time goes by: one half-life of age
+    weighs as much as twice the sites.
+    """
+    seen: set[str] = set()
+    powers: list[float] = []
+    for moment, site in sorted(versions):
+        weight = SAME_SITE_WEIGHT if site in seen else 1.0
+        seen.add(site)
+        powers.append(math.log2(weight) + (moment - EPOCH) / HEAT_HALF_LIFE)
+    top = max(powers)
+    return top + math.log2(sum(2.0 ** (power - top) for power in powers))

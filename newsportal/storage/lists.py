@@ -1,0 +1,98 @@
+"""Lists of stories, page after page: newest or hottest first, narrowed by topic, category, source, site and time."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, FromClause, Select, and_, exists, func, or_, select
+
+from newsportal.storage.base import Story, StoryFilter, StoryPage
+from newsportal.storage.reading import topics_of
+from newsportal.storage.rows import article_from, name, story_from
+from newsportal.storage.tables import ARTICLES, EPOCH, LABELS, MICROSECOND, STORIES, TOPICS
+
+EXCERPT_CHARS = 300
+"""How much of a text a list shows (``storage.base.Story``)."""
+
+KINDS = ("topic", "site", "source", "category")
+"""What narrows, rarest first: the first one given is read from the index in order, the others are looked up."""
+
+ORDERS = {"newest": "moment", "hottest": "heat"}
+
+
+def stories(connection: Connection, which: StoryFilter) -> StoryPage:
+    """See ``Store.stories``. A cursor that is none (a mistyped address) gives the first page."""
+    limit = max(1, which.limit)
+    rows = connection.execute(_page(which).limit(limit + 1)).mappings().all()
+    topics = topics_of(connection, [row["id"] for row in rows])
+    found = tuple(_story(dict(row), topics.get(row["id"], ())) for row in rows[:limit])
+    return StoryPage(found, _cursor(rows[limit - 1]) if len(rows) > limit else None)
+
+
+def _page(which: StoryFilter) -> Select[Any]:
+    """Stories with their head and the value they are sorted by (``order_key``), in order, behind the cursor."""
+    driver, story_id, narrowed = _driver(which)
+    key = driver.c[ORDERS[which.order]]
+    excerpt = func.substr(ARTICLES.c.text, 1, EXCERPT_CHARS).label("text")
+    head = [column for column in ARTICLES.c if column.name not in ("text", "html", "first_seen")]
+    figures = [
+        STORIES.c.count,
+        STORIES.c.sites,
+        STORIES.c.last_seen,
+        STORIES.c.first_seen.label("story_first_seen"),
+        key.label("order_key"),
+    ]
+    statement = select(*head, ARTICLES.c.first_seen, excerpt, *figures).select_from(STORIES)
+    if driver is not STORIES:
+        statement = statement.join(LABELS, LABELS.c.story_id == STORIES.c.id)
+    statement = statement.join(ARTICLES, ARTICLES.c.id == STORIES.c.head_id).where(*narrowed, *_behind(which, key, story_id))
+    return statement.order_by(key.desc(), story_id.desc())
+
+
+def _driver(which: StoryFilter) -> tuple[FromClause, ColumnElement[str], list[ColumnElement[bool]]]:
+    """The table that is read in order, its story column, and the conditions."""
+    given = [kind for kind in KINDS if getattr(which, kind) is not None]
+    narrowed: list[ColumnElement[bool]] = []
+    if given:
+        narrowed = [LABELS.c.kind == given[0], LABELS.c.value == name(getattr(which, given[0]))]
+    if len(given) > 1 or which.since or which.until:
+        narrowed.append(_some_version(which))
+    return (LABELS, LABELS.c.story_id, narrowed) if given else (STORIES, STORIES.c.id, narrowed)
+
+
+def _some_version(which: StoryFilter) -> ColumnElement[bool]:
+    """One version of the story meets every condition."""
+    version = ARTICLES.alias("version")
+    conditions: list[ColumnElement[bool]] = [version.c.story_id == STORIES.c.id]
+    conditions += [version.c[kind] == name(getattr(which, kind)) for kind in KINDS if kind != "topic" and getattr(which, kind) is not None]
+    if which.topic is not None:
+        conditions.append(exists().where(TOPICS.c.article_id == version.c.id, TOPICS.c.topic == name(which.topic)))
+    if which.since:
+        conditions.append(version.c.moment >= which.since)
+    if which.until:
+        conditions.append(version.c.moment < which.until)
+    return exists().where(*conditions)
+
+
+def _behind(which: StoryFilter, key: ColumnElement[Any], story_id: ColumnElement[str]) -> list[ColumnElement[bool]]:
+    value, _, last = (which.before or "").partition("~")
+    try:
+        edge = EPOCH + int(value) * MICROSECOND if which.order == "newest" else float(value)
+    except (ValueError, OverflowError):
+        return []
+    return [or_(key < edge, and_(key == edge, story_id < last))]
+
+
+def _cursor(row: Any) -> str:
+    value = row["order_key"]
+    return f"{value!r}~{row['story_id']}" if isinstance(value, float) else f"{_microseconds(value - EPOCH)}~{row['story_id']}"
+
+
+def _microseconds(span: timedelta) -> int:
+    return span // MICROSECOND
+
+
+def _story(row: dict[str, Any], topics: Any) -> Story:
+    head = article_from(row, topics)
+    return story_from({**row, "id": row["story_id"], "first_seen": row["story_first_seen"]}, head)

@@ -1,0 +1,149 @@
+"""Between values and rows: an ``Article`` as the columns of ``articles``, a row as ``StoredArticle`` or ``Story``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from newsportal.errors import StoreError
+from newsportal.items import Article, Image, content_id
+from newsportal.storage.base import StoredArticle, Story
+from newsportal.storage.tables import NAME_CHARS
+
+UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+"""NUL and lone surrogates: PostgreSQL refuses the first, UTF-8 cannot write the second."""
+
+
+def storable(text: str) -> str:
+    """``text`` as every database can keep it: without NUL, lone surrogates replaced. Any other text is itself."""
+    return UNSTORABLE.sub(lambda found: "" if found[0] == "\x00" else "\ufffd", text)
+
+
+def name(text: str) -> str:
+    """A topic, site or source as it is looked up."""
+    return storable(text)[:NAME_CHARS]
+
+
+def _maybe(text: str | None) -> str | None:
+    return None if text is None else storable(text)
+
+
+def _name(text: str | None) -> str | None:
+    return None if text is None else name(text)
+
+
+def host(url: str) -> str:
+    """The host of ``url`` in lower case, ``""`` where it has none."""
+    try:
+        return (urlsplit(url).hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+def identity_of(article: Article) -> str:
+    """The identity an article is known by. Raises ``StoreError`` for an article that is not ready to be stored."""
+    missing = [field for field in ("identity", "title", "text") if getattr(article, field) is None]
+    if missing:
+        raise StoreError(f"{article.url}: an article without {', '.join(missing)} cannot be stored")
+    return storable(article.identity or "")
+
+
+def content_of(article: Article) -> dict[str, Any]:
+    """The columns that a newer version of the page may change, but ``revision``."""
+    return {
+        "fetched": article.fetched,
+        "published": article.published,
+        "title": storable(article.title or ""),
+        "author": _maybe(article.author),
+        "origin": _maybe(article.origin),
+        "language": _maybe(article.language),
+        "algorithm": _maybe(article.algorithm),
+        "summary": _maybe(article.link.summary),
+        "images": [_plain_image(image) for image in article.images],
+        "text": storable(article.text or ""),
+        "html": _maybe(article.html),
+    }
+
+
+def row_of(article: Article, *, now: datetime) -> dict[str, Any]:
+    """All columns of a new article but its story and fold."""
+    identity = identity_of(article)
+    content = content_of(article)
+    url = storable(article.url)
+    site = _name(article.site or article.link.site)
+    return content | {
+        "id": content_id(identity),
+        "identity": identity,
+        "url": url,
+        "source": name(article.source),
+        "site": site,
+        "publisher": site or name(host(url)),
+        "category": _name(article.category),
+        "first_seen": now,
+        "moment": sorted_by(article.published, now),
+        "length": len(content["text"]),
+        "revision": 1,
+    }
+
+
+def topics_of(article: Article) -> set[str]:
+    """The topics of an article, with the one its link was found for."""
+    found = {*article.topics, article.link.topic}
+    return {name(topic) for topic in found if topic}
+
+
+def sorted_by(published: datetime | None, first_seen: datetime) -> datetime:
+    """The moment an article is sorted by (as ``StoredArticle.moment``): a page dated in the future must not stay on top for years."""
+    return min(published, first_seen) if published else first_seen
+
+
+def _plain_image(image: Image) -> dict[str, Any]:
+    plain = asdict(image)
+    return {key: storable(value) if isinstance(value, str) else value for key, value in plain.items() if value is not None}
+
+
+def article_from(row: Mapping[str, Any], topics: Iterable[str]) -> StoredArticle:
+    """A row of ``articles`` (columns by name; ``text`` may be cut, ``html`` missing) as the value."""
+    return StoredArticle(
+        id=row["id"],
+        story_id=row["story_id"],
+        identity=row["identity"],
+        url=row["url"],
+        title=row["title"],
+        first_seen=row["first_seen"],
+        fetched=row["fetched"],
+        source=row["source"],
+        text=row["text"],
+        html=row.get("html"),
+        summary=row["summary"],
+        published=row["published"],
+        author=row["author"],
+        origin=row["origin"],
+        site=row["site"],
+        language=row["language"],
+        category=row["category"],
+        topics=tuple(sorted(topics)),
+        images=tuple(Image(**image) for image in row["images"]),
+        algorithm=row["algorithm"],
+        revision=row["revision"],
+        fold_of=row["fold_of"],
+        fold_reason=row["fold_reason"],
+        fold_score=row["fold_score"],
+    )
+
+
+def story_from(row: Mapping[str, Any], head: StoredArticle, versions: tuple[StoredArticle, ...] = ()) -> Story:
+    """A row of ``stories`` with its original."""
+    return Story(
+        id=row["id"],
+        head=head,
+        count=row["count"],
+        sites=row["sites"],
+        first_seen=row["first_seen"],
+        last_seen=row["last_seen"],
+        versions=versions,
+    )

@@ -1,0 +1,141 @@
+"""The SQL store: SQLite today, written in portable SQLAlchemy Core. Each method is one transaction around a function of its room.
+
+Writes: :mod:`writing`. Articles and stories: :mod:`reading`, :mod:`lists`. The crawl's memory: :mod:`memory`. Dialects: :mod:`dialects`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime
+
+from newsportal.items import Article, FoldKey, Link
+from newsportal.report import Run
+from newsportal.storage import lists, memory, reading, writing
+from newsportal.storage.base import Added, Change, SourceState, StoredArticle, Story, StoryFilter, StoryPage, Tally
+from newsportal.storage.dialects import open_engine
+from newsportal.storage.dialects import reading as read
+from newsportal.storage.dialects import writing as write
+from newsportal.storage.schema import prepare
+
+
+class SqlStore:
+    """A :class:`~newsportal.storage.base.Store` in a SQL database. Shared between threads; open one in each process."""
+
+    def __init__(self, uri: str, *, create: bool = True) -> None:
+        self._engine = open_engine(uri, create=create)
+        try:
+            prepare(self._engine)
+        except BaseException:
+            self.close()
+            raise
+
+    def add(self, article: Article, keys: Sequence[FoldKey] = (), *, now: datetime) -> Added:
+        with write(self._engine) as connection:
+            return writing.add(connection, article, keys, now)
+
+    def known(self, identities: Collection[str]) -> set[str]:
+        with read(self._engine) as connection:
+            return reading.known(connection, identities)
+
+    def identities(self) -> Iterator[str]:
+        after = ""
+        while True:
+            with read(self._engine) as connection:
+                page = reading.identity_page(connection, after)
+            if not page:
+                return
+            yield from (identity for _, identity in page)
+            after = page[-1][0]
+
+    def add_alias(self, identity: str, of: str) -> None:
+        with write(self._engine) as connection:
+            writing.add_alias(connection, identity, of)
+
+    def article(self, id: str) -> StoredArticle | None:
+        found = self.articles([id])
+        return found[0] if found else None
+
+    def revisions(self, id: str) -> tuple[StoredArticle, ...]:
+        with read(self._engine) as connection:
+            return reading.revisions(connection, id)
+
+    def articles(self, ids: Sequence[str]) -> list[StoredArticle]:
+        with read(self._engine) as connection:
+            return reading.articles(connection, ids)
+
+    def all_articles(self, *, after: str | None = None) -> Iterator[StoredArticle]:
+        last = after or ""
+        while True:
+            with read(self._engine) as connection:
+                page = reading.article_page(connection, last)
+            if not page:
+                return
+            yield from page
+            last = page[-1].id
+
+    def story(self, id: str) -> Story | None:
+        with read(self._engine) as connection:
+            return reading.story(connection, id)
+
+    def stories(self, which: StoryFilter) -> StoryPage:
+        with read(self._engine) as connection:
+            return lists.stories(connection, which)
+
+    def fold(self, article_id: str, story_id: str, *, reason: str, now: datetime) -> None:
+        with write(self._engine) as connection:
+            writing.fold(connection, article_id, story_id, reason, now)
+
+    def unfold(self, article_id: str, *, now: datetime) -> str:
+        with write(self._engine) as connection:
+            return writing.unfold(connection, article_id, now)
+
+    def changes(self, after: int = 0, limit: int = 1000) -> list[Change]:
+        with read(self._engine) as connection:
+            return reading.changes(connection, after, limit)
+
+    def last_seq(self) -> int:
+        with read(self._engine) as connection:
+            return reading.last_seq(connection)
+
+    def save_run(self, run: Run) -> None:
+        with write(self._engine) as connection:
+            memory.save_run(connection, run)
+
+    def run(self, id: str) -> Run | None:
+        with read(self._engine) as connection:
+            return memory.run(connection, id)
+
+    def runs(self, limit: int = 50) -> list[Run]:
+        with read(self._engine) as connection:
+            return memory.runs(connection, limit)
+
+    def source_state(self, source: str) -> SourceState:
+        with read(self._engine) as connection:
+            return memory.source_state(connection, source)
+
+    def source_states(self) -> list[SourceState]:
+        with read(self._engine) as connection:
+            return memory.source_states(connection)
+
+    def save_source_state(self, state: SourceState) -> None:
+        with write(self._engine) as connection:
+            memory.save_source_state(connection, state)
+
+    def defer(self, links: Sequence[Link], *, now: datetime) -> None:
+        with write(self._engine) as connection:
+            memory.defer(connection, links, now)
+
+    def deferred(self, source: str) -> list[Link]:
+        with read(self._engine) as connection:
+            return memory.deferred(connection, source)
+
+    def settle(self, urls: Collection[str]) -> None:
+        with write(self._engine) as connection:
+            memory.settle(connection, urls)
+
+    def tally(self) -> Tally:
+        with read(self._engine) as connection:
+            return reading.tally(connection)
+
+    def close(self) -> None:
+        self._engine.dispose()

@@ -1,0 +1,200 @@
+"""The tables of the SQL stores. ``docs/storage.md`` tells what each is for; ``migrations/`` makes them (a test compares the two).
+
+Moments are whole microseconds since 1970 (UTC): every database sorts and compares them alike, and no time zone is lost on the way.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import JSON, BigInteger, Column, Dialect, Float, ForeignKey, Index, Integer, MetaData, String, Table, Text, TypeDecorator
+
+from newsportal.storage.dialects import LONG_TEXT, SEQUENCE
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+
+ID_CHARS = 20
+"""Length of ``items.content_id``."""
+
+NAME_CHARS = 255
+"""Names that are looked up (topics, sites, sources) are cut to this: more does not fit into an index of MySQL."""
+
+
+class Moment(TypeDecorator[datetime]):
+    """An aware datetime as microseconds since 1970."""
+
+    impl = BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:
+        return None if value is None else (value - EPOCH) // MICROSECOND
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
+        return None if value is None else EPOCH + MICROSECOND * int(value)
+
+
+METADATA = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+
+def _id(name: str, *arguments: Any, **options: Any) -> Column[str]:
+    return Column(name, String(ID_CHARS), *arguments, **options)
+
+
+def _content() -> list[Column[Any]]:
+    """What a newer version of a page may change: in ``articles`` the present state, in ``revisions`` an earlier one."""
+    return [
+        Column("revision", Integer, nullable=False),
+        Column("fetched", Moment, nullable=False),
+        Column("published", Moment),
+        Column("title", Text, nullable=False),
+        Column("author", Text),
+        Column("origin", Text),
+        Column("language", Text),
+        Column("algorithm", Text),
+        Column("summary", Text),
+        Column("images", JSON, nullable=False),
+        Column("text", LONG_TEXT, nullable=False),
+        Column("html", LONG_TEXT),
+    ]
+
+
+CONTENT = tuple(column.name for column in _content())
+
+STORIES = Table(
+    "stories",
+    METADATA,
+    _id("id", primary_key=True),
+    _id("head_id", nullable=False),  # no foreign key: articles point here, and a circle could not be inserted
+    Column("count", Integer, nullable=False),
+    Column("sites", Integer, nullable=False),
+    Column("first_seen", Moment, nullable=False),
+    Column("last_seen", Moment, nullable=False),
+    Column("moment", Moment, nullable=False),
+    Column("heat", Float(53), nullable=False),
+    Index(None, "moment", "id"),
+    Index(None, "heat", "id"),
+)
+"""One row a story: its original and its figures, so that a list reads nothing else."""
+
+ARTICLES = Table(
+    "articles",
+    METADATA,
+    _id("id", primary_key=True),
+    _id("story_id", ForeignKey("stories.id"), nullable=False),
+    Column("identity", Text, nullable=False),
+    Column("url", Text, nullable=False),
+    Column("source", String(NAME_CHARS), nullable=False),
+    Column("site", String(NAME_CHARS)),
+    Column("publisher", String(NAME_CHARS), nullable=False),
+    Column("category", String(NAME_CHARS)),
+    Column("first_seen", Moment, nullable=False),
+    Column("moment", Moment, nullable=False),
+    Column("length", Integer, nullable=False),
+    _id("fold_of"),
+    Column("fold_reason", Text),
+    Column("fold_score", Float(53)),
+    *_content(),
+    Index(None, "story_id", "moment"),
+    Index(None, "source"),
+    Index(None, "moment"),
+)
+"""``id`` is the hash of ``identity``; ``publisher`` the site, else the host of the URL; ``length`` the characters of the text."""
+
+TOPICS = Table(
+    "article_topics",
+    METADATA,
+    _id("article_id", ForeignKey("articles.id"), primary_key=True),
+    Column("topic", String(NAME_CHARS), primary_key=True),
+)
+
+REVISIONS = Table(
+    "revisions",
+    METADATA,
+    _id("article_id", ForeignKey("articles.id"), primary_key=True),
+    *[column if column.name != "revision" else Column("revision", Integer, primary_key=True, autoincrement=False) for column in _content()],
+)
+
+ALIASES = Table(
+    "aliases",
+    METADATA,
+    _id("id", primary_key=True),
+    Column("identity", Text, nullable=False),
+    _id("article_id", ForeignKey("articles.id"), nullable=False),
+)
+"""Other identities of an article (redirects, canonical links); ``id`` is the hash of ``identity``."""
+
+FOLD_KEYS = Table(
+    "fold_keys",
+    METADATA,
+    _id("key", primary_key=True),
+    _id("article_id", ForeignKey("articles.id"), primary_key=True),
+    Column("moment", Moment, nullable=False),
+    Index(None, "key", "moment"),
+)
+"""``key`` is the hash of the fold key, ``moment`` the article's."""
+
+UNFOLDED = Table(
+    "unfolded",
+    METADATA,
+    _id("article_id", ForeignKey("articles.id"), primary_key=True),
+    _id("story_id", primary_key=True),
+)
+"""Pairs that an editor took apart: never folded by key again."""
+
+LABELS = Table(
+    "story_labels",
+    METADATA,
+    _id("story_id", ForeignKey("stories.id"), primary_key=True),
+    Column("kind", String(8), primary_key=True),
+    Column("value", String(NAME_CHARS), primary_key=True),
+    Column("moment", Moment, nullable=False),
+    Column("heat", Float(53), nullable=False),
+    Index(None, "kind", "value", "moment", "story_id"),
+    Index(None, "kind", "value", "heat", "story_id"),
+)
+"""Every topic, category, site and source that some version of a story has: the lists of a topic are read in order from an index."""
+
+CHANGES = Table(
+    "changes",
+    METADATA,
+    Column("seq", SEQUENCE, primary_key=True, autoincrement=True),
+    Column("kind", String(8), nullable=False),
+    _id("id", nullable=False),
+    Column("at", Moment, nullable=False),
+    sqlite_autoincrement=True,  # a number is never given twice
+)
+
+RUNS = Table(
+    "runs",
+    METADATA,
+    Column("id", String(NAME_CHARS), primary_key=True),
+    Column("started", Moment, nullable=False, index=True),
+    Column("report", JSON, nullable=False),
+)
+
+SOURCES = Table(
+    "source_states",
+    METADATA,
+    Column("source", String(NAME_CHARS), primary_key=True),
+    Column("state", JSON, nullable=False),
+)
+
+DEFERRED = Table(
+    "deferred_links",
+    METADATA,
+    _id("id", primary_key=True),
+    Column("source", String(NAME_CHARS), nullable=False),
+    Column("since", Moment, nullable=False),
+    Column("position", Integer, nullable=False),
+    Column("link", JSON, nullable=False),
+    Index(None, "source", "since", "position"),
+)
+"""Links that wait; ``id`` is the hash of the URL, ``position`` the place within one call of ``defer``."""

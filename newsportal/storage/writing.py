@@ -1,0 +1,150 @@
+"""What changes articles: each function runs inside the caller's write transaction and leaves its rows in the change log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any, Literal
+
+from sqlalchemy import Connection, insert, select, update
+
+from newsportal.errors import StoreError
+from newsportal.items import Article, FoldKey, content_id
+from newsportal.storage.base import Added
+from newsportal.storage.dialects import upsert
+from newsportal.storage.folding import Repeated, choose, new_story, refresh, save_keys
+from newsportal.storage.rows import content_of, identity_of, row_of, sorted_by, storable, topics_of
+from newsportal.storage.tables import ALIASES, ARTICLES, CHANGES, CONTENT, FOLD_KEYS, REVISIONS, TOPICS, UNFOLDED
+
+
+def add(connection: Connection, article: Article, keys: Sequence[FoldKey], now: datetime) -> Added:
+    """See ``Store.add``."""
+    known = _known(connection, identity_of(article))
+    if known is None:
+        return _insert(connection, article, keys, now)
+    return _again(connection, known, article, keys, now)
+
+
+def _known(connection: Connection, identity: str) -> dict[str, Any] | None:
+    id = find(connection, identity)
+    row = connection.execute(select(ARTICLES).where(ARTICLES.c.id == id)).mappings().first() if id else None
+    return dict(row) if row else None
+
+
+def find(connection: Connection, identity: str) -> str | None:
+    """The id of the article that is known by ``identity``, itself or as an alias."""
+    id = content_id(identity)
+    found: str | None = connection.scalar(select(ARTICLES.c.id).where(ARTICLES.c.id == id))
+    return found or connection.scalar(select(ALIASES.c.article_id).where(ALIASES.c.id == id))
+
+
+def _insert(connection: Connection, article: Article, keys: Sequence[FoldKey], now: datetime) -> Added:
+    row = row_of(article, now=now)
+    found = choose(connection, row, keys)
+    story_id = found[0].story_id if found else new_story(connection, row["id"])
+    folded = _fold_columns(*found) if found else {}
+    connection.execute(insert(ARTICLES).values(story_id=story_id, **row, **folded))
+    _add_topics(connection, row["id"], topics_of(article))
+    save_keys(connection, row["id"], row["moment"], keys)
+    refresh(connection, story_id)
+    log(connection, "article", row["id"], now)
+    return Added("folded" if found else "stored", row["id"], story_id, found[1].reason if found else None)
+
+
+def _fold_columns(repeated: Repeated, key: FoldKey) -> dict[str, Any]:
+    return {"fold_of": repeated.article_id, "fold_reason": storable(key.reason), "fold_score": key.score}
+
+
+def _again(connection: Connection, known: dict[str, Any], article: Article, keys: Sequence[FoldKey], now: datetime) -> Added:
+    content = content_of(article)
+    revised = (content["title"], content["text"]) != (known["title"], known["text"])
+    if revised:
+        _revise(connection, known, content, keys)
+    met = _add_topics(connection, known["id"], topics_of(article))
+    if revised or met:
+        refresh(connection, known["story_id"])
+        log(connection, "article", known["id"], now)
+    return Added("revised" if revised else "same", known["id"], known["story_id"])
+
+
+def _revise(connection: Connection, known: dict[str, Any], content: dict[str, Any], keys: Sequence[FoldKey]) -> None:
+    """Keep the present state as a revision and write the new one. What the new page does not say stays as it was."""
+    connection.execute(insert(REVISIONS).values(article_id=known["id"], **{name: known[name] for name in CONTENT}))
+    said = {name: value for name, value in content.items() if value is not None}
+    moment = sorted_by(said.get("published", known["published"]), known["first_seen"])
+    order = {"moment": moment, "length": len(said["text"]), "revision": known["revision"] + 1}
+    connection.execute(update(ARTICLES).where(ARTICLES.c.id == known["id"]).values(**said, **order))
+    connection.execute(update(FOLD_KEYS).where(FOLD_KEYS.c.article_id == known["id"]).values(moment=moment))
+    save_keys(connection, known["id"], moment, keys)
+
+
+def _add_topics(connection: Connection, article_id: str, topics: set[str]) -> bool:
+    """Add what is not there yet; answers whether anything was."""
+    before = {topic for (topic,) in connection.execute(select(TOPICS.c.topic).where(TOPICS.c.article_id == article_id))}
+    upsert(connection, TOPICS, [{"article_id": article_id, "topic": topic} for topic in sorted(topics - before)])
+    return bool(topics - before)
+
+
+def log(connection: Connection, kind: Literal["article", "fold", "gone"], id: str, at: datetime) -> None:
+    """Append to the change log."""
+    connection.execute(insert(CHANGES).values(kind=kind, id=id, at=at))
+
+
+def add_alias(connection: Connection, identity: str, of: str) -> None:
+    """See ``Store.add_alias``."""
+    target = find(connection, storable(of))
+    if target is None:
+        raise StoreError(f"no article is known as {of!r}, so {identity!r} cannot be an alias of it")
+    identity = storable(identity)
+    if find(connection, identity) is None:
+        upsert(connection, ALIASES, [{"id": content_id(identity), "identity": identity, "article_id": target}])
+
+
+def fold(connection: Connection, article_id: str, story_id: str, reason: str, now: datetime) -> None:
+    """See ``Store.fold``."""
+    old = _story_of(connection, article_id)
+    head = _members(connection, story_id)
+    if not head:
+        raise StoreError(f"no story {story_id!r}")
+    if old == story_id:
+        return
+    # the editor's word is the newer one: what was taken apart before may be together again
+    connection.execute(UNFOLDED.delete().where(UNFOLDED.c.article_id == article_id, UNFOLDED.c.story_id == story_id))
+    _move(connection, article_id, story_id, fold_of=head[0], fold_reason=storable(reason), fold_score=1.0)
+    _settle(connection, (old, story_id), article_id, now)
+
+
+def unfold(connection: Connection, article_id: str, now: datetime) -> str:
+    """See ``Store.unfold``. An article that is alone in its story stays where it is."""
+    old = _story_of(connection, article_id)
+    if len(_members(connection, old)) == 1:
+        return old
+    story_id = new_story(connection, article_id)
+    _move(connection, article_id, story_id, fold_of=None, fold_reason=None, fold_score=None)
+    upsert(connection, UNFOLDED, [{"article_id": article_id, "story_id": old}])
+    upsert(connection, UNFOLDED, [{"article_id": other, "story_id": story_id} for other in _members(connection, old)])
+    _settle(connection, (old, story_id), article_id, now)
+    return story_id
+
+
+def _story_of(connection: Connection, article_id: str) -> str:
+    found: str | None = connection.scalar(select(ARTICLES.c.story_id).where(ARTICLES.c.id == article_id))
+    if found is None:
+        raise StoreError(f"no article {article_id!r}")
+    return found
+
+
+def _members(connection: Connection, story_id: str) -> list[str]:
+    """The ids of a story's articles, the original first."""
+    order = (ARTICLES.c.moment, ARTICLES.c.length.desc(), ARTICLES.c.id)
+    return list(connection.scalars(select(ARTICLES.c.id).where(ARTICLES.c.story_id == story_id).order_by(*order)))
+
+
+def _move(connection: Connection, article_id: str, story_id: str, **fold_columns: Any) -> None:
+    connection.execute(update(ARTICLES).where(ARTICLES.c.id == article_id).values(story_id=story_id, **fold_columns))
+
+
+def _settle(connection: Connection, stories: Iterable[str], article_id: str, now: datetime) -> None:
+    for story_id in stories:
+        refresh(connection, story_id)
+    log(connection, "fold", article_id, now)
