@@ -158,22 +158,28 @@ def lines_of(node: Element) -> list[str]:
 
 
 def _pieces(top: Element, brk: str) -> Iterator[str]:
-    """Text pieces in document order without recursion (pages nest deeper than Python's stack)."""
+    """Text pieces in document order without recursion (pages nest deeper than Python's stack).
+
+    A line feed in the source is white space like any other; only ``pre`` means it.
+    """
     walk = etree.iterwalk(top, events=("start", "end"))
+    kept = 0
     for event, node in walk:
         if event == "start":
             if node.tag in SKIPPED and node is not top:
                 walk.skip_subtree()
                 continue
+            kept += node.tag == "pre"
             if node.tag in BREAKING:
                 yield brk
             if node.text:
-                yield node.text
+                yield node.text if kept else node.text.replace("\n", " ")
         else:
+            kept -= node.tag == "pre"
             if node.tag in BREAKING:
                 yield brk
             if node is not top and node.tail:
-                yield node.tail
+                yield node.tail if kept else node.tail.replace("\n", " ")
 
 
 def link_of(node: Element, base: str) -> str | None:

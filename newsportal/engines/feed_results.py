@@ -1,0 +1,52 @@
+"""Result lists that engines serve as a feed (Google News, Bing with ``format=rss``): read by feedparser, told as results."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import feedparser
+
+from newsportal.dom import Document
+from newsportal.engines import selector
+from newsportal.engines.base import Result
+from newsportal.extractors.result_fields import published
+
+FEED = re.compile(r"\s*(<\?xml[^>]*\?>)?\s*(<!--.*?-->\s*)*<(rss|feed|rdf:RDF)\b", re.DOTALL | re.IGNORECASE)
+PROLOGUE = re.compile(r"^\s*<\?xml[^>]*\?>")
+MAX_ITEMS = 500
+
+
+def is_feed(document: Document) -> bool:
+    """Whether the answer is a feed and no page."""
+    return bool(FEED.match(document.html[:2000]))
+
+
+def parse(document: Document, fetched: datetime) -> list[Result]:
+    """The entries of a feed of results. ``- Site`` at the end of a title goes where the entry names its source."""
+    body = PROLOGUE.sub("", document.html).encode("utf-8", "replace")  # it is text already: what the prologue says of bytes is over
+    entries = feedparser.parse(io.BytesIO(body), response_headers={"content-type": "application/xml; charset=utf-8"}).entries
+    results = (_result(entry, fetched) for entry in entries[:MAX_ITEMS])
+    return [result for result in results if result is not None]
+
+
+def _result(entry: Mapping[str, Any], fetched: datetime) -> Result | None:
+    title, link = selector.text(entry.get("title") or ""), (entry.get("link") or "").strip()
+    if not title or not link.startswith(("http://", "https://")):
+        return None
+    source = entry.get("source") or {}
+    site = selector.text(source.get("title") or entry.get("news_source") or entry.get("author") or "")
+    if site:
+        title = title.removesuffix(f" - {site}") or title
+    date = (entry.get("published") or entry.get("updated") or "").strip() or None
+    return Result(title, link, site, _summary(entry, title, site), date, published(date, fetched))
+
+
+def _summary(entry: Mapping[str, Any], title: str, site: str | None) -> str | None:
+    """The entry's summary, unless it only says title and site once more (Google News)."""
+    summary = selector.text(entry.get("summary") or "")
+    rest = (summary or "").replace(title, "").replace(site or title, "").strip(" \xa0-")
+    return summary if rest else None

@@ -1,0 +1,225 @@
+"""The fields of one record of a result list, read without a template: title, site, summary, date.
+
+What a result shows differs from engine to engine, but it is always the same few things: a linked title, the site's name or the
+address in small print, a date, and a piece of the article. Each is told by its shape first and by the names of classes second.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from urllib.parse import urlsplit
+
+from newsportal.dom import Element, lines_of, text_of
+from newsportal.extractors.date import find_dates, parse_date
+from newsportal.text import clean
+
+HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+HEADING_ROLE = ".//*[@role='heading']"
+
+EDGE = " \t-–—·•|,，;；:：\u200e\u200f\xa0"
+"""What engines put between site, date and summary."""
+
+AROUND_DATE = "发布于发表时间更新()（）[]【】"
+
+MIN_SUMMARY = 12
+"""Characters. The shortest summaries of the saved result pages (快讯 on news tabs) are 15; addresses and dates are told apart before."""
+
+MIN_TITLE_LINE = 5
+"""Characters. A shorter line of a linked card is a label (视频, 置顶, the site), not the title."""
+
+MAX_LEAD = 16
+"""Characters before a date that still belong to the small print: 「视频 · 」, 「Posted on 」."""
+
+MAX_SITE = 80
+MAX_DATE = 40
+MAX_LINES = 60
+"""A record with more lines than this holds a whole widget; its summary is not looked for further down."""
+
+HOST = re.compile(r"^(https?://)?([\w-]+\.)+[a-z]{2,}([/:?›\s…].*|\s*>.*)?$", re.IGNORECASE)
+SITE_CLASS = re.compile(
+    r"(^|[-_\s])(cite|site|sitename|source|src|publisher|provider|url|showurl|domain|host|from|media|newsfrom|citeurl|author)",
+    re.IGNORECASE,
+)
+DATE_CLASS = re.compile(r"(^|[-_\s])(date|time|posttime|pubtime|ago|age|timestamp|tm|dt)", re.IGNORECASE)
+SUMMARY_CLASS = re.compile(
+    r"(snippet|abstract|abstr|summary|desc|content|digest|intro|excerpt|caption|(^|[-_\s])(st|s|text|txt)($|[-_\s]))", re.IGNORECASE
+)
+NOISE = re.compile(
+    r"^(百度快照|快照|网页快照|搜狗快照|预览|举报|翻译此页|收藏|播报|评价|查看更多.*|更多.*>+|展开|"
+    r"cached|similar( pages)?|translate this page|im cache|diese seite übersetzen|traduire cette page|read more.*|"
+    r"\d+\s*(条相同新闻|条相同新闻>+).*|推荐您搜索.*|相关搜索.*|广告|ad|sponsored|anzeige)$",
+    re.IGNORECASE,
+)
+AGO = re.compile(r"^\d{1,3}\s?(s|sec|m|min|mins|h|hr|hrs|d|w|wk|mo|mon|mth|y|yr)\.?$", re.IGNORECASE)
+"""The short age of news cards: 「2h」, 「23d」."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of a list, as text: what the page shows. ``link`` is the link as written."""
+
+    title: str
+    link: str
+    site: str | None = None
+    summary: str | None = None
+    date: str | None = None
+
+
+def title_of(anchor: Element) -> str:
+    """The title an anchor shows: its heading when it holds one; of a linked card the first line that is no label."""
+    for node in anchor.iter(*HEADINGS):
+        if text := text_of(node):
+            return text
+    for node in anchor.xpath(HEADING_ROLE):
+        if text := text_of(node):
+            return text
+    lines = lines_of(anchor)
+    if len(lines) < 2:
+        return text_of(anchor)
+    return next((line for line in lines if len(line) >= MIN_TITLE_LINE and not HOST.match(line) and not is_date(line)), lines[0])
+
+
+def is_date(line: str) -> bool:
+    """Whether a short text is a date and nothing else (separators aside)."""
+    text = line.strip(EDGE)
+    if not text or len(text) > MAX_DATE:
+        return False
+    if AGO.match(text):
+        return True
+    rest = "".join(_without_dates(text))
+    return len(rest) < len(text) and len(rest.strip(EDGE + AROUND_DATE)) <= 1
+
+
+def date_in(text: str) -> str | None:
+    """The first date written in ``text``, as written."""
+    stripped = text.strip(EDGE)
+    if AGO.match(stripped):
+        return stripped
+    found = next(find_dates(text[:400], NEVER), None)
+    return clean(text[found.start : found.end]) or None if found else None
+
+
+NEVER = datetime.fromisoformat("2100-01-01T00:00:00+00:00")
+"""The clock for finding how a date is *written*: far enough for every date to be in the past."""
+
+
+def published(date: str | None, now: datetime) -> datetime | None:
+    """What a written date means. Beyond :func:`parse_date` it knows the short age of news cards (「2h」)."""
+    if date is None:
+        return None
+    text = date.strip(EDGE)
+    return parse_date(f"{AGE_UNIT.sub(_long_unit, text)} ago" if AGO.match(text) else text, now)
+
+
+AGE_UNIT = re.compile(r"\s?[a-z]+\.?$", re.IGNORECASE)
+LONG_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks", "mo": "months", "mt": "months", "y": "years"}
+
+
+def _long_unit(match: re.Match[str]) -> str:
+    unit = match[0].strip(" .").lower()
+    return f" {LONG_UNITS['m' if unit.startswith('min') else unit[:2] if unit[:2] in LONG_UNITS else unit[0]]}"
+
+
+def _without_dates(text: str) -> Iterable[str]:
+    start = 0
+    for found in find_dates(text, NEVER):
+        yield text[start : found.start]
+        start = found.end
+    yield text[start:]
+
+
+def split_site(text: str | None) -> tuple[str | None, str | None]:
+    """Site and date of small print that holds both: 「新华网 2015年05月12日 08:00」, 「a.example/x - 2018-11-12」."""
+    if not text:
+        return None, None
+    date = date_in(text)
+    site = clean(text.replace(date, " ") if date else text).strip(EDGE)
+    return (site if site and len(site) <= MAX_SITE else None), date
+
+
+def entry(anchor: Element, nodes: Sequence[Element]) -> Entry:
+    """The entry of a record: ``anchor`` is its title link, ``nodes`` the elements that make up the record."""
+    title = title_of(anchor)
+    lines = [line for node in nodes for line in lines_of(node)[:MAX_LINES]]
+    small = _small_print(nodes, anchor)
+    site = small["site"] or next((line.strip(EDGE) for line in lines if HOST.match(line) and len(line) <= MAX_SITE), None)
+    site, inner = split_site(site)
+    date = small["date"] or inner or next((line.strip(EDGE) for line in lines if is_date(line)), None)
+    written, summary = split_summary(small["summary"] or _summary(lines, title, site), site)
+    return Entry(title, (anchor.get("href") or "").strip(), site or host_of(anchor.get("href") or ""), summary, date or written)
+
+
+def split_summary(text: str | None, site: str | None = None) -> tuple[str | None, str | None]:
+    """The date near the start of a summary (「3天前 …」, 「Nov 21, 2019 - …」), and the summary without that date and the site's name."""
+    if not text:
+        return None, None
+    date = date_in(text[: MAX_DATE + MAX_LEAD])
+    before, _, after = text.partition(date) if date else (text, "", "")
+    if date and len(before.strip(EDGE)) > MAX_LEAD:
+        date = None
+    elif date and not before.strip(EDGE):
+        text = after.strip(EDGE)
+    return date, _without_edge(text, site) or None
+
+
+def _without_edge(text: str, site: str | None) -> str:
+    return text.removesuffix(site).strip(EDGE) if site else text
+
+
+def host_of(url: str) -> str | None:
+    """The host of an absolute address, without ``www.``."""
+    try:
+        host = urlsplit(url.strip()).hostname
+    except ValueError:
+        return None
+    return host.removeprefix("www.") if host else None
+
+
+def _small_print(nodes: Sequence[Element], anchor: Element) -> dict[str, str | None]:
+    """What the classes of a record name: site, date, summary. Shape confirms it, since classes lie."""
+    found: dict[str, str | None] = {"site": None, "date": None, "summary": None}
+    above = set(anchor.iterancestors())
+    for node in (node for top in nodes for node in top.iter()):
+        if not isinstance(node.tag, str) or node in above or node is anchor or node.tag in HEADINGS:
+            continue
+        name = " ".join(filter(None, map(node.get, ("class", "id", "data-testid", "data-result"))))
+        if node.tag == "cite" or SITE_CLASS.search(name):
+            site, date = _site_and_date(node)
+            _keep(found, "site", site, MAX_SITE)
+            _keep(found, "date", date, MAX_DATE)
+        if node.tag == "time" or DATE_CLASS.search(name):
+            text = text_of(node).strip(EDGE)
+            _keep(found, "date", text if is_date(text) else None, MAX_DATE)
+        if SUMMARY_CLASS.search(name) and node.tag not in ("a", "img"):
+            _keep_summary(found, text_of(node))
+    return found
+
+
+def _site_and_date(node: Element) -> tuple[str | None, str | None]:
+    """Site and date of an element that stands for the site: in pieces where its children part them."""
+    pieces = [piece for piece in map(clean, node.itertext()) if piece]
+    dates = [piece for piece in pieces if is_date(piece)]
+    if not dates:
+        return split_site(text_of(node))
+    rest = " ".join(piece for piece in pieces if piece not in dates).strip(EDGE)
+    return (rest if rest and len(rest) <= MAX_SITE else None), dates[0].strip(EDGE)
+
+
+def _keep(found: dict[str, str | None], key: str, text: str | None, longest: int) -> None:
+    if found[key] is None and text and len(text) <= longest and not NOISE.match(text):
+        found[key] = text
+
+
+def _keep_summary(found: dict[str, str | None], text: str) -> None:
+    if len(text) >= MIN_SUMMARY and len(text) > len(found["summary"] or "") and not HOST.match(text) and not is_date(text):
+        found["summary"] = text
+
+
+def _summary(lines: Sequence[str], title: str, site: str | None) -> str | None:
+    """The longest line that is not the title, an address, a date or a button."""
+    rest = (line for line in lines if line != title and not HOST.match(line) and not NOISE.match(line) and not is_date(line))
+    best = max(rest, key=len, default="")
+    return best if len(best) >= MIN_SUMMARY and best != site else None
