@@ -12,11 +12,15 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 TRACKING = re.compile(
     r"^(?:utm_\w+|hmsr|hmpl|hmcu|hmkw|hmci|spm|scm|_t|fbclid|gclid|dclid|gbraid|wbraid|msclkid|yclid|igshid|mc_[ce]id|_hs\w+|vero_id|"
-    r"share_?(?:token|from|source|medium|id|tag)|from_?source|nsukey|isappinstalled|sessionid|phpsessid|jsessionid|aspsessionid\w*|sid|wt_mc|ncid|"
+    r"share_?(?:token|from|source|medium|id|tag)|from_?source|nsukey|isappinstalled|sessionid|phpsessid|jsessionid|aspsessionid\w*|wt_mc|ncid|"
     r"cmpid|ocid|smid|at_(?:medium|campaign|custom\d|link\w*)|ref_src|ref_url|referrer|tdsourcetag|ivk_sa|ito|cid_source)$",
     re.IGNORECASE,
 )
 """Parameters that say where a reader came from, never which page is meant (the trackers' own documentation)."""
+
+SESSION_NAME = re.compile(r"^(?:sid|s|session|sess|token)$", re.IGNORECASE)
+SESSION_VALUE = re.compile(r"^[0-9a-f]{16,}$", re.IGNORECASE)
+"""A session's number is long and random; a short one (``sid=123``) may be the article's."""
 
 PATH_SESSION = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/?#;]*", re.IGNORECASE)
 DEFAULT_DOCUMENT = re.compile(r"/(?:index|default)\.(?:html?|shtml|php|aspx?|jsp)$", re.IGNORECASE)
@@ -72,8 +76,12 @@ def _query(query: str) -> str:
         return _one_spelling(query)
     query = query.encode("utf-8", "replace").decode()  # lone surrogates cannot be sent anyway
     pairs = parse_qsl(query.replace(";", "&"), keep_blank_values=True, encoding="utf-8", errors="surrogateescape")
-    kept = sorted((name, value) for name, value in pairs if not TRACKING.match(name))
+    kept = sorted((name, value) for name, value in pairs if not TRACKING.match(name) and not _is_session(name, value))
     return urlencode(kept, encoding="utf-8", errors="surrogateescape")
+
+
+def _is_session(name: str, value: str) -> bool:
+    return bool(SESSION_NAME.match(name) and SESSION_VALUE.match(value))
 
 
 def site_of(url: str) -> str | None:

@@ -13,6 +13,7 @@ SAME = [
     ("http://example.com/a?utm_source=x&id=3&spm=1.2", "http://example.com/a?id=3"),
     ("http://example.com/a?b=2&a=1", "http://example.com/a?a=1&b=2"),
     ("http://example.com/a;jsessionid=AB12?id=3", "http://example.com/a?id=3"),
+    ("http://example.com/a?sid=0123456789abcdef0123&id=3", "http://example.com/a?id=3"),
     ("http://example.com/news/index.html", "http://example.com/news/"),
     ("http://example.com/新闻/1", "http://example.com/%E6%96%B0%E9%97%BB/1"),
     ("http://example.com/a%2fb", "http://example.com/a%2Fb"),
@@ -23,6 +24,7 @@ SAME = [
 
 DIFFERENT = [
     ("http://example.com/a?id=3", "http://example.com/a?id=4"),
+    ("http://example.com/a?sid=3", "http://example.com/a?sid=4"),
     ("http://example.com/view.jsp?187", "http://example.com/view.jsp?188"),
     ("http://example.com/a", "http://example.org/a"),
     ("http://example.com/a", "http://example.com:8080/a"),
