@@ -67,6 +67,16 @@ class EgressDenied(NewsportalError):
         self.reason = reason
 
 
+class FetchFailed(NewsportalError):
+    """Raised by ``egress.fetch`` when no usable answer came. ``reason`` is a stable slug (``dns``, ``timeout``, ``tls``,
+    ``too-large``, ``redirects``, ``encoding``, ``connection``). The caller shows or counts it; a later try may work."""
+
+    def __init__(self, url: str, reason: str, detail: str | None = None) -> None:
+        super().__init__(f"{reason}: {url!r}" + (f" ({detail})" if detail else ""))
+        self.url = url
+        self.reason = reason
+
+
 class StoreError(NewsportalError):
     """The root of what stores raise."""
 
@@ -85,6 +95,10 @@ class SearchError(NewsportalError):
 
 class ReplayError(NewsportalError):
     """A WARC file cannot be read. Raised before the crawl starts."""
+
+
+class ArchiveError(NewsportalError):
+    """A crawl's archive cannot be written: it is no WARC file, another process writes it, the disk is full. The crawl stops."""
 
 
 class DependencyMissing(NewsportalError):

@@ -1,0 +1,12 @@
+"""The only door to the network: which addresses may be reached, names looked up once and checked, HTTP for all that is not the crawl.
+
+The crawl's download handler (``newsportal.handlers``) asks the same policy and the same resolver. See ``docs/decisions/egress.md``.
+"""
+
+from newsportal.egress.addresses import PUBLIC, Policy, check_address
+from newsportal.egress.client import fetch, fetch_async
+from newsportal.egress.decompress import TooLarge, decompress
+from newsportal.egress.resolver import resolve
+from newsportal.egress.urls import check_url
+
+__all__ = ["PUBLIC", "Policy", "TooLarge", "check_address", "check_url", "decompress", "fetch", "fetch_async", "resolve"]

@@ -1,0 +1,150 @@
+"""Which addresses may be reached: public ones, and those private ones that the operator lists.
+
+Networks are named after IANA's registries of special-purpose addresses (RFC 6890 and its updates, read in 2026). Python's own
+``is_global`` is not used, because its answer changed between the versions that we run on.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from dataclasses import dataclass, field
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+
+from newsportal.errors import EgressDenied
+
+Address = IPv4Address | IPv6Address
+Network = IPv4Network | IPv6Network
+
+INTERNAL = {
+    "loopback": ("127.0.0.0/8", "::1/128"),
+    "private": ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"),
+    "shared": ("100.64.0.0/10",),  # carrier-grade NAT
+    "benchmark": ("198.18.0.0/15", "2001:2::/48"),  # also what some VPN clients answer for every name
+}
+"""What an intranet may consist of: a listed host name may have such an address."""
+
+NEVER_BY_NAME = {
+    "metadata": ("100.100.100.200/32", "168.63.129.16/32", "fd00:ec2::254/128", "192.0.0.192/32"),  # Alibaba, Azure, Amazon, Oracle
+    "unspecified": ("0.0.0.0/8", "::/128"),
+    "link-local": ("169.254.0.0/16", "fe80::/10"),  # 169.254.169.254: the metadata of most clouds
+    "multicast": ("224.0.0.0/4", "ff00::/8"),
+    "reserved": ("192.0.0.0/24", "192.88.99.0/24", "240.0.0.0/4", "100::/64", "2001::/23", "5f00::/16", "fec0::/10"),
+    "documentation": ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32", "3fff::/20"),
+    "tunnel": ("2002::/16", "2001::/32"),  # 6to4 and Teredo carry an IPv4 address that nobody checks
+}
+"""What no host name may lead to, listed or not; only the network itself can be listed."""
+
+
+def _table(names: dict[str, tuple[str, ...]], by_name: bool) -> list[tuple[Network, str, bool]]:
+    return [(ipaddress.ip_network(network), reason, by_name) for reason, networks in names.items() for network in networks]
+
+
+REFUSED = sorted(_table(INTERNAL, True) + _table(NEVER_BY_NAME, False), key=lambda row: -row[0].prefixlen)
+"""Network, reason, and whether a listed host name may lead there; the narrowest network first."""
+
+UNICAST = IPv6Network("2000::/3")
+"""The only IPv6 addresses that are handed out (RFC 4291)."""
+
+NAT64 = IPv6Network("64:ff9b::/96")
+"""Addresses of IPv4 hosts on networks that have IPv6 only (RFC 6052): they are judged by the IPv4 address within."""
+
+HOST_PATTERN = re.compile(r"(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """One entry of ``allow_private``: a network or a host pattern, for one port or for all."""
+
+    network: Network | None
+    host: str | None
+    port: int | None
+
+    def covers(self, address: Address, port: int | None) -> bool:
+        return self.network is not None and self._port_fits(port) and address.version == self.network.version and address in self.network
+
+    def names(self, host: str, port: int | None) -> bool:
+        if self.host is None or not self._port_fits(port):
+            return False
+        return host.endswith(self.host[1:]) if self.host.startswith("*.") else host == self.host
+
+    def _port_fits(self, port: int | None) -> bool:
+        return self.port is None or self.port == port
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Which private addresses may be reached: ``("127.0.0.1:8123", "10.1.0.0/16", "*.intra.example", "wiki:8080")``.
+
+    A network opens every address in it; a host name opens that name when it leads to an intranet address, never to link-local,
+    multicast or metadata addresses. Raises ``ValueError`` for an entry that is neither.
+    """
+
+    allow_private: tuple[str, ...] = ()
+    openings: tuple[Opening, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "openings", tuple(_opening(entry) for entry in self.allow_private))
+
+    def allows_host(self, host: str, port: int | None) -> bool:
+        return any(entry.names(host, port) for entry in self.openings)
+
+    def allows_address(self, address: Address, port: int | None) -> bool:
+        return any(entry.covers(address, port) for entry in self.openings)
+
+
+PUBLIC = Policy()
+"""Public addresses only."""
+
+
+def _opening(entry: str) -> Opening:
+    text, port = _split_port(entry.strip().lower())
+    try:
+        return Opening(ipaddress.ip_network(text, strict=False), None, port)
+    except ValueError:
+        pass
+    if not HOST_PATTERN.fullmatch(text) or text.rpartition(".")[2].isdigit():
+        raise ValueError(f"{entry!r} is neither a network, an address, a host name nor *.domain, with or without :port")
+    return Opening(None, text, port)
+
+
+def _split_port(text: str) -> tuple[str, int | None]:
+    bracketed = re.fullmatch(r"\[([^\]]+)\](?::(\d{1,5}))?", text)
+    if bracketed:
+        return bracketed[1], int(bracketed[2]) if bracketed[2] else None
+    host, colon, port = text.rpartition(":")
+    if colon and ":" not in host and port.isdigit():
+        return host, int(port)
+    return text, None
+
+
+def embedded(address: Address) -> Address:
+    """The IPv4 address within an IPv4-mapped or NAT64 address; any other address as it is."""
+    if isinstance(address, IPv6Address):
+        if address.ipv4_mapped is not None:
+            return address.ipv4_mapped
+        if address in NAT64:
+            return IPv4Address(int(address) & 0xFFFFFFFF)
+    return address
+
+
+def special(address: Address) -> tuple[str, bool] | None:
+    """Why an address is not public, and whether a listed host name may lead there; ``None`` for a public one."""
+    inner = embedded(address)
+    for network, reason, by_name in REFUSED:
+        if inner.version == network.version and inner in network:
+            return reason, by_name
+    if isinstance(inner, IPv6Address) and inner not in UNICAST:
+        return "reserved", False
+    return None
+
+
+def check_address(address: str | Address, policy: Policy, *, host: str = "", port: int | None = None) -> None:
+    """Raises :class:`EgressDenied` for an address that ``policy`` does not open; ``host`` is the name that led to it."""
+    parsed = ipaddress.ip_address(address) if isinstance(address, str) else address
+    found = special(parsed)
+    if found is None or policy.allows_address(embedded(parsed), port) or policy.allows_address(parsed, port):
+        return
+    reason, by_name = found
+    if not (by_name and host and policy.allows_host(host, port)):
+        raise EgressDenied(f"{host} ({parsed})" if host else str(parsed), reason)

@@ -1,0 +1,302 @@
+"""HTTP outside the crawl: against hostile servers on loopback, and against no server at all."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import socket
+import ssl
+import subprocess
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import brotli
+import pytest
+
+from newsportal.egress import PUBLIC, Policy, TooLarge, decompress, fetch, fetch_async
+from newsportal.errors import EgressDenied, FetchFailed
+
+try:
+    from backports import zstd
+except ImportError:  # Python 3.14
+    from compression import zstd
+
+TEXT = "北京今日晴。".encode() * 2000
+PACKERS: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": gzip.compress,
+    "x-gzip": gzip.compress,
+    "deflate": zlib.compress,
+    "br": lambda data: brotli.compress(data, quality=5),
+    "zstd": zstd.compress,
+}
+
+
+def _raw_deflate(data: bytes) -> bytes:
+    packer = zlib.compressobj(wbits=-15)
+    return packer.compress(data) + packer.flush()
+
+
+# unpacking
+
+
+@pytest.mark.parametrize("name", PACKERS)
+def test_every_encoding_is_unpacked(name: str) -> None:
+    assert decompress(PACKERS[name](TEXT), name.upper(), len(TEXT)) == TEXT
+
+
+def test_several_encodings_are_unpacked_from_the_last_to_the_first() -> None:
+    assert decompress(brotli.compress(zlib.compress(TEXT)), "deflate, br", len(TEXT)) == TEXT
+
+
+def test_deflate_without_its_header_and_gzip_in_members() -> None:
+    assert decompress(_raw_deflate(TEXT), "deflate", len(TEXT)) == TEXT
+    assert decompress(gzip.compress(TEXT[:99]) + gzip.compress(TEXT[99:]) + b"\0\0", "gzip", len(TEXT)) == TEXT
+
+
+@pytest.mark.parametrize("name", PACKERS)
+def test_a_stream_that_was_cut_gives_what_is_there(name: str) -> None:
+    packed = PACKERS[name](bytes(range(256)) * 400)
+    assert (bytes(range(256)) * 400).startswith(decompress(packed[:-6], name, 1_000_000))
+
+
+@pytest.mark.parametrize("name", PACKERS)
+def test_bombs_stop_at_the_limit(name: str) -> None:
+    bomb = PACKERS[name](bytes(50_000_000))
+    began = time.perf_counter()
+    with pytest.raises(TooLarge):
+        decompress(bomb, name, 1_000_000)
+    assert time.perf_counter() - began < 1
+
+
+def test_nested_bombs_stop_at_the_limit() -> None:
+    bomb = gzip.compress(gzip.compress(bytes(50_000_000)))
+    with pytest.raises(TooLarge):
+        decompress(bomb, "gzip, gzip", 1_000_000)
+
+
+@pytest.mark.parametrize("name", ["gzip", "br", "zstd", "rot13"])
+def test_broken_and_unknown_encodings_are_value_errors(name: str) -> None:
+    with pytest.raises(ValueError, match=name):
+        decompress(b"<html>not packed at all</html>", name, 1000)
+
+
+# fetching
+
+
+def test_a_page_comes_as_it_was_served(site: Any, response: Any) -> None:
+    site.routes["/a?词=1"] = b""
+    site.routes["/a?%E8%AF%8D=1"] = response(gzip.compress(TEXT), content_type="text/html; charset=gbk", content_encoding="gzip")
+    page = fetch(site.url("/a?词=1"), Policy(site.allow), headers={"User-Agent": "ours"})
+    assert (page.status, page.body, page.content_type) == (200, TEXT, "text/html; charset=gbk")
+    assert page.url == site.url("/a?%E8%AF%8D=1")
+    assert page.fetched.tzinfo is not None
+    assert site.seen[0].headers["user-agent"] == "ours"
+    assert site.seen[0].headers["host"] == f"127.0.0.1:{site.port}"
+
+
+def test_a_status_is_an_answer(site: Any) -> None:
+    assert fetch(site.url("/missing"), Policy(site.allow)).status == 404
+
+
+def test_private_addresses_are_not_even_connected_to(site: Any) -> None:
+    for url in (site.url(), site.url(host="localhost"), site.url(host="2130706433")):
+        with pytest.raises(EgressDenied):
+            fetch(url, PUBLIC)
+    assert site.connections == 0
+
+
+@pytest.mark.parametrize("hop", [1, 3])
+@pytest.mark.parametrize("target", ["http://127.0.0.1:1/", "http://[::1]/", "file:///etc/passwd", "gopher://x/", "ftp://x/", "data:,x"])
+def test_redirects_to_forbidden_targets_are_refused(site: Any, response: Any, hop: int, target: str) -> None:
+    for number in range(1, hop):
+        site.routes[f"/{number}"] = response(b"", "302 Found", location=f"/{number + 1}")
+    site.routes[f"/{hop}"] = response(b"", "301 Moved", location=target)
+    with pytest.raises(EgressDenied):
+        fetch(site.url("/1"), Policy(site.allow))
+    assert len(site.seen) == hop
+
+
+def test_redirects_are_followed_five_times(site: Any, response: Any) -> None:
+    for number in range(10):
+        site.routes[f"/{number}"] = response(b"", "307 Temporary", location=f"/{number + 1}")
+    site.routes["/10"] = response(b"there")
+    assert fetch(site.url("/5"), Policy(site.allow)).body == b"there"
+    with pytest.raises(FetchFailed) as caught:
+        fetch(site.url("/4"), Policy(site.allow))
+    assert caught.value.reason == "redirects"
+
+
+def test_redirect_loops_end(site: Any, response: Any) -> None:
+    site.routes["/a"] = response(b"", "302 Found", location="/a")
+    with pytest.raises(FetchFailed):
+        fetch(site.url("/a"), Policy(site.allow))
+    assert len(site.seen) == 6
+
+
+def test_secrets_stay_with_their_origin(make_site: Any, response: Any) -> None:
+    there = make_site({"/x": response(b"x")}, host="127.0.0.2")
+    here = make_site({"/own": response(b"", "302 Found", location="/own2")})
+    here.routes["/own2"] = response(b"", "302 Found", location=there.url("/x", "127.0.0.2"))
+    secrets = {"Authorization": "Bearer t", "Cookie": "a=b", "X-Kept": "1"}
+    fetch(here.url("/own"), Policy(("127.0.0.0/8",)), headers=secrets)
+    assert all(seen.headers["authorization"] == "Bearer t" and seen.headers["cookie"] == "a=b" for seen in here.seen)
+    assert len(here.seen) == 2
+    assert "authorization" not in there.seen[0].headers
+    assert "cookie" not in there.seen[0].headers
+    assert there.seen[0].headers["x-kept"] == "1"
+
+
+def test_the_checked_address_is_the_one_connected_to(site: Any, response: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A resolver that changes its mind (rebinding) is asked once a connection."""
+    answers = iter(["127.0.0.1", "169.254.169.254"])
+    monkeypatch.setattr(socket, "getaddrinfo", lambda host, port, **_: [(2, 1, 6, "", (next(answers), port))])
+    site.routes["/"] = response(b"here")
+    assert fetch(site.url(host="news.test"), Policy(("news.test",))).body == b"here"
+    assert site.seen[0].headers["host"] == f"news.test:{site.port}"
+    with pytest.raises(EgressDenied):
+        fetch(site.url(host="news.test"), Policy(("news.test",)))
+
+
+def test_proxies_of_the_environment_are_not_used(site: Any, response: Any, make_site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    proxy = make_site()
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, proxy.url())
+    site.routes["/"] = response(b"direct")
+    assert fetch(site.url(), Policy(site.allow)).body == b"direct"
+    assert proxy.connections == 0
+
+
+def test_a_name_without_an_address_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nothing(*_: object, **__: object) -> None:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", nothing)
+    with pytest.raises(FetchFailed) as caught:
+        fetch("http://nowhere.example/", PUBLIC)
+    assert caught.value.reason == "dns"
+
+
+def test_a_closed_port_is_told(site: Any) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with pytest.raises(FetchFailed) as caught:
+        fetch(f"http://127.0.0.1:{port}/", Policy(("127.0.0.1",)))
+    assert caught.value.reason == "connection"
+
+
+# bombs
+
+
+def _endless(piece: bytes, head: bytes) -> Iterator[bytes]:
+    yield head
+    while True:
+        yield piece
+
+
+def _reason(url: str, site: Any, **limits: Any) -> str:
+    with pytest.raises(FetchFailed) as caught:
+        fetch(url, Policy(site.allow), **limits)
+    return caught.value.reason
+
+
+CHUNKED = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
+
+
+def test_endless_bodies_stop_at_the_limit(site: Any) -> None:
+    site.routes["/chunked"] = lambda seen: _endless(b"2000\r\n" + b"a" * 8192 + b"\r\n", CHUNKED)
+    site.routes["/plain"] = lambda seen: _endless(b"a" * 8192, b"HTTP/1.1 200 OK\r\n\r\n")
+    assert _reason(site.url("/chunked"), site, max_bytes=200_000) == "too-large"
+    assert _reason(site.url("/plain"), site, max_bytes=200_000) == "too-large"
+
+
+def test_bombs_are_too_large(site: Any, response: Any) -> None:
+    site.routes["/"] = response(gzip.compress(bytes(50_000_000)), content_encoding="gzip")
+    assert _reason(site.url(), site, max_bytes=1_000_000) == "too-large"
+
+
+def test_unknown_encodings_are_told(site: Any, response: Any) -> None:
+    site.routes["/"] = response(b"x", content_encoding="rot13")
+    assert _reason(site.url(), site) == "encoding"
+
+
+def test_slow_servers_end_with_the_time(site: Any, slowly: Any) -> None:
+    """Each piece comes in time for every read; only the sum is too long."""
+    site.routes["/body"] = lambda seen: _then(CHUNKED, slowly(b"1\r\na\r\n", 0.1, 40))
+    site.routes["/head"] = lambda seen: _then(b"HTTP/1.1 200 OK\r\n", slowly(b"a: b\r\n", 0.1, 40))
+    site.routes["/silent"] = lambda seen: slowly(b"", 0.1, 40)
+    for path in ("/body", "/head", "/silent"):
+        began = time.monotonic()
+        assert _reason(site.url(path), site, timeout=0.5) == "timeout"
+        assert time.monotonic() - began < 1.5
+
+
+def _then(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
+    yield first
+    yield from rest
+
+
+def test_huge_headers_are_refused(site: Any) -> None:
+    site.routes["/many"] = lambda seen: _endless(b"a: bbbbbbbbbbbbbbbbbbbb\r\n" * 100, b"HTTP/1.1 200 OK\r\n")
+    site.routes["/long"] = lambda seen: _endless(b"b" * 8192, b"HTTP/1.1 200 OK\r\na: ")
+    assert _reason(site.url("/many"), site) == "connection"
+    assert _reason(site.url("/long"), site) == "connection"
+
+
+def test_what_is_no_http_is_told(site: Any) -> None:
+    site.routes["/"] = b"SSH-2.0-OpenSSH_9.6\r\n"
+    assert _reason(site.url(), site) == "connection"
+
+
+def test_the_async_form_runs_in_a_loop(site: Any, response: Any) -> None:
+    site.routes["/"] = response(b"async")
+
+    async def both() -> list[bytes]:
+        pages = await asyncio.gather(*(fetch_async(site.url(), Policy(site.allow)) for _ in range(2)))
+        return [page.body for page in pages]
+
+    assert asyncio.run(both()) == [b"async", b"async"]
+
+
+# certificates
+
+
+@pytest.fixture
+def tls_port(tmp_path: Path) -> Iterator[int]:
+    """An HTTPS server with a certificate that nobody signed."""
+    key, certificate = tmp_path / "key.pem", tmp_path / "cert.pem"
+    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=127.0.0.1"]
+    made = subprocess.run([*command, "-keyout", key, "-out", certificate, "-days", "2"], capture_output=True, check=False)
+    if made.returncode:
+        pytest.skip("needs the openssl command")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    loop = asyncio.new_event_loop()
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 6\r\nconnection: close\r\n\r\nsecret")
+        await writer.drain()
+        writer.close()
+
+    import threading
+
+    server = loop.run_until_complete(asyncio.start_server(answer, "127.0.0.1", 0, ssl=context))
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    yield server.sockets[0].getsockname()[1]
+    loop.call_soon_threadsafe(server.close)
+    loop.call_soon_threadsafe(loop.call_later, 0.05, loop.stop)
+    thread.join()
+    loop.close()
+
+
+def test_certificates_are_verified_unless_a_source_says_otherwise(tls_port: int) -> None:
+    url, policy = f"https://127.0.0.1:{tls_port}/", Policy(("127.0.0.1",))
+    with pytest.raises(FetchFailed) as caught:
+        fetch(url, policy)
+    assert caught.value.reason == "tls"
+    assert fetch(url, policy, verify=False).body == b"secret"
