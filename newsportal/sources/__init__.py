@@ -3,10 +3,12 @@
 Every mistake in the file is told at once, with file, line, key, what was found, what is allowed and the nearest right spelling.
 """
 
+from newsportal.sources.editing import EditConflict, append, digest, edit
 from newsportal.sources.loading import FILE_NAME, find, load, parse
 from newsportal.sources.models import Sources
 from newsportal.sources.parts import Politeness, Portal, Source
 from newsportal.sources.places import Feed, Forum, Gallery, Region
+from newsportal.sources.schema import json_schema, schema_text
 from newsportal.sources.topics import Breadth, CustomEngine, Keywords, Topic, Wrapper
 from newsportal.sources.uris import mask
 
@@ -14,6 +16,7 @@ __all__ = [
     "FILE_NAME",
     "Breadth",
     "CustomEngine",
+    "EditConflict",
     "Feed",
     "Forum",
     "Gallery",
@@ -25,8 +28,13 @@ __all__ = [
     "Sources",
     "Topic",
     "Wrapper",
+    "append",
+    "digest",
+    "edit",
     "find",
+    "json_schema",
     "load",
     "mask",
     "parse",
+    "schema_text",
 ]

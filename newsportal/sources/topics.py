@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, GetJsonSchemaHandler, model_validator
 
+from newsportal.engines.base import Engine
+from newsportal.engines.custom import custom
 from newsportal.sources.parts import Minutes, Part, Source
 from newsportal.sources.spans import hours_of
-from newsportal.sources.values import Encoding, Names, Rules, Selector, Url, Words, mistake, one_or_many
+from newsportal.sources.uris import mask
+from newsportal.sources.values import Encoding, Names, Rules, Url, Words, mistake, one_or_many
 
 MAX_PAGES = 50
 """No engine answers more result pages than this, and no reader scrolls further back."""
@@ -29,6 +32,12 @@ class Keywords(Part):
     def _a_list_means_any(cls, value: Any) -> Any:
         return {"any": one_or_many(value)} if isinstance(value, str | list | tuple) else value
 
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        mapping = handler.resolve_ref_schema(handler(core_schema))
+        short = mapping["properties"]["any"]["anyOf"]
+        return {"anyOf": [*short, mapping], "description": cls.__doc__ or ""}
+
 
 class Breadth(Part):
     """How many result pages of each engine are read, hour by hour: at night most results are repeats (paper A)."""
@@ -41,7 +50,7 @@ class Breadth(Part):
     def _written(cls, value: Any) -> Any:
         if isinstance(value, int) and not isinstance(value, bool):
             return {"by_hour": (_pages(value, ()),) * 24}
-        if not isinstance(value, dict) or "by_hour" in value:
+        if not isinstance(value, dict):
             return value
         table = [_pages(value.get("default", 2), ("default",))] * 24
         for span, pages in value.items():
@@ -55,7 +64,7 @@ class Breadth(Part):
         return self.by_hour[hour % 24]
 
     @classmethod
-    def __get_pydantic_json_schema__(cls, core_schema: Any, handler: Any) -> dict[str, Any]:
+    def __get_pydantic_json_schema__(cls, core_schema: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         number = {"type": "integer", "minimum": 0, "maximum": MAX_PAGES}
         spans = {
             "type": "object",
@@ -119,8 +128,8 @@ class Wrapper(Part):
 
     block: Annotated[Rules, Field(min_length=1)]
     """One element for each result."""
-    title: Rules = ("h3", "h2", "a")
-    """The title, within the block."""
+    title: Rules = ()
+    """The title, within the block; by default the first heading or link."""
     link: Rules = ()
     """The element whose href leads to the article, within the block; by default the title's own link."""
     site: Rules = ()
@@ -129,10 +138,6 @@ class Wrapper(Part):
     """The summary, within the block."""
     date: Rules = ()
     """The date, within the block, in any usual form (3小时前, 2024-05-01 08:30)."""
-    skip: Rules = ()
-    """A block in which this finds something is no result but an advertisement."""
-    drop: Selector | None = None
-    """Parts of the title that do not belong to it, as a CSS selector."""
 
 
 class CustomEngine(Source):
@@ -158,5 +163,10 @@ class CustomEngine(Source):
     @model_validator(mode="after")
     def _has_a_place_for_the_words(self) -> CustomEngine:
         if "##QUERY##" not in self.url:
-            raise mistake("holds no ##QUERY##; allowed: a URL with ##QUERY## where the words go", at=("url",))
+            raise mistake(f"found {mask(self.url)!r}; allowed: a URL with ##QUERY## where the words go", at=("url",))
         return self
+
+    def built(self) -> Engine:
+        """The engine itself."""
+        rules = self.wrapper.model_dump() if self.wrapper else {}
+        return custom(self.name, self.url, first=self.first, step=self.step, encoding=self.encoding, kind=self.kind, **rules)

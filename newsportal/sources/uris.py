@@ -21,9 +21,6 @@ MASK = "***"
 
 MAX_URL_CHARS = 2000  # what every browser, proxy and database column still takes
 
-STORE_SCHEMES = ("sqlite", "postgresql", "mysql", "mariadb", "mongodb", "mongodb+srv", "elasticsearch", "elasticsearch+https")
-INDEX_SCHEMES = ("sqlite", "elasticsearch", "elasticsearch+https", "http", "https")
-
 
 class BadAddress(ValueError):
     """Raised for an address that cannot be used. ``message`` says what was found and what is allowed; it holds no secret."""

@@ -22,11 +22,15 @@ from newsportal import dom
 from newsportal.engines import selector
 from newsportal.sources import patterns, spans, uris
 from newsportal.sources.spelling import did_you_mean
+from newsportal.storage import STORES
 
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 """What breaks lines and terminals: control characters, separators and direction overrides."""
 
 MAX_NAME_CHARS = 100
+INDEX_SCHEMES = ("sqlite",)
+"""Those of ``newsportal.search``, which stands beside this package and may not be asked; a test keeps them alike."""
+
 ENCODINGS = ("utf-8", "gb18030", "gbk", "gb2312", "big5", "shift_jis", "euc-kr")
 
 
@@ -160,8 +164,8 @@ Rule = Annotated[str, StringConstraints(min_length=1, max_length=selector.MAX_PA
 Rules = Annotated[tuple[Rule, ...], BeforeValidator(one_or_many, json_schema_input_type=Rule | list[Rule])]
 TimeZone = Annotated[str, AfterValidator(_zone)]
 Encoding = Annotated[str, AfterValidator(_encoding)]
-StoreUri = Annotated[str, BeforeValidator(_expanded), AfterValidator(_uri(uris.STORE_SCHEMES))]
-IndexUri = Annotated[str, BeforeValidator(_expanded), AfterValidator(_uri(uris.INDEX_SCHEMES))]
+StoreUri = Annotated[str, BeforeValidator(_expanded), AfterValidator(_uri(tuple(STORES)))]
+IndexUri = Annotated[str, BeforeValidator(_expanded), AfterValidator(_uri(INDEX_SCHEMES))]
 FilePath = Annotated[Path, BeforeValidator(_path, json_schema_input_type=str), BeforeValidator(_expanded, json_schema_input_type=str)]
 Hours = Annotated[
     tuple[Annotated[int, Field(ge=0, le=23)], ...], BeforeValidator(_hours, json_schema_input_type=int | str | list[int | str])

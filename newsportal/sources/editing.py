@@ -1,0 +1,162 @@
+"""Change ``sources.yaml`` and keep its comments: all or nothing, never into a file that would not load, never over another's change."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.error import CommentMark
+from ruamel.yaml.tokens import CommentToken
+
+from newsportal.errors import NewsportalError, Problem, SourcesError
+from newsportal.sources.loading import parse
+from newsportal.sources.reading import Unreadable, decode, read
+
+Change = Callable[[CommentedMap], None]
+
+LOCK_SUFFIX = ".lock"
+DASH = re.compile(r"^(?P<key>\w+):[^\S\n]*(?:#.*)?\n(?:[^\S\n]*(?:#.*)?\n)*(?P<indent> *)- ", re.MULTILINE)
+"""A top-level key and the first entry of its list, to indent as the file does."""
+
+
+class EditConflict(NewsportalError):
+    """Raised by :func:`edit` when somebody else changed the file since it was read. The caller shows the new state and asks again."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"{path} was changed by somebody else meanwhile; nothing was written: look at it again")
+
+
+def digest(path: Path) -> str:
+    """What the file holds now, as a short text to hand to :func:`edit`. Raises ``OSError``."""
+    return _digest(path.read_bytes())
+
+
+def edit(path: Path, change: Change, expected: str | None = None, environ: Mapping[str, str] = os.environ) -> str:
+    """Apply ``change`` to the document in ``path`` and write it; answers its new :func:`digest`.
+
+    ``expected`` is the digest of what the caller saw. Raises ``EditConflict`` if the file holds something else (then or while
+    ``change`` runs), ``SourcesError`` if the result would not load, ``OSError`` if it cannot be written; each leaves the file as it was.
+    """
+    path = path.resolve()  # through a link, so that the link stays one
+    with _alone(path):
+        before = path.read_bytes()
+        if expected is not None and expected != _digest(before):
+            raise EditConflict(path)
+        after = changed(before, change, path)
+        parse(after, path, environ)
+        if path.read_bytes() != before:
+            raise EditConflict(path)
+        if after != before:
+            _replace(path, after)
+    return _digest(after)
+
+
+def changed(content: bytes, change: Change, path: Path) -> bytes:
+    """``content`` with ``change`` applied, with its comments, quotes, indentation and line ends."""
+    try:
+        read(content)  # refuses bombs before the slower parser sees them
+    except Unreadable as error:
+        told = error.mistake
+        raise SourcesError([Problem(str(path), told.line, "(file)", told.message, told.hint)]) from error
+    text = decode(content).replace("\r\n", "\n")
+    yaml = _yaml(text)
+    document = yaml.load(text)
+    if document is None:
+        document = CommentedMap()
+    if not isinstance(document, CommentedMap):
+        raise SourcesError([Problem(str(path), 1, "(file)", "found a list or a single value; allowed: a mapping")])
+    change(document)
+    out = io.StringIO()
+    yaml.dump(document, out)
+    written = out.getvalue()
+    return (written.replace("\n", "\r\n") if b"\r\n" in content else written).encode()
+
+
+def append(document: CommentedMap, kind: str, values: Mapping[str, Any]) -> None:
+    """Add an entry to the list ``kind`` (``feeds`` …), made if it is missing. A comment that follows the list stays behind it."""
+    entries = document.get(kind)
+    if entries is None:
+        entries = document[kind] = CommentedSeq()
+    entry = CommentedMap(values)
+    following = _cut_following(entries)
+    entries.append(entry)
+    if following and entry:
+        token = CommentToken(f"\n{following}", CommentMark(0), None)
+        entry.ca.items[list(entry)[-1]] = [None, None, token, None]
+
+
+def _cut_following(entries: CommentedSeq) -> str:
+    """Take away the comment lines behind the last entry. The parser hangs them on the last value within it."""
+    node: Any = entries
+    while isinstance(node, CommentedMap | CommentedSeq) and node:
+        key, place = (list(node)[-1], 2) if isinstance(node, CommentedMap) else (len(node) - 1, 0)
+        token = (node.ca.items.get(key) or [None] * 4)[place]
+        if token is not None and "\n" in token.value:
+            beside, _, following = token.value.partition("\n")
+            token.value = f"{beside}\n" if beside else "\n"
+            return str(following)
+        node = node[key]
+    return ""
+
+
+def _yaml(text: str) -> YAML:
+    yaml = YAML(typ="rt")
+    yaml.preserve_quotes = True
+    yaml.width = 100_000  # lines stay as long as they are
+    yaml.allow_unicode = True
+    found = DASH.search(text)
+    offset = len(found["indent"]) if found else 2
+    yaml.indent(mapping=2, sequence=offset + 2, offset=offset)
+    return yaml
+
+
+def _digest(content: bytes) -> str:
+    return blake2b(content, digest_size=16).hexdigest()
+
+
+@contextlib.contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """One writer at a time, over all processes of this machine (where the system has no such locks, the comparison must do)."""
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    lock = path.with_name(f".{path.name}{LOCK_SUFFIX}")
+    with lock.open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Write beside the file, then rename: a reader, a crash or a full disk sees the old file or the new one, never half of one."""
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(name, path.stat().st_mode & 0o7777)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    with contextlib.suppress(OSError, AttributeError):  # folders cannot be opened everywhere; the file itself is safe
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
