@@ -1,0 +1,132 @@
+"""RSS, RDF and Atom through feedparser, over text that was decoded and mended before (:mod:`feed_bytes`)."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+import feedparser
+
+from newsportal.errors import NotApplicable
+from newsportal.extractors.feed_model import RawDate, RawEntry, RawFeed
+
+MAX_ENTRIES = 5_000
+PERIODS = {"hourly": 60, "daily": 1_440, "weekly": 10_080, "monthly": 43_200, "yearly": 525_600}
+"""Minutes of the syndication module's ``sy:updatePeriod``."""
+
+
+def read_xml(text: str, url: str) -> RawFeed:
+    """Read a feed. Raises ``NotApplicable("not-a-feed")`` when nothing in it is one."""
+    headers = {"content-type": "application/xml; charset=utf-8", "content-location": url}
+    body = f'<?xml version="1.0" encoding="utf-8"?>\n{text}'.encode("utf-8", "replace")
+    try:
+        found = feedparser.parse(io.BytesIO(body), response_headers=headers, sanitize_html=False, resolve_relative_uris=True)
+    except Exception as error:  # feedparser's own errors on hostile input are of any kind
+        raise NotApplicable("broken-feed", f"{type(error).__name__}: {error}") from error
+    head, entries = found["feed"], found["entries"]
+    if not found.get("version") and not entries:
+        raise NotApplicable("not-a-feed", "no feed element")
+    return RawFeed(
+        format=found.get("version") or "unknown",
+        title=_text(head, "title"),
+        home=_text(head, "link"),
+        language=_text(head, "language"),
+        ttl_minutes=_ttl(head),
+        hub=_rel(head, "hub"),
+        updated=_date(head, "updated") or _date(head, "published"),
+        entries=tuple(_entry(entry) for entry in entries[:MAX_ENTRIES]),
+        warnings=("not-well-formed",) if found.get("bozo") else (),
+    )
+
+
+def _entry(entry: Mapping[str, Any]) -> RawEntry:
+    content = _content(entry)
+    return RawEntry(
+        id=_text(entry, "id"),
+        urls=_urls(entry),
+        title=_text(entry, "title"),
+        summary=_text(entry, "summary"),
+        content=content,
+        published=_date(entry, "published") or _date(entry, "created"),
+        updated=_date(entry, "updated"),
+        author=_author(entry),
+        images=tuple(_images(entry)),
+        categories=tuple(tag for item in _list(entry, "tags") if (tag := _text(item, "term") or _text(item, "label"))),
+    )
+
+
+def _get(values: Mapping[str, Any], key: str) -> Any:
+    """feedparser's own ``get`` answers an old name by a new one, with a warning; a plain look does not."""
+    return dict.get(values, key) if isinstance(values, dict) else None
+
+
+def _text(values: Mapping[str, Any], key: str) -> str | None:
+    value = _get(values, key)
+    return value.strip() or None if isinstance(value, str) else None
+
+
+def _list(values: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
+    value = _get(values, key)
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _date(values: Mapping[str, Any], key: str) -> RawDate | None:
+    text = _text(values, key)
+    if text is None:
+        return None
+    parsed = _get(values, f"{key}_parsed")
+    try:
+        return RawDate(text, datetime(*parsed[:6]) if parsed else None)  # noqa: DTZ001 (naive UTC by the contract of RawDate)
+    except (TypeError, ValueError):
+        return RawDate(text)
+
+
+def _ttl(head: Mapping[str, Any]) -> int | None:
+    minutes = _number(_text(head, "ttl"))
+    if minutes:
+        return minutes
+    period = PERIODS.get((_text(head, "sy_updateperiod") or "").lower())
+    return period // (_number(_text(head, "sy_updatefrequency")) or 1) if period else None
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text and text.isascii() and text.isdigit() and 0 < len(text) < 7 else None
+
+
+def _rel(values: Mapping[str, Any], rel: str) -> str | None:
+    return next((href for link in _list(values, "links") if _text(link, "rel") == rel and (href := _text(link, "href"))), None)
+
+
+def _urls(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    """Where an entry may lead, best first: the publisher's own address before a feed service's, a guid last."""
+    own = (_text(entry, key) for key in ("feedburner_origlink", "pheedo_origlink", "link"))
+    alternate = (_text(link, "href") for link in _list(entry, "links") if _text(link, "rel") in (None, "alternate"))
+    guid = _text(entry, "id") if _get(entry, "guidislink") is not False else None
+    return tuple(dict.fromkeys(url for url in (*own, *alternate, guid) if url))
+
+
+def _content(entry: Mapping[str, Any]) -> str | None:
+    """The longest of the entry's contents; plain text stays as it is (a reader of markup sees no tag in it)."""
+    values = [value for item in _list(entry, "content") if (value := _text(item, "value"))]
+    return max(values, key=len, default=None)
+
+
+def _author(entry: Mapping[str, Any]) -> str | None:
+    detail = _get(entry, "author_detail")
+    return (_text(detail, "name") if isinstance(detail, dict) else None) or _text(entry, "author")
+
+
+def _images(entry: Mapping[str, Any]) -> Iterable[str]:
+    for item in (*_list(entry, "media_content"), *_list(entry, "enclosures")):
+        kind = f"{_text(item, 'type') or ''} {_text(item, 'medium') or ''}"
+        url = _text(item, "url") or _text(item, "href")
+        if "image" in kind and url:
+            yield url
+    for item in _list(entry, "media_thumbnail"):
+        if url := _text(item, "url"):
+            yield url
+    image = _get(entry, "image")
+    if isinstance(image, dict) and (url := _text(image, "href") or _text(image, "url")):
+        yield url
