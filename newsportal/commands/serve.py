@@ -1,0 +1,78 @@
+"""``newsportal serve``: the portal on what is stored. It needs no network; a crawl may run beside it."""
+
+from __future__ import annotations
+
+import threading
+import webbrowser
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import urlsplit
+
+import typer
+from rich.console import Console
+
+from newsportal.portal.app import create_app
+from newsportal.portal.guard import hosts_of
+from newsportal.portal.listen import DEFAULT_HOST, DEFAULT_PORT, address_of, listen, serve_forever
+from newsportal.search import open_index
+from newsportal.sources import load
+from newsportal.storage import open_store
+
+__all__ = ["register", "run", "serve_forever"]
+
+BROWSER_DELAY = 0.8
+"""Seconds until the server answers: a browser that comes earlier shows an error."""
+
+
+def register(app: typer.Typer) -> None:
+    app.command("serve")(serve)
+
+
+def serve(
+    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for every one of this machine.")] = DEFAULT_HOST,
+    port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port to listen on; default: the first free one from 8000 on.")] = None,
+    sources: Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")] = None,
+    open_: Annotated[bool, typer.Option("--open", help="Open the portal in the browser.")] = False,
+    allow_host: Annotated[list[str] | None, typer.Option(help="A further name the portal is reached by, such as news.example.org.")] = None,
+) -> None:
+    """Serve the portal until Ctrl-C."""
+    run(host, port, sources, open_browser=open_, allow_hosts=allow_host or ())
+
+
+def run(
+    host: str = DEFAULT_HOST,
+    port: int | None = None,
+    sources: Path | None = None,
+    *,
+    open_browser: bool = False,
+    allow_hosts: Sequence[str] = (),
+) -> None:
+    """Open store and index, say the address, serve until SIGTERM or Ctrl-C, close both.
+
+    Raises ``SourcesError`` and ``CannotListen`` before anything is opened, ``StoreError`` when the store cannot be.
+    """
+    console = Console(highlight=False, markup=False, soft_wrap=True)
+    found = load(sources)
+    listening = listen(host, port)
+    store = open_store(found.store)
+    index = open_index(found.index_uri)
+    try:
+        app = create_app(store, index, found, hosts=hosts_of(host, [*allow_hosts, *_public_name(found.portal.url)]))
+        address = address_of(listening, host)
+        if port is None and listening.getsockname()[1] != DEFAULT_PORT:
+            console.print(f"port {DEFAULT_PORT} is in use; taking the next free one")
+        console.print(f"{found.portal.title}: {address}  (Ctrl-C to stop)")
+        if open_browser:
+            threading.Timer(BROWSER_DELAY, webbrowser.open, [address]).start()
+        serve_forever(app, host, listening=listening)
+    finally:
+        listening.close()
+        index.close()
+        store.close()
+
+
+def _public_name(url: str | None) -> list[str]:
+    """The host of ``portal.url``: whoever names it there wants to be reached by it."""
+    name = urlsplit(url).hostname if url else None
+    return [name] if name else []

@@ -1,0 +1,89 @@
+"""The portal as an ASGI application."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from datetime import datetime
+from importlib import resources
+
+from fastapi import APIRouter, FastAPI
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.responses import Response
+from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
+
+from newsportal import __version__
+from newsportal.portal import errors
+from newsportal.portal.context import Portal, present
+from newsportal.portal.follower import EVERY, Follower
+from newsportal.portal.guard import LOCAL_HOSTS, Guard
+from newsportal.portal.pages import discovery, feeds, health, home, lists, runs, search, settings, story
+from newsportal.portal.site import SourcesLike, site_of
+from newsportal.search.base import Index
+from newsportal.storage.base import Store
+
+ROUTERS: tuple[APIRouter, ...] = (
+    home.router,
+    feeds.router,  # before the lists: /topic/NAME/feed.rss is no topic
+    lists.router,
+    story.router,
+    search.router,
+    runs.router,
+    settings.router,
+    health.router,
+    discovery.router,
+)
+"""The pages. A new one is a file in ``pages/`` and a line here."""
+
+FOREVER = "public, max-age=31536000, immutable"
+"""For addresses that carry a digest of what they show."""
+
+MIN_GZIP_BYTES = 1000  # smaller answers fit into one packet anyway
+GZIP_LEVEL = 6  # level 9 costs twice the time for one per cent
+
+
+class Static(StaticFiles):
+    """Our own style and script. Asked for with their digest (``?v=``) they may be kept for ever."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        answer = await super().get_response(path, scope)
+        answer.headers["cache-control"] = FOREVER if b"v=" in scope.get("query_string", b"") else "no-cache"
+        return answer
+
+
+def create_app(
+    store: Store,
+    index: Index | None,
+    sources: SourcesLike,
+    *,
+    hosts: Iterable[str] = LOCAL_HOSTS,
+    follow_every: float = EVERY,
+    now: Callable[[], datetime] = present,
+) -> FastAPI:
+    """The portal over ``store`` and ``index`` (None: no search).
+
+    ``hosts`` are the names it answers to (:func:`newsportal.portal.guard.hosts_of`). While it is served, the index follows the store every
+    ``follow_every`` seconds (0: never). The caller opens store and index, and closes them after serving. ``now`` is the clock of its pages.
+    """
+
+    @asynccontextmanager
+    async def following(app: FastAPI) -> AsyncIterator[None]:
+        app.state.follower = Follower(index, store, follow_every) if index is not None and follow_every > 0 else None
+        if app.state.follower:
+            app.state.follower.start()
+        try:
+            yield
+        finally:
+            if app.state.follower:
+                app.state.follower.stop()
+
+    app = FastAPI(title="newsportal", version=__version__, lifespan=following, docs_url=None, redoc_url=None, openapi_url=None)
+    app.state.portal = Portal(store, index, site_of(sources), now)
+    app.mount("/static", Static(directory=str(resources.files("newsportal.portal").joinpath("static"))), name="static")
+    for router in ROUTERS:
+        app.include_router(router)
+    errors.add_to(app)
+    app.add_middleware(GZipMiddleware, minimum_size=MIN_GZIP_BYTES, compresslevel=GZIP_LEVEL)
+    app.add_middleware(Guard, hosts=tuple(hosts))
+    return app

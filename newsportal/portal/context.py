@@ -1,0 +1,68 @@
+"""The portal itself: what every page may ask. One value, made once by ``create_app``, found through the request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+
+from starlette.requests import Request
+
+from newsportal.portal.language import choose, translations
+from newsportal.portal.moments import Clock
+from newsportal.portal.preferences import CHOICES, Preferences, preferences
+from newsportal.portal.site import Site
+from newsportal.search.base import Index
+from newsportal.storage.base import Store
+
+
+def present() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True)
+class Portal:
+    """The store, the index (None: no search), the site's own settings, and the clock."""
+
+    store: Store
+    index: Index | None
+    site: Site
+    now: Callable[[], datetime] = present
+
+    def topics(self, counted: dict[str, int] | None = None) -> tuple[str, ...]:
+        """The topics of ``sources.yaml`` in its order, then those that only the store still knows."""
+        known = counted if counted is not None else dict(self.store.tally().by_topic)
+        return tuple(dict.fromkeys((*self.site.topics, *known)))
+
+
+class Visit:
+    """One reader's request: the portal, his choices, his language, his clock. ``asked`` are the query's parameters."""
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.portal: Portal = request.app.state.portal
+        self.asked = request.query_params
+        self.chosen: Preferences = preferences(request.cookies)
+
+    @cached_property
+    def language(self) -> str:
+        """``?lang=``, else the cookie, else the browser's header, else the portal's own."""
+        asked = self.asked.get("lang")
+        wanted = asked if asked in CHOICES["lang"] else self.chosen.lang
+        return choose(wanted, self.request.headers.get("accept-language", ""), self.portal.site.language)
+
+    @cached_property
+    def clock(self) -> Clock:
+        return Clock(self.portal.now(), self.portal.site.zone, self.language, translations(self.language))
+
+    @property
+    def here(self) -> str:
+        """Path and query of this page, to come back to after a choice of theme or language."""
+        url = self.request.url
+        return f"{url.path}?{url.query}" if url.query else url.path
+
+    def text(self, name: str, limit: int = 200) -> str | None:
+        """A parameter as clean text, cut to ``limit`` characters; None when missing or blank."""
+        value = (self.asked.get(name) or "")[:limit].strip()
+        return value or None

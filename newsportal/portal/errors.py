@@ -1,0 +1,62 @@
+"""What a reader sees when something is missing or broken: a page that says what to do, never a trace and never his own input."""
+
+from __future__ import annotations
+
+import logging
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import PlainTextResponse
+from starlette.exceptions import HTTPException
+
+from newsportal.errors import StoreError
+from newsportal.portal.context import Visit
+from newsportal.portal.guard import SECURITY_HEADERS
+from newsportal.portal.render import render
+
+log = logging.getLogger(__name__)
+
+RETRY_AFTER = "10"  # seconds: a locked store is free again by then
+
+
+def page(request: Request, status: int) -> Response:
+    """The page for ``status`` in the reader's language."""
+    said = Visit(request).clock.words.gettext
+    told = {
+        404: (said("There is no such page"), said("The story may have been folded into another, or the address has a mistake.")),
+        405: (said("This address only shows pages"), said("It cannot be sent anything.")),
+        503: (said("The store is busy"), said("It is away or locked for the moment. Please load the page again in some seconds.")),
+    }
+    broken = (said("Something went wrong"), said("It is not your fault. The log of the portal says what happened."))
+    heading, advice = told.get(status, broken)
+    return render(request, "error.html", status, status_code=status, heading=heading, advice=advice)
+
+
+def on_http(request: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 404
+    return page(request, status)
+
+
+def on_store(request: Request, error: Exception) -> Response:
+    log.warning("the store does not answer: %s", error)
+    answer = page(request, 503)
+    answer.headers["retry-after"] = RETRY_AFTER
+    return answer
+
+
+def on_crash(request: Request, error: Exception) -> Response:
+    """Runs outside of every middleware, so it brings the security headers along. The trace goes to the log."""
+    try:
+        answer = page(request, 500)
+    except Exception:  # the page itself is what is broken
+        log.exception("the error page cannot be shown")
+        answer = PlainTextResponse("Something went wrong. The log of the portal says what happened.\n", 500)
+    answer.headers.update(SECURITY_HEADERS)
+    return answer
+
+
+def add_to(app: FastAPI) -> None:
+    app.add_exception_handler(HTTPException, on_http)
+    app.add_exception_handler(RequestValidationError, on_http)
+    app.add_exception_handler(StoreError, on_store)
+    app.add_exception_handler(Exception, on_crash)

@@ -1,0 +1,171 @@
+"""Feeds out: RSS 2.0, Atom (RFC 4287) and JSON Feed 1.1 from one value. Pure.
+
+Trees are written by the standard library, so the output is well-formed by construction; characters that XML 1.0 cannot hold are taken
+out first (threats E). Everything comes from the stories alone, never from the clock, so that an unchanged list has an unchanged ETag.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import format_datetime
+from xml.etree.ElementTree import Element, SubElement, indent, register_namespace, tostring  # only to write
+
+from newsportal.text import CONTROL
+
+ATOM = "http://www.w3.org/2005/Atom"
+CONTENT = "http://purl.org/rss/1.0/modules/content/"
+DC = "http://purl.org/dc/elements/1.1/"
+EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
+"""What an empty feed says it was updated at: RFC 4287 wants a date, and there is none."""
+
+for prefix, namespace in (("atom", ATOM), ("content", CONTENT), ("dc", DC)):
+    register_namespace(prefix, namespace)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One story. ``html`` is sanitised; ``id`` never changes; ``read`` is its page in this portal, ``url`` the original if it is safe."""
+
+    id: str
+    title: str
+    read: str
+    url: str | None
+    published: datetime
+    updated: datetime
+    summary: str
+    html: str
+    site: str
+    author: str | None = None
+    topics: tuple[str, ...] = ()
+    language: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """A list of stories as a feed. ``home`` is its page, ``address`` its own URL in the format asked for."""
+
+    title: str
+    home: str
+    address: str
+    language: str
+    entries: Sequence[Entry] = ()
+
+    @property
+    def updated(self) -> datetime:
+        return max((entry.updated for entry in self.entries), default=EPOCH)
+
+
+def rss(feed: Feed) -> bytes:
+    """RSS 2.0 with the full text in ``content:encoded``. An item without a usable original links to its page in the portal."""
+    root = Element("rss", version="2.0")
+    channel = SubElement(root, "channel")
+    _add(channel, "title", feed.title)
+    _add(channel, "link", feed.home)
+    _add(channel, "description", feed.title)
+    _add(channel, "language", feed.language)
+    _add(channel, "lastBuildDate", format_datetime(feed.updated.astimezone(UTC), usegmt=True))
+    _add(channel, f"{{{ATOM}}}link", href=feed.address, rel="self", type=TYPES["rss"])
+    for entry in feed.entries:
+        item = SubElement(channel, "item")
+        _add(item, "title", entry.title)
+        _add(item, "link", entry.url or entry.read)
+        _add(item, "guid", entry.id, isPermaLink="false")
+        _add(item, "pubDate", format_datetime(entry.published.astimezone(UTC), usegmt=True))
+        _add(item, f"{{{DC}}}creator", entry.author or entry.site)
+        for topic in entry.topics:
+            _add(item, "category", topic)
+        _add(item, "description", entry.summary)
+        _add(item, f"{{{CONTENT}}}encoded", entry.html)
+    return _written(root)
+
+
+def atom(feed: Feed) -> bytes:
+    """Atom with the full text in ``content``; the id of the feed is its page, so that it survives a change of format."""
+    root = Element(f"{{{ATOM}}}feed", {"{http://www.w3.org/XML/1998/namespace}lang": feed.language})
+
+    def add(parent: Element, name: str, text: str | None = None, **attributes: str) -> Element:
+        return _add(parent, f"{{{ATOM}}}{name}", text, **attributes)
+
+    add(root, "title", feed.title)
+    add(root, "id", feed.home)
+    add(root, "updated", _stamp(feed.updated))
+    add(root, "link", href=feed.home, rel="alternate", type="text/html")
+    add(root, "link", href=feed.address, rel="self", type=TYPES["atom"])
+    for entry in feed.entries:
+        item = add(root, "entry")
+        add(item, "title", entry.title)
+        add(item, "id", entry.id)
+        add(item, "link", href=entry.url or entry.read, rel="alternate", type="text/html")
+        add(item, "link", href=entry.read, rel="related", type="text/html")
+        add(item, "published", _stamp(entry.published))
+        add(item, "updated", _stamp(entry.updated))
+        add(add(item, "author"), "name", entry.author or entry.site)
+        for topic in entry.topics:
+            add(item, "category", term=topic)
+        add(item, "summary", entry.summary, type="text")
+        add(item, "content", entry.html, type="html")
+    return _written(root)
+
+
+def json_feed(feed: Feed) -> bytes:
+    """JSON Feed 1.1. JSON escapes control characters by itself; lone surrogates, which no encoding has, are taken out."""
+    items = [
+        {
+            "id": entry.id,
+            "url": entry.url or entry.read,
+            "external_url": entry.url,
+            "title": entry.title,
+            "summary": entry.summary,
+            "content_html": entry.html,
+            "date_published": _stamp(entry.published),
+            "date_modified": _stamp(entry.updated),
+            "authors": [{"name": entry.author or entry.site}],
+            "tags": list(entry.topics),
+            "language": entry.language,
+        }
+        for entry in feed.entries
+    ]
+    told = {
+        "version": "https://jsonfeed.org/version/1.1",
+        "title": feed.title,
+        "home_page_url": feed.home,
+        "feed_url": feed.address,
+        "language": feed.language,
+        "items": [{key: value for key, value in item.items() if value} for item in items],
+    }
+    return CONTROL.sub("", json.dumps(told, ensure_ascii=False, indent=1)).encode()
+
+
+def opml(title: str, feeds: Sequence[tuple[str, str, str]]) -> bytes:
+    """OPML 2.0 of ``(name, feed address, page address)``."""
+    root = Element("opml", version="2.0")
+    _add(SubElement(root, "head"), "title", title)
+    body = SubElement(root, "body")
+    for name, address, page in feeds:
+        _add(body, "outline", type="rss", text=name, title=name, xmlUrl=address, htmlUrl=page)
+    return _written(root)
+
+
+FORMATS: Mapping[str, Callable[[Feed], bytes]] = {"rss": rss, "atom": atom, "json": json_feed}
+"""Formats by the ending of their address."""
+
+TYPES = {"rss": "application/rss+xml", "atom": "application/atom+xml", "json": "application/feed+json"}
+
+
+def _add(parent: Element, tag: str, text: str | None = None, /, **attributes: str) -> Element:
+    made = SubElement(parent, tag, {key: CONTROL.sub("", value) for key, value in attributes.items()})
+    made.text = CONTROL.sub("", text) if text is not None else None
+    return made
+
+
+def _stamp(moment: datetime) -> str:
+    """RFC 3339 in UTC."""
+    return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _written(root: Element) -> bytes:
+    indent(root)
+    return b'<?xml version="1.0" encoding="utf-8"?>\n' + bytes(tostring(root, encoding="utf-8"))

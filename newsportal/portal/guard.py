@@ -1,0 +1,96 @@
+"""What every answer must meet, whoever wrote it: a known host name, the security headers, HEAD wherever GET is."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Iterable
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
+"""What a portal on this machine is called. Any other name may be a stranger's page that resolves to us (DNS rebinding)."""
+
+ANY_ADDRESS = "any address"
+"""An allowed host that stands for every IP literal: rebinding needs a name, so a numeric address is always meant."""
+
+ANY_HOST = "*"
+
+HOST_HEADER = re.compile(r"(?:\[(?P<address>[0-9A-Fa-f:.]+)\]|(?P<name>[A-Za-z0-9._-]+))(?::[0-9]{1,5})?")
+"""RFC 9110 section 7.2 without user names and escapes: the header becomes part of addresses in feeds."""
+
+SECURITY_HEADERS = {
+    # Pictures of articles come from the sites that published them; everything else is ours or nobody's.
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: http:; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "cross-origin-opener-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+}
+
+
+def hosts_of(bind: str, more: Iterable[str] = ()) -> tuple[str, ...]:
+    """The names a portal answers to that listens on ``bind``: itself, loopback, ``more``; all numeric addresses if it listens on all."""
+    names = [*LOCAL_HOSTS, bind.strip("[]").lower(), *(name.strip("[]").lower() for name in more)]
+    if is_wildcard(bind):
+        names.append(ANY_ADDRESS)
+    return tuple(dict.fromkeys(names))
+
+
+def is_wildcard(bind: str) -> bool:
+    return bind.strip("[]") in ("", "0.0.0.0", "::")  # noqa: S104
+
+
+class Guard:
+    """The outermost layer of the portal."""
+
+    def __init__(self, app: ASGIApp, hosts: Iterable[str]) -> None:
+        self.app = app
+        self.hosts = frozenset(hosts)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        head = scope["method"] == "HEAD"
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in SECURITY_HEADERS.items():
+                    headers.setdefault(name, value)
+            elif head and message["type"] == "http.response.body":
+                message = {**message, "body": b""}
+            await send(message)
+
+        if not self.knows(Headers(scope=scope).get("host", "")):
+            await REFUSED(scope, receive, guarded)
+        else:
+            await self.app({**scope, "method": "GET"} if head else scope, receive, guarded)
+
+    def knows(self, header: str) -> bool:
+        """Whether the ``Host`` header names this portal; the port does not matter."""
+        if ANY_HOST in self.hosts:
+            return True
+        found = HOST_HEADER.fullmatch(header)
+        if not found:
+            return False
+        name = (found["address"] or found["name"]).lower().rstrip(".")
+        return name in self.hosts or (ANY_ADDRESS in self.hosts and _is_address(name))
+
+
+REFUSED = PlainTextResponse(
+    "This portal does not answer to that host name. Whoever runs it can allow it: newsportal serve --allow-host NAME\n", status_code=400
+)
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,60 @@
+"""The interface in the reader's language: gettext catalogs read from ``locale/<language>.po``, English in the source.
+
+Catalogs are compiled in memory when the first page is asked for (some 10 ms), so there is no compiled file to fall out of step.
+A further language is one file, ``locale/xx.po``, and one line in ``LANGUAGES``; ``tests/portal/test_language.py`` says what is missing.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from gettext import GNUTranslations, NullTranslations
+from importlib import resources
+from io import BytesIO
+
+from babel.core import negotiate_locale
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
+
+LANGUAGES = {"zh": "中文", "en": "English"}
+"""Languages of the interface, by the name their speakers give them."""
+
+TAGS = {"zh": "zh-CN", "en": "en"}
+"""What stands in ``<html lang>``: ``zh`` alone leaves the choice between Chinese and Japanese letter forms to the browser."""
+
+SOURCE_LANGUAGE = "en"
+
+
+@cache
+def translations(language: str) -> NullTranslations:
+    """The catalog of ``language`` (a key of ``LANGUAGES``); the source language needs none."""
+    if language == SOURCE_LANGUAGE:
+        return NullTranslations()
+    text = resources.files("newsportal.portal").joinpath("locale", f"{language}.po").read_bytes()
+    compiled = BytesIO()
+    write_mo(compiled, read_po(BytesIO(text), locale=language))
+    compiled.seek(0)
+    return GNUTranslations(compiled)
+
+
+def choose(wanted: str | None, accept: str, default: str) -> str:
+    """The reader's own choice if we have it, else the best of the ``Accept-Language`` header, else ``default``, else Chinese."""
+    if wanted in LANGUAGES:
+        return str(wanted)
+    found = negotiate_locale(_accepted(accept), list(LANGUAGES), sep="-")
+    if found:
+        return found
+    return default if default in LANGUAGES else next(iter(LANGUAGES))
+
+
+def _accepted(header: str) -> list[str]:
+    """The tags of an ``Accept-Language`` header by weight; malformed parts are left out. Regions fall back to the plain language."""
+    weighted: list[tuple[float, int, str]] = []
+    for place, part in enumerate(header[:1000].split(",")):
+        tag, _, quality = part.partition(";")
+        try:
+            weight = float(quality.strip().removeprefix("q=") or 1)
+        except ValueError:
+            continue
+        if tag.strip() and weight > 0:
+            weighted.append((-weight, place, tag.strip()))
+    return [form for _, _, tag in sorted(weighted) for form in (tag, tag.split("-")[0])]

@@ -1,0 +1,112 @@
+"""Listening and serving: a port that is checked before anything starts, a quiet server, a clean end."""
+
+from __future__ import annotations
+
+import errno
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from newsportal.errors import NewsportalError
+from newsportal.portal.guard import is_wildcard
+
+DEFAULT_HOST = "127.0.0.1"
+DEFAULT_PORT = 8000
+LAST_PORT = 65535
+PORTS_TRIED = 20
+"""How many ports from the first one on are tried when none was asked for."""
+
+GOODBYE = 5
+"""Seconds that open connections get at the end."""
+
+
+class CannotListen(NewsportalError):
+    """Raised when the address cannot be listened on. The message names the remedy."""
+
+
+def listen(host: str = DEFAULT_HOST, port: int | None = None) -> socket.socket:
+    """A socket bound to ``host`` and ``port``; without a port, to the first free one from 8000 on. Raises ``CannotListen``."""
+    if port is not None:
+        return _bound(host, port)
+    for candidate in range(DEFAULT_PORT, DEFAULT_PORT + PORTS_TRIED):
+        try:
+            return _bound(host, candidate)
+        except PortInUse:
+            continue
+    raise CannotListen(f"ports {DEFAULT_PORT} to {DEFAULT_PORT + PORTS_TRIED - 1} are all in use; name a free one with --port")
+
+
+class PortInUse(CannotListen):
+    """Raised when somebody else listens there already."""
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    name = host.strip("[]")
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(name or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+    except (OSError, UnicodeError) as error:
+        raise CannotListen(f"there is no address {host!r} on this machine; try --host 127.0.0.1") from error
+    made = socket.socket(family, kind)
+    try:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind(address)
+        made.listen()  # only now is it certain that nobody else does
+    except (OSError, OverflowError) as error:
+        made.close()
+        raise _said(host, port, error) from error
+    made.set_inheritable(False)
+    return made
+
+
+def _said(host: str, port: int, error: Exception) -> CannotListen:
+    number = getattr(error, "errno", None)
+    if number == errno.EADDRINUSE:
+        other = port + 1 if port < LAST_PORT else DEFAULT_PORT
+        return PortInUse(f"port {port} is in use by another program; stop it, or choose another port: --port {other}")
+    if number == errno.EACCES:
+        return CannotListen(f"port {port} needs more rights than you have; choose one above 1023: --port {DEFAULT_PORT}")
+    if number == errno.EADDRNOTAVAIL:
+        return CannotListen(f"{host} is not an address of this machine; try --host 127.0.0.1, or --host 0.0.0.0 for all")
+    return CannotListen(f"cannot listen on {host} port {port}: {error}; try another with --port")
+
+
+def address_of(listening: socket.socket, host: str) -> str:
+    """What to type into a browser on this machine."""
+    port = listening.getsockname()[1]
+    name = "127.0.0.1" if is_wildcard(host) else host.strip("[]")
+    return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
+
+
+def serve_forever(app: ASGIApp, host: str = DEFAULT_HOST, port: int | None = None, *, listening: socket.socket | None = None) -> None:
+    """Serve ``app`` until SIGTERM or Ctrl-C, then return. ``listening`` is a socket of :func:`listen`, else one is made.
+
+    Raises ``CannotListen`` before anything starts. In a thread other than the main one it runs until the process ends.
+    """
+    bound = listening or listen(host, port)
+    config = uvicorn.Config(
+        app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=GOODBYE, proxy_headers=False, ws="none"
+    )
+    try:
+        with quiet_end():
+            uvicorn.Server(config).run(sockets=[bound])
+    finally:
+        bound.close()
+
+
+@contextmanager
+def quiet_end() -> Iterator[None]:
+    """uvicorn ends in order and then raises the signal again for whoever listened before it: nobody, so that the exit status is 0."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

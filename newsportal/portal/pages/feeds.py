@@ -1,0 +1,158 @@
+"""The feeds' addresses: ``/feed.rss``, ``/topic/旅游/feed.atom``, ``/search/feed.json?q=…``, and an OPML of them all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from email.utils import format_datetime, parsedate_to_datetime
+from hashlib import blake2b
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi.responses import RedirectResponse
+
+from newsportal.errors import SearchError
+from newsportal.portal import reading
+from newsportal.portal.context import Visit
+from newsportal.portal.feeds import FORMATS, TYPES, Entry, Feed, opml
+from newsportal.portal.render import render, topic_address
+from newsportal.search.base import MAX_QUERY_CHARS, Query
+from newsportal.storage.base import StoredArticle, StoryFilter
+from newsportal.text import clean
+
+router = APIRouter()
+
+ENTRIES = 40
+SUMMARY_CHARS = 300
+MAX_AGE = 300  # seconds: readers of feeds ask every quarter of an hour at most
+HABITS = ("/feed", "/rss", "/rss.xml", "/atom.xml", "/feed.xml", "/feed/rss.xml", "/feed/atom.xml", "/feed/feed.json", "/index.xml")
+"""Addresses that people try. They lead to ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class FeedAddresses:
+    """The addresses of one list in the three formats."""
+
+    title: str
+    rss: str
+    atom: str
+    json: str
+
+
+def feed_addresses(title: str, topic: str | None = None, *, query: str | None = None) -> FeedAddresses:
+    """The feeds of everything, of ``topic``, or of a search for ``query``."""
+    base = topic_address(topic) if topic else "/search" if query else ""
+    tail = f"?{urlencode({'q': query})}" if query else ""
+    return FeedAddresses(title, *(f"{base}/feed.{ending}{tail}" for ending in ("rss", "atom", "json")))
+
+
+@router.get("/feed.{ending}")
+def everything(request: Request, ending: str) -> Response:
+    visit = Visit(request)
+    found = visit.portal.store.stories(StoryFilter(limit=ENTRIES)).stories
+    return answer(visit, ending, visit.portal.site.title, "/", [story.head.id for story in found])
+
+
+@router.get("/topic/{name:path}/feed.{ending}")
+def of_topic(request: Request, name: str, ending: str) -> Response:
+    visit = Visit(request)
+    if name not in visit.portal.topics():
+        raise HTTPException(404)
+    found = visit.portal.store.stories(StoryFilter(topic=name, limit=ENTRIES)).stories
+    return answer(visit, ending, f"{name} · {visit.portal.site.title}", topic_address(name), [story.head.id for story in found])
+
+
+@router.get("/search/feed.{ending}")
+def of_search(request: Request, ending: str) -> Response:
+    """The newest stories for ``?q=``. Without words, or without an index, a feed without entries: readers keep asking."""
+    visit = Visit(request)
+    text = clean(visit.text("q", MAX_QUERY_CHARS) or "")
+    try:
+        hits = visit.portal.index.search(Query(text=text, sort="time", limit=ENTRIES)).hits if visit.portal.index and text else ()
+    except SearchError as error:
+        raise HTTPException(503) from error
+    page = f"/search?{urlencode({'q': text})}" if text else "/search"
+    return answer(visit, ending, f"{text[:60]} · {visit.portal.site.title}", page, [hit.id for hit in hits])
+
+
+@router.get("/feeds.opml")
+def feeds_opml(request: Request) -> Response:
+    visit = Visit(request)
+    base = base_address(request)
+    rows = [(visit.portal.site.title, f"{base}/feed.rss", f"{base}/")]
+    rows += [(name, f"{base}{topic_address(name)}/feed.rss", f"{base}{topic_address(name)}") for name in visit.portal.topics()]
+    disposition = {"content-disposition": 'attachment; filename="newsportal.opml"'}
+    return Response(opml(visit.portal.site.title, rows), media_type="text/x-opml; charset=utf-8", headers=disposition)
+
+
+@router.get("/feeds")
+def feeds_page(request: Request) -> Response:
+    visit = Visit(request)
+    rows = [(visit.clock.words.gettext("Everything"), feed_addresses(visit.portal.site.title))]
+    rows += [(clean(name), feed_addresses(name, name)) for name in visit.portal.topics()]
+    shown = [{"name": name, "rss": one.rss, "atom": one.atom, "json": one.json} for name, one in rows]
+    return render(request, "feeds.html", feeds=shown, feed=feed_addresses(visit.portal.site.title))
+
+
+def habitual(request: Request) -> Response:
+    """``/rss`` and its like."""
+    path = request.url.path
+    ending = "json" if path.endswith("json") else "atom" if "atom" in path else "rss"
+    return RedirectResponse(f"/feed.{ending}", 301)
+
+
+for path in HABITS:
+    router.add_api_route(path, habitual)
+
+
+def answer(visit: Visit, ending: str, title: str, page: str, ids: Sequence[str]) -> Response:
+    """The feed in the format ``ending``, or 304 when the reader has it already."""
+    write = FORMATS.get(ending)
+    if write is None:
+        raise HTTPException(404)
+    base = base_address(visit.request)
+    entries = [entry_of(article, base) for article in visit.portal.store.articles(ids)]
+    feed = Feed(clean(title), base + page, base + visit.here, visit.portal.site.language, entries)
+    content = write(feed)
+    headers = {
+        "etag": f'W/"{blake2b(content, digest_size=10).hexdigest()}"',
+        "last-modified": format_datetime(feed.updated, usegmt=True),
+        "cache-control": f"max-age={MAX_AGE}",
+    }
+    if is_known(visit.request, headers["etag"], feed):
+        return Response(status_code=304, headers=headers)
+    return Response(content, media_type=f"{TYPES[ending]}; charset=utf-8", headers=headers)
+
+
+def is_known(request: Request, etag: str, feed: Feed) -> bool:
+    """RFC 9110 section 13.2.2: the ETag decides where there is one; the date only where there is none."""
+    known = request.headers.get("if-none-match")
+    if known is not None:
+        return known.strip() == "*" or etag.removeprefix("W/") in (part.strip().removeprefix("W/") for part in known.split(","))
+    try:
+        since = parsedate_to_datetime(request.headers.get("if-modified-since", ""))
+        return bool(feed.entries) and feed.updated.replace(microsecond=0) <= since
+    except (TypeError, ValueError):
+        return False
+
+
+def entry_of(article: StoredArticle, base: str) -> Entry:
+    return Entry(
+        id=f"urn:newsportal:{article.id}",
+        title=reading.title(article),
+        read=f"{base}/story/{article.story_id}",
+        url=reading.web_address(article.url),
+        published=article.moment,
+        updated=max(article.moment, article.fetched),
+        summary=reading.excerpt(article, SUMMARY_CHARS),
+        html=str(reading.body(article)),
+        site=reading.site_name(article),
+        author=clean(article.author) if article.author else None,
+        topics=article.topics,
+        language=article.language,
+    )
+
+
+def base_address(request: Request) -> str:
+    """The portal's own address as ``sources.yaml`` gives it, else as the reader called us (the guard has checked the host)."""
+    return Visit(request).portal.site.url or str(request.base_url).rstrip("/")

@@ -1,0 +1,71 @@
+"""Lists of stories: everything (``/latest``) and one topic (``/topic/旅游``), newest or hottest, by site, source or category."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import APIRouter, HTTPException, Request, Response
+
+from newsportal.portal.context import Visit
+from newsportal.portal.moments import by_day
+from newsportal.portal.pages.feeds import feed_addresses
+from newsportal.portal.render import address, render, topic_address
+from newsportal.storage.base import Order, StoryFilter
+from newsportal.text import clean
+
+router = APIRouter()
+
+PAGE = 30
+FILTERS = ("site", "source", "category")
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """A filter that is set, and the address of the list without it."""
+
+    label: str
+    without: str
+
+
+@router.get("/latest")
+def latest(request: Request) -> Response:
+    visit = Visit(request)
+    return listing(visit, "/latest", None, visit.clock.words.gettext("Latest"))
+
+
+@router.get("/topic/{name:path}")
+def topic(request: Request, name: str) -> Response:
+    visit = Visit(request)
+    if name not in visit.portal.topics():
+        raise HTTPException(404)
+    return listing(visit, topic_address(name), name, clean(name))
+
+
+def listing(visit: Visit, path: str, topic: str | None, heading: str) -> Response:
+    """The list at ``path``, narrowed by the filters in the query. A filter that fits nothing is an empty list, no error."""
+    chosen = {name: visit.text(name) for name in FILTERS}
+    order: Order = "hottest" if visit.text("order") == "hottest" else "newest"
+    before = visit.text("before")
+    which = StoryFilter(topic, chosen["category"], chosen["source"], chosen["site"], order=order, before=before, limit=PAGE)
+    found = visit.portal.store.stories(which)
+    counted = dict(visit.portal.store.tally().by_topic)
+    ordered = "hottest" if order == "hottest" else None
+    here: dict[str, Any] = {"order": ordered, **chosen}
+    return render(
+        visit.request,
+        "list.html",
+        heading=heading,
+        topic=topic,
+        topics=visit.portal.topics(counted),
+        count=counted.get(topic, 0) if topic and not any(chosen.values()) else None,
+        order=order,
+        newest=address(path, **chosen),
+        hottest=address(path, order="hottest", **chosen),
+        filters=[Chip(clean(value), address(path, **{**here, name: None})) for name, value in chosen.items() if value],
+        days=by_day(found.stories, visit.clock, lambda story: story.head.moment) if order == "newest" else [],
+        stories=found.stories,
+        next=address(path, **here, before=found.next) if found.next else None,
+        later=address(path, **here) if before else None,
+        feed=feed_addresses(f"{heading} · {visit.portal.site.title}" if topic else visit.portal.site.title, topic),
+    )

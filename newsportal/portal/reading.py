@@ -1,0 +1,149 @@
+"""Crawled text on its way to a browser: the last gate. Whatever a store holds, only what passes here is ever marked as safe.
+
+The body was sanitised before it was stored; it is sanitised again here, since a store may have been filled by an older version, by
+somebody else's program or by hand (threats E).
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+import nh3
+from markupsafe import Markup, escape
+
+from newsportal.items import Image
+from newsportal.storage.base import StoredArticle
+from newsportal.text import CONTROL, clean
+
+TAGS = frozenset(
+    "p br hr h2 h3 h4 h5 h6 blockquote q cite pre code kbd samp ul ol li dl dt dd strong b em i u s del ins mark small sub sup abbr time "
+    "a img picture figure figcaption table caption thead tbody tfoot tr th td ruby rb rt rp div span".split()
+)
+"""What a reading view needs. No script, style, form, frame, SVG or MathML; h1 is the page's own."""
+
+DROPPED_WITH_CONTENT = frozenset("script style title noscript template svg math iframe object textarea select".split())
+
+ATTRIBUTES = {
+    "a": {"href", "title"},
+    "img": {"src", "alt", "title", "width", "height"},
+    "td": {"colspan", "rowspan"},
+    "th": {"colspan", "rowspan", "scope"},
+    "ol": {"start"},
+    "time": {"datetime"},
+    "*": {"lang", "dir"},
+}
+
+FORCED = {"img": {"loading": "lazy", "decoding": "async", "referrerpolicy": "no-referrer"}}
+
+BODY = nh3.Cleaner(
+    tags=set(TAGS),
+    clean_content_tags=set(DROPPED_WITH_CONTENT),
+    attributes=ATTRIBUTES,
+    set_tag_attribute_values=FORCED,
+    url_schemes={"http", "https"},
+    link_rel="noopener noreferrer nofollow ugc",
+    strip_comments=True,
+)
+
+MARKED = nh3.Cleaner(tags={"mark"}, attributes={})
+"""Search hits come as escaped HTML with ``<mark>``; this holds an index to that promise."""
+
+PLAIN = nh3.Cleaner(tags=set(), clean_content_tags={"script", "style"}, attributes={})
+
+EXCERPT_CHARS = 140
+"""Two to three lines of a list on a telephone."""
+
+MIN_EXCERPT_CHARS = 20  # a shorter beginning is a dateline or a label: the summary says more
+
+MIN_THUMBNAIL = 120  # pixels: smaller pictures are icons, counters and avatars
+
+LEADING = " \u3000:：|-—·"  # what stands between a repeated title and the text
+
+HALF_WORD = re.compile(r"(?a:\w{1,20})$")  # the cut end of a Latin word; a longer run is no word
+
+BLANK_PARAGRAPH = re.compile(r"<(p|div|span)>(?:\s|&nbsp;|<br>|\u3000)*</\1>")
+
+
+def body(article: StoredArticle) -> Markup:
+    """The article's body as safe HTML: its own, cleaned once more, or its text in paragraphs."""
+    cleaned = BLANK_PARAGRAPH.sub("", BODY.clean(CONTROL.sub("", article.html))).strip() if article.html else ""
+    if not cleaned:
+        return paragraphs(article.text)
+    return Markup(cleaned)  # noqa: S704 - this is the gate
+
+
+def paragraphs(text: str) -> Markup:
+    """``text`` (one paragraph a line) as escaped ``<p>``s."""
+    return Markup("\n").join(Markup("<p>{}</p>").format(line) for line in map(clean, text.splitlines()) if line)
+
+
+def marked(fragment: str) -> Markup:
+    """A fragment of a search hit in which only ``<mark>`` is a tag."""
+    return Markup(MARKED.clean(CONTROL.sub("", fragment)))  # noqa: S704 - this is the gate
+
+
+def web_address(url: str | None) -> str | None:
+    """``url`` if a reader may be sent there: http or https, with a host, nothing hidden in it. Else None (threats E: ``javascript:``)."""
+    if not url or any(character <= " " or character in "\\\x7f" for character in url):
+        return None
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.username is None
+    except ValueError:
+        return None
+    return url if usable else None
+
+
+def site_name(article: StoredArticle) -> str:
+    """Whose article it is: the site's name, else the host of its address."""
+    if article.site and clean(article.site):
+        return clean(article.site)
+    try:
+        host = urlsplit(article.url).hostname or ""
+    except ValueError:
+        host = ""
+    return host.removeprefix("www.") or clean(article.source)
+
+
+def title(article: StoredArticle) -> str:
+    """The title without control, direction and zero-width characters, which could turn the rest of the page around."""
+    return clean(article.title) or clean(article.url)
+
+
+def excerpt(article: StoredArticle, limit: int = EXCERPT_CHARS) -> str:
+    """The beginning of the text, else the summary a list page gave; never the title once more."""
+    name = title(article)
+    said, summary = (text.removeprefix(name).lstrip(LEADING) for text in (clean(article.text), plain(article.summary or "")))
+    return shorten(said if len(said) >= MIN_EXCERPT_CHARS or not summary else summary, limit)
+
+
+def plain(fragment: str) -> str:
+    """HTML as one line of text: summaries of feeds come with tags and entities."""
+    return clean(html.unescape(PLAIN.clean(CONTROL.sub("", fragment))))
+
+
+def shorten(text: str, limit: int) -> str:
+    """``text`` cut to ``limit`` characters with an ellipsis; Latin words are not cut in two."""
+    if len(text) <= limit:
+        return text
+    cut = text[: limit - 1]
+    if text[limit - 1].isascii() and text[limit - 1].isalnum():
+        cut = HALF_WORD.sub("", cut) or cut
+    return cut.rstrip(" ,;:，；：、") + "…"
+
+
+def pictures(article: StoredArticle, shown: Markup) -> list[Image]:
+    """The article's pictures that its body does not show already and whose address is fit for a browser."""
+    fit = [image for image in article.images if web_address(image.url)]
+    return [image for image in dict.fromkeys(fit) if str(escape(image.url)) not in shown]
+
+
+def thumbnail(images: Sequence[Image]) -> str | None:
+    """The first picture large enough to stand beside a headline; sizes that nobody told count as large enough."""
+    for image in images:
+        if web_address(image.url) and (image.width or MIN_THUMBNAIL) >= MIN_THUMBNAIL and (image.height or MIN_THUMBNAIL) >= MIN_THUMBNAIL:
+            return image.url
+    return None

@@ -1,0 +1,40 @@
+"""Reasons for failures in words. The run report keeps short stable slugs; readers get a sentence, and the slug beside it."""
+
+from __future__ import annotations
+
+import re
+from gettext import NullTranslations
+
+
+def _(message: str) -> str:
+    """Marks a message for the catalog; it is translated when it is shown."""
+    return message
+
+
+EXPLAINED: tuple[tuple[str, str], ...] = (
+    (r"dns|resol|name-or-service", _("the name was not found: no network, or a mistake in the address")),
+    (r"no-network|network|unreachable|offline", _("the network could not be reached")),
+    (r"refused|connect", _("the server did not accept the connection")),
+    (r"time-?out|timed", _("the server did not answer in time")),
+    (r"tls|ssl|certificate", _("the certificate of the server is not valid")),
+    (r"robots", _("the site's robots.txt does not allow it")),
+    (r"egress|denied|private", _("the address is not one the crawl may fetch")),
+    (r"blocked|captcha|login|challenge", _("the site asked for a captcha or a login; it rests for a while")),
+    (r"http-?404|http-?410|gone", _("the page is gone")),
+    (r"http-?429|rate", _("the site asked for fewer visits")),
+    (r"http-?4\d\d", _("the site did not give the page out")),
+    (r"http-?5\d\d", _("the site had an error of its own")),
+    (r"not-in-archive|replay", _("the page is not in the replayed archive")),
+    (r"no-body|too-short|no-text|empty", _("no article text was found in the page")),
+    (r"no-title", _("no title was found in the page")),
+    (r"not-html|content-type|binary", _("it is not a web page")),
+    (r"too-large|maxsize|size", _("the page is larger than allowed")),
+    (r"layout|no-entries|no-links|no-results", _("nothing was found in the list page: its layout may have changed")),
+    (r"feed|xml|parse", _("the feed could not be read")),
+)
+"""The first pattern found in a slug explains it. Order matters: the particular before the general."""
+
+
+def explain(reason: str, words: NullTranslations) -> str | None:
+    """``reason`` as a sentence, or None where we know no better words than the slug itself."""
+    return next((words.gettext(sentence) for pattern, sentence in EXPLAINED if re.search(pattern, reason, re.IGNORECASE)), None)

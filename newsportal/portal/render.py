@@ -1,0 +1,96 @@
+"""Templates to answers. One environment a language, since gettext is installed per environment; both live as long as the process."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from importlib import resources
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import babel.numbers
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+
+from newsportal.portal import reading
+from newsportal.portal.context import Visit
+from newsportal.portal.language import LANGUAGES, TAGS, translations
+from newsportal.portal.preferences import remember
+from newsportal.portal.reasons import explain
+from newsportal.text import clean
+
+PERSONAL = {"vary": "Accept-Language, Cookie", "cache-control": "private, no-cache"}
+"""A page depends on who reads it, and on the minute."""
+
+
+@cache
+def environment(language: str) -> Environment:
+    """The templates in ``language``. Everything is escaped unless :mod:`newsportal.portal.reading` has let it pass."""
+    made = Environment(
+        loader=PackageLoader("newsportal.portal", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        extensions=["jinja2.ext.i18n"],
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    words = translations(language)
+    made.install_gettext_translations(words, newstyle=True)  # type: ignore[attr-defined]  # the extension's method
+    made.globals |= {
+        "LANGUAGES": LANGUAGES,
+        "static": static_address,
+        "topic_address": topic_address,
+        "address": address,
+    }
+    made.filters |= {
+        "clean": clean,
+        "headline": reading.title,
+        "excerpt": reading.excerpt,
+        "site_name": reading.site_name,
+        "web_address": reading.web_address,
+        "thumbnail": reading.thumbnail,
+        "marked": reading.marked,
+        "number": lambda value: babel.numbers.format_decimal(value, locale=language),
+        "percent": lambda value: babel.numbers.format_percent(value, "#,##0.0%", locale=language),
+        "explain": lambda reason: explain(reason, words),
+    }
+    return made
+
+
+def render(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
+    """The page ``template`` for this reader. ``?lang=`` and the like are remembered on the way."""
+    visit = Visit(request)
+    page = environment(visit.language).get_template(template)
+    html = page.render(
+        request=request,
+        visit=visit,
+        site=visit.portal.site,
+        clock=visit.clock,
+        language=visit.language,
+        lang_tag=TAGS[visit.language],
+        chosen=visit.chosen,
+        **{"feed": None, **values},
+    )
+    answer = HTMLResponse(html, status, headers={"content-language": visit.language, **PERSONAL})
+    if "lang" in visit.asked:
+        remember(answer, {"lang": visit.asked["lang"]})
+    return answer
+
+
+@cache
+def static_address(name: str) -> str:
+    """The address of our own style, script or icon; it changes with the content, so browsers may keep it for ever."""
+    content = resources.files("newsportal.portal").joinpath("static", name).read_bytes()
+    return f"/static/{name}?v={hashlib.blake2b(content, digest_size=5).hexdigest()}"
+
+
+def topic_address(name: str, tail: str = "") -> str:
+    """``/topic/旅游`` with every character that could mean something else escaped."""
+    return f"/topic/{quote(name, safe='')}{tail}"
+
+
+def address(path: str, **parameters: object) -> str:
+    """``path`` with the parameters that are set, in the order given."""
+    kept = {key: value for key, value in parameters.items() if value not in (None, "")}
+    return f"{path}?{urlencode(kept)}" if kept else path

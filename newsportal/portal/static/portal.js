@@ -1,0 +1,83 @@
+/* Keyboard, theme without a new page, pictures that do not load. The portal works without all of it. */
+(() => {
+  "use strict";
+  const root = document.documentElement;
+  const find = (selector, from = document) => from.querySelector(selector);
+  const stories = [...document.querySelectorAll("[data-story]")];
+  const help = find("[data-help]");
+  let chosen = -1;
+  let going = 0; // when "g" was pressed
+
+  const link = (story) => find(".headline a, th a", story);
+  const go = (address) => { if (address) location.assign(address); };
+
+  function choose(step) {
+    if (!stories.length) return;
+    stories[chosen]?.classList.remove("chosen");
+    chosen = Math.min(Math.max(chosen + step, 0), stories.length - 1);
+    const story = stories[chosen];
+    story.classList.add("chosen");
+    link(story)?.focus({ preventScroll: true });
+    story.scrollIntoView({ block: "center" });
+  }
+
+  /* A link that had the focus is where j and k go on from. */
+  document.addEventListener("focusin", (event) => {
+    const place = stories.indexOf(event.target.closest("[data-story]"));
+    if (place >= 0 && place !== chosen) {
+      stories[chosen]?.classList.remove("chosen");
+      chosen = place;
+    }
+  });
+
+  function theme() {
+    const system = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+    const now = root.dataset.theme === "auto" ? system : root.dataset.theme;
+    root.dataset.theme = now === "dark" ? "light" : "dark";
+    document.cookie = `theme=${root.dataset.theme};path=/;max-age=31536000;samesite=lax`;
+    const button = find("[data-theme-button]");
+    if (button) button.value = now;
+  }
+
+  const only = () => stories[chosen] || (stories.length === 1 ? stories[0] : null);
+  const keys = {
+    j: () => choose(1),
+    k: () => choose(-1),
+    o: () => go(only() && link(only())?.href),
+    v: () => go(only()?.dataset.original),
+    s: () => go(find("[data-order]")?.href),
+    n: () => go(find("a[rel=next]")?.href),
+    p: () => go(find("a[rel=prev]")?.href),
+    t: theme,
+    "/": () => (find("#query") || find("[data-search]"))?.focus(),
+    "?": () => (help?.open ? help.close() : help?.showModal()),
+  };
+  const places = { h: "/", l: "/latest", r: "/runs" };
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.defaultPrevented) return;
+    if (event.key === "Escape") document.activeElement?.blur();
+    if (event.target.closest("input, textarea, select, [contenteditable]")) return;
+    if (help?.open && event.key !== "?") return;
+    const soon = Date.now() - going < 1500;
+    going = 0;
+    if (soon && places[event.key]) return go(places[event.key]);
+    if (event.key === "g") { going = Date.now(); return; }
+    const act = keys[event.key];
+    if (act) { event.preventDefault(); act(); }
+  });
+
+  find("[data-theme-button]")?.addEventListener("click", (event) => { event.preventDefault(); theme(); });
+  const helpButton = find("[data-help-button]");
+  if (helpButton && help) {
+    helpButton.hidden = false;
+    helpButton.addEventListener("click", () => help.showModal());
+  }
+
+  const lost = (image) => {
+    if (image.closest(".pictured")) { image.closest(".pictured").classList.remove("pictured"); image.remove(); }
+    else if (image.classList.contains("lead-picture")) image.remove();
+  };
+  document.addEventListener("error", (event) => { if (event.target.tagName === "IMG") lost(event.target); }, true);
+  for (const image of document.images) if (image.complete && image.currentSrc && !image.naturalWidth) lost(image);
+})();
