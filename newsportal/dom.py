@@ -10,7 +10,7 @@ import copy
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from urllib.parse import urljoin
 
 import lxml.html
@@ -18,6 +18,7 @@ from lxml import etree
 from lxml.cssselect import CSSSelector
 from lxml.html import HtmlElement as Element
 
+from newsportal.encoding import decode
 from newsportal.text import clean
 
 if TYPE_CHECKING:
@@ -93,23 +94,80 @@ def from_text(html: str, url: str = "about:blank") -> Document:
     return Document(url=url, html=html)
 
 
-def decode(body: bytes, content_type: str | None = None) -> tuple[str, str]:
-    """The text of ``body`` and the encoding used. Header, meta and bytes may disagree; the bytes have the last word."""
-    try:
-        return body.decode("utf-8"), "utf-8"
-    except UnicodeDecodeError:
-        return body.decode("gb18030", "replace"), "gb18030"
+MAX_DEPTH = 1000
+"""Deeper markup is flattened before it is parsed: libxml2 stops reading at 2,048 levels, and a real page has below 100."""
+
+LONG_TAG = 4_000
+"""Characters after which a tag's attributes are counted."""
+
+MAX_ATTRIBUTES = 500
+"""More attributes of one tag are cut: libxml2 needs time quadratic in their number (a million: hours)."""
 
 
 def parse_html(html: str) -> Element:
-    """A tree from any text; never raises for bad HTML. An empty page gives an empty ``html`` element."""
+    """A tree from any text; never raises for bad HTML. An empty page gives an empty ``html`` element.
+
+    Time and memory are linear in the text, which is cut at ``MAX_CHARS``; the tree is at most about ``MAX_DEPTH`` deep, so that
+    nothing that walks it recursively (deep copies, XPath) can overflow.
+    """
     text = html[:MAX_CHARS].replace("\x00", "")
-    parser = lxml.html.HTMLParser(encoding="utf-8", huge_tree=False, remove_comments=True, remove_pis=True)
+    text = _LONG_TAG.sub(_fewer_attributes, text)
+    if text.count("<") > MAX_DEPTH and _depth_bound(text) > MAX_DEPTH:
+        text = _flattened(text)
+    parser = lxml.html.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
     try:
-        root = lxml.html.document_fromstring(text.encode("utf-8", "replace"), parser=parser)
-    except (etree.ParserError, etree.XMLSyntaxError, ValueError):
-        root = lxml.html.document_fromstring("<html><body></body></html>")
-    return root
+        return lxml.html.document_fromstring(text.encode("utf-8", "replace"), parser=parser)
+    except (etree.ParserError, etree.XMLSyntaxError, ValueError, AssertionError):
+        return lxml.html.document_fromstring("<html><body></body></html>")
+
+
+_LONG_TAG = re.compile(rf"<[a-zA-Z][^<>]{{{LONG_TAG},}}")
+_ATTRIBUTE = re.compile(r"""[^\s"'=/>]+(?:\s*=\s*(?:"[^"]*(?:"|$)|'[^']*(?:'|$)|[^\s"'>]+))?|["']""")
+
+
+def _fewer_attributes(tag: re.Match[str]) -> str:
+    for number, attribute in enumerate(_ATTRIBUTE.finditer(tag[0])):
+        if number > MAX_ATTRIBUTES:
+            return tag[0][: attribute.start()]
+    return tag[0]
+
+
+_VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
+_RAW = frozenset(("script", "style", "textarea", "title"))
+_CLOSED_BY_NEXT = frozenset("p li dt dd tr td th option tbody thead tfoot colgroup".split())
+_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9:-]{0,40})[^<>]*>")
+
+
+def _depth_bound(text: str) -> int:
+    """How deep the tree can become, from the tags alone: those that end where their like begins are not counted."""
+    depth = deepest = 0
+    for match in _TAG.finditer(text):
+        name = match[2].lower()
+        if name in _VOID or name in _RAW or name in _CLOSED_BY_NEXT:
+            continue
+        depth = max(depth - 1, 0) if match[1] else depth + 1
+        deepest = max(deepest, depth)
+    return deepest
+
+
+def _flattened(text: str) -> str:
+    """The page without the tags beyond ``MAX_DEPTH``; those that break lines become ``<br>``."""
+    depth = 0
+
+    def kept(match: re.Match[str]) -> str:
+        nonlocal depth
+        name = match[2].lower()
+        if name in _VOID or name in _RAW:
+            return match[0]
+        if match[1]:
+            depth = max(depth - 1, 0)
+            return match[0] if depth < MAX_DEPTH else ""
+        depth += 1
+        if depth <= MAX_DEPTH:
+            return match[0]
+        return "<br>" if name in BREAKING else ""
+
+    return _TAG.sub(kept, text)
 
 
 def copy_of(node: Element) -> Element:
@@ -129,7 +187,7 @@ def css(node: Element, selector: str) -> list[Element]:
         except Exception as error:  # cssselect's errors have no common public base
             raise ValueError(f"not a CSS selector: {selector!r} ({error})") from error
         _SELECTORS[selector] = compiled
-    return list(compiled(node))
+    return cast("list[Element]", compiled(node))
 
 
 def xpath(node: Element, expression: str) -> list[object]:

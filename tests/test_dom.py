@@ -1,0 +1,111 @@
+"""A tree from anything, in bounded time; text and links as a reader sees them."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newsportal import dom
+from newsportal.items import Page
+
+END = "<p>页面的最后一段。</p>"
+BOMBS = {
+    "100,000 nested tags": "<div>" * 100_000 + "深" + "</div>" * 100_000 + END,
+    "20,000 open bold": "<b>字" * 20_000 + END,
+    "nested tables": "<table><tr><td>" * 5_000 + END,
+    "700,000 attributes": "<div " + " ".join(f"a{number}=1" for number in range(700_000)) + ">" + END,
+    "600,000 quoted attributes": "<div " + " ".join(f'a{number}=""' for number in range(600_000)) + ">" + END,
+    "many tags of many attributes": ("<i " + " ".join(f"a{number}" for number in range(500)) + ">.</i>") * 500 + END,
+    "a long text": "<p>" + "中" * 5_000_000 + "</p>" + END,
+    "a long attribute": "<p title='" + "中" * 5_000_000 + "'>x</p>" + END,
+    "points only": "<" * 2_000_000 + END,
+    "entities": "<p>&#x110000; &#99999999999999; &#xD800; &#0; &bogus; &amp</p>\x00\x01\ud800" + END,
+    "a declared encoding": "<?xml version='1.0' encoding='gbk'?><meta charset='gbk'>" + END,
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_bomb_is_bounded_and_what_follows_is_read(name: str) -> None:
+    started = time.perf_counter()
+    root = dom.parse_html(f"<html><body>{BOMBS[name]}</body></html>")
+    assert "页面的最后一段。" in dom.text_of(root)
+    assert dom.lines_of(dom.copy_of(root))
+    assert dom.css(root, "body")
+    assert time.perf_counter() - started < 6
+
+
+def test_the_tree_is_never_deeper_than_told() -> None:
+    node, depth = dom.parse_html("<div>" * 5_000 + "深"), 0
+    while len(node):
+        node, depth = node[0], depth + 1
+    assert dom.MAX_DEPTH - 5 <= depth <= dom.MAX_DEPTH + 5
+
+
+def test_a_text_of_fifty_million_characters_is_cut() -> None:
+    assert len(dom.text_of(dom.parse_html("<p>" + "中" * 50_000_000))) <= dom.MAX_CHARS
+
+
+@pytest.mark.parametrize(
+    "html", ["", " \n", "\x00" * 100, "<!-- -->", "<!DOCTYPE html>", "<?xml version='1.0'?>", "plain", "<frameset><frame src=x></frameset>"]
+)
+def test_hardly_a_page_is_still_a_tree(html: str) -> None:
+    assert dom.parse_html(html).tag == "html"
+
+
+PIECES = [*"<>/='\"&;#! abp-", "中", "\x00", "\ud800", "<p>", "</div>", "<table>", "<svg>", "&#x", "<!--"]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=300).map("".join))
+def test_no_text_raises(html: str) -> None:
+    root = dom.parse_html(html)
+    dom.text_of(root)
+    dom.lines_of(root)
+
+
+def test_lines_are_paragraphs_and_scripts_are_not_text() -> None:
+    root = dom.parse_html("<body><h1>标题</h1><p>第一<b>段</b></p>第二段<br>第三段<script>var x</script><table><tr><td>甲<td>乙</table>")
+    assert dom.lines_of(root) == ["标题", "第一段", "第二段", "第三段", "甲", "乙"]
+
+
+@pytest.mark.parametrize(
+    ("base", "expected"),
+    [
+        ("/news/", "https://a.example/news/1.html"),
+        ("https://b.example/x/", "https://b.example/x/1.html"),
+        ("javascript:1", "https://a.example/q/1.html"),
+        ("", "https://a.example/q/1.html"),
+    ],
+)
+def test_links_are_relative_to_a_usable_base(base: str, expected: str) -> None:
+    page = dom.from_text(f"<base href='{base}'><a href='1.html#top'>x</a>", "https://a.example/q/page.html")
+    assert dom.link_of(page.css("a")[0], page.base) == expected
+
+
+@pytest.mark.parametrize(
+    "href",
+    ["javascript:alert(1)", "java\tscript:alert(1)", "data:text/html,x", "mailto:a@b.c", "#top", "", "http://[::1", "file:///etc/passwd"],
+)
+def test_what_is_no_web_address_is_none(href: str) -> None:
+    assert dom.join("https://a.example/", href) is None
+
+
+def test_a_bad_selector_is_told() -> None:
+    with pytest.raises(ValueError, match="not a CSS selector"):
+        dom.css(dom.parse_html("<p>"), "p[")
+    with pytest.raises(ValueError, match="not an XPath expression"):
+        dom.xpath(dom.parse_html("<p>"), "//p[")
+
+
+def test_a_page_is_decoded_by_its_bytes() -> None:
+    page = Page(
+        "https://a.example/",
+        "<title>新闻标题在此</title><p>正文内容。".encode("gb18030"),
+        datetime(2024, 1, 1, tzinfo=UTC),
+        content_type="text/html; charset=utf-8",
+    )
+    document = dom.document(page)
+    assert (document.encoding, dom.text_of(document.css("p")[0])) == ("gb18030", "正文内容。")

@@ -1,0 +1,94 @@
+"""The bytes have the last word: whatever header and meta say, the text is read."""
+
+from __future__ import annotations
+
+import pytest
+
+from newsportal.encoding import decode
+
+SIMPLIFIED = "央行今日宣布下调存款准备金率，市场反应热烈。记者从多家银行了解到，这是今年以来的第二次调整。"
+TRADITIONAL = "央行今日宣布下調存款準備金率，市場反應熱烈。記者從多家銀行瞭解到，這是今年以來的第二次調整。"
+JAPANESE = "東京都は十日、新しい経済対策を発表した。知事は記者会見で、中小企業の支援を強化すると述べた。"
+KOREAN = "시는 10일 새로운 경제 대책을 발표했다. 시장은 기자회견에서 중소기업 지원을 강화하겠다고 말했다."
+FRENCH = "Le président a déclaré hier à l'assemblée que l’été serait très chaud – et même caniculaire."
+RUSSIAN = "Президент заявил вчера, что лето будет очень жарким, и попросил министров подготовиться."
+
+CASES = [
+    (SIMPLIFIED, "gb18030", "gb2312"),
+    (SIMPLIFIED + "镕㐂𠮷", "gb18030", "gb2312"),
+    (TRADITIONAL, "big5hkscs", "big5"),
+    (TRADITIONAL + "嘅唔該", "big5hkscs", "Big5-HKSCS"),
+    (TRADITIONAL, "gb18030", "gbk"),
+    (JAPANESE, "cp932", "shift_jis"),
+    (JAPANESE, "euc_jp", "euc-jp"),
+    (KOREAN, "cp949", "euc-kr"),
+    (FRENCH, "cp1252", "iso-8859-1"),
+    (RUSSIAN, "cp1251", "windows-1251"),
+    (RUSSIAN, "koi8-r", "koi8-r"),
+]
+
+
+def page(text: str, meta: str | None = None) -> str:
+    declared = f'<meta http-equiv="Content-Type" content="text/html; charset={meta}">' if meta else ""
+    return f"<html><head>{declared}<title>{text[:12]}</title></head><body><p>{text}</p><p>{text[::-1]}</p></body></html>"
+
+
+@pytest.mark.parametrize(("text", "codec", "label"), CASES)
+def test_header_meta_or_neither(text: str, codec: str, label: str) -> None:
+    for body, header in (
+        (page(text), f"text/html; charset={label}"),
+        (page(text, label), None),
+        (page(text), None),
+        (page(text), "text/html; charset=x-bogus"),
+    ):
+        assert text in decode(body.encode(codec), header)[0], header
+
+
+@pytest.mark.parametrize(
+    ("text", "codec"), [(SIMPLIFIED, "gb18030"), (TRADITIONAL, "big5hkscs"), (RUSSIAN, "cp1251"), (FRENCH, "cp1252"), (KOREAN, "cp949")]
+)
+@pytest.mark.parametrize("lie", ["utf-8", "gbk", "big5", "iso-8859-1", "utf-16", "unicode_escape", "zlib", "utf-7"])
+def test_a_lie_of_the_header_is_seen_through(text: str, codec: str, lie: str) -> None:
+    assert text in decode(page(text).encode(codec), f"text/html; charset={lie}")[0]
+
+
+@pytest.mark.parametrize("lie", ["gb2312", "iso-8859-1", "big5"])
+def test_utf8_is_utf8_whatever_is_declared(lie: str) -> None:
+    assert decode(page(SIMPLIFIED, lie).encode(), f"text/html; charset={lie}") == (page(SIMPLIFIED, lie), "utf-8")
+
+
+@pytest.mark.parametrize("codec", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_marks_and_wide_characters(codec: str) -> None:
+    assert decode(page(SIMPLIFIED).encode(codec), "text/html; charset=gbk")[0] == page(SIMPLIFIED)
+
+
+def test_a_few_broken_bytes_leave_utf8_what_it_is() -> None:
+    body = page(SIMPLIFIED * 5).encode()
+    broken = body[:300] + b"\xff\xfe" + body[300:-200] + b"\xe4\xb8"
+    text, codec = decode(broken, "text/html; charset=gbk")
+    assert codec == "utf-8"
+    assert SIMPLIFIED in text
+
+
+def test_broken_bytes_in_gb18030_cost_only_themselves() -> None:
+    body = page(SIMPLIFIED * 5, "gb2312").encode("gb18030")
+    text, codec = decode(body[:-60] + b"\xff\xff" + body[-60:])
+    assert codec == "gb18030"
+    assert SIMPLIFIED in text
+
+
+def test_a_declaration_far_down_is_found() -> None:
+    body = "<html><head><script>" + "/* padding */" * 3000 + f"</script><meta charset='big5'><title>{TRADITIONAL[:4]}"
+    assert decode(body.encode("big5hkscs"))[0].endswith(TRADITIONAL[:4])
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"\x00" * 5000, b"\xff" * 5000, bytes(range(256)) * 50, b"<" * 100_000 + b"\xe4", b"\xef\xbb\xbf", b"\xff\xfe\x00"]
+)
+def test_any_bytes_give_text(body: bytes) -> None:
+    for header in (None, "text/html; charset=gbk", "charset=" + "x" * 10_000, "\x00"):
+        assert isinstance(decode(body, header)[0], str)
+
+
+def test_short_titles_alone() -> None:
+    assert "台风登陆" in decode("<title>台风登陆浙江沿海</title>".encode("gbk"))[0]
