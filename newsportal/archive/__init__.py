@@ -1,0 +1,6 @@
+"""Saved crawls: an index over a WARC file that answers by URL, and a writer that survives ``kill -9``."""
+
+from newsportal.archive.index import Index, Progress, Recorded, key, open_index
+from newsportal.archive.writer import Exchange, Writer
+
+__all__ = ["Exchange", "Index", "Progress", "Recorded", "Writer", "key", "open_index"]
