@@ -52,12 +52,16 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """``total`` counts all hits (stories when collapsed). ``words`` are the query's words after segmentation. Facets count per value."""
+    """``total`` counts all hits (stories when collapsed). ``words`` are the query's words after segmentation. Facets count per value.
+
+    ``capped``: an index may stop counting at a number of its own; ``total`` and facets then speak of the newest matches ("more than").
+    """
 
     hits: tuple[Hit, ...]
     total: int
     words: tuple[str, ...] = ()
     facets: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    capped: bool = False
 
 
 @runtime_checkable

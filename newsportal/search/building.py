@@ -1,0 +1,160 @@
+"""From the store's change log into the index: follow it batch by batch, or build a new generation beside the present one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from itertools import islice
+from typing import Any, Protocol
+
+from sqlalchemy import Connection, Row
+
+from newsportal.errors import SearchError
+from newsportal.search.layout import VERSION, Cut, Doc, create, cut, doc_of, drop, forget, insert_cut, insert_doc, unpack
+from newsportal.storage.base import Change, Store
+
+BATCH = 200
+"""Articles in one transaction: readers and other writers wait for none of them longer than a moment."""
+
+DOC_COLUMNS = "id, signature, story_id, url, title, site, author, category, topics, published, moment"
+
+
+class Files(Protocol):
+    """What building needs of the index."""
+
+    def reading(self) -> AbstractContextManager[Connection]: ...
+
+    def writing(self) -> AbstractContextManager[Connection]: ...
+
+
+def meta(connection: Connection, name: str) -> int:
+    """A number the index remembers: ``generation``, ``position``, ``version``, ``last_generation``; 0 at first."""
+    found = connection.exec_driver_sql("SELECT value FROM meta WHERE name = ?", (name,)).scalar()
+    return int(found or 0)
+
+
+def remember(connection: Connection, name: str, value: int) -> None:
+    connection.exec_driver_sql("INSERT INTO meta VALUES (?,?) ON CONFLICT (name) DO UPDATE SET value = excluded.value", (name, value))
+
+
+def new_generation(connection: Connection) -> int:
+    """Empty tables under a number that nobody else uses."""
+    generation = meta(connection, "last_generation") + 1
+    remember(connection, "last_generation", generation)
+    create(connection, generation)
+    return generation
+
+
+def take_over(connection: Connection, generation: int, position: int) -> None:
+    """Make ``generation`` the one that is searched; the others go."""
+    if not connection.exec_driver_sql("SELECT 1 FROM sqlite_master WHERE name = ?", (f"docs_{generation}",)).first():
+        raise SearchError("another rebuild of the index ended meanwhile; its result is in use")
+    remember(connection, "generation", generation)
+    remember(connection, "position", position)
+    remember(connection, "version", VERSION)
+    for other in range(1, meta(connection, "last_generation") + 1):
+        if other != generation:
+            drop(connection, other)
+
+
+def follow(files: Files, store: Store) -> int:
+    """See ``Index.follow``. Two that follow at once: the one that comes second sees the new position and reads on from there."""
+    read = 0
+    while True:
+        with files.reading() as connection:
+            position, generation = meta(connection, "position"), meta(connection, "generation")
+        changes = store.changes(position, BATCH)
+        if not changes:
+            return read
+        if _take_in(files, store, changes, position, generation):
+            read += len(changes)
+
+
+def _take_in(files: Files, store: Store, changes: Sequence[Change], position: int, generation: int) -> bool:
+    """One batch in one transaction with its position; False if somebody else was faster."""
+    ids = list(dict.fromkeys(change.id for change in changes))
+    docs = {article.id: doc_of(article) for article in store.articles(ids)}
+    with files.reading() as connection:
+        present = _signatures(connection, generation, ids)
+    cuts = {id: cut(doc) for id, doc in docs.items() if present.get(id) != doc.signature}
+    with files.writing() as connection:
+        if (meta(connection, "position"), meta(connection, "generation")) != (position, generation):
+            return False
+        for id in ids:
+            _apply(connection, generation, id, docs.get(id), cuts.get(id))
+        remember(connection, "position", changes[-1].seq)
+    return True
+
+
+def _signatures(connection: Connection, generation: int, ids: Iterable[str]) -> dict[str, str]:
+    statement = f"SELECT signature FROM docs_{generation} WHERE id = ?"  # noqa: S608  the generation is a number of ours
+    found = ((id, connection.exec_driver_sql(statement, (id,)).scalar()) for id in ids)
+    return {id: signature for id, signature in found if signature is not None}
+
+
+def _apply(connection: Connection, generation: int, id: str, doc: Doc | None, words: Cut | None) -> None:
+    if doc is None or words is not None:
+        forget(connection, generation, id)
+    if doc is None:
+        return
+    if words is None:  # only its story changed
+        connection.exec_driver_sql(f"UPDATE docs_{generation} SET story_id = ? WHERE id = ?", (doc.story_id, id))  # noqa: S608
+    else:
+        insert_cut(connection, generation, insert_doc(connection, generation, doc), words)
+
+
+def rebuild(files: Files, store: Store, progress: Callable[[int], None] | None) -> int:
+    """See ``Index.rebuild``. First every article gets its place in time, then the words are written in that order, as FTS5 likes it."""
+    position = store.last_seq()
+    with files.writing() as connection:
+        generation = new_generation(connection)
+    for batch in _batches(store.all_articles()):
+        docs = [doc_of(article) for article in batch]
+        with files.writing() as connection:
+            for doc in docs:
+                insert_doc(connection, generation, doc)
+    done = 0
+    for rows in _in_order(files, generation):
+        cuts = [(rowid, cut(doc)) for rowid, doc in rows]
+        with files.writing() as connection:
+            for rowid, words in cuts:
+                insert_cut(connection, generation, rowid, words)
+        done += len(cuts)
+        if progress:
+            progress(done)
+    with files.writing() as connection:
+        for table in ("words", "grams", "title_grams"):
+            connection.exec_driver_sql(f"INSERT INTO {table}_{generation}({table}_{generation}) VALUES ('optimize')")  # noqa: S608
+    with files.writing() as connection:
+        take_over(connection, generation, position)
+    follow(files, store)
+    return done
+
+
+def _batches(articles: Iterable[Any]) -> Iterator[list[Any]]:
+    rest = iter(articles)
+    while batch := list(islice(rest, BATCH)):
+        yield batch
+
+
+def _in_order(files: Files, generation: int) -> Iterator[list[tuple[int, Doc]]]:
+    """The articles of a new generation by rowid, which is by time."""
+    last = 0
+    statement = (
+        f"SELECT d.rowid, {DOC_COLUMNS}, t.packed FROM docs_{generation} d JOIN texts_{generation} t ON t.rowid = d.rowid "  # noqa: S608
+        "WHERE d.rowid > ? ORDER BY d.rowid LIMIT ?"
+    )
+    while True:
+        with files.reading() as connection:
+            rows = connection.exec_driver_sql(statement, (last, BATCH)).all()
+        if not rows:
+            return
+        yield [(row[0], _doc(row)) for row in rows]
+        last = rows[-1][0]
+
+
+def _doc(row: Row[Any]) -> Doc:
+    """A row of rowid, ``DOC_COLUMNS`` and the packed text."""
+    shown = dict(row._mapping)
+    del shown["rowid"]
+    return Doc(text=unpack(shown.pop("packed")), **shown)

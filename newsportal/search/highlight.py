@@ -1,0 +1,97 @@
+"""Marks in the original text: found in its folded form, which has every character at the same place, and shown in its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from html import escape
+
+from newsportal.text import CONTROL, INVISIBLE, fold_characters
+
+SNIPPET_CHARS = 120
+"""Three lines of Chinese on a telephone, as result lists show them."""
+
+LEAD_CHARS = 24
+"""What stands before the first mark, so that a reader knows what is spoken of."""
+
+MAX_MARKS = 200
+"""Marks looked at to choose a snippet; the best passage of a long text is found among them."""
+
+BLANK = re.compile(rf"\s|{CONTROL.pattern}|{INVISIBLE.pattern}")
+LATIN = re.compile(r"[0-9a-z]")
+SENTENCE_END = re.compile("[。！？!?；;\n]")
+
+
+@lru_cache(maxsize=256)
+def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
+    """Longer words first; a word of letters only between other characters (``art`` is not in ``party``)."""
+    parts = []
+    for word in sorted(words, key=len, reverse=True):
+        before = r"(?<![0-9a-z])" if LATIN.match(word[0]) else ""
+        after = r"(?![0-9a-z])" if LATIN.match(word[-1]) else ""
+        parts.append(f"{before}{re.escape(word)}{after}")
+    return re.compile("|".join(parts))
+
+
+def places(text: str, words: Iterable[str]) -> list[tuple[int, int]]:
+    """Where the (plain) ``words`` stand in ``text``: (start, end) in order, neighbours joined."""
+    wanted = tuple(dict.fromkeys(word for word in words if word))
+    if not wanted:
+        return []
+    found: list[tuple[int, int]] = []
+    for match in _pattern(wanted).finditer(fold_characters(text)):
+        if found and found[-1][1] == match.start():
+            found[-1] = (found[-1][0], match.end())
+        else:
+            found.append(match.span())
+    return found
+
+
+def marked(text: str, words: Iterable[str]) -> str:
+    """``text`` as escaped HTML with ``words`` in ``<mark>``."""
+    pieces: list[str] = []
+    last = 0
+    for start, end in places(text, words):
+        pieces += [escape(text[last:start]), "<mark>", escape(text[start:end]), "</mark>"]
+        last = end
+    return "".join([*pieces, escape(text[last:])])
+
+
+def one_line(text: str) -> str:
+    """``text`` with every line end, control and invisible character as one blank: the places stay."""
+    return BLANK.sub(" ", text)
+
+
+def excerpt(text: str, words: Iterable[str], width: int = SNIPPET_CHARS) -> tuple[int, int]:
+    """The passage of at most ``width`` characters with most different words, then most marks; the first of equals."""
+    found = places(text, words)[:MAX_MARKS]
+    if not found:
+        return 0, min(width, len(text))
+    folded = fold_characters(text)
+    best, best_count = 0, (0, 0)
+    for left in range(len(found)):
+        inside = [span for span in found[left:] if span[1] - found[left][0] <= width - LEAD_CHARS]
+        count = (len({folded[start:end] for start, end in inside}), len(inside))
+        if count > best_count:
+            best, best_count = left, count
+    start = _start(text, found[best][0])
+    return start, min(start + width, len(text))
+
+
+def _start(text: str, mark: int) -> int:
+    """Where a passage begins: after the end of a sentence shortly before its first mark, never inside a word of letters."""
+    earliest = max(0, mark - LEAD_CHARS)
+    ends = [match.end() for match in SENTENCE_END.finditer(text, earliest, mark)]
+    start = ends[-1] if ends else earliest
+    while 0 < start < mark and text[start - 1].isascii() and text[start - 1].isalnum() and text[start].isascii() and text[start].isalnum():
+        start += 1
+    return start
+
+
+def snippet(text: str, words: Iterable[str], width: int = SNIPPET_CHARS) -> str:
+    """The best passage as escaped HTML with marks; ``…`` where the text goes on."""
+    wanted = tuple(words)
+    start, end = excerpt(text, wanted, width)
+    before, after = "…" if start > 0 else "", "…" if end < len(text) else ""
+    return f"{before}{marked(one_line(text[start:end]), wanted)}{after}"

@@ -1,0 +1,73 @@
+"""The search index in a SQLite file of its own: FTS5 over words that are cut before they get there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from sqlalchemy import Connection
+
+from newsportal.errors import SearchError, StoreError
+from newsportal.search import building, finding
+from newsportal.search.base import Query, Results
+from newsportal.search.layout import META, VERSION
+from newsportal.storage.base import Store
+from newsportal.storage.dialects import open_engine, reading, write_ahead, writing
+
+
+class SqliteIndex:
+    """An :class:`~newsportal.search.base.Index`. Searches see one state of the index from their begin to their end."""
+
+    def __init__(self, uri: str) -> None:
+        with _search_errors():
+            self._engine = open_engine(uri)
+        try:
+            self._prepare()
+        except BaseException:
+            self.close()
+            raise
+
+    def _prepare(self) -> None:
+        """Make the tables, or throw away those of another version: the next ``follow`` fills them from the store."""
+        with _search_errors():
+            write_ahead(self._engine)
+        with self.writing() as connection:
+            connection.exec_driver_sql(META)
+            if building.meta(connection, "version") != VERSION:
+                building.take_over(connection, building.new_generation(connection), position=0)
+
+    def search(self, query: Query) -> Results:
+        with self.reading() as connection:
+            return finding.find(connection, building.meta(connection, "generation"), query)
+
+    def follow(self, store: Store) -> int:
+        return building.follow(self, store)
+
+    def rebuild(self, store: Store, progress: Callable[[int], None] | None = None) -> int:
+        return building.rebuild(self, store, progress)
+
+    def position(self) -> int:
+        with self.reading() as connection:
+            return building.meta(connection, "position")
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        with _search_errors(), reading(self._engine) as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        with _search_errors(), writing(self._engine) as connection:
+            yield connection
+
+
+@contextmanager
+def _search_errors() -> Iterator[None]:
+    """The index speaks of search, and can always be made again."""
+    try:
+        yield
+    except StoreError as error:
+        raise SearchError(f"search index {error} (the index may be deleted at any time: it is built anew from the store)") from error

@@ -1,0 +1,76 @@
+"""What texts and queries become before they meet: words for ranking, characters and pairs of characters so that nothing is missed.
+
+A text is folded (simplified, half width, lower case) and falls into *runs*: Chinese characters on end, or letters and digits on end.
+A Chinese run is cut into words (jieba); what jieba cuts differently in a text and in a query is still found by its pairs of
+characters: 「张伟峰」 holds 张伟 and 伟峰 wherever the cuts are.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from newsportal.text import CJK, INVISIBLE, fold_characters, search_words, segment
+
+_CJK = CJK.pattern[1:-1]
+RUN = re.compile(f"[{_CJK}]+|[^\\W_{_CJK}]+")
+
+MAX_WORD = 64
+"""Longer runs of letters (base64, hashes) are cut: nobody asks for them."""
+
+
+def plain(text: str) -> str:
+    """The form in which texts and queries are compared."""
+    return fold_characters(unicodedata.normalize("NFKC", INVISIBLE.sub("", text)))
+
+
+def runs(text: str) -> Iterator[str]:
+    """Chinese runs and words of letters or digits, in order, in plain form."""
+    for found in RUN.finditer(plain(text)):
+        yield found[0] if is_chinese(found[0]) else found[0][:MAX_WORD]
+
+
+def is_chinese(run: str) -> bool:
+    return CJK.match(run) is not None
+
+
+def index_words(text: str) -> Iterator[str]:
+    """The words a text is found and ranked by. Single Chinese characters are left to :func:`grams`."""
+    for run in runs(text):
+        if is_chinese(run):
+            yield from (word for word in search_words(run) if len(word) > 1)
+        else:
+            yield run
+
+
+def query_words(text: str) -> list[str]:
+    """The words of a query, in order, each once; single characters among them."""
+    found = (word for run in runs(text) for word in (segment(run) if is_chinese(run) else [run]))
+    return list(dict.fromkeys(found))
+
+
+def grams(text: str) -> set[str]:
+    """All single Chinese characters, all pairs of neighbours, all words of letters and digits."""
+    found: set[str] = set()
+    for run in runs(text):
+        if is_chinese(run):
+            found.update(run)
+            found.update(map(str.__add__, run, run[1:]))
+        else:
+            found.add(run)
+    return found
+
+
+def query_grams(text: str) -> list[str]:
+    """What of :func:`grams` a text must have to hold every run of ``text``: pairs, and single characters that stand alone."""
+    found: list[str] = []
+    for run in runs(text):
+        paired = is_chinese(run) and len(run) > 1
+        found.extend(map(str.__add__, run, run[1:]) if paired else [run])
+    return list(dict.fromkeys(found))
+
+
+def sequence(text: str) -> str:
+    """``text`` for comparing phrases: every Chinese character and every word between spaces, punctuation gone."""
+    return f" {' '.join(piece for run in runs(text) for piece in (run if is_chinese(run) else [run]))} "
