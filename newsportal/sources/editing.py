@@ -70,14 +70,15 @@ def changed(content: bytes, change: Change, path: Path) -> bytes:
     text = decode(content).replace("\r\n", "\n")
     yaml = _yaml(text)
     document = yaml.load(text)
-    if document is None:
-        document = CommentedMap()
+    comments = ""
+    if document is None:  # comments alone belong to nothing that the parser could hang them on
+        document, comments = CommentedMap(), text if text.endswith("\n") or not text else f"{text}\n"
     if not isinstance(document, CommentedMap):
         raise SourcesError([Problem(str(path), 1, "(file)", "found a list or a single value; allowed: a mapping")])
     change(document)
     out = io.StringIO()
     yaml.dump(document, out)
-    written = out.getvalue()
+    written = comments + out.getvalue()
     return (written.replace("\n", "\r\n") if b"\r\n" in content else written).encode()
 
 

@@ -19,10 +19,12 @@ Told = tuple[str, str | None]
 
 
 def told(error: ValidationError, tree: Tree) -> Iterator[Mistake]:
-    """Each of pydantic's errors as a mistake with its line."""
+    """Each of pydantic's errors as a mistake with its line. Values that were derived from wrong ones are not told of again."""
     for details in error.errors(include_url=False):
         context = details.get("ctx", {})
         path: Path = (*details["loc"], *context.get("at", ()))
+        if path not in tree.lines and path[:-1] not in tree.lines:
+            continue  # not in the file: a region's seeds that came from its prefix, a topic's keywords that came from its name
         message, hint = SAYINGS.get(details["type"], _otherwise)(details, path)
         yield Mistake(tree.line(path), path, message, hint)
 

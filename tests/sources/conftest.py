@@ -1,0 +1,30 @@
+"""Files as people write them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from newsportal.errors import Problem, SourcesError
+from newsportal.sources import load
+
+Told = Callable[[str | bytes], tuple[Problem, ...]]
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> Told:
+    """The problems of a text; empty where there are none."""
+
+    def problems(content: str | bytes) -> tuple[Problem, ...]:
+        path = tmp_path / "sources.yaml"
+        path.write_bytes(content if isinstance(content, bytes) else dedent(content).encode())
+        try:
+            load(path, environ={})
+        except SourcesError as error:
+            return error.problems
+        return ()
+
+    return problems

@@ -1,0 +1,162 @@
+"""Which file is meant, and what its values become."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from newsportal.engines import ENGINES
+from newsportal.errors import SourcesError
+from newsportal.sources import Breadth, Keywords, Sources, Topic, find, load, parse
+from newsportal.sources.uris import mask
+
+
+def write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8")
+    return path
+
+
+def loaded(text: str, folder: Path = Path("/srv/portal"), **environ: str) -> Sources:
+    return parse(text.encode(), folder / "sources.yaml", environ)
+
+
+def test_the_environment_comes_before_the_nearest_file(tmp_path: Path) -> None:
+    here = write(tmp_path / "a" / "sources.yaml", "version: 1")
+    other = write(tmp_path / "other.yaml", "version: 1")
+    (tmp_path / "a" / "b" / "c").mkdir(parents=True)
+    assert find(tmp_path / "a" / "b" / "c", {}) == here
+    assert find(tmp_path / "a", {"NEWSPORTAL_SOURCES": str(other)}) == other
+    assert find(tmp_path / "a", {"NEWSPORTAL_SOURCES": ""}) == here
+
+
+def test_without_a_file_the_packaged_one_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    sources = load(environ={})
+    assert sources.topics
+    assert sources.store == f"sqlite:///{tmp_path}/data/newsportal.db"
+
+
+def test_a_missing_file_is_told_with_its_remedy(tmp_path: Path) -> None:
+    with pytest.raises(SourcesError, match=r"nowhere\.yaml:1: \(file\): cannot be read: No such file .*newsportal source init"):
+        load(tmp_path / "nowhere.yaml")
+
+
+def test_a_folder_stands_for_the_file_in_it(tmp_path: Path) -> None:
+    write(tmp_path / "sources.yaml", "portal: {title: 甲}")
+    assert load(tmp_path).portal.title == "甲"
+
+
+def test_relative_places_lie_beside_the_file(tmp_path: Path) -> None:
+    sources = load(
+        write(tmp_path / "x" / "sources.yaml", "store: sqlite:///a/b.db\nreplay: w/dev.warc.gz\narchive: /out.warc.gz"), environ={}
+    )
+    assert sources.store == f"sqlite:///{tmp_path}/x/a/b.db"
+    assert sources.index_uri == f"sqlite:///{tmp_path}/x/a/index.db"
+    assert (sources.replay, sources.archive) == (tmp_path / "x/w/dev.warc.gz", Path("/out.warc.gz"))
+    assert (sources.folder, sources.path) == (tmp_path / "x", tmp_path / "x" / "sources.yaml")
+
+
+def test_the_index_lies_beside_the_store_unless_it_is_named() -> None:
+    assert loaded("version: 1").index_uri == "sqlite:////srv/portal/data/index.db"
+    assert loaded("store: 'sqlite://'").index_uri == "sqlite:////srv/portal/data/index.db"
+    assert loaded("index: sqlite:////var/i.db").index_uri == "sqlite:////var/i.db"
+
+
+def test_variables_are_filled_in_from_the_environment() -> None:
+    sources = loaded("store: ${STORE}\nfeeds:\n- {name: a, url: 'https://a.example/?k=${KEY:-none}'}", STORE="sqlite:////x.db")
+    assert sources.store == "sqlite:////x.db"
+    assert sources.feeds[0].url == "https://a.example/?k=none"
+    assert mask("https://a.example/?key=${KEY}") == "https://a.example/?key=***"
+
+
+def test_a_key_without_a_value_is_not_given() -> None:
+    sources = loaded("portal:\ntopics:\nfeeds:\n- name: a\n  url: https://a.example/\n  interval:\n  topics:\n")
+    assert (sources.portal.language, sources.topics, sources.feeds[0].interval, sources.feeds[0].topics) == ("zh", (), None, ())
+
+
+def test_a_topic_stands_for_its_own_name() -> None:
+    topic = loaded("topics:\n- name: 旅游\n  engines: baidu_news").topics[0]
+    assert (topic.keywords, topic.queries, topic.engines) == (Keywords(any=("旅游",)), ("旅游",), ("baidu_news",))
+    assert topic.key == "topic:旅游"
+
+
+@pytest.mark.parametrize(
+    ("written", "must", "any_", "never"),
+    [
+        ("[a, b]", (), ("a", "b"), ()),
+        ("a", (), ("a",), ()),
+        ("{must: a, any: [b], not: c}", ("a",), ("b",), ("c",)),
+        ("{not: [c]}", (), ("甲",), ("c",)),
+        ("[]", (), ("甲",), ()),
+    ],
+)
+def test_keywords(written: str, must: tuple[str, ...], any_: tuple[str, ...], never: tuple[str, ...]) -> None:
+    words = loaded(f"topics:\n- {{name: 甲, keywords: {written}}}").topics[0].keywords
+    assert (words.must, words.any, words.not_) == (must, any_, never)
+
+
+def test_breadth_follows_the_hour_of_day() -> None:
+    breadth = loaded("topics:\n- name: a\n  breadth: {0-6: 1, 22-23: 0, 12: 5, default: 3}").topics[0].breadth
+    assert [breadth.pages(hour) for hour in (0, 6, 7, 12, 21, 22, 23, 24)] == [1, 1, 3, 5, 3, 0, 0, 1]
+    assert {Breadth.model_validate(4).pages(hour) for hour in range(24)} == {4}
+    assert Topic(name="a").breadth.pages(5) == 2
+
+
+def test_an_engine_can_be_built_from_yaml_alone() -> None:
+    engine = (
+        loaded("engines:\n- {name: 站内, url: 'https://a.example/s?q=##QUERY##&p=##START##', first: 1, step: 1, encoding: gbk}")
+        .engines[0]
+        .built()
+    )
+    assert engine.request("旅游", 2) == "https://a.example/s?q=%C2%C3%D3%CE&p=3"
+
+
+def test_a_declared_engine_may_replace_a_built_in_one() -> None:
+    sources = loaded("topics:\n- {name: a, engines: bing_news}\nengines:\n- {name: bing_news, url: 'https://a.example/?q=##QUERY##'}")
+    assert sources.engine("bing_news") is sources.engines[0]
+    assert sources.engine("baidu_news") is None
+
+
+@pytest.mark.parametrize("name", sorted(ENGINES))
+def test_every_built_in_engine_may_be_named(name: str) -> None:
+    assert loaded(f"topics:\n- {{name: a, engines: [{name}]}}").topics[0].engines == (name,)
+
+
+def test_a_source_can_have_its_own_rule_for_article_pages() -> None:
+    text = "feeds:\n- name: a\n  url: https://a.example/\n  article: {body: '#content', remove: [.share, .ad]}\n- {name: b, url: 'https://b.example/'}"
+    ruled, plain = loaded(text).feeds
+    assert ruled.article is not None
+    assert (ruled.article.body, ruled.article.remove, ruled.article.title) == ("#content", (".share", ".ad"), None)
+    assert plain.article is None
+
+
+def test_hours_of_a_region() -> None:
+    text = "regions:\n- {name: a, prefix: 'https://a.example/', hours: 22-1}\n- {name: b, prefix: 'https://b.example/'}"
+    night, always = loaded(text).regions
+    assert (night.hours, always.hours) == ((0, 1, 22, 23), tuple(range(24)))
+    assert night.seeds == ("https://a.example/",)
+
+
+def test_sources_are_found_by_key_and_by_name() -> None:
+    sources = loaded(
+        "topics:\n- name: 甲\nfeeds:\n- {name: 甲, url: 'https://a.example/'}\n- {name: b c, url: 'https://b.example/', enabled: false}"
+    )
+    assert [source.key for source in sources.find("甲")] == ["topic:甲", "feed:甲"]
+    assert [source.key for source in sources.find("feed:b c")] == ["feed:b c"]
+    assert sources.find("nothing") == ()
+
+
+@pytest.mark.parametrize(
+    ("written", "size"), [("16 MiB", 16 * 1024**2), ("500kB", 512_000), ("2048", 2048), (4096, 4096), ("1.5 M", 1_572_864)]
+)
+def test_sizes(written: str | int, size: int) -> None:
+    assert loaded(f"politeness: {{max_size: {written}}}").politeness.max_size == size
+
+
+def test_values_are_frozen_and_can_be_shared() -> None:
+    sources = loaded("feeds:\n- {name: a, url: 'https://a.example/'}")
+    with pytest.raises(ValueError, match="frozen"):
+        sources.feeds[0].url = "https://b.example/"  # type: ignore[misc]
+    assert len({sources.feeds[0], sources.feeds[0].model_copy()}) == 1

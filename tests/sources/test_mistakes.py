@@ -1,0 +1,218 @@
+"""A mistake is told with line, key, what was found, what is allowed and the nearest right spelling; all mistakes at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from newsportal.errors import Problem, SourcesError
+from newsportal.sources import parse
+
+Told = Callable[[str | bytes], tuple[Problem, ...]]
+
+CASES = {
+    "unknown key": ("portal: {titel: 甲}", 1, "portal.titel", "unknown key 'titel'; allowed: title, language", "did you mean 'title'?"),
+    "unknown key at the top": ("version: 1\nfeed: []", 2, "feed", "unknown key 'feed'; allowed: version, portal", "did you mean 'feeds'?"),
+    "key that is missing": ("feeds:\n  - name: 甲", 2, "feeds[0].url", "'url' is missing", None),
+    "number for a name": ("topics:\n- name: 163", 2, "topics[0].name", "found the number 163; allowed: text", 'put it in quotes: "163"'),
+    "mapping for a list": ("feeds:\n  name: a", 1, "feeds", "found a mapping (key: value); allowed: a list", "put '- ' before each entry"),
+    "list for a mapping": ("portal:\n- title: a", 1, "portal", "found a list; allowed: a mapping with title", "leave it out"),
+    "text for a source": ("feeds:\n- https://a.example/", 2, "feeds[0]", "found 'https://a.example/'; allowed: a mapping with name", None),
+    "list for the whole": ("- a\n- b", 1, "(file)", "found a list; allowed: a mapping with version", "leave it out"),
+    "word of a choice": ("portal:\n  language: cn", 2, "portal.language", "found 'cn'; allowed: zh, en", None),
+    "choice, nearly": (
+        "engines:\n- {name: a, url: 'https://a.example/?q=##QUERY##', kind: New}",
+        2,
+        "engines[0].kind",
+        "found 'New'; allowed: news, web",
+        "did you mean 'news'?",
+    ),
+    "unknown engine": (
+        "topics:\n- name: 甲\n  engines:\n  - bing_news\n  - Baidu-News",
+        5,
+        "topics[0].engines[1]",
+        "found 'Baidu-News', which is no engine; allowed: baidu_news",
+        "did you mean 'baidu_news'?",
+    ),
+    "unknown engine alone": ("topics:\n- {name: 甲, engines: bing_new}", 2, "topics[0].engines", "no engine", "did you mean 'bing_news'?"),
+    "unknown topic": (
+        "topics:\n- name: 旅游\nfeeds:\n- {name: a, url: 'https://a.example/', topics: [旅行]}",
+        4,
+        "feeds[0].topics[0]",
+        "found '旅行', which is no topic; allowed: 旅游",
+        None,
+    ),
+    "no topics at all": ("feeds:\n- {name: a, url: 'https://a.example/', topics: [甲]}", 2, "feeds[0].topics[0]", "allowed: none", None),
+    "name twice": (
+        "topics:\n- name: 甲\n- name: 乙\n- name: 甲",
+        4,
+        "topics[2].name",
+        "found '甲', the name of another one in line 2",
+        None,
+    ),
+    "name with a slash": ("topics:\n- name: a/b", 2, "topics[0].name", "'a/b' holds a slash", None),
+    "name with an escape": ('topics:\n- name: "a\\eb"', 2, "topics[0].name", "holds a control character", None),
+    "name of spaces": ('topics:\n- name: "  "', 2, "topics[0].name", "an empty name", None),
+    "name too long": (f"topics:\n- name: {'长' * 101}", 2, "topics[0].name", "found 101 characters; allowed: up to 100", None),
+    "URL without a scheme": (
+        "feeds:\n- {name: a, url: www.a.example/rss}",
+        2,
+        "feeds[0].url",
+        "allowed: an absolute URL",
+        "did you mean 'https://www.a.example/rss'?",
+    ),
+    "URL of a file": ("feeds:\n- {name: a, url: 'file:///etc/passwd'}", 2, "feeds[0].url", "allowed: an absolute URL", None),
+    "URL without a host": ("feeds:\n- {name: a, url: 'https:///x'}", 2, "feeds[0].url", "names no host", None),
+    "URL with a space": ("feeds:\n- {name: a, url: 'https://a.example/b c'}", 2, "feeds[0].url", "holds a space", "%20"),
+    "URL with a bad port": ("feeds:\n- {name: a, url: 'https://a.example:99999/'}", 2, "feeds[0].url", "is no address", None),
+    "URL with a backslash": ("feeds:\n- {name: a, url: 'http://169.254.169.254\\@a.example/'}", 2, "feeds[0].url", "a backslash", "%20"),
+    "engine without a place for the words": (
+        "engines:\n- name: a\n  url: https://a.example/?q=",
+        3,
+        "engines[0].url",
+        "allowed: a URL with ##QUERY##",
+        None,
+    ),
+    "bad selector": (
+        "engines:\n- name: a\n  url: https://a.example/?q=##QUERY##\n  wrapper:\n    block: 'div['",
+        5,
+        "engines[0].wrapper.block[0]",
+        "not a CSS selector",
+        None,
+    ),
+    "bad encoding": (
+        "engines:\n- {name: a, url: 'https://a.example/?q=##QUERY##', encoding: utf9}",
+        2,
+        "engines[0].encoding",
+        "'utf9' is no encoding",
+        "did you mean 'utf-8'?",
+    ),
+    "hours out of range": (
+        "regions:\n- name: a\n  prefix: https://a.example/\n  hours: 6-25",
+        4,
+        "regions[0].hours",
+        "'6-25' is out of range; allowed: hours from 0 to 23",
+        None,
+    ),
+    "breadth out of range": ("topics:\n- name: a\n  breadth:\n    0-6: 1\n    7-31: 2", 5, "topics[0].breadth.7-31", "out of range", None),
+    "breadth without a number": (
+        "topics:\n- name: a\n  breadth:\n    0-6: many",
+        4,
+        "topics[0].breadth.0-6",
+        "found 'many'; allowed: a number of pages from 0 to 50",
+        None,
+    ),
+    "bad expression": (
+        "regions:\n- name: a\n  prefix: https://a.example/\n  deny:\n  - /b/\n  - 're:('",
+        6,
+        "regions[0].deny[1]",
+        "no regular expression",
+        None,
+    ),
+    "dangerous expression": (
+        "regions:\n- {name: a, prefix: 'https://a.example/', allow: 're:(a+)+$'}",
+        2,
+        "regions[0].allow[0]",
+        "a repeat stands within a repeat",
+        None,
+    ),
+    "number too large": (
+        "politeness:\n  delay: 1\n  per_domain: 65",
+        3,
+        "politeness.per_domain",
+        "found the number 65; allowed: at most 64",
+        None,
+    ),
+    "number too small": ("politeness: {timeout: 0}", 1, "politeness.timeout", "found the number 0; allowed: more than 0", None),
+    "no number": ("politeness: {delay: fast}", 1, "politeness.delay", "found 'fast'; allowed: a number", None),
+    "no whole number": (
+        "politeness: {concurrency: 1.5}",
+        1,
+        "politeness.concurrency",
+        "found the number 1.5; allowed: a whole number",
+        None,
+    ),
+    "no yes or no": ("politeness: {obey_robots: maybe}", 1, "politeness.obey_robots", "found 'maybe'; allowed: true or false", None),
+    "no size": ("politeness: {max_size: 3 MX}", 1, "politeness.max_size", "'3 MX' is no size; allowed: a number of bytes, or 500 kB", None),
+    "header injection": ('politeness: {user_agent: "a\\r\\nX: y"}', 1, "politeness.user_agent", "holds a line break", None),
+    "no time zone": ("portal: {timezone: Asia/Shangai}", 1, "portal.timezone", "no time zone", "did you mean 'Asia/Shanghai'?"),
+    "variable that is not set": ("store: postgresql://u:${DB_PW}@h/db", 1, "store", "DB_PW is not set", "${DB_PW:-a default}"),
+    "store of an unknown kind": ("store: sqlit:///a.db", 1, "store", "no known address; allowed: sqlite://…", "did you mean 'sqlite://'?"),
+    "store without a scheme": ("store: data/a.db", 1, "store", "no known address", "did you mean 'sqlite:///data/a.db'?"),
+    "gallery without a page": ("galleries:\n- {name: a, seeds: []}", 2, "galleries[0].seeds", "an empty list; allowed: at least one", None),
+    "periods in the wrong order": (
+        "galleries:\n- name: a\n  seeds: https://a.example/\n  min_period: 300",
+        4,
+        "galleries[0].min_period",
+        "more than max_period (240)",
+        None,
+    ),
+    "prefix that is no URL": ("regions:\n- {name: a, prefix: a.example/x}", 2, "regions[0].prefix", "absolute URL", "https://a.example/x"),
+    "later version": ("version: 2", 1, "version", "found the number 2; allowed: 1", None),
+}
+
+
+@pytest.mark.parametrize(("text", "line", "key", "message", "hint"), CASES.values(), ids=CASES)
+def test_one_mistake(told: Told, text: str, line: int, key: str, message: str, hint: str | None) -> None:
+    (problem,) = told(text)
+    assert (problem.line, problem.key) == (line, key)
+    assert message in problem.message
+    assert (problem.hint is None) if hint is None else (hint in (problem.hint or ""))
+
+
+def test_all_mistakes_at_once_in_the_order_of_the_file(told: Told) -> None:
+    problems = told("""\
+        portal: {langage: zh}
+        topics:
+          - name: 旅游
+            engines: [baidu_new]
+          - name: 旅游
+        feeds:
+          - name: 甲
+            url: a.example
+            url: https://b.example/
+        regions:
+          - {name: 乙, prefix: "https://a.example/", weight: 3, hours: 25}
+    """)
+    assert [(problem.line, problem.key) for problem in problems] == [
+        (1, "portal.langage"),
+        (4, "topics[0].engines[0]"),
+        (5, "topics[1].name"),
+        (8, "feeds[0].url"),
+        (9, "feeds[0].url"),
+        (11, "regions[0].hours"),
+        (11, "regions[0].weight"),
+    ]
+    assert all(re.match(r"^.+sources\.yaml:\d+: [\w.\[\]]+: .+", str(problem)) for problem in problems)
+
+
+def test_a_key_that_stands_twice_names_both_lines(told: Told) -> None:
+    (problem,) = told("portal:\n  title: 甲\n  language: zh\n  title: 乙\n")
+    assert (problem.line, problem.key) == (4, "portal.title")
+    assert "second time; the first is in line 2" in problem.message
+
+
+@pytest.mark.parametrize(
+    "value", ["https://user:geheim@a.example/", "https://geheim@a.example/", "file://x?token=geheim", "x://u:geheim@h/?a b"]
+)
+def test_no_message_holds_a_secret(told: Told, value: str) -> None:
+    for text in (f"store: '{value}'", f"feeds:\n- name: a\n  url: '{value}'", f"politeness: {{delay: '{value}'}}"):
+        problems = told(text)
+        assert problems
+        assert not any("geheim" in str(problem) for problem in problems)
+
+
+def test_a_secret_from_the_environment_is_not_told() -> None:
+    with pytest.raises(SourcesError) as caught:
+        parse(b"store: nosuch://u:${PW}@h/db", Path("sources.yaml"), {"PW": "geheim"})
+    assert "geheim" not in str(caught.value)
+    assert "***" in str(caught.value)
+
+
+def test_terminal_escapes_and_long_values_do_not_reach_the_terminal(told: Told) -> None:
+    (problem,) = told(f'portal: {{language: "\\e[31m{"x" * 500}"}}')
+    assert "\x1b" not in str(problem)
+    assert len(problem.message) < 150

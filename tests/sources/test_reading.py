@@ -1,0 +1,104 @@
+"""Whatever the bytes: an answer with a line, in bounded time; never an exception of somebody else's."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from newsportal.errors import Problem
+from newsportal.sources.reading import Unreadable, read
+
+Told = Callable[[str | bytes], tuple[Problem, ...]]
+
+GOOD = "portal:\n  title: 新闻\n"
+
+
+@pytest.mark.parametrize("content", [GOOD.encode(), GOOD.encode("utf-8-sig"), GOOD.encode("utf-16"), GOOD.replace("\n", "\r\n").encode()])
+def test_texts_that_can_be_read(told: Told, content: bytes) -> None:
+    assert told(content) == ()
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "message", "hint"),
+    [
+        ("# 新\nportal:\n  title: 新闻门户\n".encode("gbk"), 1, "is not UTF-8", "GBK or GB18030"),
+        (b"a: 1\nb: \xff\xff\xff\n", 2, "byte 0xff is not UTF-8", None),
+        (b"\xff\xfea", 1, "UTF-16", None),
+        (b"", 1, "the file is empty", "newsportal source init"),
+        (b"# nothing yet\n", 1, "the file is empty", "newsportal source init"),
+        (b"portal:\n\ttitle: a\n", 2, "column 1", "tab"),
+        (b"portal:\n  title: a\n language: zh\n", 3, "column", "indentation"),
+        ("portal:\n  title：a\n  language: zh\n".encode(), 3, "column", "full-width colon"),
+        (b"portal:\n  title: a: b\n", 2, "column 11", "quotes"),
+        (b"portal:\n  title: @a\n", 2, "column 10", "quotes"),
+        (b"portal: [a, b\n", 2, "column", None),
+        (b'portal:\n  title: "a\n', 3, "column", None),
+        (b"portal: *nobody\n", 1, "alias", "quotes"),
+        (b"a: \x00\n", 1, "control character", None),
+        (b"version: 1\n---\nversion: 1\n", 3, "a second document", None),
+        (b"a: !!python/object/apply:os.system [ls]\n", 1, "the tag", None),
+        (b"? [a, b]\n: c\n", 1, "a key is a list or a mapping", "quotes"),
+        (b"<<: 3\n", 1, "<< takes a mapping", None),
+        (b"[" * 100_000, 1, "nested", None),
+        (b"a: " + b"[" * 60 + b"]" * 60, 1, "without end", None),
+        (b"a: &a [*a]\n", 1, "without end", None),
+    ],
+)
+def test_texts_that_cannot(told: Told, content: bytes, line: int, message: str, hint: str | None) -> None:
+    problem = told(content)[0]
+    assert problem.line == line
+    assert message in problem.message
+    assert hint is None or hint in (problem.hint or "")
+
+
+def test_a_billion_laughs_is_refused_at_once(told: Told) -> None:
+    lines = ["a0: &a0 [" + ", ".join(["lol"] * 9) + "]"]
+    lines += [f"a{n}: &a{n} [" + ", ".join([f"*a{n - 1}"] * 9) + "]" for n in range(1, 12)]
+    started = time.perf_counter()
+    (problem,) = told("\n".join(lines))
+    assert time.perf_counter() - started < 2
+    assert "without end" in problem.message
+
+
+def test_a_file_too_large_is_refused_unread() -> None:
+    with pytest.raises(Unreadable, match="allowed: up to"):
+        read(b"#" * (32 * 1024 * 1024 + 1))
+
+
+def test_aliases_and_merges_work_as_people_use_them() -> None:
+    tree = read(b"a: &a {x: 1, y: 2}\nb: {<<: *a, y: 3}\nc: [*a, *a]\nd: {<<: [*a, {z: 4}]}\n")
+    assert tree.value == {
+        "a": {"x": 1, "y": 2},
+        "b": {"x": 1, "y": 3},
+        "c": [{"x": 1, "y": 2}] * 2,
+        "d": {"x": 1, "y": 2, "z": 4},
+    }
+
+
+def test_plain_values_are_those_of_yaml_1_2() -> None:
+    tree = read(b"[1, 0x1F, 0o17, 012, 1_000, 2.5, 1e3, true, False, yes, no, ~, '', 2024-05-01, 08:30, .inf]")
+    assert tree.value == [1, 31, 15, 12, 1000, 2.5, 1000.0, True, False, "yes", "no", None, "", "2024-05-01", "08:30", float("inf")]
+
+
+def test_lines_of_keys_values_and_of_what_is_missing() -> None:
+    tree = read(b"a:\n  - b: 1\n    c:\n      - 2\n")
+    assert [tree.line(path) for path in [("a",), ("a", 0), ("a", 0, "b"), ("a", 0, "c", 0), ("a", 0, "nothing"), ("nothing",)]] == [
+        1,
+        2,
+        2,
+        4,
+        2,
+        1,
+    ]
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.one_of(st.binary(max_size=80), st.text(alphabet="abc:-[]{}&*!|>'\"#%@` \n\t?,~<0新", max_size=60).map(str.encode)))
+def test_any_bytes_are_loaded_or_told(told: Told, content: bytes) -> None:
+    for problem in told(content):
+        assert problem.line >= 1
+        assert problem.message
