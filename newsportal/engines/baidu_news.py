@@ -20,6 +20,7 @@ CURRENT = Wrapper(
     ),
     summary=("[aria-label^='摘要']", ".c-font-normal.c-color-text", ".c-summary", ".c-span-last", ".c-row"),
     date=("[aria-label^='发布于']", ".c-color-gray2", "span[class*='time']", ".c-author", ".c-title-author"),
+    drop=".c-author, .c-info, .c-cache, .c-title-author",
     skip=("[data-tuiguang]", "[class*='tuiguang']"),
 )
 OLD = Wrapper(
@@ -28,6 +29,7 @@ OLD = Wrapper(
     site=("nobr", "font.g", "font[color='#666666']", ".c-author"),
     summary=(".c-summary", "font[size='-1']", "font"),
     date=("nobr", "font.g", "font[color='#666666']"),
+    drop="nobr, font.g, a.m",
 )
 
 ENGINE = Engine(

@@ -33,6 +33,7 @@ CURRENT = Wrapper(
     ),
     date=DATE,
     skip=("[data-tuiguang]", ".ec_tuiguang_pplink", "[class*='tuiguang']", "font.ec_tuiguang"),
+    drop=".c-showurl, .c-cache, .newTimeFactor_before_abs",
     target="@mu",
 )
 TABLES = Wrapper(
@@ -41,6 +42,7 @@ TABLES = Wrapper(
     site=SITE,
     summary="font[size='-1']",
     date=DATE,
+    drop="span.g, a.m, font[color='#008000']",
 )
 
 ENGINE = Engine(

@@ -35,6 +35,7 @@ FRONT = Wrapper(
     site=(".vr1PYe", "a.wEwyrc", ".al-attribution-source", ".esc-lead-article-source-wrapper"),
     summary=(".xBbh9", ".esc-lead-snippet-wrapper"),
     date=("time", ".al-attribution-timestamp"),
+    target='re:jslog="[^"]*?\\b4:(https?://[^;"]+)',
 )
 
 ENGINE = Engine(

@@ -10,7 +10,7 @@ from newsportal.engines.wrapper import Wrapper, parse_with
 ADVERTS = (".ads-ad", "[data-text-ad]", ".uEierd", ".ad_cclk")
 
 CURRENT = Wrapper(
-    block="#rso .g, #search .g, #rso .MjjYud, #rso .tF2Cxc, #rso [data-hveid] .yuRUbf, #ires .g, #botstuff .MjjYud",
+    block="#rso .g, #search .g, #rso .MjjYud, #rso .tF2Cxc, #ires .g, #botstuff .MjjYud",
     title=(".r > a > h3", ".yuRUbf a h3", "a > h3", "a h3", "h3.r > a", "h3 a", "a [role='heading']"),
     site=(".TbwUpd cite", "cite", ".UPmit", ".VuuXrf"),
     summary=(".st", ".VwiC3b", ".aCOpRe > span", ".IsZvec", "[data-sncf]", "[style*='webkit-line-clamp']", ".s"),

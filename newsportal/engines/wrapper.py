@@ -5,6 +5,7 @@ An engine gives one :class:`Wrapper` for each generation of its layout; :func:`p
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,7 +16,7 @@ from newsportal.engines import selector
 from newsportal.engines.base import Parse, Result
 from newsportal.engines.selector import Piece, Rule
 from newsportal.extractors.redirect import is_advert
-from newsportal.extractors.result_fields import EDGE, is_date, published, split_site, split_summary, title_of
+from newsportal.extractors.result_fields import EDGE, is_date, is_labelled_advert, published, split_site, split_summary, title_of
 
 MAX_BLOCKS = 200
 """Blocks of one page; engines give at most 100 results a page."""
@@ -29,7 +30,7 @@ class Wrapper:
     """Where the results of a page are, and their fields inside each (rules of :mod:`selector`).
 
     ``link`` is the title's own by default. ``skip``: a block in which this finds something is no result (paid results).
-    ``drop``: parts of the title that are not the title. ``target``: where the page itself says where a redirect ends.
+    ``drop``: what stands inside title or summary and is neither. ``target``: where the page itself says where a redirect ends.
     ``site`` may find small print that holds a date as well, and ``date`` a text around the date: they are taken apart.
     """
 
@@ -77,23 +78,31 @@ def apply(wrapper: Wrapper, document: Document, fetched: datetime) -> Iterator[R
 
 
 def blocks(wrapper: Wrapper, document: Document) -> list[Piece]:
-    """The innermost blocks: one that holds another is the frame of a group."""
+    """The blocks, without frames: of blocks inside one another those that stand for one result, the outermost of these."""
     scope: Piece = document.html if any(rule.startswith("re:") for rule in selector.rules(wrapper.block)) else document.root
     found = selector.select(scope, wrapper.block)
-    frames = {above for block in found if isinstance(block, Element) for above in block.iterancestors()}
-    return [block for block in found if isinstance(block, str) or block not in frames][:MAX_BLOCKS]
+    nodes = [block for block in found if isinstance(block, Element)]
+    known = set(nodes)
+    above = {node: [other for other in node.iterancestors() if other in known] for node in nodes}
+    frames = {other for others in above.values() for other in others}
+    held = Counter(other for node in nodes if node not in frames for other in above[node])
+    single = {node for node in nodes if held[node] <= 1}
+    return [block for block in found if isinstance(block, str) or (block in single and not single & set(above[block]))][:MAX_BLOCKS]
 
 
 def read_block(wrapper: Wrapper, block: Piece, document: Document, fetched: datetime) -> Result | None:
     """One result, or ``None`` for a block without title or link, or for a paid one."""
     if wrapper.skip and selector.select(block, wrapper.skip):
         return None
+    if isinstance(block, Element) and is_labelled_advert(block):
+        return None
     head, title = _title(wrapper, block)
     link = selector.address(_first(block, wrapper.link) if wrapper.link else head)
     if not title or not link or link.startswith(("#", "javascript:")) or is_advert(link):
         return None
     site, said = _site(wrapper, block)
-    summary = next(filter(None, map(selector.text, selector.select(block, wrapper.summary))), None)
+    found = (selector.text(_without(piece, wrapper.drop)) for piece in selector.select(block, wrapper.summary))
+    summary = next(filter(None, found), None)
     date = said if not wrapper.date else (_date(wrapper, block) or said)
     opening, summary = split_summary(summary, site)
     date = date or opening

@@ -9,7 +9,15 @@ from newsportal.engines.wrapper import Wrapper, parse_with
 CURRENT = Wrapper(
     block="#web li > .algo, #web .algo-sr, #web .dd.algo, #web li > .res, #web > ol > li, .searchCenterMiddle > li",
     title=("h3.title a", "h3 a", "a > h3", "a.yschttl"),
-    site=(".compTitle span.fz-ms", ".compTitle > div", ".url", "h3 a span.d-ib", "span.fz-ms", "cite"),
+    site=(
+        "h3 a > span.d-ib > span:last-child",
+        ".compTitle span.fz-ms",
+        ".compTitle > div",
+        ".url",
+        "h3 a span.d-ib",
+        "span.fz-ms",
+        "cite",
+    ),
     summary=(".compText p", ".compText", ".abstr", ".sm-abs", ".abs", ".fbox p"),
     date=(".compText .fc-2nd", ".compText span.fc-smoke", ".timestamp"),
     skip=(".ads", "[class*='-ad']", ".ad-ttl"),

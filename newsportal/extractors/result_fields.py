@@ -7,14 +7,15 @@ address in small print, a date, and a piece of the article. Each is told by its 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import urlsplit
 
-from newsportal.dom import Element, lines_of, text_of
+from newsportal.dom import SKIPPED, Element, lines_of, text_of
 from newsportal.extractors.date import find_dates, parse_date
-from newsportal.text import clean
+from newsportal.extractors.redirect import needs_fetch, resolve
+from newsportal.text import CJK, clean
 
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 HEADING_ROLE = ".//*[@role='heading']"
@@ -30,6 +31,9 @@ MIN_SUMMARY = 12
 MIN_TITLE_LINE = 5
 """Characters. A shorter line of a linked card is a label (视频, 置顶, the site), not the title."""
 
+TITLE_WIDTH = 16
+"""Half-width characters: names of sites are shorter, most titles are longer (8 Chinese characters)."""
+
 MAX_LEAD = 16
 """Characters before a date that still belong to the small print: 「视频 · 」, 「Posted on 」."""
 
@@ -38,7 +42,10 @@ MAX_DATE = 40
 MAX_LINES = 60
 """A record with more lines than this holds a whole widget; its summary is not looked for further down."""
 
-HOST = re.compile(r"^(https?://)?([\w-]+\.)+[a-z]{2,}([/:?›\s…].*|\s*>.*)?$", re.IGNORECASE)
+HOST = re.compile(r"^(https?://)?([\w-]+\.)+[a-z]{2,}([/:?…]\S*)?(\s*[›>].*)?$", re.IGNORECASE)
+ADDRESS = re.compile(r"https?://[\w-]+\.|(^|\s|[\w])([\w-]+\.)+[a-z]{2,}\s*(›|>|/)", re.IGNORECASE)
+"""An address as result pages show it: 「https://a.example › 旅游」."""
+
 SITE_CLASS = re.compile(
     r"(^|[-_\s])(cite|site|sitename|source|src|publisher|provider|url|showurl|domain|host|from|media|newsfrom|citeurl|author)",
     re.IGNORECASE,
@@ -53,6 +60,7 @@ NOISE = re.compile(
     r"\d+\s*(条相同新闻|条相同新闻>+).*|推荐您搜索.*|相关搜索.*|广告|ad|sponsored|anzeige)$",
     re.IGNORECASE,
 )
+AD_LABEL = re.compile(r"^(广告|推广|商业推广|ads?|sponsored|anzeige|annonce|gesponsert|publicité)$", re.IGNORECASE)
 AGO = re.compile(r"^\d{1,3}\s?(s|sec|m|min|mins|h|hr|hrs|d|w|wk|mo|mon|mth|y|yr)\.?$", re.IGNORECASE)
 """The short age of news cards: 「2h」, 「23d」."""
 
@@ -68,18 +76,48 @@ class Entry:
     date: str | None = None
 
 
-def title_of(anchor: Element) -> str:
-    """The title an anchor shows: its heading when it holds one; of a linked card the first line that is no label."""
+def title_of(anchor: Element, repeated: Collection[str] = ()) -> str:
+    """The title an anchor shows: its heading when it holds one; of a linked card the first line that is no label.
+
+    ``repeated``: lines that other cards of the list show as well (sites, channels), which are no titles.
+    """
     for node in anchor.iter(*HEADINGS):
         if text := text_of(node):
             return text
     for node in anchor.xpath(HEADING_ROLE):
         if text := text_of(node):
             return text
+    if (rest := _without_address(anchor)) is not None:
+        return rest
     lines = lines_of(anchor)
     if len(lines) < 2:
         return text_of(anchor)
-    return next((line for line in lines if len(line) >= MIN_TITLE_LINE and not HOST.match(line) and not is_date(line)), lines[0])
+    proper = [line for line in lines if len(line) >= MIN_TITLE_LINE and line not in repeated and not HOST.match(line) and not is_date(line)]
+    return next((line for line in proper if _width(line) >= TITLE_WIDTH), max(proper, key=_width, default=lines[0]))
+
+
+def _width(line: str) -> int:
+    """The length of a line in half-width characters."""
+    return len(line) + len(CJK.findall(line))
+
+
+def is_title(text: str) -> bool:
+    """Whether a link's text can be a title: not an address, a date or a button."""
+    return not (HOST.match(text) or NOISE.match(text) or is_date(text))
+
+
+def _without_address(anchor: Element) -> str | None:
+    """The text of a link beside the element that shows the address in it; ``None`` if the link shows none, or nothing else."""
+    children = [child for child in anchor if isinstance(child.tag, str)]
+    if len(children) == 1 and not clean((anchor.text or "") + (children[0].tail or "")):
+        return _without_address(children[0])
+    texts = [text_of(child) for child in children]
+    if not any(ADDRESS.search(text) for text in texts):
+        return None
+    pieces = [anchor.text or ""]
+    for child, text in zip(children, texts, strict=True):
+        pieces += ["" if ADDRESS.search(text) else text, child.tail or ""]
+    return clean(" ".join(pieces)) or None
 
 
 def is_date(line: str) -> bool:
@@ -131,6 +169,11 @@ def _without_dates(text: str) -> Iterable[str]:
     yield text[start:]
 
 
+def is_labelled_advert(record: Element) -> bool:
+    """Whether a record says of itself that it is paid. A word the engine highlights (``<em>广告</em>``) is no label."""
+    return any(AD_LABEL.match(node.text.strip()) for node in record.iter("span", "div", "cite", "label", "small", "p") if node.text)
+
+
 def split_site(text: str | None) -> tuple[str | None, str | None]:
     """Site and date of small print that holds both: 「新华网 2015年05月12日 08:00」, 「a.example/x - 2018-11-12」."""
     if not text:
@@ -140,16 +183,15 @@ def split_site(text: str | None) -> tuple[str | None, str | None]:
     return (site if site and len(site) <= MAX_SITE else None), date
 
 
-def entry(anchor: Element, nodes: Sequence[Element]) -> Entry:
+def entry(anchor: Element, nodes: Sequence[Element], title: str) -> Entry:
     """The entry of a record: ``anchor`` is its title link, ``nodes`` the elements that make up the record."""
-    title = title_of(anchor)
     lines = [line for node in nodes for line in lines_of(node)[:MAX_LINES]]
     small = _small_print(nodes, anchor)
     site = small["site"] or next((line.strip(EDGE) for line in lines if HOST.match(line) and len(line) <= MAX_SITE), None)
     site, inner = split_site(site)
     date = small["date"] or inner or next((line.strip(EDGE) for line in lines if is_date(line)), None)
     written, summary = split_summary(small["summary"] or _summary(lines, title, site), site)
-    return Entry(title, (anchor.get("href") or "").strip(), site or host_of(anchor.get("href") or ""), summary, date or written)
+    return Entry(title, (anchor.get("href") or "").strip(), site or _target_host(anchor.get("href") or ""), summary, date or written)
 
 
 def split_summary(text: str | None, site: str | None = None) -> tuple[str | None, str | None]:
@@ -178,12 +220,17 @@ def host_of(url: str) -> str | None:
     return host.removeprefix("www.") if host else None
 
 
+def _target_host(link: str) -> str | None:
+    """The host a link leads to, where it says so; an engine's own name is nobody's site."""
+    return None if needs_fetch(link) else host_of(resolve(link))
+
+
 def _small_print(nodes: Sequence[Element], anchor: Element) -> dict[str, str | None]:
     """What the classes of a record name: site, date, summary. Shape confirms it, since classes lie."""
     found: dict[str, str | None] = {"site": None, "date": None, "summary": None}
     above = set(anchor.iterancestors())
     for node in (node for top in nodes for node in top.iter()):
-        if not isinstance(node.tag, str) or node in above or node is anchor or node.tag in HEADINGS:
+        if not isinstance(node.tag, str) or node.tag in SKIPPED or node in above or node is anchor or node.tag in HEADINGS:
             continue
         name = " ".join(filter(None, map(node.get, ("class", "id", "data-testid", "data-result"))))
         if node.tag == "cite" or SITE_CLASS.search(name):

@@ -3,7 +3,7 @@
     group   = the links of a page that stand in the same kind of place        (three ways to say "same kind", coarse to fine)
     record  = the highest element above a link of the group that holds no other link of the group; where such an element shows
               nothing but the title, its following siblings belong to it too (``dt``/``dd``, table rows)
-    worth   = title · (0.2 + summary + heading + foreign) - 0.6                per record, see ``Record.worth``
+    worth   = title · (0.2 + summary + heading + foreign + dated) - 0.6            per record, see ``Record.worth``
     list    = the element with the largest sum of worths of one group
 
 The idea of repeated regions is that of MDR (Liu, Grossman, Zhai 2003: "Mining Data Records in Web Pages"), turned around: what repeats
@@ -16,14 +16,14 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import median
 from urllib.parse import parse_qs, urlsplit
 
-from newsportal.dom import Document, Element, text_of
+from newsportal.dom import SKIPPED, Document, Element, lines_of, text_of
 from newsportal.extractors.redirect import is_advert, is_redirect
-from newsportal.extractors.result_fields import HEADING_ROLE, HEADINGS, Entry, entry, host_of, title_of
+from newsportal.extractors.result_fields import HEADING_ROLE, HEADINGS, Entry, entry, host_of, is_labelled_advert, is_title, title_of
 
 MIN_RECORDS = 2
 """One record does not repeat."""
@@ -49,7 +49,10 @@ OUTSIDE_NAME = re.compile(
     re.IGNORECASE,
 )
 QUERY_KEYS = frozenset({"q", "wd", "word", "query", "p", "kw", "keyword", "keywords", "text"})
-AD_LABEL = re.compile(r"^(广告|推广|商业推广|ad|ads|sponsored|anzeige|annonce|gesponsert|publicité)$", re.IGNORECASE)
+DATED = re.compile(
+    r"(19|20)\d\d\s?[-/.年]\s?\d|\d\s?(秒|分钟|小时|天|周|个月)前|昨天|前天|今天|\b\d+\s?(minute|hour|day|week|month|min|hr)s?\.? ago\b|"
+    r"[Yy]esterday|\b\d{1,2}[./]\d{1,2}[./](19|20)\d\d\b|\b[A-Z][a-z]{2,8}\.? \d{1,2}\b",
+)
 
 
 @dataclass(frozen=True)
@@ -60,10 +63,12 @@ class Record:
     nodes: tuple[Element, ...]
     own: str
     """Host of the page itself, empty if unknown."""
+    repeated: frozenset[str] = frozenset()
+    """Lines that several links of the group show."""
 
     @cached_property
     def title(self) -> str:
-        return title_of(self.anchor)
+        return title_of(self.anchor, self.repeated)
 
     @cached_property
     def length(self) -> int:
@@ -72,13 +77,16 @@ class Record:
     @cached_property
     def worth(self) -> float:
         """Between about -1 (navigation) and 1.6 (title under a heading, summary, link to another site)."""
-        title = min(1.0, 0.5 + 0.5 * len(self.title) / FULL_TITLE)
-        rest = self.length - len(text_of(self.anchor)) - sum(len(text_of(link)) for link in self._other_links())
+        title = min(1.0, 0.5 + 0.5 * len(self.title) / FULL_TITLE) if is_title(self.title) else 0.0
+        rest = self.length - len(self.title) - sum(len(text_of(link)) for link in self._other_links())
         summary = min(1.0, max(0, rest) / FULL_SUMMARY) if self.length <= MAX_RECORD else 0.0
-        return title * (0.2 + summary + 0.5 * _in_heading(self.anchor) + 0.4 * self._foreign()) - COST
+        return title * (0.2 + summary + 0.5 * _in_heading(self.anchor) + 0.4 * self._foreign() + 0.3 * self._dated()) - COST
 
     def _other_links(self) -> Iterable[Element]:
         return (link for node in self.nodes for link in node.iter("a") if link is not self.anchor)
+
+    def _dated(self) -> bool:
+        return self.length <= MAX_RECORD and any(DATED.search(text_of(node)) for node in self.nodes)
 
     def _foreign(self) -> bool:
         link = (self.anchor.get("href") or "").strip()
@@ -87,7 +95,7 @@ class Record:
 
 def result_list(document: Document) -> list[Entry]:
     """The entries of the page's main list, in page order; empty where nothing repeats. Links are as written. Never raises."""
-    return [entry(record.anchor, record.nodes) for record in records(document)]
+    return [entry(record.anchor, record.nodes, record.title) for record in records(document)]
 
 
 def records(document: Document) -> list[Record]:
@@ -109,7 +117,7 @@ def _alike(found: Sequence[Record]) -> list[Record]:
     if not found:
         return []
     typical = median(record.worth for record in found if record.worth > 0)
-    return [record for record in found if record.worth >= ALIKE * typical]
+    return [record for record in found if record.worth >= ALIKE * typical and not any(map(is_labelled_advert, record.nodes))]
 
 
 def page_host(document: Document) -> str:
@@ -194,7 +202,9 @@ def _names(node: Element | None) -> str:
 def _records(group: Sequence[Element], own: str) -> list[Record]:
     above = Counter(node for link in group for node in link.iterancestors())
     tops = [_top(link, above) for link in group]
-    records = [Record(link, (top,), own) for link, top in zip(group, tops, strict=True)]
+    lines = Counter(line for link in group for line in set(lines_of(link)))
+    repeated = frozenset(line for line, number in lines.items() if number > 1)
+    records = [Record(link, (top,), own, repeated) for link, top in zip(group, tops, strict=True)]
     bare = [record for record in records if record.length - len(text_of(record.anchor)) < FULL_TITLE]
     return [_with_siblings(record, above) for record in records] if 2 * len(bare) > len(records) else records
 
@@ -218,8 +228,9 @@ def _with_siblings(record: Record, above: Counter[Element]) -> Record:
     for node in record.nodes[0].itersiblings():
         if above[node] or len(nodes) > MAX_SIBLINGS or node.tag == "a":
             break
-        nodes.append(node)
-    return Record(record.anchor, tuple(nodes), record.own)
+        if node.tag not in SKIPPED:
+            nodes.append(node)
+    return replace(record, nodes=tuple(nodes))
 
 
 def _best_list(found: Sequence[Record]) -> list[Record]:
