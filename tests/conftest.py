@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+if TYPE_CHECKING:
+    from madeup import MadeUpWeb
+
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("NEWSPORTAL_DATA", ROOT.parent / "shared" / "data"))
+sys.path.insert(0, str(ROOT / "tests" / "site"))  # the made-up Web: import madeup
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -24,3 +31,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def data() -> Path:
     """The folder of real pages with gold answers."""
     return DATA
+
+
+@pytest.fixture(scope="session")
+def web() -> Iterator[MadeUpWeb]:
+    """The made-up Web on free loopback ports, one for all tests; ``web.reset()`` makes it forget."""
+    from madeup import MadeUpWeb
+
+    with MadeUpWeb() as web:
+        yield web

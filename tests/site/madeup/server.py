@@ -1,0 +1,277 @@
+"""The made-up Web on loopback: one small HTTP server a site, each on a port (or an address) of its own."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections import Counter
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from socketserver import ThreadingMixIn
+from typing import Any
+from urllib.parse import urlsplit
+
+from madeup.engines import CAPTCHA_AFTER
+from madeup.exchange import Request, Response
+from madeup.manifest import manifest
+from madeup.router import Router
+from madeup.sites import KEYS
+from madeup.sources import sources_yaml
+from madeup.traps import Limits
+from madeup.world import World
+
+CHINA = timezone(timedelta(hours=8))
+IDLE_SECONDS = 30.0
+LOOPBACK = "127.0.0.1"
+FIRST_HOST = 11  # with ``hosts``: 127.0.0.11 and up
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One request as it arrived. ``time`` is ``time.monotonic()``; ``status`` what was answered."""
+
+    time: float
+    site: str
+    method: str
+    host: str
+    path: str
+    headers: Mapping[str, str]
+    status: int
+
+
+@dataclass(slots=True)
+class Fault:
+    """The next ``times`` requests for the path (of the site, if given) get ``status``; 0 closes the connection without an answer."""
+
+    path: str
+    site: str | None
+    times: int
+    status: int
+    headers: tuple[tuple[str, str], ...] = ()
+
+    def hits(self, site: str, target: str) -> bool:
+        return self.times > 0 and self.path in (target, urlsplit(target).path) and self.site in (None, site)
+
+
+class MadeUpWeb:
+    """A context manager that serves all sites and engines, and remembers who asked for what. Safe to use from any thread.
+
+    ``now`` (aware, to the minute) is the moment to which all dates relate; by default this minute. Equal ``now``, ``seed`` and
+    addresses give equal bytes. ``port_base`` 0 takes free ports. ``hosts`` gives every site a loopback address of its own, 127.0.0.11
+    and up (Linux and Windows have them, macOS only after ``ifconfig lo0 alias``), for what tells sites apart by host without port.
+    """
+
+    def __init__(
+        self,
+        now: datetime | None = None,
+        seed: int = 1,
+        port_base: int = 0,
+        hosts: bool = False,
+        limits: Limits | None = None,
+        captcha_after: int = CAPTCHA_AFTER,
+    ) -> None:
+        self.now = (now or datetime.now(CHINA)).replace(second=0, microsecond=0)
+        if self.now.tzinfo is None:
+            raise ValueError("now has no zone")
+        self.hosts = hosts
+        self._options = (seed, port_base, limits, captcha_after)
+        self._servers: list[_Server] = []
+        self._threads: list[threading.Thread] = []
+        self._lock = threading.Lock()
+        self._visits: list[Visit] = []
+        self._counts: Counter[tuple[str, str]] = Counter()
+        self._faults: list[Fault] = []
+
+    def start(self) -> MadeUpWeb:
+        """Bind all ports and serve. Raises ``OSError`` when a port is taken; then nothing is left open."""
+        seed, port_base, limits, captcha_after = self._options
+        try:
+            for index, key in enumerate(KEYS):
+                host = f"127.0.0.{FIRST_HOST + index}" if self.hosts else LOOPBACK
+                self._servers.append(_Server((host, port_base and port_base + index), key, self))
+        except OSError:
+            self.stop()
+            raise
+        self.addresses = {server.key: f"http://{server.server_name}:{server.server_port}" for server in self._servers}
+        self.world = World(self.now, seed, self.addresses)
+        self.router = Router(self.world, limits, captcha_after)
+        for server in self._servers:
+            thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, name=f"madeup-{server.key}", daemon=True)
+            thread.start()
+            self._threads.append(thread)
+        return self
+
+    def stop(self) -> None:
+        """End all servers and connections; waits for their threads."""
+        if self._threads:
+            with ThreadPoolExecutor(len(self._servers)) as pool:
+                list(pool.map(_Server.leave, self._servers))
+        for thread in self._threads:
+            thread.join()
+        for server in self._servers:
+            server.server_close()
+        self._servers, self._threads = [], []
+
+    def __enter__(self) -> MadeUpWeb:
+        return self.start()
+
+    def __exit__(self, *error: object) -> None:
+        self.stop()
+
+    def url(self, site: str, path: str = "/") -> str:
+        """The address of a path on a site or engine (``kunzhou``, ``baixun`` …)."""
+        return self.addresses[site] + path
+
+    def manifest(self) -> dict[str, Any]:
+        return manifest(self.world)
+
+    def sources(self, path: Path | str, traps: bool = False) -> Path:
+        """Write a ``sources.yaml`` for this Web; the store lies in ``data/`` beside it. ``traps`` includes the site full of them."""
+        written = Path(path)
+        written.parent.mkdir(parents=True, exist_ok=True)
+        written.write_text(sources_yaml(self.addresses, traps), encoding="utf-8")
+        return written
+
+    @property
+    def requests(self) -> list[Visit]:
+        """All requests so far, in the order of their answers."""
+        with self._lock:
+            return list(self._visits)
+
+    def fail(self, path: str, times: int = 1, status: int = 503, site: str | None = None, **headers: str) -> None:
+        """Answer the next ``times`` requests for ``path`` (a path, or an absolute address) with ``status``; 0 hangs up.
+
+        Headers are written as ``Retry_After="2"``.
+        """
+        if "://" in path:
+            base = "://".join(urlsplit(path)[:2])
+            site, path = next(key for key, address in self.addresses.items() if address == base), path.removeprefix(base)
+        with self._lock:
+            self._faults.append(Fault(path, site, times, status, tuple((name.replace("_", "-"), value) for name, value in headers.items())))
+
+    def reset(self) -> None:
+        """Forget requests, counters and faults: the captcha engine and the flaky page begin anew."""
+        with self._lock:
+            self._visits.clear()
+            self._counts.clear()
+            self._faults.clear()
+
+    def _answer(self, site: str, method: str, target: str, headers: Mapping[str, str]) -> Response | None:
+        """What to send; ``None`` closes the connection."""
+        path = urlsplit(target).path
+        with self._lock:
+            fault = next((fault for fault in self._faults if fault.hits(site, target)), None)
+            if fault:
+                fault.times -= 1
+            else:
+                self._counts[site, path] += 1
+            nth = self._counts[site, path]
+        if fault:
+            response = Response(fault.status, "text/plain", b"injected", fault.headers)
+        else:
+            response = self.router.answer(Request(site, target, method, headers, nth))
+        with self._lock:
+            self._visits.append(Visit(time.monotonic(), site, method, headers.get("Host", ""), target, headers, response.status))
+        return response if response.status else None
+
+
+class _Server(ThreadingMixIn, HTTPServer):
+    """Joins its connections' threads at the end, so that nothing outlives it."""
+
+    daemon_threads = False
+    block_on_close = True
+    request_queue_size = 128
+
+    def __init__(self, address: tuple[str, int], key: str, web: MadeUpWeb) -> None:
+        self.key = key
+        self.web = web
+        self.leaving = threading.Event()
+        self._open: set[socket.socket] = set()
+        self._opening = threading.Lock()
+        super().__init__(address, _Handler)
+
+    def server_bind(self) -> None:
+        """Like HTTPServer's, without the name look-up that can take seconds."""
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.socket.bind(self.server_address)
+        self.server_address = self.socket.getsockname()
+        self.server_name, self.server_port = str(self.server_address[0]), int(self.server_address[1])
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        with self._opening:
+            self._open.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        with self._opening:
+            self._open.discard(request)
+        super().shutdown_request(request)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that leaves is everyday life; anything else is a bug of ours and is shown."""
+        import sys
+
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)
+
+    def leave(self) -> None:
+        self.leaving.set()
+        self.shutdown()
+        with self._opening:
+            for connection in self._open:
+                with suppress(OSError):
+                    connection.shutdown(socket.SHUT_RDWR)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+    protocol_version = "HTTP/1.1"
+    server_version = "madeup"
+    sys_version = ""
+    timeout = IDLE_SECONDS
+    disable_nagle_algorithm = True
+
+    def do_GET(self) -> None:
+        response = self.server.web._answer(self.server.key, self.command, self.path, dict(self.headers.items()))
+        if response is None or self.server.leaving.wait(response.wait):
+            self.close_connection = True
+            return
+        self.send_response(response.status)
+        self.send_header("Content-Type", response.content_type)
+        for name, value in response.headers:
+            self.send_header(name, value)
+        if response.stream is not None:
+            self._stream(response)
+            return
+        if response.status != 304:
+            self.send_header("Content-Length", str(len(response.body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(response.body)
+
+    def do_HEAD(self) -> None:
+        self.do_GET()
+
+    def _stream(self, response: Response) -> None:
+        """Chunks until the stream ends, the client leaves or the server closes."""
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        for chunk in response.stream or ():
+            if self.server.leaving.is_set():
+                self.close_connection = True
+                return
+            self.wfile.write(f"{len(chunk):x}\r\n".encode() + chunk + b"\r\n")
+        self.wfile.write(b"0\r\n\r\n")
+
+    def date_time_string(self, timestamp: float | None = None) -> str:
+        """The Date header follows the Web's own clock, so that answers are the same each time."""
+        return super().date_time_string(self.server.web.now.timestamp())
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Silence: ``MadeUpWeb.requests`` is the log."""

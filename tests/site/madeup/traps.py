@@ -1,0 +1,256 @@
+"""Traps and lies of servers, all harmless: each says what a crawler must do with it.
+
+``expect`` is one of: ``store`` (a good article behind bad manners, once), ``skip`` (answers, but is no article), ``fail`` (a counted
+failure), ``refuse`` (the way it points to must not be taken), ``bounded`` (the crawl ends although the server does not), ``survive``
+(stored or failed, without harm to the rest).
+"""
+
+from __future__ import annotations
+
+import gzip
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from html import escape
+
+from madeup.exchange import Request, Response, page, redirect
+from madeup.hubs import Hub
+from madeup.layouts import layout
+from madeup.pictures import png
+from madeup.render import article_page, comments_path
+from madeup.world import Copy, World
+
+MAZE = "maze"
+NESTED_TAGS = 100_000
+PAYLOADS = (
+    "<script>document.title='stolen'</script>",
+    '<img src="x" onerror="document.title=1">',
+    '<a href="java&#9;script:alert(1)">按这里</a>',
+    '<svg><p><style><g title="</style><img src=x onerror=alert(1)>"></svg>',
+    '<iframe srcdoc="&lt;script&gt;alert(1)&lt;/script&gt;"></iframe>',
+    '<meta http-equiv="refresh" content="9;url=/traps/loop-a"><base href="/elsewhere/">',
+    '<form action="/traps/login"><input name="password"></form>',
+)
+"""What must not be active when the stored page is shown."""
+
+XSS_TITLE = "<script>alert('title')</script>"
+MARKS = "\u200b\u202e\u00ad\ufeff"
+"""Zero-width space, right-to-left override, soft hyphen, byte order mark."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How far the patient traps go. Bytes and seconds."""
+
+    slow: float = 0.3
+    endless: int = 32 * 1024 * 1024
+    bomb: int = 64 * 1024 * 1024
+
+
+Answer = Callable[[World, Request, Limits], Response]
+
+
+@dataclass(frozen=True, slots=True)
+class Trap:
+    """``path`` is where a crawler meets it, ``title`` the text of the link that leads there, ``story`` the article behind it."""
+
+    path: str
+    title: str
+    expect: str
+    why: str
+    answer: Answer
+    story: str | None = None
+
+
+def _text(html: str, status: int = 200, headers: tuple[tuple[str, str], ...] = ()) -> Answer:
+    return lambda world, request, limits: page(html, status, headers)
+
+
+def _to(location: str) -> Answer:
+    return lambda world, request, limits: redirect(location)
+
+
+def _copy(world: World, story: str) -> Copy:
+    return next(copy for copy in world.of(MAZE) if copy.story == story)
+
+
+def _story(story: str) -> Answer:
+    """The article as it is; the trap lies in the links to it."""
+    return lambda world, request, limits: article_page(world, _copy(world, story))
+
+
+def _xss(world: World, request: Request, limits: Limits) -> Response:
+    copy = _copy(world, "maze-xss")
+    body = "".join(f"<p>{escape(block.text)}{payload}</p>" for block, payload in zip(copy.blocks * 4, PAYLOADS, strict=False))
+    return article_page(world, copy, title=escape(f"{copy.title} {XSS_TITLE}"), body=f'<div onmouseover="alert(2)">{body}</div>')
+
+
+def _marks(world: World, request: Request, limits: Limits) -> Response:
+    copy = _copy(world, "maze-marks")
+    title = escape(copy.title)
+    return article_page(world, copy, title=f"{title[:2]}{MARKS}{title[2:]}\x00")
+
+
+def _canonical(world: World, request: Request, limits: Limits) -> Response:
+    return article_page(world, _copy(world, "maze-canonical"), head='<link rel="canonical" href="/">')
+
+
+def _flaky(world: World, request: Request, limits: Limits) -> Response:
+    if request.nth == 1:
+        return page("<h1>503 Service Unavailable</h1>", 503, (("Retry-After", "0"),))
+    return article_page(world, _copy(world, "maze-flaky"))
+
+
+def _slow(world: World, request: Request, limits: Limits) -> Response:
+    return replace(article_page(world, _copy(world, "maze-slow")), wait=limits.slow)
+
+
+def _nested(world: World, request: Request, limits: Limits) -> Response:
+    return article_page(world, _copy(world, "maze-nested"), head="<div>" * NESTED_TAGS)
+
+
+def _wrong_type(world: World, request: Request, limits: Limits) -> Response:
+    return replace(article_page(world, _copy(world, "maze-type")), content_type="application/octet-stream")
+
+
+def _endless(world: World, request: Request, limits: Limits) -> Response:
+    def chunks() -> Iterator[bytes]:
+        yield "<html><head><title>没有尽头的一页</title></head><body>".encode()
+        for _ in range(limits.endless // 65_536):
+            yield b"<p>" + b"endless " * 8_191 + b"</p>\n"
+
+    return Response(stream=chunks())
+
+
+def _trickle(world: World, request: Request, limits: Limits) -> Response:
+    def drops() -> Iterator[bytes]:
+        for letter in b"<html><body>one letter at a time</body></html>":
+            time.sleep(limits.slow / 10)
+            yield bytes((letter,))
+
+    return Response(stream=drops())
+
+
+def _bomb(world: World, request: Request, limits: Limits) -> Response:
+    packed = gzip.compress(b"<p>" + b"0" * limits.bomb, compresslevel=6, mtime=0)
+    return Response(body=packed, headers=(("Content-Encoding", "gzip"),))
+
+
+def _digest(world: World, request: Request, limits: Limits) -> Response:
+    lines = "".join(f'<p><a href="{copy.path}">{escape(copy.title)}</a>：{escape(copy.lead[:50])}……</p>' for copy in world.of(MAZE))
+    return _shell("今日要闻速览", f"<p>{world.now:%Y-%m-%d %H:%M}</p>{lines}")
+
+
+def _photo(world: World, request: Request, limits: Limits) -> Response:
+    return Response(body=png("a picture that says it is a page"))
+
+
+def _shell(title: str, text: str) -> Response:
+    return page(layout("traps")["shell"].substitute(title=escape(title), text=text))
+
+
+def _told(title: str, section: str) -> Answer:
+    return lambda world, request, limits: _shell(title, layout("traps")[section].template)
+
+
+RETRY = (("Retry-After", "120"),)
+
+TRAPS: tuple[Trap, ...] = (
+    Trap("/traps/missing.html", "寻找一条不存在的路", "fail", "404", _text("<h1>404</h1>", status=404)),
+    Trap("/traps/broken.html", "机器今天不想上班", "fail", "500 every time", _text("<h1>500</h1>", status=500)),
+    Trap(
+        "/traps/busy.html",
+        "今天排队的人太多",
+        "fail",
+        "503 with Retry-After in the future",
+        _text("<h1>503</h1>", status=503, headers=RETRY),
+    ),
+    Trap("/traps/soft404.html", "搬走了的老照相馆", "skip", "a missing page answered with 200", _told("页面不存在", "gone")),
+    Trap("/traps/empty.html", "一张白纸也有话说", "skip", "200 without a body", _text("")),
+    Trap("/traps/login.html", "会员专享的深度报道", "skip", "a login page answered with 200", _told("会员登录", "login")),
+    Trap("/traps/challenge.html", "请证明你不是机器人", "skip", "a captcha page answered with 200", _told("安全验证", "challenge")),
+    Trap("/traps/photo.html", "照片里的迷宫镇集市", "skip", "a PNG labelled text/html", _photo),
+    Trap("/traps/digest.html", "今日要闻速览", "skip", "a list of links that looks like an article", _digest),
+    Trap("/traps/loop-a", "绕镇一圈的环形公路", "fail", "a redirect loop", _to("/traps/loop-b")),
+    Trap("/traps/loop-b", "环形公路的另外一半", "fail", "a redirect loop", _to("/traps/loop-a")),
+    Trap("/traps/to-file", "档案室里的一份文件", "refuse", "a redirect to file:///etc/passwd", _to("file:///etc/passwd")),
+    Trap(
+        "/traps/to-metadata",
+        "云端来的一封介绍信",
+        "refuse",
+        "a redirect to 169.254.169.254",
+        _to("http://169.254.169.254/latest/meta-data/"),
+    ),
+    Trap("/traps/endless.html", "讲不完的迷宫镇故事", "bounded", "a body that does not end", _endless),
+    Trap("/traps/trickle.html", "一个字一个字地说话", "survive", "a body that arrives byte by byte", _trickle),
+    Trap("/traps/bomb.html", "打开就变大的气球屋", "bounded", "a small gzip body that becomes large", _bomb),
+)
+STORY_TRAPS: tuple[Trap, ...] = (
+    Trap("maze-xss", "", "store", "script in title and body", _xss, "maze-xss"),
+    Trap("maze-marks", "", "store", "NUL, zero-width and direction marks in the title", _marks, "maze-marks"),
+    Trap("maze-canonical", "", "store", "rel=canonical points at the front page", _canonical, "maze-canonical"),
+    Trap("maze-flaky", "", "store", "503 at the first visit, then 200", _flaky, "maze-flaky"),
+    Trap("maze-slow", "", "store", "answers late", _slow, "maze-slow"),
+    Trap("maze-nested", "", "survive", "100,000 nested elements", _nested, "maze-nested"),
+    Trap("maze-type", "", "survive", "an article labelled application/octet-stream", _wrong_type, "maze-type"),
+    Trap("maze-session", "", "store", "a session id that differs on every list", _story("maze-session"), "maze-session"),
+    Trap("maze-slugs", "", "store", "one article under any slug", _story("maze-slugs"), "maze-slugs"),
+)
+BY_PATH = {trap.path: trap for trap in TRAPS}
+BY_STORY = {trap.story: trap for trap in STORY_TRAPS}
+
+
+def links(world: World, hub: Hub) -> str:
+    """What a list of the maze links besides its articles. Session ids differ from list to list, and so do slugs."""
+    session, slugs = _copy(world, "maze-session"), _copy(world, "maze-slugs")
+    mark = f"{hub.kind}{hub.page}"
+    more = [(f"{session.path}?sid={mark}77", session.title), (f"{session.path}?utm_source={mark}&utm_medium=list", session.title)]
+    more += [(f"/story/{slugs.number}/{slug}-{mark}", slugs.title) for slug in ("qiao", "bridge", "nine-names")]
+    more += [(calendar_path(world.now.year, world.now.month), "活动日历"), ("/deep/a/b/", "镇志目录")]
+    more += [(trap.path, trap.title) for trap in TRAPS] if hub.kind == "front" else []
+    return "".join(f'<li><a href="{escape(href)}">{escape(title)}</a></li>' for href, title in more)
+
+
+def calendar_path(year: int, month: int) -> str:
+    return f"/calendar?month={year + (month - 1) // 12}-{(month - 1) % 12 + 1:02}"
+
+
+def maze_response(world: World, request: Request, limits: Limits) -> Response | None:
+    """The answer of a trap; ``None`` where there is none."""
+    trap = BY_PATH.get(request.path)
+    if trap:
+        return trap.answer(world, request, limits)
+    if request.path == "/calendar":
+        return _calendar(request.parameter("month"))
+    if request.path.startswith("/deep/"):
+        return _shell("镇志目录", layout("traps")["deep"].template)
+    slugs = _copy(world, "maze-slugs")
+    return article_page(world, slugs) if request.path.startswith(f"/story/{slugs.number}/") else None
+
+
+def _calendar(month: str) -> Response | None:
+    year, _, number = month.partition("-")
+    if not (year.isdecimal() and number.isdecimal() and len(year) <= 6 and 1 <= int(number) <= 12):
+        return None
+    steps = ((-1, "上个月"), (1, "下个月"))
+    ways = "".join(f'<a href="{calendar_path(int(year), int(number) + step)}">{word}</a> ' for step, word in steps)
+    days = "".join(f'<a href="/calendar?month={month}&amp;day={day}">{day}</a> ' for day in range(1, 29))
+    return _shell(f"活动日历 {month}", f"<p>{days}</p><p>{ways}</p>")
+
+
+COMMENTS = (
+    "这条消息我等了很久，终于有人写出来了。",
+    "写得真好，转给家里的老人看了。",
+    "有没有去过的朋友说说实际情况？",
+    "记者能不能再跟进一下后续？",
+)
+
+
+def comments_response(world: World, request: Request) -> Response | None:
+    """The comment page of an article: its title and address look like the article's."""
+    copy = next((copy for copy in world.of(request.site) if comments_path(copy) == request.path), None)
+    if copy is None:
+        return None
+    row = layout("traps")["comment"]
+    rows = "".join(row.substitute(number=copy.number % 89 + floor, floor=floor, said=said) for floor, said in enumerate(COMMENTS, start=1))
+    return _shell(f"{copy.title}_评论", f"<p><a href='{copy.path}'>查看原文</a> 共{len(COMMENTS)}条评论</p>{rows}")
