@@ -33,7 +33,11 @@ class BadPage(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class SavedPage:
-    """One saved page. ``body`` is bytes as served; ``error`` says why there are none. ``url`` and ``summary`` come from ``<id>.json``."""
+    """One saved page. ``body`` is bytes as served; ``error`` says why there are none. The others come from ``<id>.json``.
+
+    ``base`` is what relative links are relative to, where whoever saved the page says so: it outweighs the page's own ``<base>``,
+    which may be that of the host the page was saved through.
+    """
 
     id: str
     body: bytes = field(default=b"", repr=False)
@@ -41,6 +45,7 @@ class SavedPage:
     summary: str | None = None
     error: str | None = None
     path: Path | None = None
+    base: str | None = None
 
 
 def saved_pages(path: str | Path) -> Iterator[SavedPage]:
@@ -82,11 +87,11 @@ def _saved(file: Path) -> SavedPage:
 
 
 def _page(name: str, file: Path | None, stream: BinaryIO) -> SavedPage:
-    url, summary = _description(file.with_name(f"{name}.json")) if file else (None, None)
+    url, base, summary = _description(file.with_name(f"{name}.json")) if file else (None, None, None)
     try:
-        return SavedPage(name, read_bounded(stream), url, summary, path=file)
+        return SavedPage(name, read_bounded(stream), url or base, summary, path=file, base=base)
     except BadPage as error:
-        return SavedPage(name, url=url, summary=summary, error=str(error), path=file)
+        return SavedPage(name, url=url or base, summary=summary, error=str(error), path=file, base=base)
 
 
 def read_bounded(stream: BinaryIO, limit: int = MAX_BYTES) -> bytes:
@@ -110,16 +115,16 @@ def _unpack(packed: bytes, limit: int) -> bytes:
     return body
 
 
-def _description(file: Path) -> tuple[str | None, str | None]:
-    """Address and summary beside a page. A missing or broken file is no description, since the page can be read without one."""
+def _description(file: Path) -> tuple[str | None, str | None, str | None]:
+    """Address, base and summary beside a page. A missing or broken file is no description, since the page can be read without one."""
     try:
         with _opened(file) as stream:
             found = json.loads(stream.read(MAX_SIDECAR_BYTES))
     except (OSError, ValueError, EOFError, zlib.error, RecursionError):
-        return None, None
+        return None, None, None
     if not isinstance(found, dict):
-        return None, None
-    return _text(found.get("url")) or _text(found.get("base")), _text(found.get("summary"))
+        return None, None, None
+    return _text(found.get("url")), _text(found.get("base")), _text(found.get("summary"))
 
 
 def _opened(file: Path) -> BinaryIO:

@@ -84,12 +84,13 @@ class HubRules:
         return hub_score.raised(score, ALLOWED) if allowed else 0.0
 
 
-def links(document: dom.Document, rules: HubRules | None = None, now: datetime | None = None) -> list[HubLink]:
+def links(document: dom.Document, rules: HubRules | None = None, now: datetime | None = None, base: str | None = None) -> list[HubLink]:
     """The links of a list page in page order, one a URL, each with its kind. Never raises for a bad page.
 
-    ``now`` (aware) is when the page was fetched; with it the dates beside the links are read.
+    ``now`` (aware) is when the page was fetched; with it the dates beside the links are read. ``base`` is what relative links are
+    relative to, where that is known better than from the page.
     """
-    anchors = hub_anchors.collect(document)
+    anchors = hub_anchors.collect(document, base)
     page = Address(document.url)
     found = zip(anchors, hub_score.scores(anchors, page), strict=True)
     return [_link(anchor, page, _ruled(anchor.address, page, score, rules), now) for anchor, score in found]

@@ -85,12 +85,12 @@ class Anchor:
         return names | {"place-heading"} if self.heading else names
 
 
-def collect(document: dom.Document) -> list[Anchor]:
+def collect(document: dom.Document, base: str | None = None) -> list[Anchor]:
     """The links to http(s) pages in page order, one :class:`Anchor` a URL. Fragments stay: some sites tell pages apart by them."""
     found: dict[str, Anchor] = {}
     regions: dict[dom.Element, Region] = {}
     for node in document.root.iter("a", "area"):
-        url = absolute(document.base, node.get("href") or "")
+        url = absolute(base or document.base, node.get("href") or "")
         if url is None or (url not in found and len(found) >= MAX_LINKS):
             continue
         _note(found.setdefault(url, Anchor(Address(url))), node, _region(node, regions))

@@ -43,8 +43,9 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "url-slug": 1.0,
         "url-long-slug": 2.0,
         "url-article-word": 1.0,
+        "url-numbered": 1.5,
         "url-list-word": -2.0,
-        "url-media-word": -5.0,
+        "url-media-word": -6.0,
         "url-service-word": -2.5,
         "url-search": -6.0,
         "url-query-only": -1.0,
@@ -78,7 +79,7 @@ COMMAND = re.compile(
     r"|下一页|上一页|首页|尾页|末页|返回\w{0,4}|next|prev(?:ious)?|home|登[录陆]|注册|login|log in|sign (?:in|up)"
     r"|rss|订阅|分享|评论|收藏|打印|投稿"
     r"|关于我们|联系我们|广告服务|网站地图|招聘\w{0,4}|帮助(?:中心)?|(?:意见)?反馈|举报\w{0,4}|免责声明|版权\w{0,4}|隐私\w{0,4}"
-    r"|设为首页|加入收藏|客户端|手机版|app\w{0,4}|contact(?: us)?|about(?: us)?|privacy\b.{0,12}|terms\b.{0,14}|subscribe"
+    r"|设为首页|加入收藏|客户端|手机版|app\w{0,4}|contact(?: us)?|about(?: us)?|privacy\b.{0,12}|terms\b.{0,30}|subscribe"
     r"|advertise\b.{0,12}|comments?|.{0,12}许可证.{0,40}|.{0,6}icp[备证].{0,30}|.{0,10}公网安备.{0,20})\s*[>》»›→…|]*$",
     re.IGNORECASE,
 )

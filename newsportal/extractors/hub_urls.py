@@ -79,6 +79,10 @@ BOARD = re.compile(
 LATER_PAGE = re.compile(r"thread-\d+-(?!1-)\d+-\d+|[?&](?:page|pn|start)=(?!1\b|0\b)\d+|lastpost|goto=|[?&]action=")
 COMMENT_FRAGMENT = re.compile(r"comment|reply|replies|respond|disqus|pinglun|^cmt|^post|^p\d", re.IGNORECASE)
 SECOND_LEVEL = frozenset("com net org gov edu co ac or ne go".split())
+NAMED_ITEM = re.compile(r"(?:art|article|content|detail|news|show|view|doc|info)[-_]?\d{3,}")
+SHOWING = re.compile(r"(?:show|view|article|content|detail|read|news|info)\w*|\w*(?:show|view|detail|article|content)", re.IGNORECASE)
+SERVICE_SLUG = re.compile(r"(?:about|contact|privacy|terms|cookies?|copyright|advertis\w+|subscri\w+|sitemap|legal)-", re.IGNORECASE)
+ARTICLE_DIRECTORIES = frozenset(("node",))  # /node/123 is an article (Drupal), node_123.htm a channel
 CODE = re.compile(r"(?=[^/]*\d)(?=[^/]*[A-Za-z])[A-Za-z0-9]{8,}")
 WORDS = re.compile(r"[A-Za-z\u3400-\u9fff]{2,}")
 LONG_ID = 6  # digits: the counters of large sites
@@ -202,9 +206,24 @@ def _dated(address: Address) -> bool:
 
 def _listing(address: Address) -> bool:
     """A list word where it rules: as the last name, or as a directory with no date below it."""
+    if _dated(address) or MONTH_IN_PATH.search(address.parts.path) or _numbered(address):
+        return False
     stem = re.split(r"[-_]?\d", address.stem.lower())[0]
     below = {segment.lower() for segment in address.segments[:-1]}
-    return not _dated(address) and not MONTH_IN_PATH.search(address.parts.path) and (stem in LIST_WORDS or bool(below & LIST_WORDS))
+    return stem in LIST_WORDS or bool(below & LIST_WORDS - ARTICLE_DIRECTORIES)
+
+
+def _numbered(address: Address) -> bool:
+    """A script that shows one item by its number: ``index.php?m=content&a=show&id=123``, ``NewsShow.asp?ID=23``."""
+    values = dict(address.query)
+    shows = SHOWING.search(address.stem) or any(SHOWING.fullmatch(value) for value in values.values())
+    return bool(shows) and any(ID_KEYS.match(key.lower()) and value.isdigit() for key, value in values.items())
+
+
+def _serving(address: Address) -> bool:
+    return not _dated(address) and (
+        bool(address.words & SERVICE_WORDS) or (len(address.segments) == 1 and SERVICE_SLUG.match(address.stem) is not None)
+    )
 
 
 def _coded(address: Address) -> bool:
@@ -237,12 +256,12 @@ FACTS: Mapping[str, Callable[[Address], bool]] = {
     "url-slug": lambda a: 3 <= _slug_words(a) < 5,
     "url-long-slug": lambda a: _slug_words(a) >= 5,
     "url-article-word": lambda a: (
-        bool({segment.lower() for segment in a.segments[:-1]} & ARTICLE_WORDS)
-        or bool(re.match(r"(?:art|article|content|detail|news|show|view|doc|info)[-_]?\d{3,}", a.stem.lower()))
+        bool({segment.lower() for segment in a.segments[:-1]} & ARTICLE_WORDS) or NAMED_ITEM.match(a.stem.lower()) is not None
     ),
+    "url-numbered": _numbered,
     "url-list-word": _listing,
     "url-media-word": lambda a: bool(a.words & MEDIA_WORDS),
-    "url-service-word": lambda a: bool(a.words & SERVICE_WORDS) and not _dated(a),
+    "url-service-word": _serving,
     "url-search": lambda a: any(key.lower() in SEARCH_KEYS for key, _ in a.query),
     "url-query-only": lambda a: bool(a.query) and _last_id(a) < SHORT_ID,
     "url-thread": lambda a: thread_form(a) is not None,

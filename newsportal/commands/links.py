@@ -1,0 +1,67 @@
+"""``newsportal links``: the links of saved list pages as JSON lines, sorted as the hub spider would sort them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any, BinaryIO
+
+import typer
+
+from newsportal.commands.pages import SavedPage, saved_pages
+from newsportal.dom import document
+from newsportal.extractors import hub
+from newsportal.items import Page
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command("links")(links)
+
+
+def links(
+    path: Annotated[str, typer.Argument(help="A saved page, a folder of <id>.html or <id>.html.gz, or - for standard input.")],
+    url: Annotated[str | None, typer.Option("--url", "-u", help="The page's address, where no <id>.json beside it says so.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Where to write the JSON lines; standard output by default.")] = None,
+) -> None:
+    """Sort the links of saved list pages into article, hub and other: one JSON line a page, its links in page order.
+
+    A page that cannot be read gives a line with "error", and the run goes on.
+    """
+    try:
+        if out is None:
+            _write(answers(path, url), sys.stdout.buffer)
+        else:
+            with out.open("wb") as stream:
+                _write(answers(path, url), stream)
+    except OSError as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(1) from error
+
+
+def answers(path: str, url: str | None = None) -> Iterator[dict[str, Any]]:
+    """An answer line for each page, as a plain dict."""
+    now = datetime.now(UTC)
+    for page in saved_pages(path):
+        yield {"id": page.id, **_answer(page, url, now)}
+
+
+def _answer(page: SavedPage, url: str | None, now: datetime) -> dict[str, Any]:
+    if page.error is not None:
+        return {"links": [], "error": page.error}
+    try:
+        parsed = document(Page(url=page.url or url or "about:blank", body=page.body, fetched=now))
+        found = hub.links(parsed, now=now, base=page.base)
+        return {"links": [{"url": link.url, "text": link.text, "kind": link.kind} for link in found]}
+    except Exception as error:  # noqa: BLE001  one page that breaks the reader must not end the run; the line says so
+        return {"links": [], "error": f"{type(error).__name__}: {error}"}
+
+
+def _write(rows: Iterator[dict[str, Any]], stream: BinaryIO) -> None:
+    """JSON lines in UTF-8, whatever the terminal's encoding is."""
+    for row in rows:
+        stream.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+        stream.flush()
