@@ -27,7 +27,7 @@ LIST_WORDS = frozenset(
 
 MEDIA_WORDS = frozenset(
     "album albums audio av broadcast galleries gallery image images img imgs live listen movie photo photos photonews photoview pic pics "
-    "picture pictures play player podcast podcasts radio shipin slide slides slideshow sounds tp tu tuji tuku tupian tv v video "
+    "picture pictures play player podcast podcasts radio shipin slide slides slideshow sounds tp tu tuji tuku tupian tv video "
     "videos vod vr watch zhibo".split()
 )
 """Words of pictures, film and sound: they have spiders of their own and hold no text."""
@@ -221,9 +221,15 @@ def _numbered(address: Address) -> bool:
 
 
 def _serving(address: Address) -> bool:
-    return not _dated(address) and (
-        bool(address.words & SERVICE_WORDS) or (len(address.segments) == 1 and SERVICE_SLUG.match(address.stem) is not None)
-    )
+    """A service word, unless a date makes it a channel's name (``/weather/2026-01-01/…``), or a page such as ``/terms-of-use``."""
+    page = len(address.segments) == 1 and SERVICE_SLUG.match(address.stem) is not None
+    return not _dated(address) and (page or bool(address.words & SERVICE_WORDS))
+
+
+def _showing_media(address: Address) -> bool:
+    """A media word; ``v`` is one as a host's name, in a path only without a date (it also abbreviates channels)."""
+    letter = address.host.startswith("v.") or ("v" in address.words and not _dated(address))
+    return letter or bool(address.words & MEDIA_WORDS)
 
 
 def _coded(address: Address) -> bool:
@@ -258,9 +264,9 @@ FACTS: Mapping[str, Callable[[Address], bool]] = {
     "url-article-word": lambda a: (
         bool({segment.lower() for segment in a.segments[:-1]} & ARTICLE_WORDS) or NAMED_ITEM.match(a.stem.lower()) is not None
     ),
-    "url-numbered": _numbered,
+    "url-numbered": lambda a: _numbered(a) and thread_form(a) is None,
     "url-list-word": _listing,
-    "url-media-word": lambda a: bool(a.words & MEDIA_WORDS),
+    "url-media-word": _showing_media,
     "url-service-word": _serving,
     "url-search": lambda a: any(key.lower() in SEARCH_KEYS for key, _ in a.query),
     "url-query-only": lambda a: bool(a.query) and _last_id(a) < SHORT_ID,
