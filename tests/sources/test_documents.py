@@ -1,0 +1,136 @@
+"""What is written about the file agrees with what the file may say."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
+
+import jsonschema
+import pytest
+from pydantic import BaseModel
+from ruamel.yaml import YAML
+
+from newsportal.engines import ENGINES
+from newsportal.search import INDEXES
+from newsportal.sources import Breadth, Sources, json_schema, load, parse, schema_text
+from newsportal.sources.models import KINDS
+from newsportal.sources.spans import DAY
+from newsportal.sources.values import INDEX_SCHEMES
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENT = (ROOT / "docs" / "sources.md").read_text("utf-8")
+SHIPPED = ROOT / "sources.yaml"
+ROW = re.compile(r"^\| `([^`]+)` \| (.+?) \| (.+?) \| (.+?) \|$", re.MULTILINE)
+REQUIRED = "**required**"
+
+
+def part_of(annotation: Any) -> type[BaseModel] | None:
+    """The mapping behind a field, also behind ``tuple[Part, ...]`` and ``Part | None``."""
+    if get_origin(annotation) in (Union, UnionType, tuple):
+        return next(filter(None, map(part_of, get_args(annotation))), None)
+    is_part = isinstance(annotation, type) and issubclass(annotation, BaseModel) and annotation is not Breadth
+    return annotation if is_part else None
+
+
+def keys(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Every key the file may have, as ``feeds[].url``, with its field."""
+    for name, field in model.model_fields.items():
+        key = prefix + (field.alias or name)
+        yield key, field
+        inner = part_of(field.annotation)
+        if inner is not None:
+            yield from keys(inner, key + ("[]." if get_origin(field.annotation) is tuple else "."))
+
+
+FIELDS = dict(keys(Sources))
+
+
+def default_of(field: Any) -> str:
+    """A field's default as the document writes it."""
+    if field.is_required():
+        return REQUIRED
+    value = field.default
+    if value in (None, (), DAY):
+        return {None: "none", (): "empty", DAY: "every hour"}[value]
+    if isinstance(value, Breadth):
+        return f"`{value.pages(0)}`"
+    if isinstance(value, BaseModel):
+        return "see below"
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    return "`16 MiB`" if value == 16 * 1024**2 else f"`{value:g}`" if isinstance(value, int | float) else f"`{value}`"
+
+
+def test_every_key_is_documented_and_every_documented_key_exists() -> None:
+    assert [key for key, *_ in ROW.findall(DOCUMENT) if key not in FIELDS] == []
+    assert [key for key in FIELDS if key not in {found for found, *_ in ROW.findall(DOCUMENT)}] == []
+
+
+def test_documented_defaults_are_the_real_ones() -> None:
+    exceptions = {"topics[].keywords": "the topic's name"}
+    wrong = {key: default for key, _, default, _ in ROW.findall(DOCUMENT) if default != exceptions.get(key, default_of(FIELDS[key]))}
+    assert wrong == {}
+
+
+def test_every_key_says_something_in_editors() -> None:
+    assert [key for key, field in FIELDS.items() if not field.description] == []
+
+
+def test_every_built_in_engine_is_documented() -> None:
+    assert [name for name in ENGINES if f"`{name}`" not in DOCUMENT] == []
+
+
+@pytest.mark.parametrize("example", re.findall(r"```yaml\n(.+?)```", DOCUMENT, re.DOTALL))
+def test_the_examples_of_the_document_load(example: str) -> None:
+    declared = "engines:\n- {name: 站内搜索, url: 'https://a.example/?q=##QUERY##'}\n" if "站内搜索]" in example else ""
+    parse((example + declared).encode(), Path("/srv/sources.yaml"), {})
+
+
+def test_the_schema_in_docs_is_the_present_one() -> None:
+    kept = (ROOT / "docs" / "sources.schema.json").read_text("utf-8")
+    assert kept == schema_text(), "write it anew: newsportal source schema > docs/sources.schema.json"
+
+
+def test_the_schema_is_one_and_the_shipped_file_meets_it() -> None:
+    jsonschema.Draft202012Validator.check_schema(json_schema())
+    document = YAML(typ="safe", pure=True).load(SHIPPED.read_text("utf-8"))
+    assert [error.message for error in jsonschema.Draft202012Validator(json_schema()).iter_errors(document)] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "topics:\n- {name: a, keywords: {must: b, nto: c}}",
+        "topics:\n- {name: a, breadth: {x: 1}}",
+        "topics:\n- {nam: a}",
+        "feeds:\n- {name: a}",
+        "portal: {language: cn}",
+        "politeness: {per_domain: 65}",
+    ],
+)
+def test_the_schema_underlines_mistakes(text: str) -> None:
+    document = YAML(typ="safe", pure=True).load(text)
+    assert list(jsonschema.Draft202012Validator(json_schema()).iter_errors(document))
+
+
+def test_the_shipped_file_loads_shows_every_kind_and_names_its_schema() -> None:
+    sources = load(SHIPPED, environ={})
+    assert [kind for kind in KINDS if not getattr(sources, kind)] == []
+    first = SHIPPED.read_text("utf-8").partition("\n")[0]
+    named = re.fullmatch(r"# yaml-language-server: \$schema=(\S+)", first)
+    assert named is not None
+    assert json.loads((ROOT / named[1]).read_text("utf-8"))
+    assert len(sources.feeds) >= 12
+    assert any(engine.wrapper for engine in sources.engines)
+
+
+def test_the_package_ships_the_same_file() -> None:
+    assert (ROOT / "newsportal" / "sources.yaml").read_bytes() == SHIPPED.read_bytes()
+
+
+def test_the_schemes_of_the_index_are_those_there_are() -> None:
+    assert set(INDEXES) == set(INDEX_SCHEMES)
