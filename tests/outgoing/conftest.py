@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import socketserver
+import ssl
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -53,22 +56,25 @@ class _Handler(socketserver.StreamRequestHandler):
     def handle(self) -> None:
         site: Site = self.server.site  # type: ignore[attr-defined]
         site.connections += 1
+        while (seen := self._read()) is not None:
+            site.seen.append(seen)
+            answer = site.routes.get(seen.path, http(b"", "404 Not Found"))
+            answer = answer(seen) if callable(answer) else answer
+            try:
+                for piece in [answer] if isinstance(answer, bytes) else answer:
+                    self.wfile.write(piece)
+            except OSError:
+                return  # the client had enough
+            if not isinstance(answer, bytes) or b"keep-alive" not in answer:
+                return
+
+    def _read(self) -> Seen | None:
         line = self.rfile.readline().decode()
-        if not line:
-            return
         headers = {}
         while (row := self.rfile.readline().decode("latin-1").strip()) != "":
             name, _, value = row.partition(":")
             headers[name.lower()] = value.strip()
-        seen = Seen(line.split()[1], headers)
-        site.seen.append(seen)
-        answer = site.routes.get(seen.path, http(b"", "404 Not Found"))
-        answer = answer(seen) if callable(answer) else answer
-        try:
-            for piece in [answer] if isinstance(answer, bytes) else answer:
-                self.wfile.write(piece)
-        except OSError:
-            pass  # the client had enough
+        return Seen(line.split()[1], headers) if line else None
 
 
 class _Server(socketserver.ThreadingTCPServer):
@@ -118,6 +124,34 @@ def slowly() -> Callable[..., Iterator[bytes]]:
     return drip
 
 
+@pytest.fixture
+def tls_port(tmp_path: Path) -> Iterator[int]:
+    """An HTTPS server with a certificate that nobody signed."""
+    key, certificate = tmp_path / "key.pem", tmp_path / "cert.pem"
+    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=127.0.0.1"]
+    made = subprocess.run([*command, "-keyout", key, "-out", certificate, "-days", "2"], capture_output=True, check=False)
+    if made.returncode:
+        pytest.skip("needs the openssl command")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    loop = asyncio.new_event_loop()
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 6\r\nconnection: close\r\n\r\nsecret")
+        await writer.drain()
+        writer.close()
+
+    server = loop.run_until_complete(asyncio.start_server(answer, "127.0.0.1", 0, ssl=context))
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    yield server.sockets[0].getsockname()[1]
+    loop.call_soon_threadsafe(server.close)
+    loop.call_soon_threadsafe(loop.call_later, 0.05, loop.stop)
+    thread.join()
+    loop.close()
+
+
 @pytest.fixture(scope="session")
 def reactor_loop() -> Iterator[asyncio.AbstractEventLoop]:
     """Twisted's asyncio reactor, started but not run: the loop runs while a crawl runs."""
@@ -130,7 +164,79 @@ def reactor_loop() -> Iterator[asyncio.AbstractEventLoop]:
 
     reactor.startRunning(installSignalHandlers=False)  # type: ignore[attr-defined]
     yield loop
-    reactor.stop()  # type: ignore[attr-defined]
-    loop.run_until_complete(asyncio.sleep(0.1))
+    loop.call_soon(reactor.stop)  # type: ignore[attr-defined]
+    loop.run_forever()
     asyncio.set_event_loop(None)
     loop.close()
+
+
+@dataclass
+class Crawled:
+    """What a crawl of some URLs came to: responses and failures by requested URL, and Scrapy's stats."""
+
+    pages: dict[str, Any] = field(default_factory=dict)
+    errors: dict[str, Exception] = field(default_factory=dict)
+    stats: dict[str, Any] = field(default_factory=dict)
+
+
+@pytest.fixture
+def crawl(reactor_loop: asyncio.AbstractEventLoop) -> Callable[..., Crawled]:
+    """Crawl URLs (or requests' keyword arguments) with the product's handlers and middlewares and a test's own settings."""
+    from scrapy import Request, Spider
+    from scrapy.crawler import AsyncCrawlerRunner
+
+    settings = {
+        "ADDONS": {},
+        "DOWNLOAD_HANDLERS": {
+            "http": "newsportal.handlers.Handler",
+            "https": "newsportal.handlers.Handler",
+            **dict.fromkeys(("file", "ftp", "s3", "data")),
+        },
+        "DOWNLOADER_MIDDLEWARES": {
+            "newsportal.handlers.Guard": 50,
+            "newsportal.middlewares.RobotsMiddleware": 100,
+            "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
+        },
+        "USER_AGENT": "newsportal/0.1 (+https://portal.example)",
+        "ROBOTSTXT_OBEY": False,
+        "RETRY_ENABLED": False,
+        "HTTPPROXY_ENABLED": False,
+        "TELNETCONSOLE_ENABLED": False,
+        "REMOTE_CONTROL_ENABLED": False,
+        "DOWNLOAD_VERIFY_CERTIFICATES": True,
+        "DOWNLOAD_MAXSIZE": 1_000_000,
+        "DOWNLOAD_TIMEOUT": 5,
+        "REDIRECT_MAX_TIMES": 5,
+        "DUPEFILTER_CLASS": "scrapy.dupefilters.BaseDupeFilter",
+        "LOG_ENABLED": False,
+        "HTTPERROR_ALLOW_ALL": True,
+    }
+
+    def run(*requests: str | dict[str, Any], **changed: Any) -> Crawled:
+        found = Crawled()
+
+        class Fetcher(Spider):
+            name = "fetcher"
+
+            async def start(self) -> Any:
+                for wanted in requests:
+                    arguments = {"url": wanted} if isinstance(wanted, str) else dict(wanted)
+                    url = arguments["url"]
+                    yield Request(**arguments, callback=self.got, errback=self.failed, cb_kwargs={"wanted": url}, dont_filter=True)
+
+            def got(self, response: Any, wanted: str) -> None:
+                found.pages[wanted] = response
+
+            def failed(self, failure: Any) -> None:
+                found.errors[failure.request.cb_kwargs["wanted"]] = failure.value
+
+        async def main() -> None:
+            crawler = runner.create_crawler(Fetcher)
+            await crawler.crawl_async() if hasattr(crawler, "crawl_async") else await runner.crawl(crawler)
+            found.stats = crawler.stats.get_stats()
+
+        runner = AsyncCrawlerRunner(settings | changed)
+        reactor_loop.run_until_complete(main())
+        return found
+
+    return run

@@ -5,12 +5,9 @@ from __future__ import annotations
 import asyncio
 import gzip
 import socket
-import ssl
-import subprocess
 import time
 import zlib
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import brotli
@@ -262,36 +259,6 @@ def test_the_async_form_runs_in_a_loop(site: Any, response: Any) -> None:
 
 
 # certificates
-
-
-@pytest.fixture
-def tls_port(tmp_path: Path) -> Iterator[int]:
-    """An HTTPS server with a certificate that nobody signed."""
-    key, certificate = tmp_path / "key.pem", tmp_path / "cert.pem"
-    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=127.0.0.1"]
-    made = subprocess.run([*command, "-keyout", key, "-out", certificate, "-days", "2"], capture_output=True, check=False)
-    if made.returncode:
-        pytest.skip("needs the openssl command")
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate, key)
-    loop = asyncio.new_event_loop()
-
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 6\r\nconnection: close\r\n\r\nsecret")
-        await writer.drain()
-        writer.close()
-
-    import threading
-
-    server = loop.run_until_complete(asyncio.start_server(answer, "127.0.0.1", 0, ssl=context))
-    thread = threading.Thread(target=loop.run_forever, daemon=True)
-    thread.start()
-    yield server.sockets[0].getsockname()[1]
-    loop.call_soon_threadsafe(server.close)
-    loop.call_soon_threadsafe(loop.call_later, 0.05, loop.stop)
-    thread.join()
-    loop.close()
 
 
 def test_certificates_are_verified_unless_a_source_says_otherwise(tls_port: int) -> None:

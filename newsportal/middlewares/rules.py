@@ -1,0 +1,60 @@
+"""What a robots.txt says, as RFC 9309 reads it: pure, from an answer to rules."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from protego import Protego
+
+MAX_BYTES = 500 * 1024
+"""The part of a robots.txt that must be read (RFC 9309, 2.5); what is behind it does not count."""
+
+MAX_DELAY = 60.0
+"""Seconds. A longer Crawl-delay would stop a source rather than slow it; Crawl-delay is no part of RFC 9309, and search engines
+that honour it read values up to about half a minute."""
+
+LOOKS_LIKE_HTML = re.compile(rb"\s*<(!doctype|html|head|body|\?xml|script)", re.IGNORECASE)
+TOKEN = re.compile(r"[A-Za-z_-]+")
+
+
+@dataclass(frozen=True)
+class Rules:
+    """``refusal``: everything is refused because robots.txt could not be had. ``agent`` is our name there."""
+
+    parser: Protego | None = None
+    agent: str = "newsportal"
+    refusal: str | None = None
+
+    def allows(self, url: str) -> bool:
+        return self.refusal is None and (self.parser is None or bool(self.parser.can_fetch(url, self.agent)))
+
+    @property
+    def asked_delay(self) -> float | None:
+        return None if self.parser is None else self.parser.crawl_delay(self.agent)
+
+    @property
+    def delay(self) -> float:
+        """Seconds between two requests, at most :data:`MAX_DELAY`; 0 if none is asked for."""
+        return min(self.asked_delay or 0.0, MAX_DELAY)
+
+
+def product_token(user_agent: str) -> str:
+    """The name by which robots.txt calls us: the first word of the user agent (RFC 9309, 2.2.1)."""
+    match = TOKEN.match(user_agent.strip())
+    return match[0] if match else "newsportal"
+
+
+def rules_from(status: int, body: bytes, token: str) -> Rules:
+    """The rules of an answer: 2xx are read, 5xx refuse everything, all others (no such file, no access to it) refuse nothing."""
+    if status >= 500:
+        return Rules(agent=token, refusal=f"robots.txt answered {status}")
+    if not 200 <= status < 300:
+        return Rules(agent=token)
+    text = body[:MAX_BYTES]
+    if len(body) > MAX_BYTES:
+        text = text[: text.rfind(b"\n") + 1]  # half a rule is another rule
+    text = text.removeprefix(b"\xef\xbb\xbf")
+    if LOOKS_LIKE_HTML.match(text):
+        return Rules(agent=token)  # a page that answers for everything that is missing
+    return Rules(Protego.parse(text.decode("utf-8", "replace")), token)

@@ -1,0 +1,322 @@
+"""The crawl's way out: a real Scrapy engine against hostile servers on loopback."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import socket
+import time
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import brotli
+import pytest
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadCancelledError,
+    DownloadConnectionRefusedError,
+    DownloadFailedError,
+    DownloadTimeoutError,
+    IgnoreRequest,
+    NotSupported,
+)
+
+from newsportal.archive import Exchange, Writer, open_index
+from newsportal.errors import ArchiveError, EgressDenied, ReplayError
+
+try:
+    from backports import zstd
+except ImportError:  # Python 3.14
+    from compression import zstd
+
+
+def test_a_listed_address_is_fetched(crawl: Any, site: Any, response: Any) -> None:
+    site.routes["/a"] = response("北京".encode("gb18030"), content_type="text/html; charset=gbk")
+    found = crawl(site.url("/a"), NEWSPORTAL_ALLOW_PRIVATE=site.allow)
+    assert found.pages[site.url("/a")].text == "北京"
+    assert str(found.pages[site.url("/a")].ip_address) == "127.0.0.1"
+    assert site.seen[0].headers["user-agent"].startswith("newsportal/")
+
+
+def test_private_addresses_are_not_even_connected_to(crawl: Any, site: Any) -> None:
+    urls = [site.url(), site.url(host="localhost"), site.url(host="2130706433"), "http://[::1]/", "http://169.254.169.254/latest"]
+    found = crawl(*urls)
+    assert site.connections == 0
+    assert [type(found.errors[url]) for url in urls] == [EgressDenied] * 5
+    assert found.stats["egress/denied"] == 5
+    assert found.stats["egress/denied/loopback"] == 3
+
+
+def test_the_handler_is_the_wall_and_denials_are_not_retried(crawl: Any, site: Any) -> None:
+    found = crawl(site.url(), DOWNLOADER_MIDDLEWARES={}, RETRY_ENABLED=True)
+    assert isinstance(found.errors[site.url()], EgressDenied)
+    assert "retry/count" not in found.stats
+    assert site.connections == 0
+
+
+def test_a_public_name_with_a_private_address_is_refused(crawl: Any, site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = {"public.test": ["127.0.0.1"], "mixed.test": ["93.184.216.34", "127.0.0.1"]}
+    monkeypatch.setattr(socket, "getaddrinfo", lambda host, port, **_: [(2, 1, 6, "", (one, port)) for one in answers[host]])
+    found = crawl(site.url(host="public.test"), site.url(host="mixed.test"))
+    assert {error.reason for error in found.errors.values()} == {"loopback", "mixed-answers"}  # type: ignore[attr-defined]
+    assert found.stats["egress/denied"] == 2
+    assert site.connections == 0
+
+
+def test_the_checked_address_is_the_one_connected_to(crawl: Any, site: Any, response: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setattr(socket, "getaddrinfo", lambda host, port, **_: asked.append(host) or [(2, 1, 6, "", ("127.0.0.1", port))])
+    site.routes["/"] = response(b"here")
+    found = crawl(site.url(host="news.test"), NEWSPORTAL_ALLOW_PRIVATE=["news.test"])
+    assert found.pages[site.url(host="news.test")].body == b"here"
+    assert asked == ["news.test"]
+    assert site.seen[0].headers["host"] == f"news.test:{site.port}"
+
+
+def test_a_second_address_is_tried(crawl: Any, site: Any, response: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    both = ["127.0.0.9", "127.0.0.1"]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda host, port, **_: [(2, 1, 6, "", (one, port)) for one in both])
+    site.routes["/"] = response(b"here")
+    found = crawl(site.url(host="news.test"), NEWSPORTAL_ALLOW_PRIVATE=["news.test"])
+    assert found.pages[site.url(host="news.test")].body == b"here"
+
+
+@pytest.mark.parametrize("hop", [1, 3])
+def test_redirects_to_private_addresses_are_refused(crawl: Any, make_site: Any, response: Any, hop: int) -> None:
+    inside = make_site({"/secret": response(b"secret")})
+    site = make_site()
+    for number in range(1, hop):
+        site.routes[f"/{number}"] = response(b"", "302 Found", location=f"/{number + 1}")
+    site.routes[f"/{hop}"] = response(b"", "302 Found", location=inside.url("/secret"))
+    found = crawl(site.url("/1"), NEWSPORTAL_ALLOW_PRIVATE=site.allow)
+    assert isinstance(found.errors[site.url("/1")], EgressDenied)
+    assert inside.connections == 0
+    assert len(site.seen) == hop
+
+
+@pytest.mark.parametrize("target", ["file:///etc/passwd", "gopher://x/", "ftp://127.0.0.1/", "data:text/html,x"])
+def test_redirects_to_other_schemes_are_not_followed(crawl: Any, site: Any, response: Any, target: str) -> None:
+    site.routes["/"] = response(b"", "302 Found", location=target)
+    found = crawl(site.url(), NEWSPORTAL_ALLOW_PRIVATE=site.allow)
+    assert found.pages[site.url()].status == 302
+    assert found.pages[site.url()].body == b""
+
+
+@pytest.mark.parametrize("url", ["file:///etc/passwd", "ftp://example.com/", "s3://bucket/key", "data:text/html,x"])
+def test_other_schemes_have_no_handler(crawl: Any, url: str) -> None:
+    found = crawl(url, DOWNLOADER_MIDDLEWARES={})
+    assert isinstance(found.errors[url], NotSupported)
+    assert isinstance(crawl(url).errors[url], EgressDenied)
+
+
+def test_redirect_loops_end(crawl: Any, site: Any, response: Any) -> None:
+    site.routes["/"] = response(b"", "302 Found", location="/")
+    found = crawl(site.url(), NEWSPORTAL_ALLOW_PRIVATE=site.allow)
+    assert isinstance(found.errors[site.url()], IgnoreRequest)
+    assert len(site.seen) == 6
+
+
+def test_secrets_stay_with_their_origin(crawl: Any, make_site: Any, response: Any) -> None:
+    there = make_site({"/x": response(b"x")}, host="127.0.0.2")
+    here = make_site({"/": response(b"", "302 Found", location=there.url("/x", "127.0.0.2"))})
+    secrets = {"Authorization": "Bearer t", "Cookie": "a=b"}
+    crawl({"url": here.url(), "headers": secrets}, NEWSPORTAL_ALLOW_PRIVATE=["127.0.0.0/8"], COOKIES_ENABLED=False)
+    assert here.seen[0].headers["authorization"] == "Bearer t"
+    assert here.seen[0].headers["cookie"] == "a=b"
+    assert not {"authorization", "cookie"} & set(there.seen[0].headers)
+
+
+def test_no_proxy_is_used_unless_proxies_are_on(crawl: Any, make_site: Any, response: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    proxy, site = make_site(), make_site({"/": response(b"direct")})
+    monkeypatch.setenv("http_proxy", proxy.url())
+    found = crawl(site.url(), {"url": site.url("/?2"), "meta": {"proxy": proxy.url()}}, NEWSPORTAL_ALLOW_PRIVATE=site.allow)
+    assert found.pages[site.url()].body == b"direct"
+    assert found.errors[site.url("/?2")].reason == "proxy"  # type: ignore[attr-defined]
+    assert proxy.connections == 0
+
+
+def test_names_and_ports_that_do_not_answer_are_scrapys_errors(crawl: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        closed = f"http://127.0.0.1:{free.getsockname()[1]}/"
+
+    def nothing(*_: object, **__: object) -> None:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", nothing)
+    found = crawl(closed, "http://nowhere.test/", NEWSPORTAL_ALLOW_PRIVATE=["127.0.0.1"])
+    assert isinstance(found.errors[closed], DownloadConnectionRefusedError)
+    assert isinstance(found.errors["http://nowhere.test/"], CannotResolveHostError)
+
+
+def test_a_resolver_that_hangs_is_given_up(crawl: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: time.sleep(0.6))
+    found = crawl("http://slow.test/", DNS_TIMEOUT=0.2)
+    assert isinstance(found.errors["http://slow.test/"], CannotResolveHostError)
+
+
+# bombs: each costs one error and the crawl goes on
+
+
+BOMBS = {
+    "gzip": gzip.compress(bytes(50_000_000)),
+    "deflate": zlib.compress(bytes(50_000_000)),
+    "br": brotli.compress(bytes(50_000_000), quality=5),
+    "zstd": zstd.compress(bytes(50_000_000)),
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_bombs_stop_at_the_limit(crawl: Any, site: Any, response: Any, name: str) -> None:
+    site.routes["/bomb"] = response(BOMBS[name], content_encoding=name, content_type="text/html")
+    site.routes["/page"] = response(b"page")
+    found = crawl(site.url("/bomb"), site.url("/page"), NEWSPORTAL_ALLOW_PRIVATE=site.allow)
+    assert isinstance(found.errors[site.url("/bomb")], IgnoreRequest)
+    assert "DOWNLOAD_MAXSIZE" in str(found.errors[site.url("/bomb")])
+    assert found.pages[site.url("/page")].body == b"page"
+
+
+def _endless(piece: bytes, head: bytes) -> Iterator[bytes]:
+    yield head
+    while True:
+        yield piece
+
+
+CHUNKED = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
+
+
+def test_endless_bodies_stop_at_the_limit(crawl: Any, site: Any, response: Any) -> None:
+    site.routes["/chunked"] = lambda seen: _endless(b"2000\r\n" + b"a" * 8192 + b"\r\n", CHUNKED)
+    site.routes["/plain"] = lambda seen: _endless(b"a" * 8192, b"HTTP/1.1 200 OK\r\n\r\n")
+    site.routes["/told"] = b"HTTP/1.1 200 OK\r\ncontent-length: 99999999\r\n\r\n"
+    urls = [site.url(path) for path in ("/chunked", "/plain", "/told")]
+    found = crawl(*urls, NEWSPORTAL_ALLOW_PRIVATE=site.allow)
+    assert [type(found.errors[url]) for url in urls] == [DownloadCancelledError] * 3
+
+
+def test_huge_headers_are_refused(crawl: Any, site: Any) -> None:
+    site.routes["/many"] = lambda seen: _endless(b"a: bbbbbbbbbbbbbbbbbbbb\r\n" * 100, b"HTTP/1.1 200 OK\r\n")
+    site.routes["/informal"] = lambda seen: _endless(b"HTTP/1.1 103 Early Hints\r\na: b\r\n\r\n" * 100, b"")
+    site.routes["/long"] = lambda seen: _endless(b"b" * 8192, b"HTTP/1.1 200 OK\r\na: ")
+    began = time.monotonic()
+    found = crawl(*(site.url(path) for path in ("/many", "/informal", "/long")), NEWSPORTAL_ALLOW_PRIVATE=site.allow)
+    assert time.monotonic() - began < 4  # before the time-out
+    assert isinstance(found.errors[site.url("/many")], DownloadCancelledError)
+    assert isinstance(found.errors[site.url("/informal")], DownloadCancelledError)
+    assert isinstance(found.errors[site.url("/long")], DownloadFailedError)
+
+
+def test_slow_servers_end_with_the_time(crawl: Any, site: Any, slowly: Any) -> None:
+    """DOWNLOAD_TIMEOUT is for the whole exchange: a byte now and then does not prolong it."""
+    site.routes["/body"] = lambda seen: _then(CHUNKED, slowly(b"1\r\na\r\n", 0.1, 40))
+    site.routes["/head"] = lambda seen: _then(b"HTTP/1.1 200 OK\r\n", slowly(b"a: b\r\n", 0.1, 40))
+    site.routes["/silent"] = lambda seen: slowly(b"", 0.1, 40)
+    urls = [site.url(path) for path in ("/body", "/head", "/silent")]
+    began = time.monotonic()
+    found = crawl(*urls, NEWSPORTAL_ALLOW_PRIVATE=site.allow, DOWNLOAD_TIMEOUT=0.5)
+    assert time.monotonic() - began < 3
+    assert [type(found.errors[url]) for url in urls] == [DownloadTimeoutError] * 3
+
+
+def _then(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
+    yield first
+    yield from rest
+
+
+def test_connections_are_used_again(crawl: Any, site: Any, response: Any) -> None:
+    site.routes |= dict.fromkeys(("/1", "/2", "/3"), response(b"x", connection="keep-alive"))
+    urls = [site.url(path) for path in ("/1", "/2", "/3")]
+    found = crawl(*urls, NEWSPORTAL_ALLOW_PRIVATE=site.allow, CONCURRENT_REQUESTS_PER_DOMAIN=1)
+    assert len(found.pages) == 3
+    assert site.connections < 3  # the second request may start before the first connection is back
+
+
+def test_certificates_are_verified_unless_a_source_says_otherwise(crawl: Any, tls_port: int) -> None:
+    url = f"https://127.0.0.1:{tls_port}/"
+    trusting = {"url": url + "?2", "meta": {"verify_certificate": False}}
+    found = crawl(url, trusting, NEWSPORTAL_ALLOW_PRIVATE=["127.0.0.1"])
+    assert isinstance(found.errors[url], DownloadFailedError)
+    assert found.pages[trusting["url"]].body == b"secret"
+
+
+# saved crawls
+
+
+def test_a_crawl_that_was_archived_is_replayed(crawl: Any, site: Any, response: Any, tmp_path: Path) -> None:
+    packed = gzip.compress("旅游新闻".encode("gb18030"))
+    site.routes["/a"] = response(packed, content_encoding="gzip", content_type="text/html; charset=gbk", etag='"1"')
+    site.routes["/old"] = response(b"", "301 Moved", location="/a")
+    site.routes["/broken"] = response(b"sorry", "503 Busy")
+    urls = [site.url(path) for path in ("/a", "/old", "/broken", "/none")]
+    archive = tmp_path / "crawl.warc.gz"
+    first = crawl(*urls, NEWSPORTAL_ALLOW_PRIVATE=site.allow, NEWSPORTAL_ARCHIVE=str(archive))
+    connections = site.connections
+    again = crawl(*urls, "http://elsewhere.test/", NEWSPORTAL_REPLAY=str(archive))
+    assert site.connections == connections
+    for url in urls:
+        assert again.pages[url].status == first.pages[url].status
+        assert again.pages[url].body == first.pages[url].body
+    assert again.pages[site.url("/old")].url == site.url("/a")
+    assert again.pages[site.url("/a")].text == "旅游新闻"
+    assert again.pages[site.url("/a")].headers["ETag"] == b'"1"'
+    assert again.pages["http://elsewhere.test/"].status == 404
+    assert again.stats["replay/missing"] == 1
+    with open_index(archive) as index:
+        assert index.get(urls[0]).body == packed  # type: ignore[union-attr]
+
+
+def test_an_archive_grows_with_each_crawl(crawl: Any, site: Any, response: Any, tmp_path: Path) -> None:
+    archive = tmp_path / "crawl.warc.gz"
+    for path in ("/1", "/2"):
+        site.routes[path] = response(path.encode())
+        crawl(site.url(path), NEWSPORTAL_ALLOW_PRIVATE=site.allow, NEWSPORTAL_ARCHIVE=str(archive))
+    with open_index(archive) as index:
+        assert index.urls() == (site.url("/1"), site.url("/2"))
+
+
+def test_a_replayed_body_that_was_unpacked_before_it_was_saved(crawl: Any, tmp_path: Path) -> None:
+    archive = tmp_path / "crawl.warc.gz"
+    with Writer(archive) as writer:
+        for number, name in enumerate(["gzip", "br", "deflate", "zstd"]):
+            headers = (("Content-Encoding", name), ("Content-Type", "text/html"))
+            writer.write(Exchange(f"http://a.test/{number}", 200, headers, b"<html>plain</html>"))
+    found = crawl(*(f"http://a.test/{number}" for number in range(4)), NEWSPORTAL_REPLAY=str(archive))
+    assert {page.body for page in found.pages.values()} == {b"<html>plain</html>"}
+    assert len(found.pages) == 4
+
+
+def test_replayed_bodies_and_bombs_stop_at_the_limit(crawl: Any, tmp_path: Path) -> None:
+    archive = tmp_path / "crawl.warc.gz"
+    with Writer(archive) as writer:
+        writer.write(Exchange("http://a.test/long", 200, (), bytes(1_000_001)))
+        writer.write(Exchange("http://a.test/bomb", 200, (("Content-Encoding", "gzip"),), BOMBS["gzip"]))
+    found = crawl("http://a.test/long", "http://a.test/bomb", NEWSPORTAL_REPLAY=str(archive))
+    assert isinstance(found.errors["http://a.test/long"], DownloadCancelledError)
+    assert isinstance(found.errors["http://a.test/bomb"], IgnoreRequest)
+
+
+def test_a_replay_or_archive_that_cannot_be_used_stops_the_crawl(crawl: Any, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.warc"
+    bad.write_bytes(b"<html>")
+    with pytest.raises(ReplayError, match="not a readable WARC"):
+        crawl("http://a.test/", NEWSPORTAL_REPLAY=str(bad))
+    bad.write_bytes(b"<html>" * 100)
+    with pytest.raises(ArchiveError, match="not a gzipped WARC"):
+        crawl("http://a.test/", NEWSPORTAL_ARCHIVE=str(bad))
+    with pytest.raises(ArchiveError, match="cannot be replayed from the archive"):
+        crawl("http://a.test/", NEWSPORTAL_ARCHIVE=str(bad), NEWSPORTAL_REPLAY=str(bad))
+    with pytest.raises(ValueError, match="neither a network"):
+        crawl("http://a.test/", NEWSPORTAL_ALLOW_PRIVATE=["http://x/"])
+
+
+@pytest.mark.data
+def test_the_saved_web_is_replayed(crawl: Any, data: Path) -> None:
+    listed = json.loads((data / "web" / "dev.index.json").read_text())
+    articles = [article["url"] for article in listed["articles"]][::25]
+    urls = [*listed["feeds"][:5], *listed["hubs"][:5], *articles]
+    found = crawl(*urls, NEWSPORTAL_REPLAY=str(data / "web" / "dev.warc.gz"), ROBOTSTXT_OBEY=True, DOWNLOAD_MAXSIZE=1 << 24)
+    assert [url for url in urls if url not in found.pages] == []
+    assert {page.status for page in found.pages.values()} == {200}
+    assert all(page.body for page in found.pages.values())
