@@ -12,7 +12,7 @@ from sqlalchemy import Connection, delete, exists, insert, select, update
 
 from newsportal.items import FoldKey, content_id
 from newsportal.storage.dialects import upsert
-from newsportal.storage.tables import ARTICLES, EPOCH, FOLD_KEYS, LABELS, STORIES, TOPICS, UNFOLDED
+from newsportal.storage.tables import ARTICLES, EPOCH, FOLD_KEYS, LABELS, ORIGINAL_FIRST, STORIES, TOPICS, UNFOLDED
 
 HEAT_HALF_LIFE = timedelta(hours=12)
 """A report counts half after this time: yesterday evening's story needs twice the sites of this morning's. Chosen, not measured."""
@@ -115,14 +115,16 @@ def new_story(connection: Connection, article_id: str) -> str:
 def refresh(connection: Connection, story_id: str) -> None:
     """Work out a story's original, figures and labels from its versions; a story without any goes."""
     columns = (ARTICLES.c.id, ARTICLES.c.publisher, ARTICLES.c.site, ARTICLES.c.source, ARTICLES.c.category, ARTICLES.c.moment)
-    seen = (ARTICLES.c.first_seen, ARTICLES.c.length)
-    versions = connection.execute(select(*columns, *seen).where(ARTICLES.c.story_id == story_id)).mappings().all()
+    versions = (
+        connection.execute(select(*columns, ARTICLES.c.first_seen).where(ARTICLES.c.story_id == story_id).order_by(*ORIGINAL_FIRST))
+        .mappings()
+        .all()
+    )
     connection.execute(delete(LABELS).where(LABELS.c.story_id == story_id))
     if not versions:
         connection.execute(delete(STORIES).where(STORIES.c.id == story_id))
         return
-    # the original: the earliest; of several at the same moment (dates without a time) the fullest
-    head = min(versions, key=lambda version: (version["moment"], -version["length"], version["id"]))
+    head = versions[0]
     figures = {
         "head_id": head["id"],
         "count": len(versions),

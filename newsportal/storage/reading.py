@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Select, func, select, union_al
 from newsportal.items import content_id
 from newsportal.storage.base import Change, StoredArticle, Story, Tally
 from newsportal.storage.rows import article_from, storable, story_from
-from newsportal.storage.tables import ALIASES, ARTICLES, CHANGES, CONTENT, LABELS, REVISIONS, STORIES, TOPICS
+from newsportal.storage.tables import ALIASES, ARTICLES, CHANGES, CONTENT, LABELS, ORIGINAL_FIRST, REVISIONS, STORIES, TOPICS
 
 CHUNK = 500
 """Values in one ``IN (...)``: below every database's limit of parameters."""
@@ -92,8 +92,7 @@ def story(connection: Connection, id: str) -> Story | None:
     if row is None:
         moved = connection.scalar(select(ARTICLES.c.story_id).where(ARTICLES.c.id == id))
         return story(connection, moved) if moved else None
-    order = (ARTICLES.c.moment, ARTICLES.c.length.desc(), ARTICLES.c.id)
-    versions = _articles(connection, select(ARTICLES).where(ARTICLES.c.story_id == id).order_by(*order))
+    versions = _articles(connection, select(ARTICLES).where(ARTICLES.c.story_id == id).order_by(*ORIGINAL_FIRST))
     return story_from(dict(row), versions[0], tuple(versions))
 
 

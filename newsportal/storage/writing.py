@@ -14,7 +14,7 @@ from newsportal.storage.base import Added
 from newsportal.storage.dialects import upsert
 from newsportal.storage.folding import Repeated, choose, new_story, refresh, save_keys
 from newsportal.storage.rows import content_of, identity_of, row_of, sorted_by, storable, topics_of
-from newsportal.storage.tables import ALIASES, ARTICLES, CHANGES, CONTENT, FOLD_KEYS, REVISIONS, TOPICS, UNFOLDED
+from newsportal.storage.tables import ALIASES, ARTICLES, CHANGES, CONTENT, FOLD_KEYS, ORIGINAL_FIRST, REVISIONS, TOPICS, UNFOLDED
 
 
 def add(connection: Connection, article: Article, keys: Sequence[FoldKey], now: datetime) -> Added:
@@ -136,8 +136,7 @@ def _story_of(connection: Connection, article_id: str) -> str:
 
 def _members(connection: Connection, story_id: str) -> list[str]:
     """The ids of a story's articles, the original first."""
-    order = (ARTICLES.c.moment, ARTICLES.c.length.desc(), ARTICLES.c.id)
-    return list(connection.scalars(select(ARTICLES.c.id).where(ARTICLES.c.story_id == story_id).order_by(*order)))
+    return list(connection.scalars(select(ARTICLES.c.id).where(ARTICLES.c.story_id == story_id).order_by(*ORIGINAL_FIRST)))
 
 
 def _move(connection: Connection, article_id: str, story_id: str, **fold_columns: Any) -> None:

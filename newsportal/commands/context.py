@@ -1,0 +1,48 @@
+"""What a command on stored articles starts from: the sources file, the store it names, and the index that follows the store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import typer
+
+from newsportal.search import open_index
+from newsportal.search.base import Index
+from newsportal.sources import Sources, load
+from newsportal.storage import open_store
+from newsportal.storage.base import Store
+
+
+@contextmanager
+def open_all(sources_path: Path | None) -> Iterator[tuple[Sources, Store, Index]]:
+    """Sources, store and index, closed at the end. The store must exist. Raises ``SourcesError``, ``StoreError``, ``SearchError``."""
+    with open_record(sources_path) as (sources, store):
+        index = open_index(sources.index_uri)
+        try:
+            yield sources, store, index
+        finally:
+            index.close()
+
+
+@contextmanager
+def open_record(sources_path: Path | None) -> Iterator[tuple[Sources, Store]]:
+    """Sources and store alone, for what needs no search."""
+    sources = load(sources_path)
+    store = open_store(sources.store, create=False)
+    try:
+        yield sources, store
+    finally:
+        store.close()
+
+
+def moment(text: str | None) -> datetime | None:
+    """``--since``: an ISO 8601 date or time. Without a zone it is the time of this machine."""
+    if text is None:
+        return None
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        raise typer.BadParameter(f"{text!r} is no date; allowed: 2026-03-01, 2026-03-01T08:30, 2026-03-01T08:30+08:00") from error

@@ -1,0 +1,61 @@
+"""The migrations make what the tables say, from an installed package and from a zip."""
+
+from __future__ import annotations
+
+import zipfile
+from importlib.resources import files
+from pathlib import Path
+
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import create_engine
+
+from newsportal.storage import schema
+from newsportal.storage.dialects import open_engine, reading
+from newsportal.storage.tables import METADATA
+
+MIGRATIONS = files("newsportal.storage") / "migrations"
+
+
+def test_migrations_make_the_tables(tmp_path: Path) -> None:
+    engine = open_engine(f"sqlite:///{tmp_path}/news.db")
+    schema.prepare(engine)
+    with reading(engine) as connection:
+        assert schema.version(connection) == schema.HEAD
+        context = MigrationContext.configure(connection, opts={"compare_type": True, "compare_server_default": True})
+        assert compare_metadata(context, METADATA) == []
+    engine.dispose()
+
+
+def test_head_is_the_last_step() -> None:
+    with schema.folder(MIGRATIONS) as folder:
+        config = Config()
+        config.set_main_option("script_location", str(folder))
+        assert ScriptDirectory.from_config(config).get_heads() == [schema.HEAD]
+
+
+def test_every_step_can_be_taken_back() -> None:
+    engine = create_engine("sqlite://")
+    with engine.begin() as connection:
+        schema.migrate(connection, None, "memory")
+        with schema.folder(MIGRATIONS) as folder:
+            config = Config(attributes={"connection": connection})
+            config.set_main_option("script_location", str(folder))
+            command.downgrade(config, "base")
+        left = set(connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'table'").scalars())
+    assert left <= {"alembic_version", "sqlite_sequence"}
+    engine.dispose()
+
+
+def test_migrations_in_an_egg_are_unpacked(tmp_path: Path) -> None:
+    egg = tmp_path / "newsportal.egg"
+    with schema.folder(MIGRATIONS) as folder, zipfile.ZipFile(egg, "w") as archive:
+        for file in folder.rglob("*.py*"):
+            archive.write(file, Path("migrations") / file.relative_to(folder))
+    with schema.folder(zipfile.Path(egg, "migrations/")) as unpacked:
+        assert (unpacked / "env.py").read_text() == (MIGRATIONS / "env.py").read_text()
+        assert list((unpacked / "versions").glob("0001*.py"))
+    assert not unpacked.exists()
