@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from pydantic import PrivateAttr
 
+from newsportal import __version__
 from newsportal.sources.parts import Part, Politeness, Portal, Source
 from newsportal.sources.places import Feed, Forum, Gallery, Region
 from newsportal.sources.topics import CustomEngine, Topic
@@ -74,6 +75,12 @@ class Sources(Part):
         if scheme.partition("+")[0] != "sqlite" or not rest or rest.startswith((":memory:", "file:")):
             return f"sqlite:///{(self._folder / 'data' / DEFAULT_INDEX).absolute()}"
         return f"sqlite:///{Path(rest.partition('?')[0]).with_name(DEFAULT_INDEX)}"
+
+    @property
+    def user_agent(self) -> str:
+        """What the crawler calls itself, with whom to write to where that is known."""
+        contact = self.politeness.contact or self.portal.contact
+        return self.politeness.user_agent or f"newsportal/{__version__}" + (f" (+{contact})" if contact else "")
 
     def all(self) -> Iterator[Source]:
         """Every topic and source, in the order of the file, disabled ones too."""

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from newsportal.sources.values import Line, Name, Size, TimeZone, Url, Words
+from newsportal.sources.values import Line, Name, PrivateHosts, Size, TimeZone, Url
 
 Minutes = Annotated[float, Field(gt=0, le=43_200)]
 """Up to 30 days."""
@@ -71,7 +71,7 @@ class Politeness(Part):
     """What the crawler calls itself; by default newsportal with its version and the contact."""
     contact: Line | None = None
     """An address or page for the administrators of the sites that are visited."""
-    allow_private: Words = ()
-    """Hosts or networks in private address ranges that may be visited, such as 10.0.0.0/8 or wiki.intern."""
+    allow_private: PrivateHosts = ()
+    """Hosts or networks in private address ranges that may be visited, such as 10.0.0.0/8, *.intra.example or wiki:8080."""
     max_size: Size = 16 * 1024 * 1024
     """Longer answers are given up: bytes, or a text such as 16 MiB."""

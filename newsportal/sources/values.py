@@ -122,6 +122,13 @@ def _rule(value: str) -> str:
     return value
 
 
+def _private(value: str) -> str:
+    from newsportal.egress import Policy  # loads the network's libraries, which a file without private hosts does not need
+
+    Policy((value,))
+    return value
+
+
 EMPTY = dom.parse_html("")
 
 
@@ -162,6 +169,8 @@ Selector = Annotated[Word, AfterValidator(_checked(_selector))]
 Selectors = Annotated[tuple[Selector, ...], BeforeValidator(one_or_many, json_schema_input_type=Selector | list[Selector])]
 Rule = Annotated[str, StringConstraints(min_length=1, max_length=selector.MAX_PATTERN), AfterValidator(_checked(_rule))]
 Rules = Annotated[tuple[Rule, ...], BeforeValidator(one_or_many, json_schema_input_type=Rule | list[Rule])]
+PrivateHost = Annotated[Word, AfterValidator(_checked(_private))]
+PrivateHosts = Annotated[tuple[PrivateHost, ...], BeforeValidator(one_or_many, json_schema_input_type=PrivateHost | list[PrivateHost])]
 TimeZone = Annotated[str, AfterValidator(_zone)]
 Encoding = Annotated[str, AfterValidator(_encoding)]
 StoreUri = Annotated[str, BeforeValidator(_expanded), AfterValidator(_uri(tuple(STORES)))]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from newsportal import __version__
 from newsportal.engines import ENGINES
 from newsportal.errors import SourcesError
 from newsportal.sources import Breadth, Keywords, Sources, Topic, find, load, parse
@@ -153,6 +154,19 @@ def test_sources_are_found_by_key_and_by_name() -> None:
 )
 def test_sizes(written: str | int, size: int) -> None:
     assert loaded(f"politeness: {{max_size: {written}}}").politeness.max_size == size
+
+
+@pytest.mark.parametrize(
+    ("written", "agent"),
+    [
+        ("version: 1", f"newsportal/{__version__}"),
+        ("portal: {contact: a@b.example}", f"newsportal/{__version__} (+a@b.example)"),
+        ("portal: {contact: a@b.example}\npoliteness: {contact: https://c.example/}", f"newsportal/{__version__} (+https://c.example/)"),
+        ("politeness: {user_agent: mine/2, contact: a}", "mine/2"),
+    ],
+)
+def test_the_crawler_says_who_it_is(written: str, agent: str) -> None:
+    assert loaded(written).user_agent == agent
 
 
 def test_values_are_frozen_and_can_be_shared() -> None:

@@ -150,6 +150,7 @@ CASES = {
         "more than max_period (240)",
         None,
     ),
+    "no host": ("politeness: {allow_private: [10.0.0.0/8, a b]}", 1, "politeness.allow_private[1]", "neither a network", None),
     "prefix that is no URL": ("regions:\n- {name: a, prefix: a.example/x}", 2, "regions[0].prefix", "absolute URL", "https://a.example/x"),
     "later version": ("version: 2", 1, "version", "found the number 2; allowed: 1", None),
 }
