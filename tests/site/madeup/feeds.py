@@ -50,7 +50,12 @@ FEEDS = (
     Feed("chaoyin", "/feed.xml", "rss", quirk="shared-link"),
     Feed("shenyuan", "/rss.xml", "rss"),
     Feed("maze", "/rss.xml", "rss", quirk="utm"),
+    Feed("maze", "/odd.xml", "rss", quirk="odd-dates"),
+    Feed("maze", "/restless.xml", "rss", quirk="changing-etag"),
 )
+ODD_DATES = ("", "昨天 08:30", "3分钟前", "Mon, 01 Jan 0001 00:00:00 GMT", "Tue, 01 Jan 2099 00:00:00 GMT", "soon")
+"""What stands in place of dates in the feed with the quirk ``odd-dates``, in turn."""
+
 BY_PATH = {(feed.site, feed.path): feed for feed in FEEDS}
 
 
@@ -60,11 +65,12 @@ def entries(world: World, feed: Feed) -> list[Copy]:
 
 
 def feed_response(world: World, feed: Feed, request: Request) -> Response:
-    """The feed, or 304 when the client has it already (ETag first, else the date)."""
+    """The feed, or 304 when the client has it already (ETag first, else the date). The restless one says each time that it changed."""
     copies = entries(world, feed)
     body = BUILDERS[feed.kind](world, feed, copies).encode(feed.encoding, "xmlcharrefreplace")
-    tag = f'"{blake2b(body, digest_size=8).hexdigest()}"'
-    changed = format_datetime(copies[0].published)
+    restless = feed.quirk == "changing-etag"
+    tag = f'"{request.nth if restless else blake2b(body, digest_size=8).hexdigest()}"'
+    changed = format_datetime(world.now if restless else copies[0].published)
     fresh = Response(content_type=feed.content_type, body=body, headers=(("ETag", tag), ("Last-Modified", changed)))
     known = request.header("If-None-Match")
     if known == tag or (not known and request.header("If-Modified-Since") == changed):
@@ -83,13 +89,17 @@ def _rss(world: World, feed: Feed, copies: list[Copy]) -> str:
 
 
 def _rss_item(world: World, feed: Feed, copy: Copy) -> str:
-    date = "" if feed.quirk == "no-dates" else f"<pubDate>{format_datetime(copy.published)}</pubDate>"
+    date = "" if feed.quirk == "no-dates" else f"<pubDate>{_date(feed, copy)}</pubDate>"
     author = f"<author>{escape(copy.author)}</author>" if copy.author else ""
     guid = f'<guid isPermaLink="false">{feed.site}-{copy.number}</guid>'
     return (
         f"<item><title>{escape(copy.title)}</title><link>{escape(feed.link(world, copy))}</link>{guid}{date}{author}"
         f"<category>{escape(copy.category)}</category><description>{escape(copy.lead)}</description></item>"
     )
+
+
+def _date(feed: Feed, copy: Copy) -> str:
+    return ODD_DATES[copy.number % len(ODD_DATES)] if feed.quirk == "odd-dates" else format_datetime(copy.published)
 
 
 def _atom(world: World, feed: Feed, copies: list[Copy]) -> str:

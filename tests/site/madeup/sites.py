@@ -120,7 +120,7 @@ SITES: dict[str, Site] = {
         ),
         Site(
             "maze", "迷宫镇周报", "utf-8", "text/html; charset=utf-8",
-            "/story/{n}.html", "/{slug}/", "/{slug}/{page}.html", "{d:%Y-%m-%d %H:%M}", "{d:%m-%d}", byline="记者 {}",
+            "/story/{n}{p}.html", "/{slug}/", "/{slug}/{page}.html", "{d:%Y-%m-%d %H:%M}", "{d:%m-%d}", byline="记者 {}",
         ),
     )
 }  # fmt: skip

@@ -79,8 +79,8 @@ def _feeds(sites: list[Site], addresses: Mapping[str, str]) -> list[str]:
     return [_feed(feed, names[feed.site], addresses[feed.site], often[feed.site] > 1) for feed in chosen]
 
 
-def _feed(feed: Feed, site: str, address: str, with_kind: bool) -> str:
-    return f"  - name: {site}{f' {feed.kind}' if with_kind else ''}\n    url: {address}{feed.path}\n    site: {site}"
+def _feed(feed: Feed, site: str, address: str, several: bool) -> str:
+    return f"  - name: {site}{f' {feed.quirk or feed.kind}' if several else ''}\n    url: {address}{feed.path}\n    site: {site}"
 
 
 def _region(site: Site, address: str) -> str:

@@ -101,6 +101,14 @@ def _flaky(world: World, request: Request, limits: Limits) -> Response:
     return article_page(world, _copy(world, "maze-flaky"))
 
 
+def _circle(world: World, request: Request, limits: Limits) -> Response:
+    """Every page says that another follows; the last one's next is the second."""
+    copy = _copy(world, "maze-circle")
+    _, number = world.by_path[copy.site, request.path]
+    following = copy.paths[number if number < len(copy.paths) else 1]
+    return article_page(world, copy, number, related=f'<a href="{following}">下一页</a>')
+
+
 def _slow(world: World, request: Request, limits: Limits) -> Response:
     return replace(article_page(world, _copy(world, "maze-slow")), wait=limits.slow)
 
@@ -153,18 +161,16 @@ def _told(title: str, section: str) -> Answer:
     return lambda world, request, limits: _shell(title, layout("traps")[section].template)
 
 
-RETRY = (("Retry-After", "120"),)
+def _busy(retry_after: str) -> Answer:
+    return _text("<h1>503 Service Unavailable</h1>", 503, (("Retry-After", retry_after),))
+
 
 TRAPS: tuple[Trap, ...] = (
     Trap("/traps/missing.html", "寻找一条不存在的路", "fail", "404", _text("<h1>404</h1>", status=404)),
     Trap("/traps/broken.html", "机器今天不想上班", "fail", "500 every time", _text("<h1>500</h1>", status=500)),
-    Trap(
-        "/traps/busy.html",
-        "今天排队的人太多",
-        "fail",
-        "503 with Retry-After in the future",
-        _text("<h1>503</h1>", status=503, headers=RETRY),
-    ),
+    Trap("/traps/busy.html", "今天排队的人太多", "fail", "503 with Retry-After in seconds", _busy("120")),
+    Trap("/traps/busy-date.html", "十年以后再来看看", "fail", "503, Retry-After in 2038", _busy("Fri, 31 Dec 2038 23:59:59 GMT")),
+    Trap("/traps/busy-negative.html", "昨天就该来的客人", "fail", "503 with a negative Retry-After", _busy("-5")),
     Trap("/traps/soft404.html", "搬走了的老照相馆", "skip", "a missing page answered with 200", _told("页面不存在", "gone")),
     Trap("/traps/empty.html", "一张白纸也有话说", "skip", "200 without a body", _text("")),
     Trap("/traps/login.html", "会员专享的深度报道", "skip", "a login page answered with 200", _told("会员登录", "login")),
@@ -173,6 +179,8 @@ TRAPS: tuple[Trap, ...] = (
     Trap("/traps/digest.html", "今日要闻速览", "skip", "a list of links that looks like an article", _digest),
     Trap("/traps/loop-a", "绕镇一圈的环形公路", "fail", "a redirect loop", _to("/traps/loop-b")),
     Trap("/traps/loop-b", "环形公路的另外一半", "fail", "a redirect loop", _to("/traps/loop-a")),
+    Trap("/traps/hop-a", "一步一步走到云端去", "refuse", "169.254.169.254 at the third hop", _to("/traps/hop-b")),
+    Trap("/traps/hop-b", "再走一步就到云端了", "refuse", "169.254.169.254 at the second hop", _to("/traps/to-metadata")),
     Trap("/traps/to-file", "档案室里的一份文件", "refuse", "a redirect to file:///etc/passwd", _to("file:///etc/passwd")),
     Trap(
         "/traps/to-metadata",
@@ -193,6 +201,7 @@ STORY_TRAPS: tuple[Trap, ...] = (
     Trap("maze-slow", "", "store", "answers late", _slow, "maze-slow"),
     Trap("maze-nested", "", "survive", "100,000 nested elements", _nested, "maze-nested"),
     Trap("maze-type", "", "survive", "an article labelled application/octet-stream", _wrong_type, "maze-type"),
+    Trap("maze-circle", "", "store", "a pager that runs in a circle", _circle, "maze-circle"),
     Trap("maze-session", "", "store", "a session id that differs on every list", _story("maze-session"), "maze-session"),
     Trap("maze-slugs", "", "store", "one article under any slug", _story("maze-slugs"), "maze-slugs"),
 )

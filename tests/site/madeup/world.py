@@ -16,6 +16,9 @@ OLDEST_HOURS = 60.0
 """All stories lie within the time in which reposts are folded (three days)."""
 
 REPOST_HOURS = (0.4, 5.0)
+PAGING = frozenset({"chaoyin", "maze"})
+"""Sites that part long stories into pages; the others print them whole."""
+
 SLUGS = {**TOPICS, "World": "world"}
 CHANNELS_HANT = {"社会": "社會"}
 
@@ -105,7 +108,7 @@ class World:
 
     def _copy(self, story: Story, site: Site, published: datetime, chance: Random, origin: str | None) -> Copy:
         number = chance.randrange(100_000, 999_999)
-        parts = _parts(story.blocks, story.pages if site.key == "chaoyin" else 1)
+        parts = _parts(story.blocks, story.pages if site.key in PAGING else 1)
         prefix = "/private" if story.private else ""
         marks = ["", *(site.page.format(page=page) for page in range(2, len(parts) + 1))]
         return Copy(
