@@ -10,7 +10,7 @@ import copy
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, cast
 from urllib.parse import urljoin
 
 import lxml.html
@@ -39,6 +39,7 @@ __all__ = [
     "lines_of",
     "link_of",
     "parse_html",
+    "pieces",
     "text_of",
     "xpath",
 ]
@@ -215,8 +216,8 @@ def lines_of(node: Element) -> list[str]:
     return [line for line in lines if line]
 
 
-def _pieces(top: Element, brk: str) -> Iterator[str]:
-    """Text pieces in document order without recursion (pages nest deeper than Python's stack).
+def pieces(top: Element, skipped: frozenset[str] = SKIPPED) -> Iterator[tuple[Literal["text", "break"], str]]:
+    """The text nodes below ``top`` in document order, with a ``break`` wherever a line of the page ends. Never recursive.
 
     A line feed in the source is white space like any other; only ``pre`` means it.
     """
@@ -224,20 +225,24 @@ def _pieces(top: Element, brk: str) -> Iterator[str]:
     kept = 0
     for event, node in walk:
         if event == "start":
-            if node.tag in SKIPPED and node is not top:
-                walk.skip_subtree()
+            if node.tag in skipped and node is not top:
+                walk.skip_subtree()  # its end event follows, and with it the tail
                 continue
             kept += node.tag == "pre"
             if node.tag in BREAKING:
-                yield brk
+                yield "break", ""
             if node.text:
-                yield node.text if kept else node.text.replace("\n", " ")
+                yield "text", node.text if kept else node.text.replace("\n", " ")
         else:
             kept -= node.tag == "pre"
             if node.tag in BREAKING:
-                yield brk
+                yield "break", ""
             if node is not top and node.tail:
-                yield node.tail if kept else node.tail.replace("\n", " ")
+                yield "text", node.tail if kept else node.tail.replace("\n", " ")
+
+
+def _pieces(top: Element, brk: str) -> Iterator[str]:
+    return (brk if kind == "break" else text for kind, text in pieces(top))
 
 
 def link_of(node: Element, base: str) -> str | None:

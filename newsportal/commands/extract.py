@@ -1,0 +1,124 @@
+"""``newsportal extract``: saved pages or an address as JSON lines, one article a line."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any, BinaryIO
+
+import typer
+
+from newsportal import dom
+from newsportal.commands.pages import SavedPage, saved_pages
+from newsportal.errors import NewsportalError
+from newsportal.extractors import EXTRACTORS, Extract, extractor
+from newsportal.items import Extraction, Link, Page
+
+NOWHERE = "about:blank"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command("extract")(extract)
+
+
+def extract(
+    source: Annotated[
+        str, typer.Argument(metavar="FILE|URL|DIR|-", help="A saved page, an address, a folder of <id>.html(.gz), or standard input.")
+    ],
+    url: Annotated[str | None, typer.Option("--url", "-u", help="The address a saved page came from.")] = None,
+    algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"One of: {', '.join(EXTRACTORS)}.")] = "best",
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Where to write the JSON lines; standard output by default.")] = None,
+) -> None:
+    """Read the article of a page: title, text, date, author, pictures. One JSON line a page.
+
+    A page that gives no article has a line with "error", and the run goes on.
+    """
+    try:
+        run = extractor(algorithm)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--algorithm") from error
+    try:
+        if out is None:
+            _write(answers(source, url, algorithm, run), sys.stdout.buffer)
+        else:
+            with out.open("wb") as stream:
+                _write(answers(source, url, algorithm, run), stream)
+    except OSError as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(1) from error
+
+
+def answers(source: str, url: str | None, algorithm: str, run: Extract) -> Iterator[dict[str, Any]]:
+    """An answer line for each page, as a plain dict. Raises ``EgressDenied`` and ``FetchFailed`` for an address, ``FileNotFoundError``."""
+    now = datetime.now(UTC)
+    if source.startswith(("http://", "https://")):
+        page = _fetched(source)
+        yield {"id": source, **_answer(page, None, algorithm, run)}
+        return
+    for saved in _watched(list_or_stream(source)):
+        if saved.error is not None:
+            yield _failure(saved.id, saved.url or url, algorithm, saved.error)
+            continue
+        address = url or saved.url or NOWHERE
+        link = Link(address, "command", summary=saved.summary) if saved.summary else None
+        yield {"id": saved.id, **_answer(Page(address, saved.body, now), link, algorithm, run)}
+
+
+def list_or_stream(source: str) -> Iterable[SavedPage]:
+    return saved_pages(source)
+
+
+def _fetched(url: str) -> Page:
+    from newsportal import egress
+
+    return egress.fetch(url, egress.PUBLIC)
+
+
+def _watched(pages: Iterable[SavedPage]) -> Iterable[SavedPage]:
+    """A progress line on a terminal, when the answers go elsewhere."""
+    if not sys.stderr.isatty() or sys.stdout.isatty():
+        return pages
+    from rich.console import Console
+    from rich.progress import track
+
+    return track(pages, description="extracting", console=Console(stderr=True), transient=True)
+
+
+def _answer(page: Page, link: Link | None, algorithm: str, run: Extract) -> dict[str, Any]:
+    url = None if page.url == NOWHERE else page.url
+    try:
+        found = run(dom.document(page), link, page.fetched)
+    except NewsportalError as error:
+        return _failure(None, url, algorithm, str(error))
+    except Exception as error:  # noqa: BLE001  one page that breaks the reader must not end the run; the line says so
+        return _failure(None, url, algorithm, f"{type(error).__name__}: {error}")
+    return _plain(found, url, algorithm)
+
+
+def _failure(name: str | None, url: str | None, algorithm: str, why: str) -> dict[str, Any]:
+    empty = _plain(Extraction(), url, algorithm) | {"error": why}
+    return {"id": name, **empty} if name is not None else empty
+
+
+def _plain(found: Extraction, url: str | None, algorithm: str) -> dict[str, Any]:
+    return {
+        "url": found.canonical or url,
+        "title": found.title,
+        "text": found.text,
+        "published": found.published.isoformat() if found.published else None,
+        "author": found.author,
+        "images": [image.url for image in found.images],
+        "algorithm": found.algorithm or algorithm,
+        "pages": list(found.pages),
+    }
+
+
+def _write(rows: Iterator[dict[str, Any]], stream: BinaryIO) -> None:
+    """JSON lines in UTF-8, whatever the terminal's encoding is."""
+    for row in rows:
+        stream.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+        stream.flush()
