@@ -42,7 +42,7 @@ def _result(entry: Mapping[str, Any], fetched: datetime) -> Result | None:
     if site:
         title = title.removesuffix(f" - {site}") or title
     date = (entry.get("published") or entry.get("updated") or "").strip() or None
-    return Result(title, link, site, _summary(entry, title, site), date, published(date, fetched))
+    return Result(title, link, site, _summary(entry, title, site), date, published(date, fetched, title))
 
 
 def _summary(entry: Mapping[str, Any], title: str, site: str | None) -> str | None:

@@ -90,7 +90,7 @@ def _result(entry: Entry, document: Document, fetched: datetime) -> Result:
         site=entry.site,
         summary=entry.summary,
         date=entry.date,
-        published=published(entry.date, fetched),
+        published=published(entry.date, fetched, f"{entry.title}{entry.summary}"),
     )
 
 

@@ -21,6 +21,9 @@ from newsportal.extractors.result_fields import EDGE, is_date, is_labelled_adver
 MAX_BLOCKS = 200
 """Blocks of one page; engines give at most 100 results a page."""
 
+MAX_FOUND = 1000
+"""Matches of the block rule, frames included; a page that nests thousands of them is made to hurt."""
+
 NEARLY = 0.6
 """The share of the longest list at which an earlier wrapper is preferred."""
 
@@ -80,7 +83,7 @@ def apply(wrapper: Wrapper, document: Document, fetched: datetime) -> Iterator[R
 def blocks(wrapper: Wrapper, document: Document) -> list[Piece]:
     """The blocks, without frames: of blocks inside one another those that stand for one result, the outermost of these."""
     scope: Piece = document.html if any(rule.startswith("re:") for rule in selector.rules(wrapper.block)) else document.root
-    found = selector.select(scope, wrapper.block)
+    found = selector.select(scope, wrapper.block)[:MAX_FOUND]
     nodes = [block for block in found if isinstance(block, Element)]
     known = set(nodes)
     above = {node: [other for other in node.iterancestors() if other in known] for node in nodes}
@@ -107,7 +110,13 @@ def read_block(wrapper: Wrapper, block: Piece, document: Document, fetched: date
     opening, summary = split_summary(summary, site)
     date = date or opening
     return Result(
-        title, absolute(document, link), site, summary, date, published(date, fetched), selector.text(_first(block, wrapper.target))
+        title,
+        absolute(document, link),
+        site,
+        summary,
+        date,
+        published(date, fetched, f"{title}{summary}"),
+        selector.text(_first(block, wrapper.target)),
     )
 
 

@@ -13,7 +13,7 @@ from datetime import datetime
 from urllib.parse import urlsplit
 
 from newsportal.dom import SKIPPED, Element, lines_of, text_of
-from newsportal.extractors.date import find_dates, parse_date
+from newsportal.extractors.date import default_zone, find_dates, parse_date
 from newsportal.extractors.redirect import needs_fetch, resolve
 from newsportal.text import CJK, clean
 
@@ -39,6 +39,7 @@ MAX_LEAD = 16
 
 MAX_SITE = 80
 MAX_DATE = 40
+MAX_MIXED = 48
 MAX_LINES = 60
 """A record with more lines than this holds a whole widget; its summary is not looked for further down."""
 
@@ -50,6 +51,8 @@ SITE_CLASS = re.compile(
     r"(^|[-_\s])(cite|site|sitename|source|src|publisher|provider|url|showurl|domain|host|from|media|newsfrom|citeurl|author)",
     re.IGNORECASE,
 )
+SITE_LEAD = re.compile(r"^(新闻)?(来源|來源|出处|媒体|source)\s*[:：]\s*", re.IGNORECASE)
+DATE_HINT = re.compile(r"^.{0,20}(\d|昨|前天|刚刚|今天|yesterday|today)", re.IGNORECASE)
 DATE_CLASS = re.compile(r"(^|[-_\s])(date|time|posttime|pubtime|ago|age|timestamp|tm|dt)", re.IGNORECASE)
 SUMMARY_CLASS = re.compile(
     r"(snippet|abstract|abstr|summary|desc|content|digest|intro|excerpt|caption|(^|[-_\s])(st|s|text|txt)($|[-_\s]))", re.IGNORECASE
@@ -144,12 +147,16 @@ NEVER = datetime.fromisoformat("2100-01-01T00:00:00+00:00")
 """The clock for finding how a date is *written*: far enough for every date to be in the past."""
 
 
-def published(date: str | None, now: datetime) -> datetime | None:
-    """What a written date means. Beyond :func:`parse_date` it knows the short age of news cards (「2h」)."""
+def published(date: str | None, now: datetime, around: str = "") -> datetime | None:
+    """What a written date means. Beyond :func:`parse_date` it knows the short age of news cards (「2h」).
+
+    ``around``, title and summary, tells by its script which zone digits alone are in: 「2024-05-02 08:30」 in a Chinese
+    result is Beijing time.
+    """
     if date is None:
         return None
     text = date.strip(EDGE)
-    return parse_date(f"{AGE_UNIT.sub(_long_unit, text)} ago" if AGO.match(text) else text, now)
+    return parse_date(f"{AGE_UNIT.sub(_long_unit, text)} ago" if AGO.match(text) else text, now, default_zone(text + around))
 
 
 AGE_UNIT = re.compile(r"\s?[a-z]+\.?$", re.IGNORECASE)
@@ -179,7 +186,7 @@ def split_site(text: str | None) -> tuple[str | None, str | None]:
     if not text:
         return None, None
     date = date_in(text)
-    site = clean(text.replace(date, " ") if date else text).strip(EDGE)
+    site = SITE_LEAD.sub("", clean(text.replace(date, " ") if date else text).strip(EDGE))
     return (site if site and len(site) <= MAX_SITE else None), date
 
 
@@ -190,6 +197,9 @@ def entry(anchor: Element, nodes: Sequence[Element], title: str) -> Entry:
     site = small["site"] or next((line.strip(EDGE) for line in lines if HOST.match(line) and len(line) <= MAX_SITE), None)
     site, inner = split_site(site)
     date = small["date"] or inner or next((line.strip(EDGE) for line in lines if is_date(line)), None)
+    if date is None:
+        named, date = _mixed_line(lines, title)
+        site = site or named
     written, summary = split_summary(small["summary"] or _summary(lines, title, site), site)
     return Entry(title, (anchor.get("href") or "").strip(), site or _target_host(anchor.get("href") or ""), summary, date or written)
 
@@ -220,6 +230,16 @@ def host_of(url: str) -> str | None:
     return host.removeprefix("www.") if host else None
 
 
+def _mixed_line(lines: Sequence[str], title: str) -> tuple[str | None, str | None]:
+    """Site and date of the first short line that holds a date beside something: 「示例周刊 2024-05-05 08:30」."""
+    for line in lines:
+        if line != title and len(line) <= MAX_MIXED and DATE_HINT.search(line):
+            site, date = split_site(line)
+            if date:
+                return site, date
+    return None, None
+
+
 def _target_host(link: str) -> str | None:
     """The host a link leads to, where it says so; an engine's own name is nobody's site."""
     return None if needs_fetch(link) else host_of(resolve(link))
@@ -228,6 +248,7 @@ def _target_host(link: str) -> str | None:
 def _small_print(nodes: Sequence[Element], anchor: Element) -> dict[str, str | None]:
     """What the classes of a record name: site, date, summary. Shape confirms it, since classes lie."""
     found: dict[str, str | None] = {"site": None, "date": None, "summary": None}
+    loose = None
     above = set(anchor.iterancestors())
     for node in (node for top in nodes for node in top.iter()):
         if not isinstance(node.tag, str) or node.tag in SKIPPED or node in above or node is anchor or node.tag in HEADINGS:
@@ -238,11 +259,17 @@ def _small_print(nodes: Sequence[Element], anchor: Element) -> dict[str, str | N
             _keep(found, "site", site, MAX_SITE)
             _keep(found, "date", date, MAX_DATE)
         if node.tag == "time" or DATE_CLASS.search(name):
-            text = text_of(node).strip(EDGE)
-            _keep(found, "date", text if is_date(text) else None, MAX_DATE)
+            _keep(found, "date", _date_alone(text_of(node)), MAX_DATE)
+        elif len(node) == 0 and DATE_HINT.search(node.text or ""):
+            loose = loose or _date_alone(node.text or "")
         if SUMMARY_CLASS.search(name) and node.tag not in ("a", "img"):
             _keep_summary(found, text_of(node))
-    return found
+    return found | {"date": found["date"] or loose}
+
+
+def _date_alone(text: str) -> str | None:
+    shown = clean(text).strip(EDGE)
+    return shown if is_date(shown) else None
 
 
 def _site_and_date(node: Element) -> tuple[str | None, str | None]:

@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from statistics import median
 from urllib.parse import parse_qs, urlsplit
 
@@ -30,6 +31,9 @@ MIN_RECORDS = 2
 
 MAX_LINKS = 3000
 """Links looked at; the largest saved result page has 700."""
+
+MAX_DEPTH = 100
+"""Elements looked at above a link; the deepest link of the saved pages has 38."""
 
 FULL_TITLE = 10.0
 FULL_SUMMARY = 60.0
@@ -101,7 +105,8 @@ def result_list(document: Document) -> list[Entry]:
 def records(document: Document) -> list[Record]:
     """The records of the best list of the page."""
     own = page_host(document)
-    links = [link for link in document.root.iter("a") if _eligible(link, own)][:MAX_LINKS]
+    outside: dict[Element, bool] = {}
+    links = [link for link in document.root.iter("a") if _eligible(link, own) and not _is_outside(link, outside)][:MAX_LINKS]
     best: list[Record] = []
     most = 0.0
     for group in _groups(links):
@@ -142,12 +147,24 @@ def _eligible(link: Element, own: str) -> bool:
     href = (link.get("href") or "").strip()
     if not href or href.startswith("#") or re.match(r"(?!https?:)[a-zA-Z][\w+.-]*:", href) or is_advert(href):
         return False
-    if _asks_again(href, own) or not text_of(link):
-        return False
-    return not any(_outside(node) for node in link.iterancestors())
+    return not _asks_again(href, own) and bool(text_of(link))
 
 
-def _outside(node: Element) -> bool:
+def _is_outside(link: Element, known: dict[Element, bool]) -> bool:
+    """Whether ``link`` stands in navigation, a form, a paid block. ``known`` remembers the answer for each element above."""
+    above = []
+    answer = False
+    for node in link.iterancestors():
+        if node in known:
+            answer = known[node]
+            break
+        above.append(node)
+    for node in reversed(above):
+        answer = known[node] = answer or _starts_outside(node)
+    return answer
+
+
+def _starts_outside(node: Element) -> bool:
     if node.tag in OUTSIDE:
         return True
     if node.tag in ("body", "html", "main"):
@@ -199,8 +216,12 @@ def _names(node: Element | None) -> str:
     return "" if node is None else re.sub(r"\d+", "0", node.get("class") or "")
 
 
+def _above(link: Element) -> Iterator[Element]:
+    return islice(link.iterancestors(), MAX_DEPTH)
+
+
 def _records(group: Sequence[Element], own: str) -> list[Record]:
-    above = Counter(node for link in group for node in link.iterancestors())
+    above = Counter(node for link in group for node in _above(link))
     tops = [_top(link, above) for link in group]
     lines = Counter(line for link in group for line in set(lines_of(link)))
     repeated = frozenset(line for line, number in lines.items() if number > 1)
@@ -212,7 +233,7 @@ def _records(group: Sequence[Element], own: str) -> list[Record]:
 def _top(link: Element, above: Counter[Element]) -> Element:
     """The highest element that holds no other link of the group."""
     top = link
-    for node in link.iterancestors():
+    for node in _above(link):
         if above[node] > 1 or node.tag in ("body", "html"):
             break
         top = node
@@ -237,9 +258,9 @@ def _best_list(found: Sequence[Record]) -> list[Record]:
     """The records below the element with the largest sum of worths; the deepest such element."""
     sums: dict[Element, float] = defaultdict(float)
     for record in found:
-        for node in record.anchor.iterancestors():
+        for node in _above(record.anchor):
             sums[node] += record.worth
     if not sums:
         return []
     best = max(sums, key=lambda node: (round(sums[node], 6), sum(1 for _ in node.iterancestors())))
-    return [record for record in found if best in set(record.anchor.iterancestors())]
+    return [record for record in found if best in set(_above(record.anchor))]

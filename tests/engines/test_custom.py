@@ -1,0 +1,103 @@
+"""An engine described by a few strings: its address alone, or rules of any kind; mistakes are told with the field's name."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from newsportal.dom import Document, from_text
+from newsportal.engines import selector
+from newsportal.engines.custom import cross_check, custom
+from newsportal.engines.reading import read
+from newsportal.engines.selector import MAX_MATCHES
+
+NOW = datetime(2024, 5, 2, 9, tzinfo=UTC)
+URL = "https://sou.example.cn/search?q=##QUERY##&p=##START##"
+
+
+def site_search(rows: int = 6, summary: str = "记者走访了七家民宿，听他们算一笔细账，房租和人工一分不少。") -> Document:
+    """A news site's own search: every link leads to the same host."""
+    items = "".join(
+        f'<li class="item"><a class="tit" href="/2024/05/{number}.shtml">古镇民宿如何过冬（{number}）</a><p>{summary}</p>'
+        f'<span class="from">来源：示例周刊</span><span class="when">2024-05-0{1 + number % 2} 08:30</span></li>'
+        for number in range(rows)
+    )
+    menu = "".join(f'<li><a href="/{name}/">{name}</a></li>' for name in ("首页", "国内", "国际", "财经", "体育", "图片"))
+    return from_text(f'<body><ul class="menu">{menu}</ul><ul id="list">{items}</ul></body>', "https://sou.example.cn/search?q=x")
+
+
+CSS = {"block": "#list li.item", "title": "a.tit", "summary": "p", "site": ".from", "date": ".when"}
+XPATH = {"block": "//li[@class='item']", "title": "./a", "link": "./a/@href", "summary": "./p", "date": "xpath:span[2]"}
+PAPER = {
+    "block": r're:<li class="item">(.*?)</li>',
+    "title": r're:<a class="tit"[^>]*>(.*?)</a>',
+    "link": r're:href="(.*?)"',
+    "summary": r"re:<p>(.*?)</p>",
+    "date": r're:<span class="when">(.*?)</span>',
+}
+
+
+@pytest.mark.parametrize("rules", [CSS, XPATH, PAPER, {}], ids=["css", "xpath", "regular expressions", "none"])
+def test_rules_of_any_kind_or_none(rules: dict[str, str]) -> None:
+    page = read(custom("own", URL, **rules), site_search(), NOW)  # type: ignore[arg-type]
+    assert [row.title for row in page.results] == [f"古镇民宿如何过冬（{number}）" for number in range(6)]
+    assert page.results[3].link == "https://sou.example.cn/2024/05/3.shtml"
+    assert page.results[3].summary == "记者走访了七家民宿，听他们算一笔细账，房租和人工一分不少。"
+    assert page.results[3].published == datetime.fromisoformat("2024-05-02T08:30+08:00")
+    assert page.by == ("wrapper" if rules else "generic")
+    assert not page.changed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"url": "https://sou.example.cn/search"}, "url: must hold ##QUERY##"),
+        ({"url": "ftp://sou.example.cn/##QUERY##"}, "url: must be an http"),
+        ({"url": "https:///##QUERY##"}, "url: must be an http"),
+        ({"url": "http://[x/##QUERY##"}, "url: "),
+        ({"encoding": "gb-klingon"}, "encoding: unknown"),
+        ({"block": "li["}, "block: not a CSS selector"),
+        ({"block": "li", "title": "re:("}, "title: not a regular expression"),
+        ({"block": "li", "date": "//a["}, "date: not an XPath"),
+        ({"title": "h3 a"}, "title: a rule for a field needs a rule for the block"),
+    ],
+)
+def test_a_mistake_names_its_field(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message.replace("(", r"\(")):
+        custom("own", **{"url": URL, **arguments})
+
+
+def test_paging_and_encoding_are_the_engines_own() -> None:
+    engine = custom("own", URL, first=1, step=1, encoding="gbk", kind="news")
+    assert engine.request("旅游", 2) == "https://sou.example.cn/search?q=%C2%C3%D3%CE&p=3"
+    assert (engine.kind, engine.paged) == ("news", True)
+    assert not custom("one page", "https://s.example/?q=##QUERY##").paged
+
+
+def test_a_slow_pattern_gives_way_to_the_template_free_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selector, "TIME_LIMIT", 0.1)
+    page = read(custom("own", URL, block=r"re:(<li|<li class)+(.|..)*\1nothing"), site_search(), NOW)
+    assert (len(page.results), page.by, page.changed) == (6, "generic", True)
+
+
+def test_a_wrapper_is_trusted_after_several_pages() -> None:
+    report = cross_check(custom("own", URL, **CSS), [site_search(6), site_search(5)], NOW)  # type: ignore[arg-type]
+    assert (report.pages, report.results, report.trusted, report.problems) == (2, 11, True, ())
+    assert set(report.shares.values()) == {1.0}
+    assert not cross_check(custom("own", URL, **CSS), [site_search()], NOW).trusted  # type: ignore[arg-type]
+
+
+def test_a_wrapper_that_fails_on_one_page_is_not_trusted() -> None:
+    other = from_text(site_search(6).html.replace('class="item"', 'class="new"'))
+    report = cross_check(custom("own", URL, **CSS), [site_search(), other, from_text("<p>请输入验证码</p>")], NOW)  # type: ignore[arg-type]
+    assert not report.trusted
+    assert [problem.partition(":")[0] for problem in report.problems[:2]] == ["page 2", "page 3"]
+    assert "captcha" in report.problems[1]
+
+
+def test_matches_of_a_wide_block_are_bounded() -> None:
+    engine = custom("own", URL, block="re:<a(.*?)</a>", title="re:>(.*)", link='re:href="(.*?)"')
+    page = read(engine, from_text('<a href="https://a.example/">t</a>' * (2 * MAX_MATCHES)), NOW)
+    assert len(page.results) == 1

@@ -1,0 +1,89 @@
+"""Every engine reads its layouts: a page in ``fixtures/<engine>[-layout].html``, the answer beside it. A new layout adds both."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from newsportal import engines
+from newsportal.dom import Document, from_text
+from newsportal.engines.base import Engine
+from newsportal.engines.reading import read
+
+FIXTURES = Path(__file__).parent / "fixtures"
+PAGES = sorted(path.stem for path in FIXTURES.glob("*.json"))
+NOW = datetime(2024, 5, 2, 9, tzinfo=UTC)
+
+
+def page(name: str, url: str = "about:blank") -> Document:
+    return from_text((FIXTURES / f"{name}.html").read_text(encoding="utf-8"), url)
+
+
+def gold(name: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = json.loads((FIXTURES / f"{name}.json").read_text(encoding="utf-8"))
+    return rows
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_layout_is_read_in_full(name: str) -> None:
+    found = read(engines.load(name.partition("-")[0]), page(name), NOW)
+    assert [{key: getattr(row, key) for key in expected} for row, expected in zip(found.results, gold(name), strict=True)] == gold(name)
+    assert (found.by, found.changed) == ("wrapper", False)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_written_date_is_understood(name: str) -> None:
+    for row in read(engines.load(name.partition("-")[0]), page(name), NOW).results:
+        assert (row.published is None) == (row.date is None), row
+        assert row.published is None or row.published <= NOW, row
+
+
+@pytest.mark.parametrize("name", engines.names())
+def test_every_engine_has_a_page_and_keeps_its_name(name: str) -> None:
+    assert engines.load(name).name == name
+    assert any(stem == name or stem.startswith(f"{name}-") for stem in PAGES)
+
+
+@pytest.mark.parametrize("name", engines.names())
+def test_a_request_holds_the_query_and_nothing_of_the_template(name: str) -> None:
+    engine = engines.load(name)
+    assert engine.url.count("##QUERY##") == 1
+    assert "%E6%97%85%E6%B8%B8" in engine.request("旅游")
+    assert "##" not in engine.request("旅游", page=3)
+    assert (engine.request("旅游", 1) != engine.request("旅游")) == engine.paged
+
+
+def test_offsets_count_as_the_engine_counts() -> None:
+    assert "pn=20&" in engines.load("baidu_web").request("a", 2)
+    assert "page=3&" in engines.load("sogou_web").request("a", 2)
+    assert "first=21" in engines.load("bing_web").request("a", 2)
+
+
+def test_a_query_cannot_change_the_address() -> None:
+    url = engines.load("bing_web").request("a&first=99#x ##START## 100%")
+    assert url.endswith("q=a%26first%3D99%23x%20%23%23START%23%23%20100%25&first=1")
+
+
+def test_an_old_encoding_is_kept() -> None:
+    engine = Engine("old", "http://s.example/?q=##QUERY##", encoding="gb18030")
+    assert engine.request("旅游") == "http://s.example/?q=%C2%C3%D3%CE"
+
+
+def test_relative_links_become_absolute_where_the_address_is_known() -> None:
+    known = read(engines.load("sogou_web"), page("sogou_web-2022", "https://www.sogou.com/web?query=x"), NOW).results[0]
+    unknown = read(engines.load("sogou_web"), page("sogou_web-2022"), NOW).results[0]
+    assert known.link == f"https://www.sogou.com{unknown.link}"
+    assert unknown.link.startswith("/link?url=")
+
+
+def test_engines_load_when_they_are_asked_for() -> None:
+    code = "import sys, newsportal.engines; print([m for m in sys.modules if m.startswith('newsportal.engines.')])"
+    root = Path(__file__).resolve().parents[2]
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root)
+    assert done.stdout.strip() == "['newsportal.engines.base']"

@@ -1,0 +1,28 @@
+"""Whose result page a saved page is shows in its host and in whose wrapper reads it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from newsportal.dom import from_text
+from newsportal.engines.guess import UNKNOWN, guess
+
+FIXTURES = Path(__file__).parent / "fixtures"
+
+
+@pytest.mark.parametrize("name", ["baidu_web-2011", "sogou_web-2015", "bing_news-2022", "bing_web-2024", "duckduckgo_web-lite"])
+def test_by_the_wrapper_that_reads_most(name: str) -> None:
+    assert guess(from_text((FIXTURES / f"{name}.html").read_text(encoding="utf-8"))).name == name.partition("-")[0]
+
+
+def test_by_the_host() -> None:
+    html = (FIXTURES / "google_web-2024.html").read_text(encoding="utf-8")
+    assert guess(from_text(html, "https://www.google.co.jp/search?q=x")).name == "google_web"
+    assert guess(from_text(html, "https://www.baidu.com/s?wd=x")) is UNKNOWN
+
+
+def test_nobodys_page_has_no_engine() -> None:
+    assert guess(from_text("<p>hello</p>")) is UNKNOWN
+    assert UNKNOWN.parse is None

@@ -1,0 +1,164 @@
+"""Result lists are read without a template: whatever the classes are called, without navigation, paid results and related words."""
+
+from __future__ import annotations
+
+import json
+import re
+from hashlib import md5
+from pathlib import Path
+
+import pytest
+
+from newsportal.dom import Document, from_text
+from newsportal.extractors.result_fields import date_in, is_date, split_site, split_summary, title_of
+from newsportal.extractors.result_list import page_host, result_list
+
+FIXTURES = Path(__file__).parents[1] / "engines" / "fixtures"
+LAYOUTS = sorted(path.stem for path in FIXTURES.glob("*.json") if path.stem != "google_news_rss")
+
+NO_WORTH = frozenset({"google_news-front"})
+"""Without its classes this page shows only linked lines of text, like any navigation."""
+
+
+def layout(name: str) -> tuple[str, list[tuple[str, str]]]:
+    rows = json.loads((FIXTURES / f"{name}.json").read_text(encoding="utf-8"))
+    return (FIXTURES / f"{name}.html").read_text(encoding="utf-8"), [(row["title"], row["link"]) for row in rows]
+
+
+def found(html: str) -> list[tuple[str, str]]:
+    return [(entry.title, entry.link) for entry in result_list(from_text(html))]
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_every_layout_is_read_without_its_wrapper(name: str) -> None:
+    html, gold = layout(name)
+    assert found(html) == gold
+
+
+def renamed(html: str) -> str:
+    """The page after the engine renamed all its classes and ids, as Google does every few weeks."""
+    return re.sub(r"""\b(class|id)=(["'])(.*?)\2""", lambda match: f'{match[1]}="k{md5(match[3].encode()).hexdigest()[:6]}"', html)
+
+
+@pytest.mark.parametrize("name", [name for name in LAYOUTS if name not in NO_WORTH])
+def test_every_layout_is_read_under_new_names(name: str) -> None:
+    html, gold = layout(name)
+    missing = set(gold) - set(found(renamed(html)))
+    assert not missing
+
+
+def site_search(link: str = "/2024/{}.shtml", summary: str = "记者走访了七家民宿，听他们算一笔细账，房租和人工一分不少。") -> Document:
+    rows = "".join(
+        f'<dt><a href="{link.format(number)}">古镇民宿如何过冬（{number}）</a></dt><dd>{summary}</dd>'
+        f"<dd>示例周刊 2024-05-0{number} 08:30</dd>"
+        for number in range(1, 6)
+    )
+    menu = "".join(f'<li><a href="/{number}/">频道名称第{number}个栏目</a></li>' for number in range(20))
+    friends = "".join(f'<a href="https://f{number}.example/">友情链接网站{number}</a> ' for number in range(20))
+    html = f"<body><ul>{menu}</ul><dl>{rows}</dl><div class='links'>{friends}</div></body>"
+    return from_text(html, "https://sou.example.cn/s?q=x")
+
+
+def test_rows_without_a_common_element_are_put_together() -> None:
+    entries = result_list(site_search())
+    assert [entry.link for entry in entries] == [f"/2024/{number}.shtml" for number in range(1, 6)]
+    assert entries[4].summary == "记者走访了七家民宿，听他们算一笔细账，房租和人工一分不少。"
+    assert (entries[4].site, entries[4].date) == ("示例周刊", "2024-05-05 08:30")
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "",
+        "<p>text without links</p>",
+        "<ul>" + "".join(f'<li><a href="/c{number}/">频道{number}</a></li>' for number in range(30)) + "</ul>",
+        "<div>" + "".join(f'<a href="https://f{number}.example/">友情链接网站{number}</a>' for number in range(30)) + "</div>",
+        "<nav>"
+        + "".join(f'<h3><a href="https://a{number}.example/">标题标题标题{number}</a></h3><p>{"文" * 80}</p>' for number in range(9))
+        + "</nav>",
+        "<div>"
+        + "".join(f'<p><a href="/s?wd=热词{number}">热词{number}登上热搜榜首引发讨论</a>{"文" * 80}</p>' for number in range(9))
+        + "</div>",
+    ],
+    ids=["empty", "no links", "channels", "friends", "navigation", "other searches"],
+)
+def test_pages_without_a_list_have_none(html: str) -> None:
+    assert found(f"<html><body>{html}</body></html>") == []
+
+
+def test_paid_results_are_left_out_by_their_label() -> None:
+    rows = "".join(
+        f'<div><h3><a href="https://a{number}.example/">关于<em>广告</em>的报道第{number}篇</a></h3><p>{"摘要文字" * 20}</p></div>'
+        for number in range(4)
+    )
+    paid = f'<div><h3><a href="https://paid.example/">特价旅游团</a></h3><p>{"推广文字" * 20}</p><span>广告</span></div>'
+    assert [link for _, link in found(f"<div>{paid}{rows}</div>")] == [f"https://a{number}.example/" for number in range(4)]
+
+
+@pytest.mark.parametrize(
+    ("html", "host"),
+    [
+        ('<link rel="canonical" href="https://www.s.example/x"><a href="https://other.example/">a</a>', "s.example"),
+        ('<form action="https://s.example/search"></form>', "s.example"),
+        (
+            '<a href="https://a.s.example.cn/1">1</a><a href="https://b.s.example.cn/2">2</a><a href="https://x.example/">3</a>',
+            "example.cn",
+        ),
+        ("<p>nothing</p>", ""),
+    ],
+)
+def test_whose_page_it_is_when_nobody_says(html: str, host: str) -> None:
+    assert page_host(from_text(f"<html><head></head><body>{html}</body></html>")) == host
+
+
+@pytest.mark.parametrize(
+    ("html", "title"),
+    [
+        ("<a><h3>标题</h3><cite>a.example</cite></a>", "标题"),
+        ("<a><div>示例日报</div><div role='heading'>真正的标题</div></a>", "真正的标题"),
+        ("<a><div>示例日报</div><div>这是一条足够长的新闻标题</div><div>2小时前</div></a>", "这是一条足够长的新闻标题"),
+        ("<a><span><b>Example</b> https://a.example › x</span>The title itself</a>", "The title itself"),
+        ("<a>只有<em>文字</em></a>", "只有文字"),
+        ("<a>dict.cc Wörterbuch :: snow</a>", "dict.cc Wörterbuch :: snow"),
+    ],
+)
+def test_titles_of_links_that_hold_more(html: str, title: str) -> None:
+    assert title_of(from_text(html).css("a")[0]) == title
+
+
+@pytest.mark.parametrize(
+    ("text", "site", "date"),
+    [
+        ("新华网 2015年05月12日 08:00", "新华网", "2015年05月12日 08:00"),
+        ("a.example/x - 2018-11-12", "a.example/x", "2018-11-12"),
+        ("来源：示例周刊", "示例周刊", None),
+        ("2小时前", None, "2小时前"),
+        ("", None, None),
+        (None, None, None),
+    ],
+)
+def test_small_print_is_taken_apart(text: str | None, site: str | None, date: str | None) -> None:
+    assert split_site(text) == (site, date)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Nov 21, 2019 - Keyword tests", ("Nov 21, 2019", "Keyword tests")),
+        ("3天前来西昌过暖冬", ("3天前", "来西昌过暖冬")),
+        ("没有日期的一段摘要文字", (None, "没有日期的一段摘要文字")),
+        (
+            "公司公告称，截至目前一共有三十余家门店，将于2024年5月1日前关闭",
+            (None, "公司公告称，截至目前一共有三十余家门店，将于2024年5月1日前关闭"),
+        ),
+        (None, (None, None)),
+    ],
+)
+def test_a_summary_opens_with_its_date(text: str | None, expected: tuple[str | None, str | None]) -> None:
+    assert split_summary(text) == expected
+
+
+def test_what_is_a_date_and_what_only_holds_one() -> None:
+    assert all(map(is_date, ("2h", "23d", "昨天18:37", "- 2021-9-16", "发布于 2024-05-01", "3 hours ago")))
+    assert not any(map(is_date, ("", "一", "示例日报", "2024年度报告", "iPhone 15", "5月1日起多地景区实行预约制")))
+    assert date_in("示例 昨天18:37 报道") == "昨天18:37"
