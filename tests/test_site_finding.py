@@ -6,7 +6,7 @@ import json
 import re
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urljoin
+from urllib.parse import quote, urljoin, urlsplit
 
 import feedparser
 import pytest
@@ -170,7 +170,7 @@ def test_its_sources_load(web: MadeUpWeb, tmp_path: Path, traps: bool) -> None:
     assert [engine.name for engine in sources.engines] == ["baixun", "wansou", "kuaiwen"]
     assert sources.politeness.delay == 0
     assert sources.politeness.obey_robots
-    assert sources.politeness.allow_private == ("127.0.0.1",)
+    assert set(sources.politeness.allow_private) == {urlsplit(address).hostname for address in web.addresses.values()}
     assert sources.store == f"sqlite:///{tmp_path / 'data' / 'newsportal.db'}"
     assert any(region.prefix == web.url("maze") for region in sources.regions) is traps
     for feed in sources.feeds:

@@ -64,7 +64,7 @@ class MadeUpWeb:
 
     ``now`` (aware, to the minute) is the moment to which all dates relate; by default this minute. Equal ``now``, ``seed`` and
     addresses give equal bytes. ``port_base`` 0 takes free ports. ``hosts`` gives every site a loopback address of its own, 127.0.0.11
-    and up (Linux and Windows have them, macOS only after ``ifconfig lo0 alias``), for what tells sites apart by host without port.
+    and up, for what tells sites apart by host without port; a system without them (macOS) gets one address and many ports as before.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class MadeUpWeb:
         self.now = (now or datetime.now(CHINA)).replace(second=0, microsecond=0)
         if self.now.tzinfo is None:
             raise ValueError("now has no zone")
-        self.hosts = hosts
+        self.hosts = hosts and _has_addresses()
         self._options = (seed, port_base, limits, captcha_after)
         self._servers: list[_Server] = []
         self._threads: list[threading.Thread] = []
@@ -93,8 +93,8 @@ class MadeUpWeb:
         seed, port_base, limits, captcha_after = self._options
         try:
             for index, key in enumerate(KEYS):
-                host = f"127.0.0.{FIRST_HOST + index}" if self.hosts else LOOPBACK
-                self._servers.append(_Server((host, port_base and port_base + index), key, self))
+                host, step = (f"127.0.0.{FIRST_HOST + index}", 0) if self.hosts else (LOOPBACK, index)
+                self._servers.append(_Server((host, port_base and port_base + step), key, self))
         except OSError:
             self.stop()
             raise
@@ -179,6 +179,14 @@ class MadeUpWeb:
         with self._lock:
             self._visits.append(Visit(time.monotonic(), site, method, headers.get("Host", ""), target, headers, response.status))
         return response if response.status else None
+
+
+def _has_addresses() -> bool:
+    """Whether loopback is the whole network 127.0.0.0/8, as on Linux and Windows."""
+    with socket.socket() as probe, suppress(OSError):
+        probe.bind((f"127.0.0.{FIRST_HOST}", 0))
+        return True
+    return False
 
 
 class _Server(ThreadingMixIn, HTTPServer):
