@@ -1,0 +1,53 @@
+"""A small newsroom: a store, an index, and a way to write articles into both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from newsportal.items import Article, FoldKey, Link
+from newsportal.search import open_index
+from newsportal.search.base import Index, Query, Results
+from newsportal.storage import open_store
+from newsportal.storage.base import Added, Store
+
+NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
+
+
+@dataclass
+class Newsroom:
+    store: Store
+    index: Index
+    written: int = 0
+
+    def write(
+        self, title: str = "无题", text: str = "正文", *, keys: tuple[FoldKey, ...] = (), now: datetime = NOW, **changes: Any
+    ) -> Added:
+        """Store an article under an address of its own, not yet indexed."""
+        self.written += 1
+        name = changes.pop("identity", f"h{self.written}.example/a")
+        topic = changes.pop("topic", None)
+        link = Link(f"https://{name}", "feed:快讯", topic=topic)
+        return self.store.add(Article(link.url, link, now, identity=name, title=title, text=text, **changes), keys, now=now)
+
+    def find(self, text: str, **which: Any) -> Results:
+        self.index.follow(self.store)
+        return self.index.search(Query(text, **which))
+
+    def titles(self, text: str, **which: Any) -> list[str]:
+        return [hit.title for hit in self.find(text, **which).hits]
+
+
+@pytest.fixture
+def newsroom(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Newsroom]:
+    """In memory; with ``parametrize("newsroom", ["file"], indirect=True)`` the index is a file."""
+    uri = f"sqlite:///{tmp_path}/索 引/index.db" if getattr(request, "param", None) == "file" else "sqlite://"
+    room = Newsroom(open_store("sqlite://"), open_index(uri))
+    yield room
+    room.index.close()
+    room.store.close()

@@ -1,0 +1,305 @@
+"""What the index finds, in which order, and how it follows the store."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from newsportal.errors import SearchError
+from newsportal.items import Article, FoldKey, Link
+from newsportal.search import finding, layout, open_index
+from newsportal.search.base import MAX_QUERY_CHARS, Index, Query
+from newsportal.storage import open_store
+
+if TYPE_CHECKING:
+    from conftest import Newsroom
+
+NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+
+
+def test_is_an_index(newsroom: Newsroom) -> None:
+    assert isinstance(newsroom.index, Index)
+
+
+class TestWords:
+    @pytest.mark.parametrize(
+        "query",
+        [
+            "旅游", "旅遊", "旅游业", "臺灣", "台湾",  # simplified for traditional and back
+            "园", "复", "市民在",  # one character; characters over the bounds of words
+            "张伟峰", "伟峰", "張偉",  # a name, however it is cut
+            "covid", "ＣＯＶＩＤ", "Covid-19", "19", "abc", "ABC", "3.5%",
+            "台湾旅游业复苏", "旅游 公园", "title:旅游", "标题：台湾", "标题:旅", "TITLE:台湾", "site:河湾", "站点:河湾新闻网",
+            "author:张", "作者:记者张", "topic:出行", "话题:出行", "分类:社会",
+            '"公园游玩"', "“公园游玩”", "「游玩，市民」", "+旅游 公园", "公园 -火星", '公园 -"火星人"',
+        ],
+    )  # fmt: skip
+    def test_found(self, newsroom: Newsroom, query: str) -> None:
+        newsroom.write(
+            "臺灣旅遊業復甦", "游客在公园游玩，市民在一旁。張偉峰说：COVID-19 降到 3.5%，ＡＢＣ 报道。",
+            site="河湾新闻网", author="记者张", topic="出行", category="社会",
+        )  # fmt: skip
+        newsroom.write("其他", "完全无关的内容")
+        assert newsroom.titles(query) == ["臺灣旅遊業復甦"]
+
+    @pytest.mark.parametrize(
+        "query",
+        [
+            "火星",
+            '"公园旅游"',
+            "标题:公园",
+            "旅游 -公园",
+            '旅游 -"公园游玩"',
+            "site:别的",
+            "+火星 旅游",
+            "art",
+            "旅游 -标题:台湾",
+            "",
+            " ",
+            "*",
+            "-旅游",
+            "🚀",
+        ],
+    )
+    def test_not_found(self, newsroom: Newsroom, query: str) -> None:
+        newsroom.write("台湾旅游", "公园游玩 party", site="河湾新闻网")
+        assert newsroom.titles(query) == []
+
+    def test_every_character_and_pair_of_a_text_finds_it(self, newsroom: Newsroom) -> None:
+        text = "研究生命起源的華人社區成员李慕白在南京市长江大桥上表示欧阳锋已离开"
+        newsroom.write("桥", text)
+        missed = [
+            text[at : at + size] for size in (1, 2, 3) for at in range(len(text) - size + 1) if not newsroom.titles(text[at : at + size])
+        ]
+        assert missed == []
+
+    def test_a_title_tells_more_than_a_body(self, newsroom: Newsroom) -> None:
+        newsroom.write("市场", "黄金 黄金 黄金 价格")
+        newsroom.write("黄金价格", "市场")
+        for n in range(5):
+            newsroom.write(f"其他 {n}", "别的")
+        assert newsroom.titles("黄金") == ["黄金价格", "市场"]
+
+    def test_words_come_before_mere_characters(self, newsroom: Newsroom) -> None:
+        newsroom.write("甲", "大学生活动很多", published=NOW)
+        newsroom.write("乙", "他们的生活很好", published=NOW - HOUR)
+        assert newsroom.titles("生活") == ["乙", "甲"]
+
+    def test_when_not_all_words_are_there_some_will_do(self, newsroom: Newsroom) -> None:
+        newsroom.write("甲", "北京的天气")
+        assert newsroom.titles("北京 火星 木星") == ["甲"]
+        newsroom.write("乙", "北京和火星，还有木星")
+        assert newsroom.titles("北京 火星 木星") == ["乙"]
+
+    def test_any_part_of_a_phrase_is_in_order(self, newsroom: Newsroom) -> None:
+        newsroom.write("甲", "climate change is here")
+        newsroom.write("乙", "change the climate")
+        assert newsroom.titles('"climate change"') == ["甲"]
+        assert newsroom.titles('"limate chang"') == []
+
+
+class TestAnyQuery:
+    @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @given(st.one_of(st.text(), st.text(alphabet="\"*():^-+{}[]'\\ NEARORNOT标题旅游:：“”％_;", max_size=40)))
+    @example('" OR 1=1 --')
+    @example("NEAR(旅游 公园, 5)")
+    @example("{title body}: 旅游")
+    @example("旅游*")
+    @example("title:")
+    @example("-")
+    @example('"')
+    @example('"""')
+    @example("^旅游")
+    @example("旅游 AND")
+    @example("\x00旅游")
+    @example("\ud800旅游")
+    def test_is_answered(self, newsroom: Newsroom, query: str) -> None:
+        if not newsroom.written:
+            newsroom.write("旅游", "公园")
+        results = newsroom.find(query)
+        assert len(results.hits) == results.total <= 1
+
+    @pytest.mark.parametrize("piece", ["旅", "旅游", "a ", '"旅游" ', "-x ", "((((", "abc", "title:旅 ", "的 "])
+    def test_of_ten_thousand_characters(self, newsroom: Newsroom, piece: str) -> None:
+        newsroom.write("旅游", "公园")
+        newsroom.find((piece * MAX_QUERY_CHARS)[: 2 * MAX_QUERY_CHARS])
+
+    def test_a_pasted_article_finds_itself(self, newsroom: Newsroom) -> None:
+        text = "昨天下午河湾镇的新桥正式通车，附近居民前来观看，镇长在仪式上讲话。" * 100
+        newsroom.write("桥", text)
+        assert newsroom.titles(text) == ["桥"]
+
+    @pytest.mark.parametrize("which", [{"offset": -1}, {"limit": 0}, {"limit": -5}, {"offset": 99}])
+    def test_odd_pages(self, newsroom: Newsroom, which: dict[str, int]) -> None:
+        newsroom.write("旅游", "公园")
+        assert newsroom.find("旅游", **which).total == 1
+
+
+class TestLists:
+    def test_stories_are_shown_once(self, newsroom: Newsroom) -> None:
+        key = FoldKey("k", "same-title")
+        newsroom.write("桥通车", keys=(key,), published=NOW - HOUR)
+        newsroom.write("桥通车", keys=(key,), published=NOW)
+        newsroom.write("桥塌了")
+        results = newsroom.find("桥")
+        assert (results.total, sorted(hit.folded for hit in results.hits)) == (2, [0, 1])
+        assert newsroom.find("桥", collapse=False).total == 3
+
+    def test_by_time_and_in_a_time(self, newsroom: Newsroom) -> None:
+        for n in range(5):
+            newsroom.write(f"桥 {n}", "桥" * (n % 3), published=NOW - n * HOUR)
+        assert newsroom.titles("桥", sort="time") == [f"桥 {n}" for n in range(5)]
+        assert newsroom.titles("桥", sort="time", since=NOW - 2 * HOUR, until=NOW) == ["桥 1", "桥 2"]
+
+    def test_more_in_one_second_than_it_has_places(self, newsroom: Newsroom, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Many pages tell the day alone."""
+        monkeypatch.setattr(layout, "PLACES", 4)
+        for n in range(20):
+            newsroom.write(f"桥 {n}", published=NOW)
+        assert newsroom.find("桥", since=NOW, until=NOW + timedelta(seconds=1)).total == 20
+
+    def test_any_year(self, newsroom: Newsroom) -> None:
+        newsroom.write("桥 古", published=datetime(1, 1, 1, tzinfo=UTC))
+        newsroom.write("桥 六零", published=datetime(1960, 1, 1, tzinfo=UTC))
+        results = newsroom.find("桥", sort="time", since=datetime(1, 1, 1, tzinfo=UTC))
+        assert [hit.title for hit in results.hits] == ["桥 六零", "桥 古"]
+
+    def test_pages(self, newsroom: Newsroom) -> None:
+        for n in range(25):
+            newsroom.write(f"桥 {n}")
+        pages = [newsroom.titles("桥", offset=offset, limit=10) for offset in (0, 10, 20)]
+        assert [len(page) for page in pages] == [10, 10, 5]
+        assert len({title for page in pages for title in page}) == 25
+
+    def test_filters_are_exact(self, newsroom: Newsroom) -> None:
+        newsroom.write("桥 1", topic="交通", site="河湾新闻网", category="社会")
+        newsroom.write("桥 2", topic="交通部", site="河湾新闻", category="社会新闻")
+        for which in ({"topic": "交通"}, {"site": "河湾新闻网"}, {"category": "社会"}):
+            assert newsroom.titles("桥", **which) == ["桥 1"]
+            assert newsroom.titles("座桥 火车", **which) == []
+
+    def test_facets_count_stories(self, newsroom: Newsroom) -> None:
+        key = FoldKey("k", "same-title")
+        newsroom.write("桥", keys=(key,), site="甲", topic="交通", category="社会", published=NOW)
+        newsroom.write("桥", keys=(key,), site="乙", topic="交通", published=NOW)
+        newsroom.write("桥", site="甲", topic="旅游", published=NOW - 48 * HOUR)
+        facets = newsroom.find("桥").facets
+        assert facets["site"] == {"甲": 2, "乙": 1}
+        assert facets["topic"] == {"交通": 1, "旅游": 1}
+        assert facets["category"] == {"社会": 1}
+        days = [moment.astimezone().date().isoformat() for moment in (NOW, NOW - 48 * HOUR)]
+        assert list(facets["day"].items()) == [(days[0], 1), (days[1], 1)]
+
+    def test_more_than_can_be_counted(self, newsroom: Newsroom, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(finding, "MAX_CANDIDATES", 5)
+        for n in range(7):
+            newsroom.write(f"桥 {n}", published=NOW - n * HOUR)
+        results = newsroom.find("桥", sort="time")
+        assert (results.total, results.capped) == (5, True)
+        assert [hit.title for hit in results.hits] == [f"桥 {n}" for n in range(5)]  # the newest
+
+    def test_a_hit_tells_what_a_list_needs(self, newsroom: Newsroom) -> None:
+        added = newsroom.write("桥<b>", "河上的<script>桥</script>", site="河湾", published=NOW - HOUR)
+        (hit,) = newsroom.find("桥").hits
+        assert (hit.id, hit.story_id, hit.site) == (added.id, added.story_id, "河湾")
+        assert (hit.published, hit.moment) == (NOW - HOUR, NOW - HOUR)
+        assert hit.title_html == "<mark>桥</mark>&lt;b&gt;"
+        assert hit.snippet_html == "河上的&lt;script&gt;<mark>桥</mark>&lt;/script&gt;"
+        assert newsroom.find("桥").words == ("桥",)
+
+
+@pytest.mark.parametrize("newsroom", ["memory", "file"], indirect=True)
+class TestFollowing:
+    def test_reads_each_change_once(self, newsroom: Newsroom) -> None:
+        newsroom.write("桥")
+        assert newsroom.index.follow(newsroom.store) == 1
+        assert newsroom.index.position() == newsroom.store.last_seq()
+        assert newsroom.index.follow(newsroom.store) == 0
+
+    def test_a_newer_text_takes_the_place(self, newsroom: Newsroom) -> None:
+        for text in ("旧桥", "新路", "高塔"):
+            newsroom.write("题", text, identity="x.example/1")
+            assert newsroom.find(text).total == 1
+        assert newsroom.titles("旧桥") == newsroom.titles("新路") == []
+
+    def test_topics_learnt_later(self, newsroom: Newsroom) -> None:
+        newsroom.write("桥", identity="x.example/1", topic="交通")
+        newsroom.find("桥")
+        newsroom.write("桥", identity="x.example/1", topic="旅游")
+        assert newsroom.find("桥", topic="旅游").total == newsroom.find("桥", topic="交通").total == 1
+
+    def test_folds_by_hand(self, newsroom: Newsroom) -> None:
+        one, two = newsroom.write("桥 一"), newsroom.write("桥 二")
+        assert newsroom.find("桥").total == 2
+        newsroom.store.fold(two.id, one.story_id, reason="editor", now=NOW)
+        assert newsroom.find("桥").total == 1
+        newsroom.store.unfold(two.id, now=NOW)
+        assert newsroom.find("桥").total == 2
+
+    def test_rebuild_answers_meanwhile_and_the_same_after(self, newsroom: Newsroom) -> None:
+        for n in range(5):
+            newsroom.write(f"桥 {n}", published=NOW - n * HOUR)
+        before = newsroom.find("桥")
+        seen: list[int] = []
+
+        def progress(done: int) -> None:
+            seen.append(newsroom.index.search(Query("桥")).total)
+            newsroom.write("桥 新")  # comes while it is built
+
+        assert newsroom.index.rebuild(newsroom.store, progress) == 5
+        assert seen == [5]
+        after = newsroom.find("桥")
+        assert after.total == 6
+        assert {hit.id for hit in before.hits} < {hit.id for hit in after.hits}
+        assert newsroom.index.position() == newsroom.store.last_seq()
+
+
+def test_two_followers_at_once(tmp_path: Path) -> None:
+    store = open_store(f"sqlite:///{tmp_path}/news.db")
+    uri = f"sqlite:///{tmp_path}/index.db"
+    for n in range(50):
+        link = Link(f"https://a.example/{n}", "feed:x")
+        store.add(Article(link.url, link, NOW, identity=str(n), title=f"桥 {n}", text="河"), now=NOW)
+    indexes = [open_index(uri) for _ in range(3)]
+    threads = [threading.Thread(target=index.follow, args=(store,)) for index in indexes]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {index.search(Query("桥")).total for index in indexes} == {50}
+    for index in indexes:
+        index.close()
+    store.close()
+
+
+def test_an_index_of_another_version_is_made_anew(tmp_path: Path) -> None:
+    uri = f"sqlite:///{tmp_path}/index.db"
+    open_index(uri).close()
+    with sqlite3.connect(tmp_path / "index.db") as connection:
+        connection.execute("UPDATE meta SET value = 99 WHERE name = 'version'")
+        connection.execute("UPDATE meta SET value = 7 WHERE name = 'position'")
+    connection.close()
+    index = open_index(uri)
+    assert index.position() == 0
+    assert index.search(Query("桥")).total == 0
+    index.close()
+
+
+@pytest.mark.parametrize("uri", ["elastic://x", "data/index.db", "", "sqlite"])
+def test_what_is_no_index_uri(uri: str) -> None:
+    with pytest.raises(SearchError, match=r"sqlite:///data/"):
+        open_index(uri)
+
+
+def test_a_broken_index_says_that_it_may_be_deleted(tmp_path: Path) -> None:
+    (tmp_path / "index.db").write_text("坏" * 1000, encoding="utf-8")
+    with pytest.raises(SearchError, match="may be deleted at any time"):
+        open_index(f"sqlite:///{tmp_path}/index.db")
