@@ -29,6 +29,9 @@ FEW = 0.5
 WITHIN = 0.6
 """The longer list is the same list only if this share of the wrapper's results is in it; else it is something else that repeats."""
 
+LEFTOVER = 2
+"""So few results beside a real list are what is left of an old layout (a box above the results), not the list: both are kept."""
+
 MANY = 5
 """Entries of a real list; pages that say 「没有找到」 still show a few links (hot words, tips)."""
 
@@ -72,15 +75,15 @@ def _wrapped(engine: Engine, document: Document, fetched: datetime) -> list[Resu
 
 
 def _longer(wrapped: Sequence[Result], free: Sequence[Result]) -> list[Result] | None:
-    """The longer list with the wrapper's results in their places, if the wrapper read only a part of the same list."""
+    """The longer list with the wrapper's results in it, if the wrapper read only a part of the page's results."""
     if len(wrapped) >= FEW * len(free):
         return None
     known = {result.link: result for result in wrapped}
     within = sum(1 for result in free if result.link in known)
-    if within < WITHIN * len(known):
+    if within < WITHIN * len(known) and not (len(wrapped) <= LEFTOVER and len(free) >= MANY):
         return None
     rest = [result for result in wrapped if result.link not in {other.link for other in free}]
-    return [known.get(result.link, result) for result in free] + rest
+    return rest + [known.get(result.link, result) for result in free]
 
 
 def _result(entry: Entry, document: Document, fetched: datetime) -> Result:

@@ -33,7 +33,7 @@ MAX_LINKS = 3000
 """Links looked at; the largest saved result page has 700."""
 
 MAX_DEPTH = 100
-"""Elements looked at above a link; the deepest link of the saved pages has 38."""
+"""Elements looked at above a link; the deepest link of the saved result pages has 24."""
 
 FULL_TITLE = 10.0
 FULL_SUMMARY = 60.0

@@ -97,15 +97,26 @@ def test_a_wrapper_that_knows_half_of_the_layout_is_completed_in_page_order() ->
     assert (page.by, page.changed) == ("generic", True)
 
 
-def test_few_results_beside_another_list_stay() -> None:
+def beside_another_list(known: int) -> str:
+    """A page with ``known`` results in Baidu's layout, and another list of nine in no layout we know."""
     few = "".join(
         f'<div class="c-container"><h3><a href="https://r{number}.example/">结果第{number}条的标题</a></h3>'
         f'<div class="c-abstract">{SUMMARY}</div></div>'
-        for number in range(2)
+        for number in range(known)
     )
-    page = read(engines.load("baidu_web"), from_text(f'<div id="content_left">{few}</div>{unknown_layout(9)}'), NOW)
-    assert [result.link for result in page.results] == ["https://r0.example/", "https://r1.example/"]
+    return f'<div id="content_left">{few}</div>{unknown_layout(9)}'
+
+
+def test_results_beside_another_list_stay() -> None:
+    page = read(engines.load("baidu_web"), from_text(beside_another_list(3)), NOW)
+    assert [result.link for result in page.results] == [f"https://r{number}.example/" for number in range(3)]
     assert (page.by, page.changed) == ("wrapper", False)
+
+
+def test_what_is_left_of_an_old_layout_is_not_the_list() -> None:
+    page = read(engines.load("baidu_web"), from_text(beside_another_list(1)), NOW)
+    assert [result.link for result in page.results[:2]] == ["https://r0.example/", "https://n0.example/a/0.html"]
+    assert (len(page.results), page.by, page.changed) == (10, "generic", True)
 
 
 @pytest.mark.parametrize(
