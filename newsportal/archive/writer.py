@@ -61,12 +61,13 @@ class Writer:
         self.path = Path(path)
         self._lock = threading.Lock()
         try:
-            self._file: IO[bytes] = self.path.open("a+b")
+            self._file = self.path.open("a+b", buffering=0)
         except OSError as error:
             raise ArchiveError(f"{self.path}: {error.strerror or error}") from error
         try:
             self._claim()
-            self._file.truncate(_sound_length(self._file, self.path))
+            self._end = _sound_length(self._file, self.path)
+            self._file.truncate(self._end)
             self._append([_info(software, self.path.name)])
         except BaseException:
             self._file.close()
@@ -106,12 +107,19 @@ class Writer:
         packed = BytesIO()
         for record in records:
             WARCWriter(packed, gzip=True, warc_version="1.1").write_record(record)
-        try:
-            with self._lock:
-                self._file.write(packed.getvalue())
-                self._file.flush()
-        except (OSError, ValueError) as error:
-            raise ArchiveError(f"{self.path}: {error}") from error
+        with self._lock:
+            try:
+                self._write(packed.getbuffer())
+            except (OSError, ValueError) as error:  # the disk is full, or the writer is closed
+                if not self._file.closed:
+                    self._file.truncate(self._end)  # what follows must not stand behind half a record
+                raise ArchiveError(f"{self.path}: {error}") from error
+
+    def _write(self, data: memoryview) -> None:
+        written = 0
+        while written < len(data):
+            written += self._file.write(data[written:]) or 0
+        self._end += written
 
 
 class _AsServed(StatusAndHeaders):  # type: ignore[misc]

@@ -38,6 +38,9 @@ MAX_HEAD = 256 * 1024
 NAME_SECONDS = 60.0
 """How long a checked address is used again: as long as resolvers commonly cache."""
 
+MAX_NAMES = 10_000
+"""Hosts whose addresses are remembered, as in Scrapy's own cache."""
+
 CONNECT_SECONDS = 10.0
 """For one address of several: the next may answer."""
 
@@ -64,6 +67,8 @@ class Names:
             found = await looked_up.addTimeout(self._timeout, self._reactor)
         except (OSError, DeferredTimeoutError) as error:
             raise CannotResolveHostError(f"no address for {host!r}: {error}") from error
+        if len(self._known) >= MAX_NAMES:
+            self._known.clear()
         self._known[host, port] = (monotonic() + NAME_SECONDS, found)
         return found
 

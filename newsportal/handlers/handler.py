@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Generic, Self, TypeVar
 from weakref import WeakKeyDictionary
 
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
+from scrapy.exceptions import NotConfigured
 
 from newsportal.archive import Exchange, Index, Writer, open_index
 from newsportal.egress import Policy, check_url
@@ -99,23 +100,41 @@ class Handler(BaseDownloadHandler):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
+        self._index: Index | None = None
+        self._writer: Writer | None = None
         try:
             self._outfit = Outfit.of(crawler.settings)
-            self._index = INDEXES.take(self._outfit.replay) if self._outfit.replay else None
-            self._writer = WRITERS.take(self._outfit.archive) if self._outfit.archive else None
+            if self._outfit.archive:
+                self._writer = WRITERS.take(self._outfit.archive)
+            if self._outfit.replay:
+                self._index = INDEXES.take(self._outfit.replay)
         except (NewsportalError, ValueError) as error:
-            _FAILED[crawler] = error  # Scrapy would only log it; the guard stops the crawl
-            raise
+            if self._writer is not None and self._outfit.archive:
+                WRITERS.leave(self._outfit.archive)
+            _FAILED[crawler] = error  # Scrapy would go on without a handler; the guard stops the crawl
+            raise NotConfigured(str(error)) from error
         self._max_bytes = crawler.settings.getint("DOWNLOAD_MAXSIZE")
         self._guarded: dict[bool, GuardedHandler] = {}
+        self._stopping = False
 
     async def download_request(self, request: Request) -> Response:
         """Raises ``EgressDenied``, ``ArchiveError`` and what Scrapy's HTTP handler raises."""
         asked = datetime.now(UTC)
         response = await self._network(request) if self._index is None else self._replayed(request, self._index)
         if self._writer is not None:
-            await asyncio.to_thread(self._writer.write, _exchange(request, response, asked))
+            await self._write(self._writer, _exchange(request, response, asked))
         return response
+
+    async def _write(self, writer: Writer, exchange: Exchange) -> None:
+        """A crawl whose archive has holes is worth less than one that stops."""
+        try:
+            await asyncio.to_thread(writer.write, exchange)
+        except ArchiveError as error:
+            if self.crawler.engine is not None and not self._stopping:
+                self._stopping = True
+                logger.error("the crawl stops, its archive cannot be written: %s", error)
+                asyncio.ensure_future(self.crawler.engine.close_spider_async(reason="archive-failed"))  # noqa: RUF006 - the engine holds it
+            raise
 
     def _replayed(self, request: Request, index: Index) -> Response:
         response = answer(request, index, request.meta.get("download_maxsize", self._max_bytes))

@@ -35,6 +35,9 @@ RETRY_SECONDS = 600.0
 MAX_REDIRECTS = 5
 """RFC 9309, 2.3.1.2."""
 
+MAX_ORIGINS = 20_000
+"""Origins whose rules are kept; beyond that the oldest are asked for again."""
+
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 PRIORITY = 1000
@@ -99,6 +102,9 @@ class RobotsMiddleware:
     async def _learn(self, origin: str, request: Request) -> Rules:
         try:
             rules = await self._fetch(f"{origin}/robots.txt", request)
+            self._known.pop(origin, None)
+            if len(self._known) >= MAX_ORIGINS:
+                del self._known[next(iter(self._known))]
             self._known[origin] = (self._clock() + (RETRY_SECONDS if rules.refusal else VALID_SECONDS), rules)
             return rules
         finally:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import resource
 import socket
 import time
 import zlib
@@ -309,6 +311,29 @@ def test_a_replay_or_archive_that_cannot_be_used_stops_the_crawl(crawl: Any, tmp
         crawl("http://a.test/", NEWSPORTAL_ARCHIVE=str(bad), NEWSPORTAL_REPLAY=str(bad))
     with pytest.raises(ValueError, match="neither a network"):
         crawl("http://a.test/", NEWSPORTAL_ALLOW_PRIVATE=["http://x/"])
+
+
+def test_a_full_disk_stops_the_crawl_and_leaves_a_sound_archive(crawl: Any, site: Any, response: Any, tmp_path: Path) -> None:
+    archive = tmp_path / "crawl.warc.gz"
+    paths = [f"/{number}" for number in range(30)]
+    site.routes |= {path: response(os.urandom(2000)) for path in paths}
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, hard))
+    try:
+        found = crawl(
+            *(site.url(path) for path in paths),
+            NEWSPORTAL_ALLOW_PRIVATE=site.allow,
+            NEWSPORTAL_ARCHIVE=str(archive),
+            CONCURRENT_REQUESTS=1,
+        )
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert found.stats["finish_reason"] == "archive-failed"
+    assert len(site.seen) < 15
+    assert any(isinstance(error, ArchiveError) for error in found.errors.values())
+    with open_index(archive) as index:
+        assert index.warnings == ()
+        assert set(index.urls()) == set(found.pages)
 
 
 @pytest.mark.data
