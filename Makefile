@@ -9,7 +9,6 @@ RUN_READY := $(VENV)/.ready-run
 TEST_READY := $(VENV)/.ready-test
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 HOST ?= 127.0.0.1
-PORT ?= 8000
 
 .PHONY: help run demo test test-fast check lock clean tools
 
@@ -17,10 +16,10 @@ help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 run: $(RUN_READY)  ## set up, crawl what sources.yaml says, and serve the portal
-	$(BIN)/newsportal up --host $(HOST) --port $(PORT)
+	$(BIN)/newsportal up --host $(HOST) $(if $(PORT),--port $(PORT))
 
 demo: $(RUN_READY)  ## the same on a made-up Web, without any network
-	$(BIN)/python tests/site/demo.py --host $(HOST) --port $(PORT)
+	$(BIN)/python tests/site/demo.py --host $(HOST) $(if $(PORT),--port $(PORT))
 
 test: $(TEST_READY) tools check  ## set up and run all checks and tests
 	$(BIN)/python -m pytest -q -m "not slow and not browser" -n 2

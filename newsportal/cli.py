@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from typer.core import TyperGroup
 
 from newsportal import __version__
 from newsportal.errors import NewsportalError
@@ -14,12 +16,32 @@ from newsportal.errors import NewsportalError
 COMMANDS = ("up", "crawl", "serve", "search", "source", "extract", "results", "links", "export", "evaluate", "doctor")
 """In the order of ``--help``: what an editor needs first."""
 
+
+class Commands(TyperGroup):
+    """Loads a command's module when it is asked for: ``newsportal search`` need not wait for the portal's or the crawl's libraries."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        names: dict[str, Any] = dict.fromkeys(COMMANDS)
+        self.commands = names  # for "Did you mean ...?"
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in COMMANDS:
+            return None
+        part = typer.Typer(rich_markup_mode="rich")
+        import_module(f"newsportal.commands.{cmd_name}").register(part)
+        return typer.main.get_group(part).commands[cmd_name]
+
+
 app = typer.Typer(
     name="newsportal",
+    cls=Commands,
     help="Name your topics and sources in sources.yaml; a minute later you have your own topic news portal.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    add_completion=True,
     rich_markup_mode="rich",
 )
 
@@ -32,13 +54,9 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def _options(
-    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version and exit."),
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")] = False,
 ) -> None:
     pass
-
-
-for _name in COMMANDS:
-    import_module(f"newsportal.commands.{_name}").register(app)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -38,5 +38,5 @@ def web() -> Iterator[MadeUpWeb]:
     """The made-up Web on free loopback ports, one for all tests; ``web.reset()`` makes it forget."""
     from madeup import MadeUpWeb
 
-    with MadeUpWeb() as web:
+    with MadeUpWeb(hosts=True) as web:
         yield web

@@ -9,7 +9,7 @@ import sys
 import threading
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -87,7 +87,7 @@ def register(app: typer.Typer) -> None:
 
 def up(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port to listen on.")] = 8000,
+    port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port to listen on; default: the first free one from 8000 on.")] = None,
     sources: Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")] = None,
     every: Annotated[float, typer.Option(min=0.1, help="Minutes between two looks at what is due.")] = DEFAULT_EVERY,
 ) -> None:
@@ -95,9 +95,8 @@ def up(
     load(sources)  # every mistake is told before anything starts
     console = Console(highlight=False, markup=False, soft_wrap=True)
     crawls = Crawls(sources, every, console)
-    options: dict[str, Any] = {"host": host, "port": port, "sources": sources}
     crawls.start()
     try:
-        serve.run(**options)
+        serve.run(host, port, sources)
     finally:
         crawls.stop()

@@ -104,7 +104,7 @@ class MetasearchSpider(NewsSpider):
             self.ledger.list_failed(source.key, f"blocked: {block.reason}", response.url)
             self.ledger.rest(source.key, utcnow() + timedelta(seconds=block.rest))
             return
-        if found.changed:
+        if found.changed and (found.results or page == 0):  # a later page without results is the end of the list
             self.ledger.layout_changed(source.key)
         fresh = False
         async for request in self.follow(source, topic, found.results):

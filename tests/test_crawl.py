@@ -1,0 +1,137 @@
+"""The main job end to end: real HTTP to the made-up Web on loopback, the real spiders, stages, store and index."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from newsportal.storage import open_store
+from newsportal.storage.base import Store, StoredArticle, StoryFilter
+
+pytestmark = pytest.mark.slow
+
+
+def crawl(sources: Path, *options: str) -> dict[str, Any]:
+    command = [sys.executable, "-m", "newsportal", "crawl", "--json", "--sources", str(sources), *options]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "Traceback" not in done.stderr, done.stderr[-3000:]
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def sources(web: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    web.reset()
+    return web.sources(tmp_path_factory.mktemp("门户 一") / "sources.yaml")
+
+
+@pytest.fixture(scope="module")
+def first(web: Any, sources: Path) -> dict[str, Any]:
+    return crawl(sources)
+
+
+@pytest.fixture(scope="module")
+def store(first: dict[str, Any], sources: Path) -> Iterator[Store]:
+    opened = open_store(f"sqlite:///{sources.parent}/data/newsportal.db")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def stored(store: Store) -> dict[str, StoredArticle]:
+    return {article.url: article for article in store.all_articles()}
+
+
+def wanted(web: Any) -> list[dict[str, Any]]:
+    return [article for article in web.manifest()["articles"] if article["expect"] == "store" and article["site"] != "maze"]
+
+
+def test_every_article_that_may_be_had_is_stored(web: Any, stored: dict[str, StoredArticle]) -> None:
+    missing = [article["url"] for article in wanted(web) if article["url"] not in stored]
+    assert missing == []
+
+
+def test_titles_and_texts_are_those_that_were_written(web: Any, stored: dict[str, StoredArticle]) -> None:
+    wrong = []
+    for article in wanted(web):
+        found = stored[article["url"]]
+        sentences = [line for line in article["text"].split("\n") if len(line) > 20]
+        lost = [line for line in sentences if line[:15] not in found.text]
+        if "".join(found.title.split()) != "".join(article["title"].split()) or len(lost) > len(sentences) / 5:
+            wrong.append((article["url"], found.title, article["title"], lost))
+    assert wrong == []
+
+
+def test_what_robots_txt_forbids_is_not_asked_for(web: Any, first: dict[str, Any]) -> None:
+    asked = {visit.path for visit in web.requests}
+    assert not [path for path in asked if path.startswith("/private/")]
+
+
+def test_the_report_adds_up(first: dict[str, Any]) -> None:
+    for row in first["sources"]:
+        assert row["entries"] == row["known"] + row["repeated"] + row["new"], row
+        assert row["new"] == row["parsed"] + sum(row["failed"].values()), row
+        assert row["parsed"] == row["stored"] + row["folded"] + row["same"], row
+    assert first["total"]["stored"] > 0
+    assert {row["source"].partition(":")[0] for row in first["sources"]} == {"engine", "feed", "region"}
+
+
+def test_reposts_with_one_title_are_one_story_and_nothing_is_thrown_away(web: Any, store: Store, stored: dict[str, StoredArticle]) -> None:
+    groups: dict[tuple[str, str], list[StoredArticle]] = {}
+    for article in wanted(web):
+        if not article["column"] and article["same_text"]:
+            groups.setdefault((article["story"], article["title"]), []).append(stored[article["url"]])
+    reposted = {key: versions for key, versions in groups.items() if len({version.site for version in versions}) > 1}
+    assert reposted, "the made-up Web has reposts"
+    for key, versions in reposted.items():
+        assert len({version.story_id for version in versions}) == 1, key
+        story = store.story(versions[0].story_id)
+        assert story is not None
+        assert story.count >= len(versions)
+
+
+def test_standing_columns_are_not_folded(web: Any, stored: dict[str, StoredArticle]) -> None:
+    columns = [stored[article["url"]] for article in wanted(web) if article["column"]]
+    assert len(columns) > 1
+    assert len({column.story_id for column in columns}) == len(columns)
+
+
+def test_topics_hold_what_their_keywords_say(store: Store) -> None:
+    travel = store.stories(StoryFilter(topic="旅游")).stories
+    assert travel
+    assert all("旅游" in topics for topics in (story.head.topics for story in travel) if topics)
+
+
+def test_a_second_crawl_stores_nothing_new_and_says_why(
+    first: dict[str, Any], sources: Path, store: Store, stored: dict[str, StoredArticle]
+) -> None:
+    second = crawl(sources)["total"]
+    assert second["stored"] == second["folded"] == 0, second
+    assert second["known"] > 0
+    assert {article.url for article in store.all_articles()} == set(stored)
+
+
+def test_scrapy_crawl_does_the_same(web: Any, tmp_path: Path) -> None:
+    sources = web.sources(tmp_path / "sources.yaml")
+    command = [sys.executable, "-m", "scrapy", "crawl", "metasearch", "-a", "topic=旅游", "-s", f"NEWSPORTAL_SOURCES={sources}"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, cwd=Path(__file__).resolve().parent.parent)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "Traceback" not in done.stderr, done.stderr[-3000:]
+    opened = open_store(f"sqlite:///{tmp_path}/data/newsportal.db")
+    try:
+        assert opened.tally().by_topic["旅游"] > 0
+    finally:
+        opened.close()
+
+
+def test_an_unknown_topic_names_those_there_are(sources: Path) -> None:
+    command = [sys.executable, "-m", "newsportal", "crawl", "--topic", "旅行", "--sources", str(sources)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert "旅游" in done.stderr
