@@ -1,0 +1,251 @@
+"""``newsportal source``: look at sources.yaml, check it, try its sources, add to it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+from ruamel.yaml.comments import CommentedMap
+
+from newsportal import engines
+from newsportal.commands.discovery import Proposal, free_name, propose
+from newsportal.commands.trial import Reading, Trial, article, engine_trial, fetcher, query_for, trials
+from newsportal.errors import NewsportalError, SourcesError
+from newsportal.sources import (
+    FILE_NAME,
+    CustomEngine,
+    Feed,
+    Forum,
+    Gallery,
+    Region,
+    Source,
+    Sources,
+    Topic,
+    append,
+    edit,
+    find,
+    load,
+    schema_text,
+)
+from newsportal.sources.spelling import did_you_mean
+from newsportal.text import clean
+
+MAX_SHOWN = 10
+"""Entries that are shown; ``--json`` has all."""
+
+PREVIEW_CHARS = 160
+SCHEMA_NAME = "sources.schema.json"
+SCHEMA_LINE = "# yaml-language-server: $schema="
+
+SourcesFile = Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")]
+AsJson = Annotated[bool, typer.Option("--json", help="One line of JSON for each.")]
+
+app = typer.Typer(help="Look at sources.yaml, check it, try its sources, add to it.", no_args_is_help=True)
+
+
+def register(parent: typer.Typer) -> None:
+    parent.add_typer(app, name="source")
+
+
+@app.command("list")
+def list_(sources: SourcesFile = None, as_json: AsJson = False) -> None:
+    """List topics, engines, feeds, regions, forums and galleries."""
+    known = load(sources)
+    rows = [_row(source) for source in known.all()]
+    if as_json:
+        for row in rows:
+            typer.echo(json.dumps(row, ensure_ascii=False))
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("key", "", "what is visited", "topics, category"):
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        mark = "" if row["enabled"] else "off"
+        cells = (row["key"], mark, " ".join(row["visits"]), ", ".join(filter(None, [*row["topics"], row["category"]])))
+        table.add_row(*map(Text, cells))  # a name may hold [brackets], which are not markup
+    console().print(table)
+
+
+def _row(source: Source) -> dict[str, Any]:
+    return {
+        "key": source.key,
+        "name": source.name,
+        "kind": source.family,
+        "enabled": source.enabled,
+        "visits": list(_visits(source)),
+        "topics": list(getattr(source, "topics", ())),
+        "category": getattr(source, "category", None),
+    }
+
+
+def _visits(source: Source) -> Sequence[str]:
+    """What of a source is fetched first: addresses, or the engines of a topic."""
+    if isinstance(source, Topic):
+        return source.engines
+    if isinstance(source, Region | Gallery):
+        return source.seeds
+    return (source.url,) if isinstance(source, Feed | Forum | CustomEngine) else ()
+
+
+@app.command()
+def check(sources: SourcesFile = None, as_json: AsJson = False) -> None:
+    """Print every mistake of sources.yaml with its line; exit status 1 if there is one."""
+    try:
+        known = load(sources)
+    except SourcesError as error:
+        for problem in error.problems:
+            plain = {"file": problem.file, "line": problem.line, "key": problem.key, "message": problem.message, "hint": problem.hint}
+            typer.echo(json.dumps(plain, ensure_ascii=False) if as_json else str(problem))
+        raise typer.Exit(1) from error
+    if not as_json:
+        count = sum(1 for source in known.all() if source.enabled)
+        typer.echo(f"{known.path or 'the packaged sources.yaml'}: no mistakes; {count} topics and sources enabled")
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON Schema of sources.yaml, for editors."""
+    typer.echo(schema_text(), nl=False)
+
+
+@app.command()
+def init(
+    path: Annotated[Path, typer.Argument(help="The file to write.")] = Path(FILE_NAME),
+    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
+) -> None:
+    """Write a sources.yaml to start from, and its schema beside it."""
+    if path.exists() and not force:
+        raise NewsportalError(f"{path} is there already; --force writes over it")
+    text = files("newsportal").joinpath(FILE_NAME).read_text("utf-8")
+    first, _, rest = text.partition("\n")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"{SCHEMA_LINE}{SCHEMA_NAME}\n{rest}" if first.startswith(SCHEMA_LINE) else text, "utf-8")
+    path.with_name(SCHEMA_NAME).write_text(schema_text(), "utf-8")
+    typer.echo(f"{path} written; look at it, then: newsportal crawl")
+
+
+@app.command()
+def add(
+    url: Annotated[str, typer.Argument(help="A feed, a page that has a feed, or a list page of articles.")],
+    name: Annotated[str | None, typer.Option(help="Its name; default: the title it gives itself.")] = None,
+    category: Annotated[str | None, typer.Option(help="The category of its articles.")] = None,
+    sources: SourcesFile = None,
+) -> None:
+    """Look at an address, and add the feed or region behind it to sources.yaml."""
+    path = sources or find()
+    if path is None:
+        raise NewsportalError("there is no sources.yaml here or above; write one with: newsportal source init")
+    known = load(path)
+    found = propose(url if "://" in url else f"https://{url}", fetcher(known))
+    values = _entry(found, name, category, known)
+
+    def change(document: CommentedMap) -> None:
+        append(document, found.kind, values)
+
+    edit(path, change)
+    kind = "feed" if found.kind == "feeds" else "region"
+    typer.echo(f"{kind}:{values['name']} added to {path}: {found.entries} entries now. Try it: newsportal source test '{values['name']}'")
+
+
+def _entry(found: Proposal, name: str | None, category: str | None, known: Sources) -> dict[str, str]:
+    """The proposal's values under a name of its own. Raises ``NewsportalError`` for an address that is there already."""
+    listed: Sequence[Feed | Region] = known.feeds if found.kind == "feeds" else known.regions
+    address = found.values.get("url") or found.values.get("seeds") or found.values["prefix"]
+    for source in listed:
+        if address in _visits(source):
+            raise NewsportalError(f"{address} is there already, as {source.key}")
+    values = {**found.values, "name": name or free_name(found.values["name"], [source.name for source in listed])}
+    return values | ({"category": category} if category else {})
+
+
+@app.command("test")
+def try_(
+    name: Annotated[str, typer.Argument(help="A feed, region, engine or topic of sources.yaml, or a built-in engine.")],
+    query: Annotated[str | None, typer.Option(help="What to ask an engine; default: what its topic asks.")] = None,
+    sources: SourcesFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Fetch one list page and one article of a source, and show what is found; exit status 1 if nothing is."""
+    known = load(sources)
+    good = True
+    for trial, reading in _tried(name, known, query):
+        good &= trial.failure is None
+        if as_json:
+            typer.echo(json.dumps(_plain(trial, reading), ensure_ascii=False))
+        else:
+            _show(trial, reading)
+    if not good:
+        raise typer.Exit(1)
+
+
+def _tried(name: str, known: Sources, query: str | None) -> list[tuple[Trial, Reading | None]]:
+    found = [source for source in known.find(name) if not isinstance(source, Forum | Gallery)]
+    plain = name.removeprefix("engine:")
+    if not found and plain in engines.ENGINES:
+        fetch = fetcher(known)
+        trial = engine_trial(plain, known, fetch, query or query_for(plain, known))
+        return [(trial, article(trial, None, fetch))]
+    if not found:
+        raise NewsportalError(_unknown(name, known))
+    source = found[0]
+    fetch = fetcher(known, verify=getattr(source, "verify_certificate", True))
+    rule = source.article if isinstance(source, Feed | Region) else None
+    return [(trial, article(trial, rule, fetch)) for trial in trials(source, known, fetch, query)]
+
+
+def _unknown(name: str, known: Sources) -> str:
+    if known.find(name):
+        return f"{name!r} cannot be tried yet: forums and galleries are only checked by this version"
+    hint = did_you_mean(name, [source.name for source in known.all()] + list(engines.ENGINES))
+    return f"sources.yaml has no source {name!r}" + (f"; {hint}" if hint else "; see: newsportal source list")
+
+
+def _plain(trial: Trial, reading: Reading | None) -> dict[str, Any]:
+    links = [{"url": link.url, "title": link.title, "published": link.published and link.published.isoformat()} for link in trial.links]
+    plain: dict[str, Any] = {"key": trial.key, "url": trial.url, "failure": trial.failure, "notes": list(trial.notes), "links": links}
+    if reading is None:
+        return plain | {"article": None}
+    found = reading.found
+    said = {"title": found.title, "published": found.published and found.published.isoformat(), "author": found.author} if found else {}
+    text = {"text": found.text, "algorithm": found.algorithm} if found else {}
+    return plain | {"article": {"url": reading.url, "failure": reading.failure, **said, **text}}
+
+
+def _show(trial: Trial, reading: Reading | None) -> None:
+    out = console()
+    out.print(f"{trial.key}  {trial.url}", style="bold", markup=False)
+    for note in trial.notes:
+        out.print(f"  {clean(note)}", style="dim", markup=False)
+    if trial.failure is not None:
+        out.print(f"  ✗ {clean(trial.failure)}", style="red", markup=False)
+    for link in trial.links[:MAX_SHOWN]:
+        day = link.published.astimezone().strftime("%m-%d %H:%M") if link.published else " " * 11
+        out.print(f"  {day}  {clean(link.title or link.url)}", markup=False)
+    if len(trial.links) > MAX_SHOWN:
+        out.print(f"  … and {len(trial.links) - MAX_SHOWN} more", style="dim", markup=False)
+    if reading is not None:
+        _show_article(out, reading)
+
+
+def _show_article(out: Console, reading: Reading) -> None:
+    out.print(f"\n  one article: {reading.url}", style="bold", markup=False)
+    found = reading.found
+    if found is None:
+        out.print(f"  ✗ {clean(reading.failure or '')}", style="red", markup=False)
+        return
+    text = clean(found.text or "")
+    day = found.published.astimezone().strftime("%Y-%m-%d %H:%M") if found.published else "none found"
+    for what, said in (("title", found.title), ("date", day), ("author", found.author or found.origin)):
+        out.print(f"  {what}: {clean(said or 'none found')}", markup=False)
+    out.print(f"  text: {len(text)} characters, by {found.algorithm}: {text[:PREVIEW_CHARS]}…", markup=False)
+
+
+def console() -> Console:
+    return Console(highlight=False, soft_wrap=True)

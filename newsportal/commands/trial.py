@@ -1,0 +1,177 @@
+"""What a source gives right now: one list page is fetched and read as the crawl would, and one article of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from newsportal import dom, egress, engines
+from newsportal.engines.reading import read as read_results
+from newsportal.engines.reading import target_of
+from newsportal.errors import EgressDenied, EngineBlocked, FetchFailed, NotApplicable
+from newsportal.extractors import best, feed, hub
+from newsportal.extractors.rule import ArticleRule, apply
+from newsportal.items import Extraction, Link, Page
+from newsportal.sources import CustomEngine, Feed, Region, Source, Sources, Topic
+from newsportal.sources.uris import mask
+
+Fetch = Callable[[str], Page]
+"""A page by its URL. Raises ``EgressDenied`` or ``FetchFailed``."""
+
+MAX_TRIED = 3
+"""Articles that are tried until one can be read: the first entry may be a video or a notice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """How one list page did. ``failure`` says why there are no links; ``notes`` what is odd about them."""
+
+    key: str
+    url: str
+    links: tuple[Link, ...] = ()
+    notes: tuple[str, ...] = ()
+    failure: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How one article did."""
+
+    url: str
+    found: Extraction | None = None
+    failure: str | None = None
+
+
+class Refused(Exception):
+    """Raised within a trial for what goes into ``Trial.failure``."""
+
+
+def fetcher(sources: Sources, verify: bool = True) -> Fetch:
+    """Fetch as the crawl does: the same addresses allowed, the same name, the same limits."""
+    polite = sources.politeness
+    policy = egress.Policy(polite.allow_private)
+    headers = {"user-agent": sources.user_agent}
+    return lambda url: egress.fetch(url, policy, max_bytes=polite.max_size, timeout=polite.timeout, headers=headers, verify=verify)
+
+
+def trials(source: Source, sources: Sources, fetch: Fetch, query: str | None = None) -> Iterator[Trial]:
+    """One trial for a feed, region or engine; for a topic, one for each of its engines."""
+    names = source.engines if isinstance(source, Topic) else (source.name,)
+    if isinstance(source, Topic | CustomEngine):
+        for name in names:
+            yield engine_trial(name, sources, fetch, query or _query(source, sources))
+    else:
+        yield _trial(source.key, _first_page(source), lambda page: READERS[type(source)](source, page), fetch)
+
+
+def engine_trial(name: str, sources: Sources, fetch: Fetch, query: str) -> Trial:
+    """Ask an engine, declared or built in, for the first page of ``query``."""
+    declared = sources.engine(name)
+    engine = declared.built() if declared else engines.load(name)
+    key = f"engine:{name}"
+    return _trial(key, engine.request(query), lambda page: _results(key, engine, page), fetch)
+
+
+def article(trial: Trial, rule: ArticleRule | None, fetch: Fetch) -> Reading | None:
+    """The first article of a trial that can be read; the last failure if none can; ``None`` without links."""
+    reading = None
+    for link in trial.links[:MAX_TRIED]:
+        reading = _read(link, rule, fetch)
+        if reading.found is not None:
+            break
+    return reading
+
+
+Links = tuple[tuple[Link, ...], tuple[str, ...]]
+"""Links and notes."""
+
+
+def _trial(key: str, url: str, read: Callable[[Page], Links], fetch: Fetch) -> Trial:
+    try:
+        links, notes = read(_fetched(url, fetch))
+    except Refused as error:
+        return Trial(key, mask(url), failure=str(error))
+    except NotApplicable as error:
+        return Trial(key, mask(url), failure=str(error))
+    except EngineBlocked as error:
+        return Trial(key, mask(url), failure=f"blocked: {error.reason}")
+    return Trial(key, mask(url), links, notes, None if links else "no articles found")
+
+
+def _fetched(url: str, fetch: Fetch) -> Page:
+    try:
+        page = fetch(url)
+    except (EgressDenied, FetchFailed) as error:
+        raise Refused(mask(str(error))) from error
+    if page.status >= 400:
+        raise Refused(f"the server answers {page.status}")
+    return page
+
+
+def _query(source: Source, sources: Sources) -> str:
+    """What to ask: the topic's own query, or that of the first topic that asks this engine."""
+    if isinstance(source, Topic):
+        return source.queries[0]
+    return query_for(source.name, sources)
+
+
+def query_for(engine: str, sources: Sources) -> str:
+    """The query of the first topic that asks ``engine``, else of the first topic, else a word that has news every day."""
+    asking = [topic for topic in sources.topics if engine in topic.engines] or list(sources.topics)
+    return asking[0].queries[0] if asking else "新闻"
+
+
+def _first_page(source: Source) -> str:
+    if isinstance(source, Feed):
+        return source.url
+    if isinstance(source, Region):
+        return source.seeds[0]
+    raise NotImplementedError(source.key)
+
+
+def _entries(source: Feed, page: Page) -> Links:
+    found = feed.parse(page.body, page.url, page.content_type, page.fetched)
+    links = (
+        Link(entry.url, source.key, entry.title, entry.summary, source.site, entry.published or entry.updated)
+        for entry in found.entries
+        if entry.url
+    )
+    return tuple(links), (f"{found.format}, {len(found.entries)} entries", *found.warnings)
+
+
+def _articles(source: Region, page: Page) -> Links:
+    rules = hub.HubRules(prefix=source.prefix, allow=source.allow, deny=source.deny)
+    sorted_ = hub.links(dom.document(page), rules, page.fetched)
+    links = (Link(link.url, source.key, link.text or None, published=link.published) for link in sorted_ if link.kind == "article")
+    more = sum(link.kind == "hub" for link in sorted_)
+    return tuple(links), (f"{len(sorted_)} links, {more} of them to further list pages",)
+
+
+def _results(key: str, engine: engines.Engine, page: Page) -> Links:
+    found = read_results(engine, dom.document(page), page.fetched)
+    links = (Link(target_of(one), key, one.title, one.summary, one.site, one.published) for one in found.results)
+    changed = ("the layout changed: the wrapper finds nothing, the results were found by their shape",) if found.changed else ()
+    return tuple(links), (f"read by {found.by}", *changed)
+
+
+READERS: Mapping[type[Source], Callable[[Any, Page], Links]] = {Feed: _entries, Region: _articles}
+"""Who reads the list pages of a kind of source."""
+
+
+def _read(link: Link, rule: ArticleRule | None, fetch: Fetch) -> Reading:
+    try:
+        page = _fetched(link.url, fetch)
+        found = _extracted(dom.document(page), rule, link, page.fetched)
+    except Refused as error:
+        return Reading(link.url, failure=str(error))
+    except NotApplicable as error:
+        return Reading(link.url, failure=str(error))
+    return Reading(page.url, found)
+
+
+def _extracted(document: dom.Document, rule: ArticleRule | None, link: Link, fetched: datetime) -> Extraction:
+    """By the source's own rule where it finds a body, else without one, as the crawl does."""
+    ruled = apply(rule, document, fetched) if rule else None
+    return ruled if ruled is not None and ruled.text else best.extract(document, link, fetched)

@@ -1,0 +1,210 @@
+"""``newsportal source`` as a user meets it: on files, and on the made-up Web."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from newsportal.commands import source
+from newsportal.commands.discovery import common_folder, free_name
+from newsportal.errors import NewsportalError
+from newsportal.sources import load
+
+if TYPE_CHECKING:
+    from madeup import MadeUpWeb
+
+FILE = """\
+topics:
+  - name: 旅游
+    engines: [bing_news]
+feeds:
+  - {name: "[a] 甲", url: "https://a.example/rss", category: 科技}
+  - {name: 乙, url: "https://b.example/rss", enabled: false, topics: [旅游]}
+regions:
+  - {name: 丙, prefix: "https://c.example/news/"}
+forums:
+  - {name: 丁, url: "https://d.example/"}
+"""
+
+
+def run(*arguments: str | Path) -> Result:
+    app = typer.Typer()
+    source.register(app)
+    app.command()(lambda: None)  # one command alone would be the program itself
+    return CliRunner().invoke(app, ["source", *map(str, arguments)])
+
+
+def lines(result: Result) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "sources.yaml"
+    path.write_text(FILE, "utf-8")
+    return path
+
+
+@pytest.fixture
+def loopback(tmp_path: Path, web: MadeUpWeb) -> Path:
+    """A sources file for the made-up Web."""
+    web.reset()
+    path = tmp_path / "sources.yaml"
+    web.sources(path)
+    return path
+
+
+def test_the_list_has_every_source(file: Path) -> None:
+    shown = run("list", "--sources", file)
+    assert shown.exit_code == 0
+    for text in ("topic:旅游", "feed:[a] 甲", "feed:乙", "off", "region:丙", "forum:丁", "https://a.example/rss", "科技"):
+        assert text in shown.stdout
+    rows = lines(run("list", "--json", "--sources", file))
+    assert [row["key"] for row in rows] == ["topic:旅游", "feed:[a] 甲", "feed:乙", "region:丙", "forum:丁"]
+    assert rows[2] == {
+        "key": "feed:乙",
+        "name": "乙",
+        "kind": "feed",
+        "enabled": False,
+        "visits": ["https://b.example/rss"],
+        "topics": ["旅游"],
+        "category": None,
+    }
+
+
+def test_check_is_silent_about_nothing(file: Path) -> None:
+    good = run("check", "--sources", file)
+    assert (good.exit_code, "no mistakes; 4 topics and sources enabled" in good.stdout) == (0, True)
+    file.write_text(FILE.replace("bing_news", "bing_new").replace("prefix", "prefx"), "utf-8")
+    bad = run("check", "--sources", file)
+    assert bad.exit_code == 1
+    assert [line.partition("sources.yaml:")[2].partition(":")[0] for line in bad.stdout.splitlines()] == ["3", "8", "8"]
+    assert "did you mean 'prefix'?" in bad.stdout
+    assert lines(run("check", "--json", "--sources", file))[0]["key"] == "topics[0].engines[0]"
+
+
+def test_the_schema_is_json() -> None:
+    assert json.loads(run("schema").stdout)["title"] == "sources.yaml of newsportal"
+
+
+def test_init_writes_a_file_that_loads_and_never_over_another(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "sources.yaml"
+    assert run("init", path).exit_code == 0
+    assert load(path).feeds
+    schema = path.read_text("utf-8").partition("\n")[0].partition("$schema=")[2]
+    assert json.loads((path.parent / schema).read_text("utf-8"))
+    path.write_text("version: 1\n", "utf-8")
+    assert isinstance(run("init", path).exception, NewsportalError)
+    assert path.read_text("utf-8") == "version: 1\n"
+    assert run("init", path, "--force").exit_code == 0
+
+
+def test_every_enabled_feed_region_and_engine_of_the_made_up_web_can_be_tried(loopback: Path) -> None:
+    sources = load(loopback)
+    for one in (sources.feeds[0], sources.regions[0]):
+        (trial,) = lines(run("test", one.key, "--json", "--sources", loopback))
+        assert trial["failure"] is None
+        assert len(trial["links"]) >= 5
+        assert trial["article"]["failure"] is None
+        assert trial["article"]["title"]
+        assert len(trial["article"]["text"]) > 20
+
+
+def test_a_topic_tries_each_of_its_engines(loopback: Path) -> None:
+    topic = load(loopback).topics[0]
+    found = lines(run("test", topic.name, "--json", "--sources", loopback))
+    assert [trial["key"] for trial in found] == [f"engine:{name}" for name in topic.engines]
+    assert all(trial["links"] for trial in found)
+
+
+def test_a_trial_is_shown_for_people(loopback: Path) -> None:
+    shown = run("test", load(loopback).feeds[0].name, "--sources", loopback)
+    assert shown.exit_code == 0, shown.output
+    assert "one article: http://" in shown.stdout
+    assert "title: " in shown.stdout
+    assert "characters, by best" in shown.stdout
+
+
+def test_a_source_that_fails_says_why_and_the_status_is_1(tmp_path: Path, web: MadeUpWeb) -> None:
+    host = next(iter(web.addresses.values()))
+    path = tmp_path / "sources.yaml"
+    text = "politeness: {allow_private: [127.0.0.0/8]}\nfeeds:\n- {name: gone, url: '%s/no/such'}\n- {name: page, url: '%s/'}\n"
+    path.write_text(text % (host, host), "utf-8")
+    gone, page = (run("test", name, "--sources", path) for name in ("gone", "page"))
+    assert (gone.exit_code, page.exit_code) == (1, 1)
+    assert "the server answers 404" in gone.stdout
+    assert "not-a-feed" in page.stdout
+
+
+def test_private_addresses_are_refused_unless_they_are_listed(tmp_path: Path) -> None:
+    path = tmp_path / "sources.yaml"
+    path.write_text("feeds:\n- {name: inside, url: 'http://127.0.0.1:8000/feed'}\n", "utf-8")
+    shown = run("test", "inside", "--sources", path)
+    assert shown.exit_code == 1
+    assert "private" in shown.stdout or "loopback" in shown.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "message"), [("bing_new", "did you mean 'bing_news'"), ("丁", "cannot be tried yet"), ("?", "source list")]
+)
+def test_names_that_cannot_be_tried(file: Path, name: str, message: str) -> None:
+    assert message in str(run("test", name, "--sources", file).exception)
+
+
+def test_a_feed_is_added_by_its_address_and_a_second_time_refused(loopback: Path, tmp_path: Path) -> None:
+    known = load(loopback).feeds[0]
+    path = tmp_path / "own.yaml"
+    path.write_text("# mine\npoliteness: {allow_private: [127.0.0.0/8]}\n# end\n", "utf-8")
+    added = run("add", known.url, "--category", "旅游", "--sources", path)
+    assert added.exit_code == 0, added.output
+    (feed,) = load(path).feeds
+    assert (feed.url, feed.category) == (known.url, "旅游")
+    assert feed.name
+    assert path.read_text("utf-8").startswith("# mine\n")
+    assert "is there already, as feed:" in str(run("add", known.url, "--sources", path).exception)
+
+
+def test_a_page_is_added_as_the_feed_it_names_or_as_a_region(loopback: Path, tmp_path: Path) -> None:
+    sources = load(loopback)
+    path = tmp_path / "own.yaml"
+    path.write_text("politeness: {allow_private: [127.0.0.0/8]}\n", "utf-8")
+    failed = [region for region in sources.regions if run("add", region.seeds[0], "--name", region.name, "--sources", path).exit_code]
+    own = load(path)
+    assert len(own.feeds) + len(own.regions) + len(failed) == len(sources.regions)
+    assert len(failed) <= 1  # one front page of the made-up Web leads to articles only by a second list
+    assert own.feeds
+    assert len(own.regions) >= 5
+
+
+def test_what_is_no_source_is_not_added(tmp_path: Path, web: MadeUpWeb) -> None:
+    path = tmp_path / "own.yaml"
+    path.write_text("politeness: {allow_private: [127.0.0.0/8]}\n", "utf-8")
+    before = path.read_bytes()
+    for url in ("http://127.0.0.1:1/", next(iter(web.addresses.values())) + "/no/such", "javascript:alert(1)//://"):
+        assert isinstance(run("add", url, "--sources", path).exception, NewsportalError)
+    assert path.read_bytes() == before
+
+
+def test_names_are_made_free() -> None:
+    assert free_name("甲/乙\n丙", ()) == "甲-乙 丙"
+    assert free_name("甲", ("甲", "甲 2")) == "甲 3"
+    assert free_name("\x00", ()) == "source"
+    assert len(free_name("长" * 300, ())) <= 100
+
+
+@pytest.mark.parametrize(
+    ("urls", "folder"),
+    [
+        (["https://a.example/news/1.html", "https://a.example/news/x/2.html"], "https://a.example/news/"),
+        (["https://a.example/news/1.html", "https://a.example/sport/2.html"], "https://a.example/"),
+        (["https://a.example/2026/1.html", "https://a.example/2026/2.html"], "https://a.example/"),
+        (["https://a.example/1.html"], "https://a.example/"),
+    ],
+)
+def test_the_folder_of_a_region(urls: list[str], folder: str) -> None:
+    assert common_folder(urls) == folder
