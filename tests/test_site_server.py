@@ -20,8 +20,7 @@ from madeup import MadeUpWeb
 from madeup.client import get
 from madeup.exchange import Request
 from madeup.router import Router
-from madeup.server import CHINA
-from madeup.sites import KEYS
+from madeup.sites import CHINA, KEYS
 from madeup.world import World
 
 from newsportal.sources import load

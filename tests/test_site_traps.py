@@ -12,7 +12,7 @@ from urllib.parse import urljoin, urlsplit
 import pytest
 from madeup import Limits, MadeUpWeb
 from madeup.client import get, links
-from madeup.server import CHINA
+from madeup.sites import CHINA
 from madeup.traps import PAYLOADS, XSS_TITLE
 
 NOW = datetime(2026, 3, 14, 15, 9, tzinfo=CHINA)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
+from datetime import datetime
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from socketserver import ThreadingMixIn
@@ -21,12 +21,11 @@ from madeup.engines import CAPTCHA_AFTER
 from madeup.exchange import Request, Response
 from madeup.manifest import manifest
 from madeup.router import Router
-from madeup.sites import KEYS
+from madeup.sites import CHINA, KEYS
 from madeup.sources import sources_yaml
 from madeup.traps import Limits
 from madeup.world import World
 
-CHINA = timezone(timedelta(hours=8))
 IDLE_SECONDS = 30.0
 LOOPBACK = "127.0.0.1"
 FIRST_HOST = 11  # with ``hosts``: 127.0.0.11 and up

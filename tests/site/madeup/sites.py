@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 
 from madeup.exchange import Response, page, redirect
+
+CHINA = timezone(timedelta(hours=8))
 
 Other = tuple[str, str]
 """A page that is neither article nor list: address and link text."""
@@ -56,6 +58,8 @@ class Site:
     others: tuple[Other, ...] = ABOUT_ZH
     origin: str = "来源：{}"
     byline: str = "{}"
+    taken: str = "作者：{}"  # the byline of what it took over from others
+    zone: tzinfo = CHINA  # of the dates it prints, which name none
     tail: str = ""  # what its lists add to an article's address
 
     def date(self, moment: datetime) -> str:
@@ -96,13 +100,13 @@ SITES: dict[str, Site] = {
             "harbour", "The Harbour Ledger", "cp1252", "text/html; charset=iso-8859-1",
             "/{d:%Y/%m/%d}/{s}-{n}.html", "/section/{slug}/", "/section/{slug}/page-{page}.html",
             "{d:%B} {d.day}, {d.year}, {d:%H:%M}", "{d:%b} {d.day}", "en", body="flush",
-            rolling="Latest", others=ABOUT_EN, origin="Source: {}", byline="By {}",
+            rolling="Latest", others=ABOUT_EN, origin="Source: {}", byline="By {}", taken="By {}", zone=UTC,
         ),
         Site(
             "quill", "Quill & Anchor", "utf-8", "text/html; charset=utf-8",
             "/{s}/{n}", "/tag/{slug}", "/tag/{slug}?page={page}",
             "{d.day} {d:%B} {d.year}, {d:%H:%M}", "{d.day} {d:%b}", "en", body="semantic",
-            rolling="Everything", others=ABOUT_EN, origin="First published by {}", byline="{}",
+            rolling="Everything", others=ABOUT_EN, origin="First published by {}", taken="{}", zone=UTC,
         ),
         Site(
             "beichen", "北辰财经", "utf-16", "text/html; charset=utf-16",

@@ -44,6 +44,9 @@ ENGINES = {
       date: font.time
 """,
 }
+LIST_PAGES = 5
+"""As many as the longest list has, so that the regions alone lead to every article."""
+
 CATEGORIES = {"qingtai": "科技", "beichen": "财经"}
 
 
@@ -85,7 +88,7 @@ def _feed(feed: Feed, site: str, address: str, several: bool) -> str:
 
 def _region(site: Site, address: str) -> str:
     seeds = f"['{address}/', '{address}{site.hub.format(slug=ROLLING)}']"
-    lines = [f"name: {site.name}", f"prefix: {address}/", f"seeds: {seeds}", f"site: {site.name}", "pages: 3"]
+    lines = [f"name: {site.name}", f"prefix: {address}/", f"seeds: {seeds}", f"site: {site.name}", f"pages: {LIST_PAGES}"]
     if site.key in CATEGORIES:
         lines.append(f"category: {CATEGORIES[site.key]}")
     return "  - " + "\n    ".join(lines)

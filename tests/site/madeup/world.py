@@ -110,6 +110,7 @@ class World:
         number = chance.randrange(100_000, 999_999)
         parts = _parts(story.blocks, story.pages if site.key in PAGING else 1)
         prefix = "/private" if story.private else ""
+        published = published.replace(second=0, microsecond=0).astimezone(site.zone)
         marks = ["", *(site.page.format(page=page) for page in range(2, len(parts) + 1))]
         return Copy(
             site=site.key,
@@ -120,7 +121,7 @@ class World:
             language=story.language,
             author=story.author,
             origin=origin,
-            published=published.replace(second=0, microsecond=0),
+            published=published,
             parts=parts,
             pictures=story.pictures,
             paths=tuple(prefix + site.article.format(d=published, n=number, s=story.id, p=mark) for mark in marks),
