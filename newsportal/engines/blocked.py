@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from newsportal.dom import Document, text_of
+from newsportal.dom import Document, Element, text_of
 
 HOUR = 3600.0
 
@@ -147,7 +147,23 @@ def wall(document: Document, *, certain: bool = False) -> Wall | None:
 
 def says_nothing_found(document: Document) -> bool:
     """Whether the page itself says that there are no results."""
-    return bool(document.css(NOTHING_MARKS)) or bool(NOTHING_PHRASES.search(text_of(document.root)))
+    if any(not _is_hidden(node) for node in document.css(NOTHING_MARKS)):
+        return True
+    said = len(NOTHING_PHRASES.findall(text_of(document.root)))
+    hidden = (node for node in document.css(HIDDEN) if not any(map(_hides, node.iterancestors()))) if said else ()
+    return said > sum(len(NOTHING_PHRASES.findall(text_of(node))) for node in hidden)
+
+
+HIDDEN = "[style*='display:none'], [style*='display: none'], [hidden]"
+"""Pages carry the sentence for no results hidden in them, for their scripts to show."""
+
+
+def _hides(node: Element) -> bool:
+    return node.get("hidden") is not None or "display:none" in (node.get("style") or "").replace(" ", "").lower()
+
+
+def _is_hidden(node: Element) -> bool:
+    return _hides(node) or any(map(_hides, node.iterancestors()))
 
 
 def _little_text(document: Document) -> str | None:

@@ -180,7 +180,8 @@ def _asks_again(href: str, own: str) -> bool:
             return False
     except ValueError:
         return True
-    return not is_redirect(href) and bool(QUERY_KEYS & parse_qs(parts.query).keys())
+    words = (value for key, values in parse_qs(parts.query).items() if key in QUERY_KEYS for value in values)
+    return not is_redirect(href) and any(not word.isdigit() for word in words)  # ?p=123 is an article of WordPress
 
 
 def _in_heading(link: Element) -> bool:

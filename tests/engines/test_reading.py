@@ -135,6 +135,13 @@ def test_no_results_is_an_answer_and_no_alarm(engine: str, html: str) -> None:
     assert (page.results, page.changed) == ((), False)
 
 
+@pytest.mark.parametrize("way", ['style="display: none"', "hidden", 'style="color:red;display:none"'])
+def test_a_hidden_sentence_says_nothing(way: str) -> None:
+    spare = f'<div {way} class="no-results"><p>抱歉，没有找到<b>相关</b>结果</p></div>'
+    page = read(engines.load("baidu_web"), from_text(unknown_layout(3, spare)), NOW)
+    assert (len(page.results), page.changed) == (3, True)
+
+
 def test_an_empty_page_is_a_changed_layout() -> None:
     page = read(engines.load("baidu_web"), from_text(""), NOW)
     assert (page.results, page.changed) == ((), True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from newsportal.extractors.redirect import is_advert, is_redirect, needs_fetch, resolve
 
@@ -101,3 +103,18 @@ def test_a_relative_redirect_is_one_even_if_the_page_has_no_address() -> None:
 )
 def test_paid_clicks(url: str, advert: bool) -> None:
     assert is_advert(url) is advert
+
+
+HOSTS = st.sampled_from(
+    ["www.google.com", "www.bing.com", "r.search.yahoo.com", "duckduckgo.com", "www.so.com", "www.baidu.com", "[::1", "a:b"]
+)
+PATHS = st.sampled_from(["/url", "/ck/a", "/l/", "/link", "/articles/CBMi", "/RU=", "/**http", ""])
+
+
+@settings(deadline=None)  # a loaded machine is no defect
+@given(HOSTS, PATHS, st.text(max_size=80))
+def test_no_link_raises(host: str, path: str, rest: str) -> None:
+    for url in (f"https://{host}{path}?q={rest}&u=a1{rest}&uddg={rest}", f"//{host}{path}{rest}", rest):
+        target = resolve(url)
+        assert target == url or target.startswith(("http://", "https://"))
+        assert isinstance(needs_fetch(url) or is_redirect(url) or is_advert(url), bool)

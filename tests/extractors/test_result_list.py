@@ -8,6 +8,8 @@ from hashlib import md5
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from newsportal.dom import Document, from_text
 from newsportal.extractors.result_fields import date_in, is_date, split_site, split_summary, title_of
@@ -86,6 +88,11 @@ def test_pages_without_a_list_have_none(html: str) -> None:
     assert found(f"<html><body>{html}</body></html>") == []
 
 
+def test_numbered_articles_of_the_same_host_are_no_searches() -> None:
+    assert len(result_list(site_search("/?p=12{}"))) == 5
+    assert result_list(site_search("/?s=x&q=词{}")) == []
+
+
 def test_paid_results_are_left_out_by_their_label() -> None:
     rows = "".join(
         f'<div><h3><a href="https://a{number}.example/">关于<em>广告</em>的报道第{number}篇</a></h3><p>{"摘要文字" * 20}</p></div>'
@@ -162,3 +169,18 @@ def test_what_is_a_date_and_what_only_holds_one() -> None:
     assert all(map(is_date, ("2h", "23d", "昨天18:37", "- 2021-9-16", "发布于 2024-05-01", "3 hours ago")))
     assert not any(map(is_date, ("", "一", "示例日报", "2024年度报告", "iPhone 15", "5月1日起多地景区实行预约制")))
     assert date_in("示例 昨天18:37 报道") == "昨天18:37"
+
+
+TAGS = st.sampled_from(
+    ["div", "li", "h3", "a href='https://a.example/'", "a href='/link?url=x'", "a href='http://[x'", "table", "td", "p", "style"]
+)
+SOUP = st.lists(st.tuples(TAGS, st.text(max_size=30), st.booleans()), max_size=40)
+
+
+@settings(deadline=None)  # a loaded machine is no defect
+@given(SOUP)
+def test_no_page_raises(soup: list[tuple[str, str, bool]]) -> None:
+    html = "".join(f"<{tag}>{text}" + (f"</{tag.split()[0]}>" if closed else "") for tag, text, closed in soup)
+    for entry in result_list(from_text(html)):
+        assert entry.title
+        assert entry.link
