@@ -21,6 +21,7 @@ from madeup.client import get
 from madeup.exchange import Request
 from madeup.router import Router
 from madeup.sites import CHINA, KEYS
+from madeup.traps import path_of
 from madeup.world import World
 
 from newsportal.sources import load
@@ -82,12 +83,12 @@ def test_nothing_leads_out_of_the_made_up_web() -> None:
 
 def test_requests_are_remembered_in_order(fresh: MadeUpWeb) -> None:
     get(fresh.url("kunzhou", "/robots.txt"), User_Agent="tester")
-    get(fresh.url("maze", "/traps/missing.html?x=1"), method="HEAD")
+    get(fresh.url("maze", path_of("missing") + "?x=1"), method="HEAD")
     first, second = fresh.requests
     assert (first.site, first.method, first.path, first.status) == ("kunzhou", "GET", "/robots.txt", 200)
     assert first.headers["User-Agent"] == "tester"
     assert fresh.url("kunzhou") == f"http://{first.host}/"
-    assert (second.site, second.method, second.path, second.status) == ("maze", "HEAD", "/traps/missing.html?x=1", 404)
+    assert (second.site, second.method, second.path, second.status) == ("maze", "HEAD", path_of("missing") + "?x=1", 404)
     assert first.time <= second.time
 
 
@@ -119,7 +120,7 @@ def test_it_stops_cleanly_in_the_middle_of_an_endless_body() -> None:
     web = MadeUpWeb(NOW).start()
     address = urlsplit(web.url("maze"))
     with socket.create_connection((str(address.hostname), address.port or 80), timeout=10) as connection:
-        connection.sendall(b"GET /traps/endless.html HTTP/1.1\r\nHost: x\r\n\r\n")
+        connection.sendall(f"GET {path_of('endless')} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
         assert connection.recv(100)
         with socket.create_connection((str(address.hostname), address.port or 80)):
             web.stop()

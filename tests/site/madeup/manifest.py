@@ -103,11 +103,11 @@ def _feed(world: World, feed: feeds.Feed) -> dict[str, Any]:
 
 
 def _traps(world: World) -> list[dict[str, Any]]:
-    plain = [{"url": world.url(traps.MAZE, trap.path), "expect": trap.expect, "why": trap.why} for trap in traps.TRAPS]
-    told = {copy.story: copy for copy in world.of(traps.MAZE)}
-    plain += [{"url": world.url(traps.MAZE, told[trap.path].path), "expect": trap.expect, "why": trap.why} for trap in traps.STORY_TRAPS]
+    told = {copy.story: copy.path for copy in world.of(traps.MAZE)}
     month = traps.calendar_path(world.now.year, world.now.month)
-    plain.append({"url": world.url(traps.MAZE, month), "expect": "bounded", "why": "a calendar without end"})
-    plain.append({"url": world.url(traps.MAZE, "/deep/a/b/"), "expect": "bounded", "why": "relative links that nest without end"})
-    comments = [world.url("haitang", comments_path(copy)) for copy in world.of("haitang")]
-    return plain + [{"url": url, "expect": "skip", "why": "comments on an article"} for url in comments]
+    found = [(trap.name, traps.MAZE, trap.path, trap.expect, trap.why) for trap in traps.TRAPS]
+    found += [(trap.name, traps.MAZE, told[trap.name], trap.expect, trap.why) for trap in traps.STORY_TRAPS]
+    found += [("calendar", traps.MAZE, month, "bounded", "a calendar without end")]
+    found += [("deep", traps.MAZE, "/deep/a/b/", "bounded", "relative links that nest without end")]
+    found += [("comments", "haitang", comments_path(copy), "skip", "comments on an article") for copy in world.of("haitang")]
+    return [{"name": name, "url": world.url(site, path), "expect": expect, "why": why} for name, site, path, expect, why in found]

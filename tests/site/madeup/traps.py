@@ -11,14 +11,16 @@ import gzip
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from html import escape
+from zlib import crc32
 
 from madeup.exchange import Request, Response, page, redirect
 from madeup.hubs import Hub
 from madeup.layouts import layout
 from madeup.pictures import png
 from madeup.render import article_page, comments_path
-from madeup.world import Copy, World
+from madeup.world import LARGEST, Copy, World
 
 MAZE = "maze"
 NESTED_TAGS = 100_000
@@ -28,8 +30,8 @@ PAYLOADS = (
     '<a href="java&#9;script:alert(1)">按这里</a>',
     '<svg><p><style><g title="</style><img src=x onerror=alert(1)>"></svg>',
     '<iframe srcdoc="&lt;script&gt;alert(1)&lt;/script&gt;"></iframe>',
-    '<meta http-equiv="refresh" content="9;url=/traps/loop-a"><base href="/elsewhere/">',
-    '<form action="/traps/login"><input name="password"></form>',
+    '<meta http-equiv="refresh" content="9;url=/story/1.html"><base href="/elsewhere/">',
+    '<form action="/login"><input name="password"></form>',
 )
 """What must not be active when the stored page is shown."""
 
@@ -52,14 +54,22 @@ Answer = Callable[[World, Request, Limits], Response]
 
 @dataclass(frozen=True, slots=True)
 class Trap:
-    """``path`` is where a crawler meets it, ``title`` the text of the link that leads there, ``story`` the article behind it."""
+    """``title`` is the text of the link that leads into it. A trap in an article has the article's id as its name, and no title."""
 
-    path: str
+    name: str
     title: str
     expect: str
     why: str
     answer: Answer
-    story: str | None = None
+
+    @property
+    def path(self) -> str:
+        return path_of(self.name)
+
+
+def path_of(name: str) -> str:
+    """Where a trap lies: an address like those of the articles around it, so that a crawler goes there. No article has such a number."""
+    return f"/story/{LARGEST + crc32(name.encode()) % 100_000}.html"
 
 
 def _text(html: str, status: int = 200, headers: tuple[tuple[str, str], ...] = ()) -> Answer:
@@ -74,9 +84,14 @@ def _copy(world: World, story: str) -> Copy:
     return next(copy for copy in world.of(MAZE) if copy.story == story)
 
 
-def _story(story: str) -> Answer:
-    """The article as it is; the trap lies in the links to it."""
-    return lambda world, request, limits: article_page(world, _copy(world, story))
+def _session(world: World, request: Request, limits: Limits) -> Response:
+    return article_page(world, _copy(world, "maze-session"))
+
+
+def _slugs(world: World, request: Request, limits: Limits) -> Response:
+    """The page itself knows better than the links to it."""
+    copy = _copy(world, "maze-slugs")
+    return article_page(world, copy, head=f'<link rel="canonical" href="{copy.path}">')
 
 
 def _xss(world: World, request: Request, limits: Limits) -> Response:
@@ -165,56 +180,53 @@ def _busy(retry_after: str) -> Answer:
     return _text("<h1>503 Service Unavailable</h1>", 503, (("Retry-After", retry_after),))
 
 
+METADATA = "http://169.254.169.254/latest/meta-data/"
+
 TRAPS: tuple[Trap, ...] = (
-    Trap("/traps/missing.html", "寻找一条不存在的路", "fail", "404", _text("<h1>404</h1>", status=404)),
-    Trap("/traps/broken.html", "机器今天不想上班", "fail", "500 every time", _text("<h1>500</h1>", status=500)),
-    Trap("/traps/busy.html", "今天排队的人太多", "fail", "503 with Retry-After in seconds", _busy("120")),
-    Trap("/traps/busy-date.html", "十年以后再来看看", "fail", "503, Retry-After in 2038", _busy("Fri, 31 Dec 2038 23:59:59 GMT")),
-    Trap("/traps/busy-negative.html", "昨天就该来的客人", "fail", "503 with a negative Retry-After", _busy("-5")),
-    Trap("/traps/soft404.html", "搬走了的老照相馆", "skip", "a missing page answered with 200", _told("页面不存在", "gone")),
-    Trap("/traps/empty.html", "一张白纸也有话说", "skip", "200 without a body", _text("")),
-    Trap("/traps/login.html", "会员专享的深度报道", "skip", "a login page answered with 200", _told("会员登录", "login")),
-    Trap("/traps/challenge.html", "请证明你不是机器人", "skip", "a captcha page answered with 200", _told("安全验证", "challenge")),
-    Trap("/traps/photo.html", "照片里的迷宫镇集市", "skip", "a PNG labelled text/html", _photo),
-    Trap("/traps/digest.html", "今日要闻速览", "skip", "a list of links that looks like an article", _digest),
-    Trap("/traps/loop-a", "绕镇一圈的环形公路", "fail", "a redirect loop", _to("/traps/loop-b")),
-    Trap("/traps/loop-b", "环形公路的另外一半", "fail", "a redirect loop", _to("/traps/loop-a")),
-    Trap("/traps/hop-a", "一步一步走到云端去", "refuse", "169.254.169.254 at the third hop", _to("/traps/hop-b")),
-    Trap("/traps/hop-b", "再走一步就到云端了", "refuse", "169.254.169.254 at the second hop", _to("/traps/to-metadata")),
-    Trap("/traps/to-file", "档案室里的一份文件", "refuse", "a redirect to file:///etc/passwd", _to("file:///etc/passwd")),
-    Trap(
-        "/traps/to-metadata",
-        "云端来的一封介绍信",
-        "refuse",
-        "a redirect to 169.254.169.254",
-        _to("http://169.254.169.254/latest/meta-data/"),
-    ),
-    Trap("/traps/endless.html", "讲不完的迷宫镇故事", "bounded", "a body that does not end", _endless),
-    Trap("/traps/trickle.html", "一个字一个字地说话", "survive", "a body that arrives byte by byte", _trickle),
-    Trap("/traps/bomb.html", "打开就变大的气球屋", "bounded", "a small gzip body that becomes large", _bomb),
+    Trap("missing", "有人在镇外寻找一条不存在的路", "fail", "404", _text("<h1>404</h1>", status=404)),
+    Trap("broken", "老磨坊的机器说它今天不想上班", "fail", "500 every time", _text("<h1>500</h1>", status=500)),
+    Trap("busy", "豆腐铺门前今天排队的人太多了", "fail", "503 with Retry-After in seconds", _busy("120")),
+    Trap("busy-date", "时间胶囊封存 请十年以后再来看看", "fail", "503, Retry-After in 2038", _busy("Fri, 31 Dec 2038 23:59:59 GMT")),
+    Trap("busy-negative", "旅店等来一位昨天就该到的客人", "fail", "503 with a negative Retry-After", _busy("-5")),
+    Trap("soft404", "开了四十年的老照相馆搬走了", "skip", "a missing page answered with 200", _told("页面不存在", "gone")),
+    Trap("empty", "展览馆里一张白纸也有话要说", "skip", "200 without a body", _text("")),
+    Trap("login", "深度：迷宫镇地下水道的一百年", "skip", "a login page answered with 200", _told("会员登录", "login")),
+    Trap("challenge", "迷宫镇来了一位不说话的检票员", "skip", "a captcha page answered with 200", _told("安全验证", "challenge")),
+    Trap("photo", "三十张照片里的迷宫镇集市", "skip", "a PNG labelled text/html", _photo),
+    Trap("digest", "今日要闻速览", "skip", "a list of links that looks like an article", _digest),
+    Trap("loop-a", "绕镇一圈的环形公路今天通车", "fail", "a redirect loop", _to(path_of("loop-b"))),
+    Trap("loop-b", "环形公路的另外一半明年动工", "fail", "a redirect loop", _to(path_of("loop-a"))),
+    Trap("hop-a", "一步一步走到云端去的登山队", "refuse", "169.254.169.254 at the third hop", _to(path_of("hop-b"))),
+    Trap("hop-b", "登山队来信：再走一步就到云端", "refuse", "169.254.169.254 at the second hop", _to(path_of("to-metadata"))),
+    Trap("to-file", "档案室里找到一份没有署名的文件", "refuse", "a redirect to file:///etc/passwd", _to("file:///etc/passwd")),
+    Trap("to-metadata", "云端来信：一座机房的自我介绍", "refuse", "a redirect to 169.254.169.254", _to(METADATA)),
+    Trap("endless", "说书人开讲 一个没有结尾的故事", "bounded", "a body that does not end", _endless),
+    Trap("trickle", "电报局最后一夜 一个字一个字地说话", "survive", "a body that arrives byte by byte", _trickle),
+    Trap("bomb", "儿童乐园新添打开就变大的气球屋", "bounded", "a small gzip body that becomes large", _bomb),
 )
 STORY_TRAPS: tuple[Trap, ...] = (
-    Trap("maze-xss", "", "store", "script in title and body", _xss, "maze-xss"),
-    Trap("maze-marks", "", "store", "NUL, zero-width and direction marks in the title", _marks, "maze-marks"),
-    Trap("maze-canonical", "", "store", "rel=canonical points at the front page", _canonical, "maze-canonical"),
-    Trap("maze-flaky", "", "store", "503 at the first visit, then 200", _flaky, "maze-flaky"),
-    Trap("maze-slow", "", "store", "answers late", _slow, "maze-slow"),
-    Trap("maze-nested", "", "survive", "100,000 nested elements", _nested, "maze-nested"),
-    Trap("maze-type", "", "survive", "an article labelled application/octet-stream", _wrong_type, "maze-type"),
-    Trap("maze-circle", "", "store", "a pager that runs in a circle", _circle, "maze-circle"),
-    Trap("maze-session", "", "store", "a session id that differs on every list", _story("maze-session"), "maze-session"),
-    Trap("maze-slugs", "", "store", "one article under any slug", _story("maze-slugs"), "maze-slugs"),
+    Trap("maze-xss", "", "store", "script in title and body", _xss),
+    Trap("maze-marks", "", "store", "NUL, zero-width and direction marks in the title", _marks),
+    Trap("maze-canonical", "", "store", "rel=canonical points at the front page", _canonical),
+    Trap("maze-flaky", "", "store", "503 at the first visit, then 200", _flaky),
+    Trap("maze-slow", "", "store", "answers late", _slow),
+    Trap("maze-nested", "", "survive", "100,000 nested elements", _nested),
+    Trap("maze-type", "", "survive", "an article labelled application/octet-stream", _wrong_type),
+    Trap("maze-circle", "", "store", "a pager that runs in a circle", _circle),
+    Trap("maze-session", "", "store", "a session id that differs on every list", _session),
+    Trap("maze-slugs", "", "store", "one article under any slug", _slugs),
 )
 BY_PATH = {trap.path: trap for trap in TRAPS}
-BY_STORY = {trap.story: trap for trap in STORY_TRAPS}
+BY_STORY = {trap.name: trap for trap in STORY_TRAPS}
 
 
 def links(world: World, hub: Hub) -> str:
     """What a list of the maze links besides its articles. Session ids differ from list to list, and so do slugs."""
     session, slugs = _copy(world, "maze-session"), _copy(world, "maze-slugs")
-    mark = f"{hub.kind}{hub.page}"
-    more = [(f"{session.path}?sid={mark}77", session.title), (f"{session.path}?utm_source={mark}&utm_medium=list", session.title)]
-    more += [(f"/story/{slugs.number}/{slug}-{mark}", slugs.title) for slug in ("qiao", "bridge", "nine-names")]
+    mark = blake2b(hub.path.encode(), digest_size=16).hexdigest()
+    ways = (f"?sid={mark}", f";jsessionid={mark.upper()}", f"?utm_source={hub.kind}&utm_medium=list")
+    more = [(session.path + way, session.title) for way in ways]
+    more += [(f"/story/{slugs.number}/{slug}-{mark[:4]}", slugs.title) for slug in ("qiao", "bridge", "nine-names")]
     more += [(calendar_path(world.now.year, world.now.month), "活动日历"), ("/deep/a/b/", "镇志目录")]
     more += [(trap.path, trap.title) for trap in TRAPS] if hub.kind == "front" else []
     return "".join(f'<li><a href="{escape(href)}">{escape(title)}</a></li>' for href, title in more)
@@ -233,8 +245,10 @@ def maze_response(world: World, request: Request, limits: Limits) -> Response | 
         return _calendar(request.parameter("month"))
     if request.path.startswith("/deep/"):
         return _shell("镇志目录", layout("traps")["deep"].template)
-    slugs = _copy(world, "maze-slugs")
-    return article_page(world, slugs) if request.path.startswith(f"/story/{slugs.number}/") else None
+    for story, sign, answer in (("maze-slugs", "/", _slugs), ("maze-session", ".html;", _session)):
+        if request.path.startswith(f"/story/{_copy(world, story).number}{sign}"):
+            return answer(world, request, limits)
+    return None
 
 
 def _calendar(month: str) -> Response | None:

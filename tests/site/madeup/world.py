@@ -19,6 +19,9 @@ REPOST_HOURS = (0.4, 5.0)
 PAGING = frozenset({"chaoyin", "maze"})
 """Sites that part long stories into pages; the others print them whole."""
 
+LARGEST = 900_000
+"""Articles have numbers below."""
+
 SLUGS = {**TOPICS, "World": "world"}
 CHANNELS_HANT = {"社会": "社會"}
 
@@ -107,7 +110,7 @@ class World:
             yield replace(self._copy(told, SITES[telling.site], _later(first, chance), chance, name), same_text=False)
 
     def _copy(self, story: Story, site: Site, published: datetime, chance: Random, origin: str | None) -> Copy:
-        number = chance.randrange(100_000, 999_999)
+        number = chance.randrange(LARGEST // 9, LARGEST)
         parts = _parts(story.blocks, story.pages if site.key in PAGING else 1)
         prefix = "/private" if story.private else ""
         published = published.replace(second=0, microsecond=0).astimezone(site.zone)
