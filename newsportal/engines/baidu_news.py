@@ -9,7 +9,7 @@ from newsportal.engines.wrapper import Wrapper, parse_with
 
 CURRENT = Wrapper(
     block="#content_left .result-op, #content_left .result, #content_left .c-container, .news-list-item, #content_left li.result",
-    title=("h3 a", ".c-title a", "a[class*='news-title']"),
+    title=("h3 a", ".c-title a", ".cosc-title a", "a[class*='news-title']"),
     site=(
         "[aria-label^='新闻来源']",
         "[class*='news-source'] .c-color-gray",

@@ -8,6 +8,7 @@ from newsportal.engines.wrapper import Wrapper, parse_with
 
 SITE = (
     ".c-showurl",
+    ".cosc-source-text",
     ".siteLink",
     "[class*='source'] .c-color-gray",
     "[class*='source']",
@@ -20,7 +21,7 @@ DATE = (".newTimeFactor_before_abs", "span.c-color-gray2", ".c-abstract > .m", "
 
 CURRENT = Wrapper(
     block="#content_left > .c-container, #content_left > .result, #content_left > .result-op, #content_left > div > .c-container",
-    title=("h3 a", ".c-title a", ".t a"),
+    title=("h3 a", ".c-title a", ".cosc-title a", ".t a"),
     site=SITE,
     summary=(
         ".c-abstract",
@@ -34,7 +35,7 @@ CURRENT = Wrapper(
     date=DATE,
     skip=("[data-tuiguang]", ".ec_tuiguang_pplink", "[class*='tuiguang']", "font.ec_tuiguang"),
     drop=".c-showurl, .c-cache, .newTimeFactor_before_abs",
-    target="@mu",
+    target="xpath:self::*[not(contains(@mu, '//nourl.'))]/@mu",  # nourl.ubs.baidu.com stands for "no address"
 )
 TABLES = Wrapper(
     block="table.result, table[id] td.f, td.f",

@@ -5,6 +5,7 @@ An engine gives one :class:`Wrapper` for each generation of its layout; :func:`p
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ from newsportal.extractors.result_fields import EDGE, is_date, is_labelled_adver
 
 MAX_BLOCKS = 200
 """Blocks of one page; engines give at most 100 results a page."""
+
+BREAKS = re.compile(r"[\t\r\n]")
 
 MAX_FOUND = 1000
 """Matches of the block rule, frames included; a page that nests thousands of them is made to hurt."""
@@ -121,7 +124,11 @@ def read_block(wrapper: Wrapper, block: Piece, document: Document, fetched: date
 
 
 def absolute(document: Document, link: str) -> str:
-    """``link`` as an address, without losing anything: as written where the page's own address is not known."""
+    """``link`` as an address, without losing anything: as written where the page's own address is not known.
+
+    Line breaks and tabs inside are dropped, as browsers do.
+    """
+    link = BREAKS.sub("", link)
     if link.startswith(("http://", "https://")):
         return link
     known = document.base.startswith(("http://", "https://"))

@@ -82,6 +82,13 @@ def test_relative_links_become_absolute_where_the_address_is_known() -> None:
     assert unknown.link.startswith("/link?url=")
 
 
+def test_baidus_placeholder_is_no_target() -> None:
+    html = page("baidu_web-2023").html.replace('mu="https://news.example.cn/', 'mu="http://nourl.ubs.baidu.com/')
+    targets = [row.target for row in read(engines.load("baidu_web"), from_text(html), NOW).results]
+    assert targets[0] is None
+    assert targets[1] == "http://www.shancheng.example.com/a/20240430/2.shtml"
+
+
 def test_engines_load_when_they_are_asked_for() -> None:
     code = "import sys, newsportal.engines; print([m for m in sys.modules if m.startswith('newsportal.engines.')])"
     root = Path(__file__).resolve().parents[2]

@@ -147,6 +147,17 @@ def test_an_empty_page_is_a_changed_layout() -> None:
     assert (page.results, page.changed) == ((), True)
 
 
+def test_a_captcha_in_a_form_beside_results_is_no_wall() -> None:
+    form = '<form action="/comment"><div class="g-recaptcha"></div><label>请输入验证码</label></form>'
+    page = read(Engine("own", "https://s.example/?q=##QUERY##"), from_text(unknown_layout(6, form)), NOW)
+    assert len(page.results) == 6
+
+
+def test_an_address_is_one_line() -> None:
+    html = unknown_layout(5).replace("https://n0.example/a/0.html", "\n https://n0.example/a/\t\n0.html")
+    assert read(Engine("own", "https://s.example/?q=##QUERY##"), from_text(html), NOW).results[0].link == "https://n0.example/a/0.html"
+
+
 def test_an_engine_without_a_wrapper_has_no_layout_to_change() -> None:
     page = read(Engine("own", "https://s.example/?q=##QUERY##"), from_text(unknown_layout(4)), NOW)
     assert (len(page.results), page.by, page.changed) == (4, "generic", False)
