@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
+from urllib.parse import quote
 
 from starlette.requests import Request
 
@@ -58,9 +59,12 @@ class Visit:
 
     @property
     def here(self) -> str:
-        """Path and query of this page, to come back to after a choice of theme or language."""
-        url = self.request.url
-        return f"{url.path}?{url.query}" if url.query else url.path
+        """Path and query of this page, to come back to after a choice of theme or language. Settings lead back to themselves."""
+        path = quote(self.request.scope["path"])
+        if path == "/settings":
+            return path
+        query = self.request.url.query
+        return f"{path}?{query}" if query else path
 
     def text(self, name: str, limit: int = 200) -> str | None:
         """A parameter as clean text, cut to ``limit`` characters; None when missing or blank."""

@@ -84,29 +84,25 @@ def rss(feed: Feed) -> bytes:
 
 def atom(feed: Feed) -> bytes:
     """Atom with the full text in ``content``; the id of the feed is its page, so that it survives a change of format."""
-    root = Element(f"{{{ATOM}}}feed", {"{http://www.w3.org/XML/1998/namespace}lang": feed.language})
-
-    def add(parent: Element, name: str, text: str | None = None, **attributes: str) -> Element:
-        return _add(parent, f"{{{ATOM}}}{name}", text, **attributes)
-
-    add(root, "title", feed.title)
-    add(root, "id", feed.home)
-    add(root, "updated", _stamp(feed.updated))
-    add(root, "link", href=feed.home, rel="alternate", type="text/html")
-    add(root, "link", href=feed.address, rel="self", type=TYPES["atom"])
+    root = Element("feed", {"xmlns": ATOM, "xml:lang": feed.language})
+    _add(root, "title", feed.title)
+    _add(root, "id", feed.home)
+    _add(root, "updated", _stamp(feed.updated))
+    _add(root, "link", href=feed.home, rel="alternate", type="text/html")
+    _add(root, "link", href=feed.address, rel="self", type=TYPES["atom"])
     for entry in feed.entries:
-        item = add(root, "entry")
-        add(item, "title", entry.title)
-        add(item, "id", entry.id)
-        add(item, "link", href=entry.url or entry.read, rel="alternate", type="text/html")
-        add(item, "link", href=entry.read, rel="related", type="text/html")
-        add(item, "published", _stamp(entry.published))
-        add(item, "updated", _stamp(entry.updated))
-        add(add(item, "author"), "name", entry.author or entry.site)
+        item = _add(root, "entry")
+        _add(item, "title", entry.title)
+        _add(item, "id", entry.id)
+        _add(item, "link", href=entry.url or entry.read, rel="alternate", type="text/html")
+        _add(item, "link", href=entry.read, rel="related", type="text/html")
+        _add(item, "published", _stamp(entry.published))
+        _add(item, "updated", _stamp(entry.updated))
+        _add(_add(item, "author"), "name", entry.author or entry.site)
         for topic in entry.topics:
-            add(item, "category", term=topic)
-        add(item, "summary", entry.summary, type="text")
-        add(item, "content", entry.html, type="html")
+            _add(item, "category", term=topic)
+        _add(item, "summary", entry.summary, type="text")
+        _add(item, "content", entry.html, type="html")
     return _written(root)
 
 

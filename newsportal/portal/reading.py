@@ -36,17 +36,8 @@ ATTRIBUTES = {
     "*": {"lang", "dir"},
 }
 
-FORCED = {"img": {"loading": "lazy", "decoding": "async", "referrerpolicy": "no-referrer"}}
-
-BODY = nh3.Cleaner(
-    tags=set(TAGS),
-    clean_content_tags=set(DROPPED_WITH_CONTENT),
-    attributes=ATTRIBUTES,
-    set_tag_attribute_values=FORCED,
-    url_schemes={"http", "https"},
-    link_rel="noopener noreferrer nofollow ugc",
-    strip_comments=True,
-)
+FORCED = {"img": {"loading": "lazy"}}
+"""One attribute a tag: nh3 writes several in an order that changes from call to call, and the ETag of a feed with it."""
 
 MARKED = nh3.Cleaner(tags={"mark"}, attributes={})
 """Search hits come as escaped HTML with ``<mark>``; this holds an index to that promise."""
@@ -69,10 +60,25 @@ BLANK_PARAGRAPH = re.compile(r"<(p|div|span)>(?:\s|&nbsp;|<br>|\u3000)*</\1>")
 
 def body(article: StoredArticle) -> Markup:
     """The article's body as safe HTML: its own, cleaned once more, or its text in paragraphs."""
-    cleaned = BLANK_PARAGRAPH.sub("", BODY.clean(CONTROL.sub("", article.html))).strip() if article.html else ""
+    cleaned = BLANK_PARAGRAPH.sub("", sanitised(article.html, article.url)).strip() if article.html else ""
     if not cleaned:
         return paragraphs(article.text)
     return Markup(cleaned)  # noqa: S704 - this is the gate
+
+
+def sanitised(fragment: str, base: str) -> str:
+    """``fragment`` with the tags and attributes of a reading view. Relative addresses are the publisher's, never ours."""
+    there = web_address(base)
+    cleaner = nh3.Cleaner(
+        tags=set(TAGS),
+        clean_content_tags=set(DROPPED_WITH_CONTENT),
+        attributes=ATTRIBUTES,
+        set_tag_attribute_values=FORCED,
+        url_schemes={"http", "https"},
+        url_relative=("rewrite_with_base", there) if there else "deny",
+        link_rel="noopener noreferrer nofollow ugc",
+    )
+    return cleaner.clean(CONTROL.sub("", fragment))
 
 
 def paragraphs(text: str) -> Markup:

@@ -38,3 +38,12 @@ EXPLAINED: tuple[tuple[str, str], ...] = (
 def explain(reason: str, words: NullTranslations) -> str | None:
     """``reason`` as a sentence, or None where we know no better words than the slug itself."""
     return next((words.gettext(sentence) for pattern, sentence in EXPLAINED if re.search(pattern, reason, re.IGNORECASE)), None)
+
+
+ENDED = {"finished": _("finished"), "shutdown": _("interrupted"), "cancelled": _("cancelled"), "killed": _("killed")}
+"""How a run ends, by Scrapy's finish reason."""
+
+
+def ended(reason: str | None, words: NullTranslations) -> str:
+    """The finish reason in words; one we do not know stays as it is."""
+    return words.gettext(ENDED[reason]) if reason in ENDED else reason or "–"

@@ -43,7 +43,7 @@ def feed_addresses(title: str, topic: str | None = None, *, query: str | None = 
     """The feeds of everything, of ``topic``, or of a search for ``query``."""
     base = topic_address(topic) if topic else "/search" if query else ""
     tail = f"?{urlencode({'q': query})}" if query else ""
-    return FeedAddresses(title, *(f"{base}/feed.{ending}{tail}" for ending in ("rss", "atom", "json")))
+    return FeedAddresses(clean(title), *(f"{base}/feed.{ending}{tail}" for ending in ("rss", "atom", "json")))
 
 
 @router.get("/feed.{ending}")

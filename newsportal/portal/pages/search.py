@@ -12,6 +12,7 @@ from fastapi import APIRouter, Request, Response
 from newsportal.errors import SearchError
 from newsportal.portal.context import Visit
 from newsportal.portal.pages.feeds import feed_addresses
+from newsportal.portal.pages.lists import Chip
 from newsportal.portal.render import address, render
 from newsportal.search.base import MAX_QUERY_CHARS, Query, Results
 from newsportal.text import clean
@@ -111,7 +112,7 @@ def search(request: Request) -> Response:
             Choice(words.gettext("By relevance"), asked.address(sort=None), asked.sort == "relevance"),
             Choice(words.gettext("By time"), asked.address(sort="time"), asked.sort == "time"),
         ],
-        filters=[Choice(clean(value), asked.address(**{name: None})) for name in FACETS if (value := getattr(asked, name))],
+        filters=[Chip(clean(value), asked.address(**{name: None})) for name in FACETS if (value := getattr(asked, name))],
         facets=facets(asked, results, visit) if asked.text and not away else [],
         later=asked.address(page=asked.page - 1) if asked.page > 1 else None,
         next=asked.address(page=asked.page + 1) if asked.page * PAGE < results.total and results.hits and asked.page < MAX_PAGES else None,

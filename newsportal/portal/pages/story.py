@@ -25,13 +25,14 @@ WINDOWS = (timedelta(minutes=5), timedelta(hours=1), timedelta(hours=6), timedel
 
 @router.get("/story/{story_id}")
 def story(request: Request, story_id: str) -> Response:
+    """A story. The id of one that was folded into another, or of one of its versions, leads to where it is now."""
     store = Visit(request).portal.store
-    found = store.story(story_id)
-    if found is None:
-        moved = store.article(story_id)
-        if moved is None or moved.story_id == story_id:
-            raise HTTPException(404)
-        return RedirectResponse(f"/story/{moved.story_id}", 303)
+    found, moved = store.story(story_id), store.article(story_id)
+    now = found.id if found else moved.story_id if moved else None
+    if now is None:
+        raise HTTPException(404)
+    if found is None or now != story_id:
+        return RedirectResponse(f"/story/{now}", 303)
     return reading_view(request, found, found.head)
 
 

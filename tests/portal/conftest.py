@@ -1,0 +1,99 @@
+"""The portal over a real store and a real index, on a real server on loopback."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import httpx
+import pytest
+
+from newsportal.portal.app import create_app
+from newsportal.search import open_index
+from newsportal.search.base import Index
+from newsportal.storage import open_store
+from newsportal.storage.base import Store
+
+
+def load(name: str) -> ModuleType:
+    """A module beside this file (tests are no package)."""
+    found = spec_from_file_location(f"portal_tests_{name}", Path(__file__).with_name(f"{name}.py"))
+    assert found
+    assert found.loader
+    made = sys.modules[found.name] = module_from_spec(found)
+    found.loader.exec_module(made)
+    return made
+
+
+NEWSROOM, SERVING, MESSAGES = load("newsroom"), load("serving"), load("messages")
+
+
+@pytest.fixture(scope="session")
+def newsroom() -> ModuleType:
+    return NEWSROOM
+
+
+@pytest.fixture(scope="session")
+def messages() -> ModuleType:
+    return MESSAGES
+
+
+Serve = Callable[..., httpx.Client]
+
+
+@pytest.fixture(scope="module")
+def serve() -> Iterator[Serve]:
+    """``serve(store, index)`` answers a client of a portal over them; all end with the module."""
+    with ExitStack() as stack:
+
+        def start(store: Store, index: Index | None = None, settings: object = None, **options: Any) -> httpx.Client:
+            options = {"now": lambda: NEWSROOM.NOW, "follow_every": 0, **options}
+            address = stack.enter_context(SERVING.serving(create_app(store, index, settings or NEWSROOM.Settings(), **options)))
+            return stack.enter_context(httpx.Client(base_url=address, headers={"accept-language": "zh-CN"}, timeout=30))
+
+        yield start
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("portal")
+
+
+@pytest.fixture(scope="module")
+def store(folder: Path) -> Iterator[Store]:
+    opened = open_store(f"sqlite:///{folder / 'store.db'}")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def ids(store: Store) -> dict[str, str]:
+    """A filled store; article ids by a short name."""
+    return NEWSROOM.fill(store)
+
+
+@pytest.fixture(scope="module")
+def index(folder: Path, store: Store, ids: dict[str, str]) -> Iterator[Index]:
+    opened = open_index(f"sqlite:///{folder / 'index.db'}")
+    opened.follow(store)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def client(serve: Serve, store: Store, index: Index) -> httpx.Client:
+    """The filled portal."""
+    return serve(store, index)
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Iterator[Store]:
+    """An empty store of one's own."""
+    opened = open_store(f"sqlite:///{tmp_path / 'fresh.db'}")
+    yield opened
+    opened.close()

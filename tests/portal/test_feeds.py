@@ -1,0 +1,163 @@
+"""Feeds out: read by the readers' own libraries, well-formed whatever is in the store, unchanged while the store is."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from datetime import UTC, datetime
+from types import ModuleType
+from typing import Any
+
+import httpx
+import pytest
+from lxml import etree
+
+from newsportal.portal.feeds import Entry, Feed, atom, json_feed, opml, rss
+from newsportal.storage.base import Store
+
+MOMENT = datetime(2026, 5, 20, 10, 30, tzinfo=UTC)
+NASTY = "标题 & <b>粗</b> ]]> \x00\x0b\x1b\ud800\uffff “引号” 'x' \U0001f600"
+
+
+def read(content: bytes) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # feedparser's own
+        import feedparser
+
+        return feedparser.parse(content)
+
+
+def nasty() -> Feed:
+    entry = Entry(
+        "urn:x:1",
+        NASTY,
+        "http://p/story/1",
+        "https://a.example/?a=1&b=2",
+        MOMENT,
+        MOMENT,
+        NASTY,
+        f"<p>{NASTY}</p>",
+        NASTY,
+        NASTY,
+        (NASTY,),
+        "zh",
+    )
+    return Feed(NASTY, "http://p/", "http://p/feed.rss", "zh", [entry])
+
+
+@pytest.mark.parametrize("write", [rss, atom])
+def test_illegal_characters_and_cdata_ends_leave_a_feed_well_formed(write: Any) -> None:
+    content = write(nasty())
+    etree.fromstring(content)
+    found = read(content)
+    assert not found.bozo
+    [entry] = found.entries
+    assert entry.title.startswith("标题 & ")
+    assert "]]>" in entry.title
+    assert entry.link == "https://a.example/?a=1&b=2"
+    assert entry.published_parsed[:5] == (2026, 5, 20, 10, 30)
+    assert "<p>" in (entry.content[0].value)
+
+
+def test_a_json_feed_holds_what_json_feed_1_1_asks_for() -> None:
+    told = json.loads(json_feed(nasty()))
+    assert told["version"] == "https://jsonfeed.org/version/1.1"
+    [item] = told["items"]
+    assert {"id", "url", "title", "content_html", "date_published", "authors", "tags", "language"} <= set(item)
+    assert item["date_published"] == "2026-05-20T10:30:00Z"
+
+
+@pytest.mark.parametrize("write", [rss, atom, json_feed])
+def test_a_feed_without_entries_is_a_feed(write: Any) -> None:
+    content = write(Feed("空", "http://p/", "http://p/f", "zh"))
+    found = read(content)
+    assert not found.bozo or write is json_feed
+    assert found.entries == []
+
+
+def test_opml_names_every_feed() -> None:
+    root = etree.fromstring(opml("全部", [("旅游 & <玩>\x00", "http://p/f?a=1&b=2", "http://p/")]))
+    [outline] = root.iter("outline")
+    assert outline.get("text") == "旅游 & <玩>"
+    assert outline.get("xmlUrl") == "http://p/f?a=1&b=2"
+
+
+@pytest.mark.parametrize("ending", ["rss", "atom"])
+@pytest.mark.parametrize("scope", ["", "/topic/旅游", "/search"])
+def test_every_list_has_a_feed_that_readers_understand(client: httpx.Client, ending: str, scope: str) -> None:
+    answer = client.get(f"{scope}/feed.{ending}", params={"q": "峡谷"} if scope == "/search" else None)
+    assert answer.headers["content-type"] == f"application/{ending}+xml; charset=utf-8"
+    found = read(answer.content)
+    assert not found.bozo
+    assert len(found.entries) == {"": 15, "/topic/旅游": 5, "/search": 1}[scope]
+    for entry in found.entries:
+        assert entry.link.startswith("https://")
+        assert entry.id.startswith("urn:newsportal:")
+        assert len(entry.content[0].value) > 20  # the full text
+
+
+def test_pages_announce_their_feeds_and_the_addresses_work(client: httpx.Client) -> None:
+    from lxml import html as lxml_html
+
+    for path in ("/", "/latest", "/topic/旅游", "/search?q=峡谷"):
+        links = lxml_html.document_fromstring(client.get(path).text).xpath("//link[@rel='alternate']/@href")
+        assert len(links) == 3, path
+        for link in links:
+            assert client.get(link).status_code == 200, link
+
+
+def test_the_opml_leads_to_feeds(client: httpx.Client) -> None:
+    root = etree.fromstring(client.get("/feeds.opml").content)
+    addresses = [outline.get("xmlUrl") for outline in root.iter("outline")]
+    assert len(addresses) == 4
+    assert all(client.get(address).status_code == 200 for address in addresses)
+
+
+def test_an_unchanged_feed_is_not_sent_again(client: httpx.Client) -> None:
+    first = client.get("/feed.atom")
+    again = client.get("/feed.atom", headers={"if-none-match": first.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    assert client.get("/feed.atom", headers={"if-none-match": f'"other", {first.headers["etag"]}'}).status_code == 304
+    assert client.get("/feed.atom", headers={"if-none-match": '"other"'}).status_code == 200
+    assert client.get("/feed.atom", headers={"if-modified-since": first.headers["last-modified"]}).status_code == 304
+    assert client.get("/feed.atom", headers={"if-modified-since": "Mon, 01 Jan 2001 00:00:00 GMT"}).status_code == 200
+    assert client.get("/feed.atom", headers={"if-modified-since": "yesterday"}).status_code == 200
+
+
+def test_a_new_story_changes_the_etag(fresh: Store, serve, newsroom: ModuleType) -> None:
+    client = serve(fresh)
+    empty = client.get("/feed.rss").headers["etag"]
+    newsroom.write(fresh, newsroom.article("新到", "新到的正文" * 20))
+    assert client.get("/feed.rss", headers={"if-none-match": empty}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("habit", "target"),
+    [("/rss", "/feed.rss"), ("/feed/atom.xml", "/feed.atom"), ("/feed/feed.json", "/feed.json"), ("/index.xml", "/feed.rss")],
+)
+def test_addresses_by_habit_lead_to_ours(client: httpx.Client, habit: str, target: str) -> None:
+    assert client.get(habit).headers["location"] == target
+
+
+def test_feeds_and_pages_are_packed(client: httpx.Client) -> None:
+    for path in ("/", "/feed.rss", "/static/portal.css"):
+        assert client.get(path, headers={"accept-encoding": "gzip"}).headers["content-encoding"] == "gzip"
+
+
+def test_links_in_feeds_follow_the_address_of_the_portal(fresh: Store, serve, newsroom: ModuleType) -> None:
+    from dataclasses import dataclass, field
+
+    @dataclass(frozen=True)
+    class Public:
+        title: str = "公开"
+        language: str = "zh"
+        url: str = "https://news.example.org/"
+
+    @dataclass(frozen=True)
+    class Settings:
+        topics: tuple[object, ...] = ()
+        portal: Public = field(default_factory=Public)
+
+    newsroom.write(fresh, newsroom.article("一则", "一则的正文" * 20, url="javascript:alert(1)"))
+    [entry] = read(serve(fresh, settings=Settings()).get("/feed.rss").content).entries
+    assert entry.link.startswith("https://news.example.org/story/")

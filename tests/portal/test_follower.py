@@ -1,0 +1,43 @@
+"""The index follows the store while the portal is served; what goes wrong is told and does not end it."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from newsportal.errors import SearchError
+from newsportal.portal.follower import MAX_PAUSE, Follower
+from newsportal.search import open_index
+from newsportal.storage.base import Store
+
+
+def test_a_story_stored_while_serving_is_found_soon(fresh: Store, serve, newsroom, tmp_path: Path) -> None:
+    index = open_index(f"sqlite:///{tmp_path / 'index.db'}")
+    client = serve(fresh, index, follow_every=0.05)
+    newsroom.write(fresh, newsroom.article("晚到的消息", "这则消息在门户启动之后才入库。" * 3))
+    until = time.monotonic() + 10
+    while "data-story" not in client.get("/search", params={"q": "晚到"}).text:
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+class Failing:
+    """An index that fails once and then works."""
+
+    def __init__(self, *errors: Exception) -> None:
+        self.errors = list(errors)
+
+    def follow(self, store: Store) -> int:
+        if self.errors:
+            raise self.errors.pop(0)
+        return 0
+
+
+def test_a_failure_is_remembered_until_it_passes(fresh: Store) -> None:
+    follower = Follower(Failing(SearchError("away"), RuntimeError("bug")), fresh, every=1.0)  # type: ignore[arg-type]
+    assert follower.step() == MAX_PAUSE
+    assert follower.error == "away"
+    assert follower.step() == MAX_PAUSE
+    assert follower.error == "RuntimeError: bug"
+    assert follower.step() == 1.0
+    assert follower.error is None

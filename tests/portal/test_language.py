@@ -1,0 +1,86 @@
+"""The catalog and the messages are in step; the reader's language is chosen as he asks."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from babel.messages.pofile import read_po
+
+import newsportal.portal
+from newsportal.portal.language import LANGUAGES, SOURCE_LANGUAGE, TAGS, choose, translations
+from newsportal.portal.reasons import ENDED, EXPLAINED, explain
+
+PORTAL = Path(newsportal.portal.__file__).parent
+
+
+@pytest.mark.parametrize("language", sorted(set(LANGUAGES) - {SOURCE_LANGUAGE}))
+def test_a_catalog_has_every_message_and_no_other(language: str, messages: ModuleType) -> None:
+    catalog = read_po(BytesIO((PORTAL / "locale" / f"{language}.po").read_bytes()), locale=language)
+    used = messages.messages(PORTAL)
+    translated = {message.id: message for message in catalog if message.id}
+    assert not set(used) - set(translated), "messages without a translation: add them to the .po file"
+    assert not set(translated) - set(used), "translations nobody uses: remove them from the .po file"
+    for message in translated.values():
+        strings = message.string if isinstance(message.string, tuple) else (message.string,)
+        assert all(strings), f"not translated: {message.id}"
+        assert not list(message.check(catalog)), f"placeholders differ: {message.id}"
+        assert not message.fuzzy
+
+
+def test_every_language_has_a_tag() -> None:
+    assert set(TAGS) == set(LANGUAGES)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "accept", "default", "chosen"),
+    [
+        ("en", "zh", "zh", "en"),
+        (None, "en-GB,en;q=0.9", "zh", "en"),
+        (None, "fr, zh-TW;q=0.8, en;q=0.5", "en", "zh"),
+        (None, "en;q=0.1, zh;q=0.9", "en", "zh"),
+        (None, "zh;q=0, en", "zh", "en"),
+        (None, "", "en", "en"),
+        (None, "fr", "xx", "zh"),
+        ("xx", ";;;q=,,\x00", "en", "en"),
+        (None, "a" * 100_000, "zh", "zh"),
+    ],
+)
+def test_the_language_is_the_readers(wanted: str | None, accept: str, default: str, chosen: str) -> None:
+    assert choose(wanted, accept, default) == chosen
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "dns",
+        "timeout",
+        "connection-refused",
+        "connection",
+        "too-large",
+        "http-404",
+        "http-503",
+        "http-429",
+        "http-403",
+        "robots",
+        "egress-denied",
+        "blocked: captcha",
+        "no-body",
+        "too-short",
+    ],
+)
+def test_the_reasons_of_a_crawl_are_explained(reason: str) -> None:
+    assert explain(reason, translations("zh"))
+
+
+def test_the_particular_explanation_comes_first() -> None:
+    told = {
+        reason: explain(reason, translations("en"))
+        for reason in ("http-404", "http-429", "http-403", "robots-denied", "connection-refused")
+    }
+    assert len(set(told.values())) == 5
+    assert explain("error: Strange", translations("zh")) is None
+    assert EXPLAINED
+    assert ENDED

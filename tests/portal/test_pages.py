@@ -1,0 +1,241 @@
+"""What a reader sees on every page."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from types import ModuleType
+
+import httpx
+import pytest
+from lxml import html as lxml_html
+
+from newsportal.report import Run
+from newsportal.storage.base import Store
+
+
+def tree(answer: httpx.Response, status: int = 200) -> lxml_html.HtmlElement:
+    assert answer.status_code == status, answer.text[:300]
+    return lxml_html.document_fromstring(answer.content.decode("utf-8"))
+
+
+def said(page: lxml_html.HtmlElement, path: str) -> list[str]:
+    return [" ".join(node.text_content().split()) for node in page.xpath(path)]
+
+
+def test_the_front_page_has_a_top_story_a_board_a_topic_and_the_stream(client: httpx.Client, newsroom: ModuleType) -> None:
+    page = tree(client.get("/"))
+    assert said(page, "//section[@class='lead']//h2") == ["今年首个台风生成，预计周五夜间影响东部沿海"]
+    assert [name.split(" ")[0] for name in said(page, "//section[@class='board']/h2")] == ["旅游", "人工智能", "新能源汽车"]
+    assert "今天" in said(page, "//h2[@class='day-name']")
+    assert "昨天" in said(page, "//h2[@class='day-name']")
+    assert "另有 4 家报道" in said(page, "//a[@class='others']")
+    assert page.get("lang") == "zh-CN"
+
+
+def test_every_story_is_in_the_stream_once(client: httpx.Client, newsroom: ModuleType) -> None:
+    titles = said(tree(client.get("/latest")), "//*[contains(@class,'headline')]")
+    assert len(titles) == len(set(titles)) == len(newsroom.STORIES) + 1
+
+
+def test_a_topic_lists_its_stories_newest_first_by_day(client: httpx.Client) -> None:
+    page = tree(client.get("/topic/旅游"))
+    assert said(page, "//h1") == ["旅游"]
+    assert said(page, "//h2[@class='day-name']") == ["今天", "昨天"]
+    assert [title[:4] for title in said(page, "//*[contains(@class,'headline')]")] == [
+        "沿江三省",
+        "海岛航线",
+        "云岭峡谷",
+        "山城夜市",
+        "草原列车",
+    ]
+
+
+def test_the_hottest_order_puts_the_most_reported_story_first(client: httpx.Client) -> None:
+    page = tree(client.get("/topic/旅游", params={"order": "hottest"}))
+    assert said(page, "//*[contains(@class,'headline')]")[0].startswith("云岭峡谷")
+    assert not said(page, "//h2[@class='day-name']")
+
+
+@pytest.mark.parametrize(
+    "path", ["/topic/没有", "/topic/", "/story/none", "/story/none/none", "/story/a/b/revisions", "/runs/none", "/nope", "/feed.pdf"]
+)
+def test_what_does_not_exist_is_a_friendly_404(client: httpx.Client, path: str) -> None:
+    page = tree(client.get(path), 404)
+    assert said(page, "//h1") == ["没有这个页面"]
+    assert page.xpath("//main//a[@href='/']")
+
+
+def test_filters_narrow_a_list_and_can_be_taken_off(client: httpx.Client) -> None:
+    page = tree(client.get("/latest", params={"site": "南江日报", "category": "财经"}))
+    assert said(page, "//*[contains(@class,'headline')]") == ["二手电动车怎么估价？行业首个电池健康标准征求意见"]
+    assert [node.get("href") for node in page.xpath("//a[@class='chip']")] == [
+        "/latest?category=%E8%B4%A2%E7%BB%8F",
+        "/latest?site=%E5%8D%97%E6%B1%9F%E6%97%A5%E6%8A%A5",
+    ]
+    assert "去掉后也许会有" in client.get("/latest", params={"site": "没有这个站"}).text
+
+
+def test_paging_meets_every_story_once_and_ends(fresh: Store, serve, newsroom: ModuleType) -> None:
+    for number in range(67):
+        newsroom.write(fresh, newsroom.article(f"第{number}号快讯", f"正文{number}" * 20, ago=number * 10))
+    client, path, seen = serve(fresh), "/latest", []
+    for _ in range(3):
+        page = tree(client.get(path))
+        seen += said(page, "//*[contains(@class,'headline')]")
+        following = page.xpath("//a[@rel='next']/@href")
+        path = following[0] if following else ""
+    assert seen == [f"第{number}号快讯" for number in range(67)]
+    assert not path
+
+
+def test_a_made_up_cursor_is_no_error(client: httpx.Client) -> None:
+    assert client.get("/latest", params={"before": "' OR 1=1 --"}).status_code == 200
+
+
+def test_a_story_reads_well(client: httpx.Client, ids: dict[str, str]) -> None:
+    page = tree(client.get(f"/story/{ids['bridge']}"))
+    assert said(page, "//article//h1") == ["云岭峡谷步行观景桥今日开放，首日八千张门票全部约满"]
+    meta = said(page, "//header[@class='story-head']//p[@class='meta']")[0]
+    assert meta == "云岭晚报 2026-05-20 16:00 本报记者 另有 4 家报道"
+    assert len(page.xpath("//div[@class='body']/p")) == 5
+    assert said(page, "//figure/figcaption") == ["清晨的云岭峡谷步行观景桥。本报记者 摄", "游客在停留平台上辨认鸟类"]
+    assert page.xpath("//article//img/@loading") == ["lazy"] * 2
+    assert page.xpath("//a[@class='button']/@href")[0].startswith("https://")
+
+
+def test_all_versions_are_listed_with_the_reason(client: httpx.Client, ids: dict[str, str]) -> None:
+    page = tree(client.get(f"/story/{ids['bridge']}"))
+    rows = said(page, "//section[@id='versions']//li/p[@class='meta']")
+    assert rows[0] == "云岭晚报 2026-05-20 16:00 最早 正在阅读"
+    assert rows[1] == "北地新闻 2026-05-20 16:30 同题"
+    assert len(rows) == 5
+    assert said(page, "//section[@id='versions']/h2") == ["另有 4 家报道"]
+
+
+def test_each_version_can_be_read_and_leads_to_the_earliest(client: httpx.Client, ids: dict[str, str]) -> None:
+    page = tree(client.get(f"/story/{ids['bridge']}/{ids['repost']}"))
+    assert said(page, "//header[@class='story-head']//p[@class='meta']")[0].startswith("北地新闻")
+    assert page.xpath("//p[@class='note']/a/@href") == [f"/story/{ids['bridge']}"]
+    assert len(page.xpath("//div[@class='body']/p")) == 6  # no HTML stored: the text in paragraphs
+
+
+def test_a_version_under_the_wrong_story_is_led_to_its_own(client: httpx.Client, ids: dict[str, str]) -> None:
+    answer = client.get(f"/story/elsewhere/{ids['repost']}")
+    assert answer.headers["location"] == f"/story/{ids['bridge']}/{ids['repost']}"
+    assert client.get(f"/story/{ids['repost']}").headers["location"] == f"/story/{ids['bridge']}"
+
+
+def test_neighbours_walk_a_topic_from_end_to_end(client: httpx.Client) -> None:
+    path, walked = tree(client.get("/topic/旅游")).xpath("//*[contains(@class,'headline')]/a/@href")[0], []
+    while path:
+        page = tree(client.get(path))
+        walked.append(said(page, "//article//h1")[0][:4])
+        path = next(iter(page.xpath("//nav[contains(@class,'neighbours')]/a[@rel='next']/@href")), None)
+    assert walked == ["沿江三省", "海岛航线", "云岭峡谷", "山城夜市", "草原列车"]
+    back = page.xpath("//nav[contains(@class,'neighbours')]/a[@rel='prev']/@href")[0]
+    assert said(tree(client.get(back)), "//article//h1")[0].startswith("山城夜市")
+
+
+def test_stories_of_one_moment_are_all_met_by_walking(fresh: Store, serve, newsroom: ModuleType) -> None:
+    for number in range(5):
+        newsroom.write(fresh, newsroom.article(f"同刻{number}", f"正文{number}" * 20, ago=60))
+    client = serve(fresh)
+    path = tree(client.get("/latest")).xpath("//*[contains(@class,'headline')]/a/@href")[0]
+    walked: list[str] = []
+    while path and len(walked) < 9:
+        page = tree(client.get(path))
+        walked += said(page, "//article//h1")
+        path = next(iter(page.xpath("//nav[contains(@class,'neighbours')]/a[@rel='next']/@href")), None)
+    assert sorted(walked) == [f"同刻{number}" for number in range(5)]
+
+
+def test_earlier_texts_of_an_article_can_be_read(fresh: Store, serve, newsroom: ModuleType) -> None:
+    first = newsroom.article("初稿标题", "初稿的正文" * 20, url="https://a.example/1")
+    [made] = newsroom.write(fresh, first)
+    newsroom.write(fresh, replace(first, title="改后标题", text="改后的正文" * 20))
+    client = serve(fresh)
+    assert "1 份此前的文本" in client.get(f"/story/{made}").text
+    page = tree(client.get(f"/story/{made}/{made}/revisions"))
+    assert said(page, "//details//h2") == ["初稿标题"]
+
+
+def test_an_empty_portal_says_what_to_do(fresh: Store, serve) -> None:
+    text = serve(fresh).get("/").text
+    assert "newsportal crawl --once" in text
+    assert "人工智能" in text
+
+
+def test_an_empty_portal_says_that_a_crawl_runs(fresh: Store, serve, newsroom: ModuleType) -> None:
+    fresh.save_run(Run("now", newsroom.NOW - timedelta(minutes=1), spiders=("rss",)))
+    text = serve(fresh).get("/").text
+    assert "首次抓取正在进行" in text
+    assert "newsportal crawl" not in text
+
+
+def test_a_crawl_that_was_killed_yesterday_does_not_run(fresh: Store, serve, newsroom: ModuleType) -> None:
+    fresh.save_run(Run("dead", newsroom.NOW - timedelta(days=1)))
+    assert "newsportal crawl --once" in serve(fresh).get("/").text
+
+
+def test_without_a_network_the_front_page_says_so(fresh: Store, serve, newsroom: ModuleType) -> None:
+    fresh.save_run(newsroom.failed_run())
+    client = serve(fresh)
+    assert "找不到该域名：没有网络，或地址有误" in client.get("/").text
+    newsroom.write(fresh, newsroom.article("旧闻", "此前保存的正文" * 10, ago=3000))
+    assert "上次抓取没有连上任何来源" in client.get("/").text
+
+
+def test_the_run_report_adds_up_and_explains_itself(client: httpx.Client, newsroom: ModuleType) -> None:
+    [link] = tree(client.get("/runs")).xpath("//tbody//th/a/@href")
+    page = tree(client.get(link))
+    assert "取回 108 个页面，其中 101 个读出了正文（93.5%）" in said(page, "//p[@class='plain']")[0]
+    assert said(page, "//tr[@class='total']/*") == [
+        "合计",
+        "10",
+        "0",
+        "222",
+        "90",
+        "19",
+        "113",
+        "108",
+        "101",
+        "65",
+        "35",
+        "1",
+        "14",
+        "93.5%",
+        "89.4%",
+    ]
+    assert said(page, "//ul[@class='failures']/li")[0] == "4 × 页面中没有找到正文 too-short"
+
+
+def test_the_interface_speaks_english_when_asked(client: httpx.Client) -> None:
+    assert "Hottest" in client.get("/", headers={"accept-language": "en-GB,en;q=0.9"}).text
+    answer = client.get("/", params={"lang": "en"})
+    assert "Front page" in answer.text
+    assert answer.headers["set-cookie"].startswith("lang=en;")
+    assert 'lang="en"' in client.get("/runs", headers={"cookie": "lang=en"}).text
+
+
+def test_choices_are_kept_in_cookies(client: httpx.Client) -> None:
+    answer = client.get("/settings", params={"theme": "dark", "next": "/latest?order=hottest"})
+    assert answer.status_code == 303
+    assert answer.headers["location"] == "/latest?order=hottest"
+    assert answer.headers["set-cookie"].startswith("theme=dark;")
+    page = tree(client.get("/settings", headers={"cookie": "theme=dark; size=large; font=comic"}))
+    assert (page.get("data-theme"), page.get("data-size"), page.get("data-font")) == ("dark", "large", "serif")
+    assert said(page, "//button[@aria-pressed='true']") == ["深色", "宋体", "大", "中文"]
+
+
+def test_health_tells_how_far_the_index_is_behind(client: httpx.Client, store: Store) -> None:
+    told = client.get("/health").json()
+    assert told["status"] == "ok"
+    assert told["stories"] == 15
+    assert told["search"] == {"status": "ok", "behind": 0}
+
+
+def test_every_page_is_made_within_the_budget(client: httpx.Client, ids: dict[str, str]) -> None:
+    """The goal is 100 ms of server time (DESIGN.md section 6). The best of five: other programs share the machine."""
+    for path in ("/", "/latest", "/topic/旅游", f"/story/{ids['bridge']}", "/search?q=%E5%B3%A1%E8%B0%B7", "/runs", "/feed.rss"):
+        assert min(client.get(path).elapsed.total_seconds() for _ in range(5)) < 0.1, path

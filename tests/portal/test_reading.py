@@ -1,0 +1,111 @@
+"""The last gate: what of a stored article may reach a browser."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from newsportal.items import Image
+from newsportal.portal import reading
+from newsportal.storage.base import StoredArticle
+
+NOW = datetime(2026, 5, 20, tzinfo=UTC)
+PLAIN = StoredArticle("a", "s", "https://a.example/1", "https://a.example/news/1.html", "标题", NOW, NOW, "feed:甲")
+
+
+@pytest.mark.parametrize(
+    ("html", "kept"),
+    [
+        ("<p>一<script>x</script></p>", "<p>一</p>"),
+        ("<p>一</p><p> &nbsp;</p><p>　</p><p>二</p>", "<p>一</p><p>二</p>"),
+        ('<p style="color:red" class="x" id="main">一</p>', "<p>一</p>"),
+        ('<a href="/next">下</a>', '<a href="https://a.example/next" rel="noopener noreferrer nofollow ugc">下</a>'),
+        ('<a href="//b.example/x">下</a>', '<a href="https://b.example/x" rel="noopener noreferrer nofollow ugc">下</a>'),
+        ('<a href="java&#9;script:alert(1)">下</a>', '<a rel="noopener noreferrer nofollow ugc">下</a>'),
+        ("<h1>大</h1>正文", "大正文"),
+    ],
+)
+def test_bodies_are_cleaned_and_their_links_lead_to_the_publisher(html: str, kept: str) -> None:
+    assert str(reading.body(replace(PLAIN, html=html))) == kept
+
+
+def test_pictures_are_lazy_and_always_written_alike() -> None:
+    shown = str(reading.body(replace(PLAIN, html='<img src="p.jpg" onerror="x" srcset="y 2x">')))
+    assert 'src="https://a.example/news/p.jpg"' in shown
+    assert len({str(reading.body(replace(PLAIN, html='<img src="p.jpg" alt="a" title="b">'))) for _ in range(20)}) == 1
+    assert 'loading="lazy"' in shown
+    assert "srcset" not in shown
+
+
+def test_relative_links_of_an_article_without_an_address_are_dropped() -> None:
+    assert "href" not in str(reading.body(replace(PLAIN, url="javascript:x", html='<a href="/admin">点</a>')))
+
+
+def test_without_html_the_text_stands_in_paragraphs() -> None:
+    assert str(reading.body(replace(PLAIN, text="一<b>\n\n二&\u202e"))) == "<p>一&lt;b&gt;</p>\n<p>二&amp;</p>"
+
+
+def test_without_anything_the_body_is_empty() -> None:
+    assert not reading.body(PLAIN)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("javascript:alert(1)", "JAVASCRIPT:x", "data:text/html,x", "ftp://a.example/"),
+        *("//a.example", "/x", "", None, "http://", "http://[::1"),
+        *("https://a@b.example/", "http://a.example\\@b", "https://a b"),
+    ],
+)
+def test_addresses_nobody_should_be_sent_to(url: str | None) -> None:
+    assert reading.web_address(url) is None
+
+
+@pytest.mark.parametrize("url", ["https://a.example/x?y=1&z=2#t", "http://例子.example/新闻", "http://[2001:db8::1]:8080/"])
+def test_addresses_of_the_web(url: str) -> None:
+    assert reading.web_address(url) == url
+
+
+def test_only_marks_survive_in_hits() -> None:
+    assert str(reading.marked("<mark>峡谷</mark><b>x</b><script>y</script>&lt;i&gt;")) == "<mark>峡谷</mark>x&lt;i&gt;"
+
+
+@pytest.mark.parametrize(
+    ("text", "summary", "expected"),
+    [
+        ("标题 正文从这里开始，一直写到足够长为止，这样才算数。", None, "正文从这里开始，一直写到足够长为止，这样才算数。"),
+        ("快讯", "摘要里有<b>更多</b>&nbsp;内容", "摘要里有更多 内容"),
+        ("快讯", None, "快讯"),
+        ("", None, ""),
+        ("长" * 300, None, "长" * 139 + "…"),
+    ],
+)
+def test_excerpts_say_what_the_title_does_not(text: str, summary: str | None, expected: str) -> None:
+    assert reading.excerpt(replace(PLAIN, text=text, summary=summary)) == expected
+
+
+def test_a_latin_word_is_not_cut_in_two() -> None:
+    assert reading.shorten("The committee published its report", 16) == "The committee…"
+    assert reading.shorten("委员会公布了报告", 5) == "委员会公…"
+
+
+def test_the_site_is_named_by_its_host_when_nobody_named_it() -> None:
+    assert reading.site_name(PLAIN) == "a.example"
+    assert reading.site_name(replace(PLAIN, site=" 甲\u202e报 ")) == "甲报"
+    assert reading.site_name(replace(PLAIN, url="http://[")) == "feed:甲"
+
+
+def test_pictures_in_the_body_are_not_shown_twice() -> None:
+    first, second, bad = Image("https://a.example/p.jpg?a=1&b=2"), Image("https://a.example/q.jpg", "题"), Image("javascript:x")
+    article = replace(PLAIN, html='<img src="p.jpg?a=1&amp;b=2">', url="https://a.example/", images=(first, second, second, bad))
+    assert reading.pictures(article, reading.body(article)) == [second]
+
+
+def test_icons_are_no_thumbnails() -> None:
+    assert (
+        reading.thumbnail((Image("https://a.example/i.gif", None, 16, 16), Image("https://a.example/p.jpg", None, 800, 600)))
+        == "https://a.example/p.jpg"
+    )
+    assert reading.thumbnail((Image("data:image/png;base64,x"),)) is None

@@ -1,0 +1,306 @@
+"""Threats E and the part of F that a portal without accounts can meet: stored pages, hostile addresses, hostile requests."""
+
+from __future__ import annotations
+
+import json
+import re
+from types import ModuleType
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from lxml import etree
+from lxml import html as lxml_html
+
+from newsportal.errors import StoreUnavailable
+from newsportal.items import Image
+from newsportal.portal.guard import hosts_of
+from newsportal.search import open_index
+from newsportal.storage.base import Store
+
+HOSTILE_HTML = (
+    "<script>alert(1)</script><p onclick=alert(1)>一</p>",
+    "<img src=x onerror=alert(1)>",
+    "<a href='java\tscript:alert(1)'>点</a><a href='&#106;avascript:alert(1)'>击</a>",
+    "<a href='data:text/html,<script>alert(1)</script>'>数据</a>",
+    "<svg><style><img src=x onerror=alert(1)></style></svg>",
+    "<math><mtext><table><mglyph><style><!--</style><img title='--&gt;&lt;img src=1 onerror=alert(1)&gt;'>",
+    "<base href='https://evil.example/'><meta http-equiv=refresh content='0;url=https://evil.example'>",
+    "<form action='https://evil.example'><input name=q><button>发送</button></form>",
+    "<p style='position:fixed;inset:0'>盖住</p><style>*{display:none}</style>",
+    "<iframe srcdoc='<script>alert(1)</script>'></iframe><object data=x></object><embed src=x>",
+    "<div class='masthead' id='main'>冒充</div>",
+    "<template><script>alert(1)</script></template><noscript><p title='</noscript><img src=x onerror=alert(1)>'>",
+)
+HOSTILE_TEXT = '"><script>alert(1)</script><img src=x onerror=alert(1)>{{7*7}}{% raw %}\x1b[31m\u202e\x00]]>&lt;'
+MAX_WALKED = 70  # pages; the links to lists by site and category would go on for long
+HOSTILE_URL = "javascript:alert(document.cookie)//"
+
+ACTIVE = {"script", "style", "iframe", "object", "embed", "base", "form", "svg", "math", "template", "meta", "link", "frame", "applet"}
+OWN_MARKUP = {
+    "/html/head",
+    "//header[@class='masthead']",
+    "//footer",
+    "//dialog",
+    "//form[@class='search-large']",
+    "//form[@class='choices']",
+}
+
+
+@pytest.fixture(scope="module")
+def hostile(serve, folder, newsroom: ModuleType) -> httpx.Client:
+    """A portal in whose store everything that a page can say is an attack."""
+    from newsportal.storage import open_store
+
+    store = open_store(f"sqlite:///{folder / 'hostile.db'}")
+    for number, payload in enumerate(HOSTILE_HTML):
+        bad = HOSTILE_TEXT + str(number)
+        made = newsroom.article(
+            f"标题{bad}",
+            f"攻击正文 {bad}\n" * 3,
+            html=payload + "<p>攻击正文</p>",
+            site=f"站点{bad}",
+            author=bad,
+            origin=bad,
+            category=f"类{bad}",
+            topics=("旅游", f"话题{bad}"),
+            images=(Image(HOSTILE_URL, bad), Image("https://p.example/a.jpg", bad), Image("data:image/svg+xml,<svg onload=alert(1)>")),
+            url=HOSTILE_URL + str(number) if number % 2 else f'https://h.example/{number}?"><script>alert(1)</script>',
+            source=f"feed:{bad}",
+        )
+        newsroom.write(store, made, same="one" if number < 3 else None)
+    report = newsroom.run()
+    from dataclasses import replace
+
+    rows = [replace(row, source=HOSTILE_TEXT, notes=(HOSTILE_TEXT,), failed={HOSTILE_TEXT: 1}) for row in report.sources[:1]]
+    store.save_run(replace(report, id="bad", spiders=(HOSTILE_TEXT,), reason=HOSTILE_TEXT, sources=tuple(rows)))
+    index = open_index(f"sqlite:///{folder / 'hostile-index.db'}")
+    index.follow(store)
+    return serve(store, index)
+
+
+@pytest.fixture(scope="module")
+def walked(hostile: httpx.Client) -> dict[str, str]:
+    """The pages that a walk from the front page meets on our own origin, with their HTML."""
+    waiting, met = ["/", "/runs", "/runs/bad", "/search?q=攻击", "/latest?order=hottest", "/feeds", "/settings"], {}
+    while waiting and len(met) < MAX_WALKED:
+        path = waiting.pop(0)
+        answer = hostile.get(path, follow_redirects=True)
+        assert answer.status_code == 200, path
+        if "text/html" not in answer.headers["content-type"]:
+            continue
+        met[path] = answer.text
+        links = lxml_html.document_fromstring(answer.text).xpath("//a/@href")
+        waiting += [link for link in dict.fromkeys(links) if link.startswith("/") and link not in met and link not in waiting]
+    return met
+
+
+def test_no_page_of_a_hostile_store_has_anything_active(walked: dict[str, str]) -> None:
+    assert len([path for path in walked if path.startswith("/story/")]) > len(HOSTILE_HTML)
+    for path, text in walked.items():
+        check_passive(text, path)
+
+
+def test_bodies_cannot_borrow_our_own_classes_and_ids(walked: dict[str, str]) -> None:
+    for path, text in walked.items():
+        page = lxml_html.document_fromstring(text)
+        assert not page.xpath("//div[@class='body']//*[@class or @id]"), path
+
+
+def check_passive(text: str, path: str) -> None:
+    page = lxml_html.document_fromstring(text)
+    for own in OWN_MARKUP:
+        for node in page.xpath(own):
+            allowed = [script.get("src") for script in node.iter("script")]
+            assert all(source and source.startswith("/static/") for source in allowed), path
+            node.getparent().remove(node)
+    for node in page.iter():
+        if not isinstance(node.tag, str):
+            continue
+        assert node.tag not in ACTIVE, (path, node.tag)
+        for name, value in node.attrib.items():
+            assert not name.startswith("on"), (path, name)
+            assert name not in ("style", "srcdoc", "formaction"), (path, name)
+            if name in ("href", "src", "action", "data-original"):
+                assert re.match(r"(https?://|/(?![/\\])|#)", value), (path, name, value)
+    assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069]", text), path
+    assert "49" not in "".join(page.xpath("//h1//text()"))  # {{7*7}} was not evaluated
+
+
+@pytest.mark.parametrize(
+    "path", ["/feed.rss", "/feed.atom", "/topic/旅游/feed.rss", "/search/feed.atom?q=攻击", "/feeds.opml", "/opensearch.xml"]
+)
+def test_feeds_of_a_hostile_store_are_well_formed_and_passive(hostile: httpx.Client, path: str) -> None:
+    answer = hostile.get(path)
+    assert answer.status_code == 200
+    root = etree.fromstring(answer.content)
+    for node in root.iter():
+        for value in (node.text or "", *node.attrib.values()):
+            if node.tag.endswith(("encoded", "content")):
+                check_passive(f"<html><head></head><body>{value}</body></html>", path)
+            assert not value.startswith("javascript:")
+    assert root.getchildren()
+
+
+def test_the_json_feed_of_a_hostile_store_can_be_read(hostile: httpx.Client) -> None:
+    items = json.loads(hostile.get("/feed.json").content)["items"]
+    assert len(items) == len(HOSTILE_HTML) - 2  # three of them are one story
+    for item in items:
+        assert urlsplit(item["url"]).scheme in ("http", "https")
+        check_passive(f"<html><head></head><body>{item['content_html']}</body></html>", "json")
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/latest", "/nope", "/search?q=x", "/feed.rss", "/static/portal.css", "/health", "/settings?theme=dark", "/static/../app.py"],
+)
+def test_every_answer_has_the_security_headers(client: httpx.Client, path: str) -> None:
+    headers = client.get(path).headers
+    policy = {part.split()[0]: part.split()[1:] for part in headers["content-security-policy"].split(";")}
+    assert policy["default-src"] == ["'none'"]
+    assert policy["script-src"] == policy["style-src"] == policy["form-action"] == ["'self'"]
+    assert policy["frame-ancestors"] == policy["base-uri"] == ["'none'"]
+    assert policy["img-src"] == ["'self'", "https:", "http:"]
+    assert headers["referrer-policy"] == "no-referrer"
+    assert headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost", "localhost:8000", "127.0.0.1", "127.0.0.1:99", "[::1]", "[::1]:8000", "LOCALHOST", "localhost."]
+)
+def test_the_portal_answers_to_its_own_names(client: httpx.Client, host: str) -> None:
+    assert client.get("/health", headers={"host": host}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",
+        "127.0.0.1.evil.example",
+        "evil.example:8000",
+        "localhost@evil.example",
+        "user@localhost",
+        "10.0.0.1",
+        "[::1",
+        "",
+        "localhost/x",
+    ],
+)
+def test_a_strange_host_is_refused_and_not_echoed(client: httpx.Client, host: str) -> None:
+    answer = client.get("/", headers={"host": host})
+    assert answer.status_code == 400
+    assert "evil" not in answer.text
+    assert "content-security-policy" in answer.headers or not host or "@" not in host
+
+
+def test_a_portal_on_all_addresses_answers_to_numbers_and_named_hosts_only(serve, store: Store) -> None:
+    client = serve(store, hosts=hosts_of("0.0.0.0", ["news.example.org"]))
+    for host, status in (("192.168.1.7:8000", 200), ("[fe80::1]", 200), ("news.example.org", 200), ("evil.example", 400)):
+        assert client.get("/health", headers={"host": host}).status_code == status, host
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "//evil.example",
+        "/\\evil.example",
+        "\\\\evil.example",
+        "https://evil.example",
+        "/\t/evil.example",
+        "javascript:alert(1)",
+        "/%0d%0aX: y",
+        "",
+        "///x",
+    ],
+)
+def test_no_choice_leads_away(client: httpx.Client, target: str) -> None:
+    answer = client.get("/settings", params={"theme": "dark", "next": target})
+    location = answer.headers["location"]
+    assert location.startswith("/")
+    assert not location.startswith(("//", "/\\"))
+    assert "x" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/static/../app.py",
+        "/static/%2e%2e/app.py",
+        "/static/..%2fapp.py",
+        "/static/%252e%252e/app.py",
+        "/static//etc/passwd",
+        "/static/..\\app.py",
+    ],
+)
+def test_static_files_are_only_our_own(client: httpx.Client, path: str) -> None:
+    answer = client.request("GET", httpx.URL(client.base_url.join("/"), raw_path=path.encode()))
+    assert answer.status_code == 404
+    assert "create_app" not in answer.text
+
+
+def test_head_is_answered_wherever_get_is(client: httpx.Client, ids: dict[str, str]) -> None:
+    for path in (
+        "/",
+        "/latest",
+        "/topic/旅游",
+        f"/story/{ids['bridge']}",
+        "/search?q=x",
+        "/feed.rss",
+        "/health",
+        "/static/portal.js",
+        "/runs",
+    ):
+        answer = client.head(path)
+        assert (answer.status_code, answer.content) == (200, b""), path
+        assert answer.headers["content-type"] == client.get(path).headers["content-type"]
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])
+def test_nothing_can_be_sent(client: httpx.Client, method: str) -> None:
+    assert client.request(method, "/").status_code == 405
+
+
+def test_an_error_never_echoes_what_was_asked(client: httpx.Client) -> None:
+    answer = client.get("/<script>alert(1)</script>", params={"q": "<script>alert(2)</script>"})
+    assert answer.status_code == 404
+    assert "<script>alert" not in answer.text
+
+
+@pytest.mark.parametrize("name", ["q", "before", "site", "topic", "order", "lang", "page", "when", "sort", "next"])
+@pytest.mark.parametrize("value", ["x" * 10_000, "'\"><script>alert(1)</script>", "\x00\ud7ff\U0001f600", "-1", "NEAR(", "%00"])
+def test_any_parameter_gets_an_answer(client: httpx.Client, name: str, value: str) -> None:
+    for path in ("/search", "/settings") if name in ("q", "page", "when", "sort", "next") else ("/search", "/topic/旅游"):
+        answer = client.get(path, params={"q": "峡谷", name: value})
+        assert answer.status_code == 200, (path, name)
+        assert "<script>alert" not in answer.text
+
+
+class Away:
+    """A store that cannot be reached."""
+
+    def __getattr__(self, name: str) -> object:
+        raise StoreUnavailable("database is locked")
+
+
+class Broken:
+    """A store with a fault that nobody foresaw."""
+
+    def __getattr__(self, name: str) -> object:
+        raise RuntimeError("<script>secret trace</script>")
+
+
+def test_a_store_that_is_away_is_a_503_with_advice(serve) -> None:
+    client = serve(Away())
+    answer = client.get("/")
+    assert answer.status_code == 503
+    assert "数据库正忙" in answer.text
+    assert answer.headers["retry-after"]
+    assert client.get("/health").json()["status"] == "store-unavailable"
+
+
+def test_a_crash_shows_no_trace_but_keeps_the_headers(serve) -> None:
+    answer = serve(Broken()).get("/")
+    assert answer.status_code == 500
+    assert "出错了" in answer.text
+    assert "secret" not in answer.text
+    assert "content-security-policy" in answer.headers

@@ -1,0 +1,112 @@
+"""Search as a reader meets it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import httpx
+import pytest
+from lxml import html as lxml_html
+
+from newsportal.errors import SearchError
+from newsportal.storage.base import Store
+
+
+def page_of(client: httpx.Client, **parameters: object) -> lxml_html.HtmlElement:
+    answer = client.get("/search", params=parameters)  # type: ignore[arg-type]
+    assert answer.status_code == 200
+    return lxml_html.document_fromstring(answer.text)
+
+
+def titles(page: lxml_html.HtmlElement) -> list[str]:
+    return [node.text_content().strip()[:4] for node in page.xpath("//article//h2")]
+
+
+@pytest.mark.parametrize(
+    ("query", "first"), [("峡谷", "云岭峡谷"), ("桥", "云岭峡谷"), ("固态电池", "固态电池"), ("audit", "Open"), ("標準", "二手电动")]
+)
+def test_words_of_any_length_are_found_and_marked(client: httpx.Client, query: str, first: str) -> None:
+    page = page_of(client, q=query)
+    assert titles(page)[0] == first
+    assert page.xpath("//article//mark")
+
+
+def test_filters_are_links_that_can_be_taken_back(client: httpx.Client) -> None:
+    page = page_of(client, q="旅游 OR 大模型 读片 机器人", topic="人工智能")
+    assert page.xpath("//a[@class='chip']/@href")
+    assert "topic" not in page.xpath("//a[@class='chip']/@href")[0]
+    chosen = page.xpath("//aside//a[@aria-current]")
+    assert [node.text_content() for node in chosen] == ["不限时间", *(["人工智能"] if len(chosen) > 1 else [])]
+
+
+def test_time_narrows_the_search(client: httpx.Client) -> None:
+    assert titles(page_of(client, q="古籍")) == ["古籍修复"]
+    assert titles(page_of(client, q="古籍", when="day")) == []
+    assert titles(page_of(client, q="古籍", when="week")) == ["古籍修复"]
+    assert titles(page_of(client, q="古籍", when="sometime")) == ["古籍修复"]
+
+
+def test_the_order_can_be_changed_and_is_kept_by_the_form(client: httpx.Client) -> None:
+    page = page_of(client, q="的", sort="time")
+    moments = page.xpath("//article//time/@datetime")
+    assert moments == sorted(moments, reverse=True)
+    assert page.xpath("//form[@class='search-large']//input[@name='sort']/@value") == ["time"]
+
+
+def test_pages_of_hits_do_not_overlap_and_end(fresh: Store, serve, newsroom, tmp_path: Path) -> None:
+    from newsportal.search import open_index
+
+    for number in range(45):
+        newsroom.write(fresh, newsroom.article(f"汛期通报第{number}号", f"水位{number}米，各地加强巡查。" * 5, ago=number))
+    index = open_index(f"sqlite:///{tmp_path / 'index.db'}")
+    index.follow(fresh)
+    client, path, seen = serve(fresh, index), "/search?q=汛期&sort=time", []
+    while path:
+        page = lxml_html.document_fromstring(client.get(path).text)
+        seen += page.xpath("//article//h2/a/@href")
+        path = next(iter(page.xpath("//a[@rel='next']/@href")), "")
+    assert len(seen) == len(set(seen)) == 45
+    assert not client.get("/search", params={"q": "汛期", "page": "99999"}).is_error
+    index.close()
+
+
+def test_nothing_found_says_what_may_help(client: httpx.Client) -> None:
+    text = client.get("/search", params={"q": "zzzz不存在"}).text
+    assert "没有找到与“zzzz不存在”有关的报道" in text
+
+
+def test_without_words_there_is_help(client: httpx.Client) -> None:
+    assert "怎样搜索" in client.get("/search").text
+    assert "怎样搜索" in client.get("/search", params={"q": " \u200b\x00 "}).text
+
+
+@pytest.mark.parametrize(
+    "query", ['"', "*", '( ) NEAR - " *', "title:", "-", "AND OR NOT", "峡" * 3000, "x" * 10_000, "' OR 1=1 --", "{{7*7}}", "%", "\\"]
+)
+def test_no_query_is_an_error(client: httpx.Client, query: str) -> None:
+    answer = client.get("/search", params={"q": query})
+    assert answer.status_code == 200
+    assert len(answer.content) < 60_000
+    assert client.get("/search/feed.rss", params={"q": query[:4000]}).status_code == 200
+
+
+def test_without_an_index_everything_else_works(serve, store: Store) -> None:
+    client = serve(store, None)
+    assert "未启用搜索索引" in client.get("/search", params={"q": "峡谷"}).text
+    assert client.get("/search/feed.rss", params={"q": "峡谷"}).status_code == 200
+    assert client.get("/health").json()["search"] == {"status": "off"}
+
+
+class BrokenIndex:
+    """An index whose file was damaged."""
+
+    def __getattr__(self, name: str) -> object:
+        raise SearchError("database disk image is malformed")
+
+
+def test_a_broken_index_is_told_and_the_rest_works(serve, store: Store) -> None:
+    client = serve(store, BrokenIndex())
+    assert "搜索暂时不可用" in client.get("/search", params={"q": "峡谷"}).text
+    assert client.get("/").status_code == 200
+    assert client.get("/search/feed.rss", params={"q": "峡谷"}).status_code == 503
+    assert client.get("/health").json()["status"] == "degraded"

@@ -1,0 +1,80 @@
+"""The promises of style and script: contrast, weight, nothing inline, nothing from elsewhere."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from pathlib import Path
+
+import pytest
+
+import newsportal.portal
+from newsportal.portal.preferences import CHOICES
+
+PORTAL = Path(newsportal.portal.__file__).parent
+CSS = (PORTAL / "static" / "portal.css").read_text("utf-8")
+SCRIPT = (PORTAL / "static" / "portal.js").read_text("utf-8")
+BUDGET = 50_000  # DESIGN.md section 6: bytes of style and script, packed
+AA = 4.5  # WCAG 2.2, 1.4.3: contrast of normal text
+
+PALETTES = re.findall(r'(?::root|:root\[data-theme="(?:dark|auto)"\]) \{\s*color-scheme: (light|dark);(.*?)\}', CSS, re.DOTALL)
+INKS = [
+    *((ink, "paper") for ink in ("ink", "soft", "faint", "accent", "bad")),
+    *((ink, "raised") for ink in ("ink", "soft", "accent")),
+    *((ink, "tint") for ink in ("soft", "faint", "accent")),
+    ("on-accent", "accent"),
+    ("mark-ink", "mark"),
+]
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance as WCAG defines it."""
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_there_are_a_light_and_two_dark_palettes_and_the_dark_ones_agree() -> None:
+    assert [scheme for scheme, _ in PALETTES] == ["light", "dark", "dark"]
+    assert PALETTES[1][1].split() == PALETTES[2][1].split()
+
+
+@pytest.mark.parametrize("palette", PALETTES, ids=["light", "dark", "auto"])
+@pytest.mark.parametrize(("ink", "paper"), INKS)
+def test_every_ink_can_be_read_on_its_paper(palette: tuple[str, str], ink: str, paper: str) -> None:
+    colours = dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{6});", palette[1]))
+    light, dark = sorted((luminance(colours[ink]), luminance(colours[paper])), reverse=True)
+    assert (light + 0.05) / (dark + 0.05) >= AA
+
+
+def test_style_and_script_are_light() -> None:
+    assert sum(len(gzip.compress(part.encode())) for part in (CSS, SCRIPT)) <= BUDGET
+
+
+def test_nothing_comes_from_elsewhere() -> None:
+    assert "@import" not in CSS
+    assert "url(" not in CSS
+    assert "http" not in SCRIPT
+
+
+def test_scripts_make_no_markup() -> None:
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function", SCRIPT)
+
+
+@pytest.mark.parametrize("template", sorted((PORTAL / "templates").rglob("*.*")), ids=lambda path: path.name)
+def test_templates_have_nothing_inline_and_trust_nobody(template: Path) -> None:
+    text = template.read_text("utf-8")
+    assert not re.search(r"\sstyle=|\son[a-z]+=|<style|<script(?! src=)|javascript:", text)
+    assert not re.search(r"\|\s*safe\b|autoescape", text)
+
+
+def test_every_choice_of_theme_font_and_size_has_a_style() -> None:
+    for key in ("theme", "font", "size"):
+        for value in CHOICES[key][1:]:
+            if value != "light":  # the light palette is the default
+                assert f'[data-{key}="{value}"]' in CSS, (key, value)
+
+
+def test_print_hides_what_is_not_the_story() -> None:
+    assert "@media print" in CSS
+    assert "prefers-reduced-motion" in CSS
