@@ -119,7 +119,7 @@ def read_block(wrapper: Wrapper, block: Piece, document: Document, fetched: date
         summary,
         date,
         published(date, fetched, f"{title}{summary}"),
-        selector.text(_first(block, wrapper.target)),
+        _address(_first(block, wrapper.target)),
     )
 
 
@@ -133,6 +133,12 @@ def absolute(document: Document, link: str) -> str:
         return link
     known = document.base.startswith(("http://", "https://"))
     return (dom.join(document.base, link) or link) if known else link
+
+
+def _address(piece: Piece | None) -> str | None:
+    """What a page calls the target, if it is an address: data attributes hold all sorts of things."""
+    shown = selector.text(piece) or ""
+    return shown if shown.startswith(("http://", "https://")) else None
 
 
 def _first(block: Piece, rule: Rule) -> Piece | None:

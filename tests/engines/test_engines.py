@@ -82,10 +82,11 @@ def test_relative_links_become_absolute_where_the_address_is_known() -> None:
     assert unknown.link.startswith("/link?url=")
 
 
-def test_baidus_placeholder_is_no_target() -> None:
+def test_what_is_no_address_is_no_target() -> None:
     html = page("baidu_web-2023").html.replace('mu="https://news.example.cn/', 'mu="http://nourl.ubs.baidu.com/')
+    html = html.replace('mu="https://gov.example.org.cn/', 'mu="javascript:alert(1)//')
     targets = [row.target for row in read(engines.load("baidu_web"), from_text(html), NOW).results]
-    assert targets[0] is None
+    assert (targets[0], targets[2]) == (None, None)
     assert targets[1] == "http://www.shancheng.example.com/a/20240430/2.shtml"
 
 
