@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
@@ -16,7 +17,7 @@ from newsportal.search.syntax import Term, parse
 from newsportal.search.words import sequence
 from newsportal.storage.tables import EPOCH, MICROSECOND
 
-MAX_CANDIDATES = 5_000
+MAX_CANDIDATES = 2_000
 """Relevance, totals and facets speak of the newest matches up to this number; ``Results.capped`` tells when there are more."""
 
 MAX_VERIFIED = 500
@@ -39,12 +40,12 @@ TITLE_BONUS = 1.0
 EARLIEST, LATEST = -(2**62), 2**53
 DAY = 86_400_000_000
 
-FACETS = ("site", "category", "topic", "day")
 
+class Found(NamedTuple):
+    """A candidate; a tuple, since thousands are made for every search.
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A candidate. ``score`` grows with relevance; ``moment`` is microseconds since 1970."""
+    ``score`` grows with relevance; ``moment`` is microseconds since 1970.
+    """
 
     rowid: int
     score: float
@@ -88,29 +89,32 @@ def _candidates(connection: Connection, generation: int, query: Query, terms: Se
     for rank, reading in READINGS:
         if len(found) >= WIDEN_BELOW or (reading == "any" and found):
             break
-        rows, full = _matches(connection, generation, query, compile_terms(terms, query, reading))
+        match = compile_terms(terms, query, reading)
+        rows, full = _matches(connection, generation, query, match)
+        in_title = _in_title(connection, generation, match.grams)
         capped = capped or full
         for row in rows:
-            found.setdefault(row.rowid, replace(row, score=rank + row.score / (1.0 + row.score)))
+            if row[0] not in found:
+                relevance = max(0.0, row[1]) + (TITLE_BONUS if row[0] in in_title else 0.0)
+                found[row[0]] = Found(row[0], rank + relevance / (1.0 + relevance), *row[2:])
     return list(found.values()), capped
 
 
-def _matches(connection: Connection, generation: int, query: Query, match: Match) -> tuple[list[Found], bool]:
-    """The newest matches with their relevance (0 and more), and whether there may be others."""
+def _matches(connection: Connection, generation: int, query: Query, match: Match) -> tuple[Sequence[Any], bool]:
+    """The newest matches (the columns of :class:`Found`, the score as bm25 gives it), and whether there may be others."""
     sql, values = _statement(generation, query, match)
-    rows = [Found(*row) for row in connection.exec_driver_sql(sql, tuple(values))]
+    rows = connection.exec_driver_sql(sql, tuple(values)).all()
     full = len(rows) >= MAX_CANDIDATES
     if match.phrases:
         full = full or len(rows) > MAX_VERIFIED
         rows = _with_phrases(connection, generation, rows[:MAX_VERIFIED], match.phrases)
-    if match.grams:
-        in_title = _in_title(connection, generation, match.grams)
-        rows = [replace(row, score=max(0.0, row.score) + TITLE_BONUS * (row.rowid in in_title)) for row in rows]
     return rows, full
 
 
 def _in_title(connection: Connection, generation: int, needed: Sequence[str]) -> set[int]:
     """The newest articles that have the characters in their titles."""
+    if not needed:
+        return set()
     table = f"title_grams_{generation}"
     sql = f"SELECT rowid FROM {table} WHERE {table} MATCH ? ORDER BY rowid DESC LIMIT {MAX_CANDIDATES}"  # noqa: S608
     return set(connection.exec_driver_sql(sql, (expression(needed),)).scalars())
@@ -147,7 +151,7 @@ def _bounds(query: Query) -> tuple[int, int]:
     return low, high
 
 
-def _with_phrases(connection: Connection, generation: int, rows: list[Found], phrases: Sequence[tuple[str | None, str]]) -> list[Found]:
+def _with_phrases(connection: Connection, generation: int, rows: Sequence[Any], phrases: Sequence[tuple[str | None, str]]) -> Sequence[Any]:
     """Those of ``rows`` whose title or text has every phrase, word by word."""
     kept = []
     for row, title, text in _texts(connection, generation, rows):
@@ -159,11 +163,11 @@ def _with_phrases(connection: Connection, generation: int, rows: list[Found], ph
     return kept
 
 
-def _texts(connection: Connection, generation: int, rows: Iterable[Found]) -> Iterable[tuple[Found, str, str]]:
+def _texts(connection: Connection, generation: int, rows: Iterable[Any]) -> Iterable[tuple[Any, str, str]]:
     """Each candidate with its title and text."""
     sql = f"SELECT d.title, t.packed FROM docs_{generation} d JOIN texts_{generation} t ON t.rowid = d.rowid WHERE d.rowid = ?"  # noqa: S608
     for row in rows:
-        title, packed = connection.exec_driver_sql(sql, (row.rowid,)).one()
+        title, packed = connection.exec_driver_sql(sql, (row[0],)).one()
         yield row, title, unpack(packed)
 
 
@@ -200,20 +204,19 @@ def _hits(connection: Connection, generation: int, page: Sequence[Sequence[Found
     return tuple(hits)
 
 
-def _facets(found: Iterable[Found], collapse: bool) -> dict[str, dict[str, int]]:
+def _facets(found: Sequence[Found], collapse: bool) -> dict[str, dict[str, int]]:
     """How many stories (articles without ``collapse``) have each value, the most frequent first; days newest first."""
-    seen: dict[str, dict[str, set[str]]] = {facet: {} for facet in FACETS}
+    keys = [candidate.story_id if collapse else candidate.id for candidate in found]
     days = _Days()
-    for candidate in found:
-        key = candidate.story_id if collapse else candidate.id
-        pairs = [("site", candidate.site), ("category", candidate.category), ("day", days.of(candidate.moment))]
-        pairs += [("topic", topic) for topic in candidate.topics.split(TOPIC_BREAK)]
-        for facet, value in pairs:
-            if value:
-                seen[facet].setdefault(value, set()).add(key)
-    counted = {facet: {value: len(keys) for value, keys in values.items()} for facet, values in seen.items()}
-    ordered = {facet: dict(sorted(values.items(), key=lambda pair: (-pair[1], pair[0]))) for facet, values in counted.items()}
-    return ordered | {"day": dict(sorted(counted["day"].items(), reverse=True))}
+    values: dict[str, Iterable[tuple[str, str | None]]] = {
+        "site": zip(keys, (candidate.site for candidate in found), strict=True),
+        "category": zip(keys, (candidate.category for candidate in found), strict=True),
+        "topic": ((key, topic) for key, candidate in zip(keys, found, strict=True) for topic in candidate.topics.split(TOPIC_BREAK)),
+        "day": zip(keys, (days.of(candidate.moment) for candidate in found), strict=True),
+    }
+    counted = {facet: Counter(value for _, value in set(pairs) if value) for facet, pairs in values.items()}
+    ordered = {facet: dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))) for facet, counts in counted.items()}
+    return ordered | {"day": dict(sorted(ordered["day"].items(), reverse=True))}
 
 
 class _Days:

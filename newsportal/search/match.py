@@ -21,6 +21,9 @@ from newsportal.search.words import is_chinese, sequence
 Reading = Literal["words", "grams", "any"]
 TEXT = "{title body}"
 
+MAX_ANY = 8
+"""Of many words of which any will do, the longest are asked for: they say most, and each costs a walk through its matches."""
+
 
 @dataclass
 class Match:
@@ -77,7 +80,7 @@ def _without(match: Match, term: Term) -> None:
 
 def _any_of(match: Match, terms: Iterable[Term]) -> None:
     words = list(dict.fromkeys(word for term in terms for word in term.words))
-    long = [word for word in words if not _single(word)]
+    long = sorted((word for word in words if not _single(word)), key=len, reverse=True)[:MAX_ANY]
     if long:
         match.words.append(f"{TEXT} : ({' OR '.join(map(_quoted, long))})")
     else:

@@ -1,0 +1,154 @@
+"""How fast the SQLite index answers and is built: ``python benchmarks/search.py [ARTICLES] [--keep FOLDER]`` (default 20,000).
+
+Articles are made up: words of jieba's dictionary as often as the dictionary says, 12 to a title and 300 to a body (about 650
+characters), spread over a year. Queries are of the kinds readers type: one word, two words, one character, a name, a phrase, a word within
+a topic, a word by time, a long question. Each is asked anew, never twice, so nothing comes from a cache of results.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from importlib.resources import files
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+from newsportal.items import content_id
+from newsportal.search import open_index
+from newsportal.search.base import Index, Query
+from newsportal.storage.base import Change, StoredArticle
+
+SEED = 20260301
+TITLE_WORDS, BODY_WORDS = 12, 300
+QUERIES = 100  # of each kind
+YEAR = timedelta(days=365)
+START = datetime(2025, 3, 1, tzinfo=UTC)
+COMMON = 2_000  # ranks of the words that make common queries; the commonest 100 are particles nobody searches for
+TOPICS = [f"话题{n}" for n in range(20)]
+SITES = [f"site{n}.example" for n in range(200)]
+
+
+class Vocabulary:
+    """Words drawn as often as jieba's dictionary counts them."""
+
+    def __init__(self) -> None:
+        lines = (files("jieba") / "dict.txt").read_text(encoding="utf-8").splitlines()
+        counted = sorted(((int(count), word) for word, count, *_ in map(str.split, lines)), reverse=True)
+        self.words = [word for _, word in counted]
+        self._sums = list(accumulate(count for count, _ in counted))
+
+    def draw(self, chance: random.Random, number: int) -> list[str]:
+        return chance.choices(self.words, cum_weights=self._sums, k=number)
+
+
+class MadeUp:
+    """As much of a store as an index asks for."""
+
+    def __init__(self, number: int, vocabulary: Vocabulary) -> None:
+        self.number, self.vocabulary = number, vocabulary
+
+    def last_seq(self) -> int:
+        return self.number
+
+    def changes(self, after: int = 0, limit: int = 1000) -> list[Change]:
+        return []
+
+    def all_articles(self, *, after: str | None = None) -> Iterator[StoredArticle]:
+        chance = random.Random(SEED)
+        for n in range(self.number):
+            yield self._article(n, chance)
+
+    def _article(self, n: int, chance: random.Random) -> StoredArticle:
+        words = self.vocabulary.draw(chance, TITLE_WORDS + BODY_WORDS)
+        body = words[TITLE_WORDS:]
+        sentences = ["".join(body[at : at + 15]) + "。" for at in range(0, BODY_WORDS, 15)]
+        moment = START + chance.random() * YEAR
+        return StoredArticle(
+            id=content_id(str(n)), story_id=content_id(str(n - n % 10 if n % 10 < 3 else n)), identity=str(n), url=f"https://site.example/{n}",
+            title="".join(words[:TITLE_WORDS]), text="\n".join(sentences), first_seen=START + YEAR, fetched=moment, published=moment,
+            source="feed:x", site=chance.choice(SITES), topics=(chance.choice(TOPICS),),
+        )  # fmt: skip
+
+
+def queries(vocabulary: Vocabulary) -> dict[str, list[Query]]:
+    """Queries by kind."""
+    chance = random.Random(SEED + 1)
+    usual = [word for word in vocabulary.words[100 : 20 * COMMON] if len(word) > 1]
+
+    def make(form: Callable[[], Query]) -> list[Query]:
+        return [form() for _ in range(QUERIES)]
+
+    def one() -> str:
+        return chance.choice(usual)
+
+    def common() -> str:
+        return chance.choice(usual[:COMMON])
+
+    return {
+        "a word": make(lambda: Query(one())),
+        "a common word": make(lambda: Query(common())),
+        "two words": make(lambda: Query(f"{one()} {common()}")),
+        "two common words": make(lambda: Query(f"{common()} {common()}")),
+        "one character": make(lambda: Query(chance.choice(one()))),
+        "characters of no word": make(lambda: Query(one()[-1] + one()[0] + one()[0])),
+        "a phrase": make(lambda: Query(f'"{one()}{common()}"')),
+        "a word in a topic": make(lambda: Query(common(), topic=chance.choice(TOPICS))),
+        "a word by time": make(lambda: Query(common(), sort="time")),
+        "a word of one month": make(lambda: Query(common(), since=START + YEAR / 2, until=START + YEAR / 2 + timedelta(days=30))),
+        "a long question": make(lambda: Query("".join(vocabulary.draw(chance, 12)))),
+        "a word of titles, not another": make(lambda: Query(f"title:{common()} -{common()}")),
+    }
+
+
+def ask(index: Index, asked: list[Query]) -> list[float]:
+    """Milliseconds of each."""
+    times = []
+    for query in asked:
+        started = time.perf_counter()
+        index.search(query)
+        times.append(1000 * (time.perf_counter() - started))
+    return sorted(times)
+
+
+def row(name: str, times: list[float]) -> str:
+    return f"{name:32} {times[len(times) // 2]:8.1f} {times[int(len(times) * 0.95)]:8.1f} {times[-1]:8.1f}"
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("articles", nargs="?", type=int, default=20_000)
+    options.add_argument("--keep", type=Path, help="keep the index in this folder, and use it again when it is there")
+    given = options.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        measure(given.articles, (given.keep or Path(scratch)) / f"index-{given.articles}.db")
+
+
+def measure(number: int, path: Path) -> None:
+    vocabulary = Vocabulary()
+    index = open_index(f"sqlite:///{path}")
+    if index.position() < number:
+        store: Any = MadeUp(number, vocabulary)
+        index.search(Query("热身"))  # jieba starts
+        started = time.perf_counter()
+        index.rebuild(store, lambda done: print(f"\r{done:,} articles", end="", flush=True))
+        taken = time.perf_counter() - started
+        print(f"\rbuilt: {number:,} articles in {taken:.0f} s, {number / taken:.0f} articles/s")
+    size = sum(file.stat().st_size for file in path.parent.glob(f"{path.name}*"))
+    print(f"index: {size / 2**20:.0f} MiB, {size / number / 1024:.1f} KiB an article\n")
+    print(f"{'milliseconds':32} {'p50':>8} {'p95':>8} {'worst':>8}")
+    everything: list[float] = []
+    for name, asked in queries(vocabulary).items():
+        times = ask(index, asked)
+        everything += times
+        print(row(name, times))
+    print(row("all", sorted(everything)))
+    index.close()
+
+
+if __name__ == "__main__":
+    main()
