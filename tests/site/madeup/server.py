@@ -11,9 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from functools import partial
 from pathlib import Path
-from socketserver import ThreadingMixIn
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -21,12 +20,12 @@ from madeup.engines import CAPTCHA_AFTER
 from madeup.exchange import Request, Response
 from madeup.manifest import manifest
 from madeup.router import Router
+from madeup.serving import SiteServer
 from madeup.sites import CHINA, KEYS
 from madeup.sources import sources_yaml
 from madeup.traps import Limits
 from madeup.world import World
 
-IDLE_SECONDS = 30.0
 LOOPBACK = "127.0.0.1"
 FIRST_HOST = 11  # with ``hosts``: 127.0.0.11 and up
 
@@ -80,7 +79,7 @@ class MadeUpWeb:
             raise ValueError("now has no zone")
         self.hosts = hosts and _has_addresses()
         self._options = (seed, port_base, limits, captcha_after)
-        self._servers: list[_Server] = []
+        self._servers: dict[str, SiteServer] = {}
         self._threads: list[threading.Thread] = []
         self._lock = threading.Lock()
         self._visits: list[Visit] = []
@@ -93,15 +92,15 @@ class MadeUpWeb:
         try:
             for index, key in enumerate(KEYS):
                 host, step = (f"127.0.0.{FIRST_HOST + index}", 0) if self.hosts else (LOOPBACK, index)
-                self._servers.append(_Server((host, port_base and port_base + step), key, self))
+                self._servers[key] = SiteServer((host, port_base and port_base + step), partial(self._answer, key), self.now)
         except OSError:
             self.stop()
             raise
-        self.addresses = {server.key: f"http://{server.server_name}:{server.server_port}" for server in self._servers}
+        self.addresses = {key: f"http://{server.server_name}:{server.server_port}" for key, server in self._servers.items()}
         self.world = World(self.now, seed, self.addresses)
         self.router = Router(self.world, limits, captcha_after)
-        for server in self._servers:
-            thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, name=f"madeup-{server.key}", daemon=True)
+        for key, server in self._servers.items():
+            thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, name=f"madeup-{key}", daemon=True)
             thread.start()
             self._threads.append(thread)
         return self
@@ -110,12 +109,12 @@ class MadeUpWeb:
         """End all servers and connections; waits for their threads."""
         if self._threads:
             with ThreadPoolExecutor(len(self._servers)) as pool:
-                list(pool.map(_Server.leave, self._servers))
+                list(pool.map(SiteServer.leave, self._servers.values()))
         for thread in self._threads:
             thread.join()
-        for server in self._servers:
+        for server in self._servers.values():
             server.server_close()
-        self._servers, self._threads = [], []
+        self._servers, self._threads = {}, []
 
     def __enter__(self) -> MadeUpWeb:
         return self.start()
@@ -186,99 +185,3 @@ def _has_addresses() -> bool:
         probe.bind((f"127.0.0.{FIRST_HOST}", 0))
         return True
     return False
-
-
-class _Server(ThreadingMixIn, HTTPServer):
-    """Joins its connections' threads at the end, so that nothing outlives it."""
-
-    daemon_threads = False
-    block_on_close = True
-    request_queue_size = 128
-
-    def __init__(self, address: tuple[str, int], key: str, web: MadeUpWeb) -> None:
-        self.key = key
-        self.web = web
-        self.leaving = threading.Event()
-        self._open: set[socket.socket] = set()
-        self._opening = threading.Lock()
-        super().__init__(address, _Handler)
-
-    def server_bind(self) -> None:
-        """Like HTTPServer's, without the name look-up that can take seconds."""
-        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self.socket.bind(self.server_address)
-        self.server_address = self.socket.getsockname()
-        self.server_name, self.server_port = str(self.server_address[0]), int(self.server_address[1])
-
-    def process_request(self, request: Any, client_address: Any) -> None:
-        with self._opening:
-            self._open.add(request)
-        super().process_request(request, client_address)
-
-    def shutdown_request(self, request: Any) -> None:
-        with self._opening:
-            self._open.discard(request)
-        super().shutdown_request(request)
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that leaves is everyday life; anything else is a bug of ours and is shown."""
-        import sys
-
-        if not isinstance(sys.exc_info()[1], OSError):
-            super().handle_error(request, client_address)
-
-    def leave(self) -> None:
-        self.leaving.set()
-        self.shutdown()
-        with self._opening:
-            for connection in self._open:
-                with suppress(OSError):
-                    connection.shutdown(socket.SHUT_RDWR)
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: _Server
-    protocol_version = "HTTP/1.1"
-    server_version = "madeup"
-    sys_version = ""
-    timeout = IDLE_SECONDS
-    disable_nagle_algorithm = True
-
-    def do_GET(self) -> None:
-        response = self.server.web._answer(self.server.key, self.command, self.path, dict(self.headers.items()))
-        if response is None or self.server.leaving.wait(response.wait):
-            self.close_connection = True
-            return
-        self.send_response(response.status)
-        self.send_header("Content-Type", response.content_type)
-        for name, value in response.headers:
-            self.send_header(name, value)
-        if response.stream is not None:
-            self._stream(response)
-            return
-        if response.status != 304:
-            self.send_header("Content-Length", str(len(response.body)))
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(response.body)
-
-    def do_HEAD(self) -> None:
-        self.do_GET()
-
-    def _stream(self, response: Response) -> None:
-        """Chunks until the stream ends, the client leaves or the server closes."""
-        self.send_header("Transfer-Encoding", "chunked")
-        self.end_headers()
-        for chunk in response.stream or ():
-            if self.server.leaving.is_set():
-                self.close_connection = True
-                return
-            self.wfile.write(f"{len(chunk):x}\r\n".encode() + chunk + b"\r\n")
-        self.wfile.write(b"0\r\n\r\n")
-
-    def date_time_string(self, timestamp: float | None = None) -> str:
-        """The Date header follows the Web's own clock, so that answers are the same each time."""
-        return super().date_time_string(self.server.web.now.timestamp())
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Silence: ``MadeUpWeb.requests`` is the log."""

@@ -147,7 +147,7 @@ def _endless(world: World, request: Request, limits: Limits) -> Response:
 
 def _trickle(world: World, request: Request, limits: Limits) -> Response:
     def drops() -> Iterator[bytes]:
-        for letter in b"<html><body>one letter at a time</body></html>":
+        for letter in b"<p>one at a time</p></html>":
             time.sleep(limits.slow / 10)
             yield bytes((letter,))
 
