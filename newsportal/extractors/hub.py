@@ -17,7 +17,7 @@ import regex  # type: ignore[import-untyped, unused-ignore]
 from newsportal.extractors import hub_anchors, hub_score
 from newsportal.extractors.date import parse_date
 from newsportal.extractors.hub_pager import next_pages
-from newsportal.extractors.hub_urls import Address, url_facts
+from newsportal.extractors.hub_urls import Address
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -119,9 +119,8 @@ def _link(anchor: hub_anchors.Anchor, page: Address, score: float, now: datetime
 def _kind(address: Address, page: Address, score: float) -> LinkKind:
     if score >= ARTICLE_SCORE:
         return "article"
-    facts = url_facts(address)
     own = address.domain == page.domain
-    return "hub" if own and facts & HUB_FACTS and not facts & NEVER_HUB else "other"
+    return "hub" if own and address.facts & HUB_FACTS and not address.facts & NEVER_HUB else "other"
 
 
 def _matcher(rule: str) -> Callable[[str], bool]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
 from newsportal import dom
 from newsportal.extractors.hub_urls import Address
-from newsportal.text import CJK, clean
+from newsportal.text import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +19,8 @@ MAX_LINKS = 5_000  # distinct addresses: seven times the richest front page of t
 MAX_TEXT_CHARS = 400  # no headline is longer; a card's whole text may be
 MAX_CARD_LEVELS = 5  # from the link up to the list entry that holds it
 MAX_CARD_CHARS = 2_000
+MAX_NODES = 4  # links to one URL whose surroundings are looked at
+MAX_LINKS_INSIDE = 6  # to one URL in one list entry: picture, headline, summary, 「详细」
 
 NAVIGATION = frozenset(
     "nav navbar navigation menu submenu subnav topnav mainnav breadcrumb breadcrumbs crumb crumbs path position tabs tab toolbar".split()
@@ -29,6 +32,8 @@ PLACES = {"place-nav": NAVIGATION, "place-foot": FOOT, "place-head": HEAD, "plac
 TAG_PLACES = {"nav": "place-nav", "footer": "place-foot", "header": "place-head", "address": "place-foot"}
 ROLE_PLACES = {"navigation": "place-nav", "contentinfo": "place-foot", "banner": "place-head", "menu": "place-nav", "menubar": "place-nav"}
 TOKEN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+IDEOGRAPH = re.compile("[\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+OTHER_WORD = re.compile("[^\\W_\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+")
 HEADINGS = frozenset("h1 h2 h3 h4 h5 h6".split())
 ENTRIES = frozenset("li dd dt tr article".split())
 
@@ -155,10 +160,8 @@ def _named(node: dom.Element) -> str | None:
 
 
 def title_length(text: str) -> int:
-    """The length of a link's text in Chinese characters; a word or number of another script counts two."""
-    chinese = len(CJK.findall(text))
-    others = len(re.findall(r"[^\W_\u3400-\u9fff]+", text))
-    return chinese + 2 * others
+    """The length of a link's text in Chinese characters (kana alike); a word or number of another script counts two."""
+    return len(IDEOGRAPH.findall(text)) + 2 * len(OTHER_WORD.findall(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +178,7 @@ MIN_SUMMARY = 20  # title lengths; shorter texts are sources, counters and label
 def card(anchor: Anchor) -> Card:
     """The summary and date of the list entry around an anchor that has no other link's company."""
     best = Card()
-    for node in anchor.nodes:
+    for node in anchor.nodes[:MAX_NODES]:
         holder = _holder(node)
         lines = dom.lines_of(holder) if holder is not None else []
         best = Card(best.summary or _summary(lines, anchor.text), best.date_text or _date(holder, lines))
@@ -204,7 +207,8 @@ def _ancestors(node: dom.Element) -> Iterator[dom.Element]:
 
 
 def _links_elsewhere(holder: dom.Element, href: str | None) -> bool:
-    return any((link.get("href") or href) != href for link in holder.iter("a"))
+    inside = list(islice(holder.iter("a"), MAX_LINKS_INSIDE + 1))
+    return len(inside) > MAX_LINKS_INSIDE or any((link.get("href") or href) != href for link in inside)
 
 
 def _summary(lines: list[str], text: str) -> str | None:

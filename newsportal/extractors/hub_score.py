@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from newsportal.extractors.hub_anchors import HEADLINE, Anchor, title_length
-from newsportal.extractors.hub_urls import BOARD, Address, pattern, thread_form, url_facts
+from newsportal.extractors.hub_urls import BOARD, Address, pattern, thread_form
 
 ThreadForm = tuple[str, str]
 
@@ -106,7 +106,7 @@ def scores(anchors: Sequence[Anchor], page: Address) -> list[float]:
 
 def facts(anchor: Anchor, page: Address, form: ThreadForm | None) -> set[str]:
     """The names of all facts of a link; those without a weight say nothing about articles."""
-    found = url_facts(anchor.address) | text_facts(anchor.text) | anchor.places
+    found = text_facts(anchor.text) | anchor.places | anchor.address.facts
     if "url-thread" in found:
         found.add("thread-on-board" if form and thread_form(anchor.address) == form else "thread-elsewhere")
     if anchor.address.same_page.rstrip("/") == page.same_page.rstrip("/"):

@@ -47,7 +47,7 @@ SERVICE_WORDS = frozenset(
 """Words of what a site offers beside articles: accounts, help, shop, tools, people."""
 
 SEARCH_KEYS = frozenset("q query word wd keyword keywords kw search searchword k key searchtext".split())
-ID_KEYS = re.compile(r"^(?:.*id|no|num|p|t|sn|mid|aid|nid|itemid|doc)$")
+ID_KEYS = re.compile(r"^(?:.*id|idx|idxno|.*no|num|seq|p|t|sn|doc)$")
 TRACKING = re.compile(
     r"^(?:utm_.*|spm|scm|from|_f|pvareaid|pvid|hpt|ref|refer|referer|source|src|channel|fr|share.*|track.*|_zbs.*|cmpid|ncid)$"
 )
@@ -58,6 +58,7 @@ FILE_ENDING = re.compile(
     r"\.(?:jpe?g|png|gif|webp|svg|ico|css|js|json|xml|rss|pdf|docx?|xlsx?|pptx?|zip|rar|7z|apk|ipa|exe|dmg|mp[34]|m3u8|avi|flv|wmv|torrent)$",
     re.IGNORECASE,
 )
+MAX_SEGMENTS = 16  # of a path; articles at hand have at most eleven
 YEAR = r"(?:19[89]\d|20[0-4]\d)"
 MONTH = r"(?:0[1-9]|1[0-2])"
 DAY = r"(?:0[1-9]|[12]\d|3[01])"
@@ -76,7 +77,9 @@ THREAD = re.compile(
 BOARD = re.compile(
     r"^https?://(?:[\w-]+\.)*(?:bbs|forums?|club|tieba|boards?|community|talk)\d?\.|/(?:forums?|bbs|boards?|viewforum|forumdisplay)\b|forum-\d"
 )
-LATER_PAGE = re.compile(r"thread-\d+-(?!1-)\d+-\d+|[?&](?:page|pn|start)=(?!1\b|0\b)\d+|lastpost|goto=|[?&]action=")
+LATER_PAGE = re.compile(
+    r"thread-\d+-(?!1-)\d+-\d+|[?&](?:page|pn|start)=(?!1\b|0\b)\d+|lastpost|goto=|[?&](?:action|share|replytocom|print)="
+)
 COMMENT_FRAGMENT = re.compile(r"comment|reply|replies|respond|disqus|pinglun|^cmt|^post|^p\d", re.IGNORECASE)
 SECOND_LEVEL = frozenset("com net org gov edu co ac or ne go".split())
 NAMED_ITEM = re.compile(r"(?:art|article|content|detail|news|show|view|doc|info)[-_]?\d{3,}")
@@ -87,7 +90,8 @@ CODE = re.compile(r"(?=[^/]*\d)(?=[^/]*[A-Za-z])[A-Za-z0-9]{8,}")
 WORDS = re.compile(r"[A-Za-z\u3400-\u9fff]{2,}")
 LONG_ID = 6  # digits: the counters of large sites
 SHORT_ID = 4
-MAX_URL_CHARS = 2_048  # longer addresses are not those of articles, and bound the work of every pattern
+MAX_URL_CHARS = 2_048  # longer addresses are not those of articles
+JUDGED_CHARS = 512  # what is looked at of an address; bounds the work of every pattern
 
 
 @dataclass(frozen=True)
@@ -99,7 +103,7 @@ class Address:
     @cached_property
     def parts(self) -> SplitResult:
         try:
-            return urlsplit(self.url[:MAX_URL_CHARS])
+            return urlsplit(self.url[:JUDGED_CHARS])
         except ValueError:  # "http://[" and the like
             return urlsplit("http://invalid/")
 
@@ -116,7 +120,9 @@ class Address:
 
     @cached_property
     def segments(self) -> tuple[str, ...]:
-        return tuple(segment for segment in unquote(self.parts.path).split("/") if segment)
+        """Of a path without end (a trap) the first and the last."""
+        found = [segment for segment in unquote(self.parts.path).split("/") if segment]
+        return tuple(found if len(found) <= MAX_SEGMENTS else (*found[: MAX_SEGMENTS - 1], found[-1]))
 
     @cached_property
     def stem(self) -> str:
@@ -139,20 +145,20 @@ class Address:
         label = self.host.split(".")[0] if self.host.count(".") >= 2 else ""
         return frozenset(found | {label}) - {""}
 
-    @property
+    @cached_property
+    def facts(self) -> frozenset[str]:
+        """The names of what is true of it; :data:`newsportal.extractors.hub_score.WEIGHTS` says what each is worth."""
+        return frozenset(name for name, holds in FACTS.items() if holds(self))
+
+    @cached_property
     def same_page(self) -> str:
         """The URL without its fragment: what a server is asked for."""
         return self.url.partition("#")[0]
 
 
-def url_facts(address: Address) -> set[str]:
-    """The names of what is true of an address; :data:`newsportal.extractors.hub_score.WEIGHTS` says what each is worth."""
-    return {name for name, holds in FACTS.items() if holds(address)}
-
-
 def thread_form(address: Address) -> tuple[str, str] | None:
     """How a site writes the addresses of threads (host and key word), or ``None`` for an address that is none of a thread."""
-    match = THREAD.search(address.same_page)
+    match = THREAD.search(address.same_page[:JUDGED_CHARS])
     word = re.search("[A-Za-z]+", match.group()) if match else None
     return (address.host, word.group().lower()) if word else None
 
@@ -271,7 +277,7 @@ FACTS: Mapping[str, Callable[[Address], bool]] = {
     "url-search": lambda a: any(key.lower() in SEARCH_KEYS for key, _ in a.query),
     "url-query-only": lambda a: bool(a.query) and _last_id(a) < SHORT_ID,
     "url-thread": lambda a: thread_form(a) is not None,
-    "url-later-page": lambda a: bool(LATER_PAGE.search(a.same_page)),
-    "url-comments": lambda a: bool(COMMENT_FRAGMENT.search(a.parts.fragment)),
+    "url-later-page": lambda a: bool(LATER_PAGE.search(a.same_page[:JUDGED_CHARS])),
+    "url-comments": lambda a: bool(COMMENT_FRAGMENT.search(a.url.partition("#")[2][:JUDGED_CHARS])),
 }
 """Each fact about an address with its test."""
