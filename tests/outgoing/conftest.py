@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import socketserver
 import ssl
 import subprocess
@@ -83,13 +84,17 @@ class _Server(socketserver.ThreadingTCPServer):
     allow_reuse_address = True
 
 
+class _Server6(_Server):
+    address_family = socket.AF_INET6
+
+
 @pytest.fixture
 def make_site() -> Iterator[Callable[..., Site]]:
     """Start a :class:`Site`; each call another port (``host`` another loopback address)."""
     servers: list[_Server] = []
 
     def make(routes: dict[str, Any] | None = None, host: str = "127.0.0.1") -> Site:
-        server = _Server((host, 0), _Handler)
+        server = (_Server6 if ":" in host else _Server)((host, 0), _Handler)
         site = Site(dict(routes or {}), port=server.server_address[1])
         server.site = site  # type: ignore[attr-defined]
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
@@ -105,6 +110,14 @@ def make_site() -> Iterator[Callable[..., Site]]:
 @pytest.fixture
 def site(make_site: Callable[..., Site]) -> Site:
     return make_site()
+
+
+@pytest.fixture
+def ipv6_site(make_site: Callable[..., Site]) -> Site:
+    try:
+        return make_site(host="::1")
+    except OSError:
+        pytest.skip("this machine has no IPv6 loopback")
 
 
 def drip(piece: bytes, seconds: float, times: int) -> Iterator[bytes]:

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import ipaddress
 import socket
+from urllib.parse import urlsplit
 
+import httpcore
+import httpx
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from twisted.web.client import URI
 
 from newsportal.egress import PUBLIC, Policy, check_address, check_url, resolve
 from newsportal.errors import EgressDenied
@@ -217,3 +224,49 @@ def test_literals_are_not_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_name_that_is_none_is_an_os_error() -> None:
     with pytest.raises(OSError, match="not a host name"):
         resolve("a" * 70 + ".example", PUBLIC)
+
+
+# properties
+
+
+SPELLINGS = st.sampled_from(["{}", "{:o}", "0{:o}", "0x{:x}", "0X{:X}", "{:03d}", "{:08b}", " {}", "{}%20"])
+WIDE = str.maketrans("0123456789.", "０１２３４５６７８９。")
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.lists(SPELLINGS, min_size=4, max_size=4), st.booleans(), st.sampled_from(["", "."]))
+def test_however_an_ipv4_address_is_spelt_it_is_refused_or_plain(
+    number: int, parts: int, spellings: list[str], wide: bool, dot: str
+) -> None:
+    """One to four parts, each in another base, the last part takes the rest: what inet_aton reads."""
+    octets = list(number.to_bytes(4, "big"))
+    values = [*octets[: parts - 1], int.from_bytes(bytes(octets[parts - 1 :]), "big")]
+    host = ".".join(spelling.format(value) for spelling, value in zip(spellings, values, strict=False)) + dot
+    host = host.translate(WIDE) if wide else host
+    try:
+        sent = check_url(f"http://{host}/", PUBLIC)
+    except EgressDenied:
+        return
+    assert sent == f"http://{ipaddress.IPv4Address(host)}/"
+    check_address(host, PUBLIC)
+
+
+@given(st.text(st.sampled_from("ahtp:/\\@[]%.0127x-_?#& \t\n。１é中"), max_size=40))
+def test_what_is_sent_means_one_host_to_every_parser(tail: str) -> None:
+    try:
+        sent = check_url("http://" + tail, PUBLIC)
+    except EgressDenied:
+        return
+    parts = urlsplit(sent)
+    assert httpcore.URL(sent).host.decode() == parts.hostname == httpx.URL(sent).raw_host.decode()
+    assert URI.fromBytes(sent.encode("ascii")).host.decode().strip("[]") == parts.hostname
+    assert check_url(sent, PUBLIC) == sent
+
+
+@given(st.integers(0, 2**128 - 1))
+def test_ipv6_is_public_only_where_it_is_handed_out(number: int) -> None:
+    address = ipaddress.IPv6Address(number)
+    try:
+        check_address(address, PUBLIC)
+    except EgressDenied:
+        return
+    assert address in ipaddress.IPv6Network("2000::/3") or address.ipv4_mapped or address in ipaddress.IPv6Network("64:ff9b::/96")
