@@ -6,7 +6,7 @@ import csv
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import datetime
 from enum import StrEnum
@@ -106,7 +106,8 @@ def _output(path: Path | None) -> Iterator[TextIO]:
     except OSError as error:
         raise NewsportalError(f"{path}: cannot be written: {error.strerror or error}") from error
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):  # there may be no such folder at all
+            part.unlink()
 
 
 def _counted(articles: Iterable[StoredArticle]) -> Iterator[StoredArticle]:

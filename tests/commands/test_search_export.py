@@ -1,0 +1,128 @@
+"""``newsportal search`` and ``newsportal export`` as a user runs them, on a store of invented articles."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from newsportal.commands import export, search
+from newsportal.errors import StoreUnavailable
+from newsportal.items import Article, FoldKey, Image, Link
+from newsportal.storage import open_store
+
+NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
+EVIL = "桥\x1b[31m<b>通车"
+SOURCES = """\
+store: sqlite:///data/news.db
+topics:
+  - name: 交通
+    keywords: {any: [桥]}
+    engines: [bing_news]
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sources.yaml").write_text(SOURCES, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def stored(folder: Path) -> Path:
+    store = open_store(f"sqlite:///{folder}/data/news.db")
+    for n, (title, topic) in enumerate([(EVIL, "交通"), ("=SUM(A1)", "交通"), ("天气", None)]):
+        link = Link(f"https://h{n}.example/{n}", "feed:快讯", topic=topic, summary="-2+3")
+        changes = {"site": "河湾网", "images": (Image("https://h.example/i.jpg", width=3),), "published": NOW - timedelta(days=n)}
+        store.add(
+            Article(link.url, link, NOW, identity=f"{n}", title=title, text="新桥\n通车了", **changes), [FoldKey(f"{n}", "x")], now=NOW
+        )  # type: ignore[arg-type]
+    store.close()
+    return folder
+
+
+def run(*arguments: str) -> Result:
+    app = typer.Typer()
+    search.register(app)
+    export.register(app)
+    return CliRunner().invoke(app, list(arguments), catch_exceptions=False)
+
+
+def test_search_shows_marks_and_never_steers_the_terminal(stored: Path) -> None:
+    found = run("search", "桥")
+    assert found.exit_code == 0
+    assert "桥 [31m<b>通车" in found.stdout
+    assert "\x1b[31m" not in found.stdout
+    assert "3 found" in found.stdout
+    assert (stored / "data" / "index.db").exists()
+
+
+def test_search_as_json(stored: Path) -> None:
+    lines = [json.loads(line) for line in run("search", "桥", "--json", "--limit", "2").stdout.splitlines()]
+    assert len(lines) == 2
+    assert lines[0]["title"] == EVIL
+    assert lines[0]["url"] == "https://h0.example/0"
+    assert lines[0]["published"] == "2026-03-01T08:00:00+00:00"
+    assert "<mark>" not in lines[0]["snippet"]
+
+
+def test_search_narrows(stored: Path) -> None:
+    assert "1 found" in run("search", "桥", "--since", "2026-03-01T00:00+08:00", "--topic", "交通").stdout
+    assert "nothing found" in run("search", "桥", "--topic", "没有").stdout
+    assert run("search", "桥", "--since", "gestern").exit_code == 2
+
+
+def test_no_store_yet_is_told(folder: Path) -> None:
+    with pytest.raises(StoreUnavailable, match="newsportal crawl"):
+        run("search", "桥")
+
+
+def test_export_jsonl(stored: Path) -> None:
+    rows = [json.loads(line) for line in run("export").stdout.splitlines()]
+    assert {row["title"] for row in rows} == {EVIL, "=SUM(A1)", "天气"}
+    row = next(row for row in rows if row["title"] == EVIL)
+    assert (row["text"], row["topics"], row["site"], row["summary"]) == ("新桥\n通车了", ["交通"], "河湾网", "-2+3")
+    assert row["images"] == [{"url": "https://h.example/i.jpg", "width": 3}]
+    assert row["story"] == row["id"]
+    assert "author" not in row
+
+
+def test_export_csv_holds_no_formulas(stored: Path) -> None:
+    assert run("export", "--format", "csv", "--out", "out/数据.csv").exit_code == 0
+    text = (stored / "out" / "数据.csv").read_bytes().decode("utf-8-sig")
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert tuple(rows[0]) == export.CSV_COLUMNS
+    assert {row["title"] for row in rows} == {EVIL, "'=SUM(A1)", "天气"}
+    assert {row["summary"] for row in rows} == {"'-2+3"}
+    assert list((stored / "out").iterdir()) == [stored / "out" / "数据.csv"]
+
+
+@pytest.mark.parametrize("text", ["=1", "+1", "-1", "@a", "\t=1", " =1", "＝1", "\r=1"])
+def test_cells_are_neutralised(text: str) -> None:
+    assert export.cell(text) == f"'{text}"
+
+
+def test_other_cells_stay() -> None:
+    assert [export.cell(text) for text in ("桥", "a=b", "")] == ["桥", "a=b", ""]
+
+
+def test_export_narrows(stored: Path) -> None:
+    assert len(run("export", "--topic", "交通").stdout.splitlines()) == 2
+    assert len(run("export", "--since", "2026-02-28").stdout.splitlines()) == 2
+
+
+def test_only_formats_that_exist_are_offered(stored: Path) -> None:
+    assert run("export", "--format", "parquet").exit_code == 2
+
+
+def test_a_place_that_cannot_be_written(stored: Path) -> None:
+    (stored / "file").write_text("")
+    with pytest.raises(export.NewsportalError, match="cannot be written"):
+        run("export", "--out", "file/x.csv")
