@@ -55,12 +55,13 @@ def _doubles(tree: Tree) -> Iterator[Mistake]:
 
 
 def _unknown(tree: Tree, kinds: tuple[str, ...], key: str, known: list[str], what: str) -> Iterator[Mistake]:
+    names_known = set(known)
     for kind in kinds:
         for index, item in _items(tree.value, kind):
             given = item.get(key)
             names = enumerate(given) if isinstance(given, list) else [(None, given)]
             for place, name in names:
-                if isinstance(name, str) and name.strip() not in known:
+                if isinstance(name, str) and name.strip() not in names_known:
                     path: Path = (kind, index, key) if place is None else (kind, index, key, place)
                     allowed = listed(known) or f"none: no {what} is declared"
                     message = f"found {shown(name)}, which is no {what}; allowed: {allowed}"

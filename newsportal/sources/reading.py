@@ -1,74 +1,37 @@
 """From the bytes of ``sources.yaml`` to plain values, with the place of every key and value. Nothing here is believed.
 
-YAML's nodes are read, not objects built: no tag can make Python do anything, aliases are counted, and a key that occurs twice is told.
+YAML's events are read, not objects built, so that no tag can make Python do anything. libyaml reads them (through PyYAML, which falls
+back to its own Python where it was built without): a file of 100,000 sources would take ruamel.yaml, which edits the file, half a minute.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
 
-from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
-from ruamel.yaml.reader import ReaderError
+import yaml
+from yaml.error import MarkedYAMLError, YAMLError
+from yaml.reader import ReaderError
 
-from newsportal.sources.wording import shown
+from newsportal.sources.building import Builder, Mistake, Path, Tree, Unreadable
 
-Path = tuple[str | int, ...]
-"""The way to a value: ``("feeds", 2, "url")``."""
+__all__ = ["Mistake", "Path", "Tree", "Unreadable", "decode", "read"]
 
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 MAX_BYTES = 32 * 1024 * 1024  # 100,000 sources take about 10 MB
-MAX_DEPTH = 40  # the deepest key of the format lies at 5
-MAX_ALIASED = 10_000
-"""Values that may be reached through aliases (``*name``): far more than a person repeats, far less than a bomb needs."""
-
-TAG = "tag:yaml.org,2002:"
-KNOWN_TAGS = frozenset(TAG + name for name in ("str", "int", "float", "bool", "null", "timestamp", "map", "seq", "merge"))
-
-
-@dataclass(frozen=True, slots=True)
-class Mistake:
-    """A mistake with its place, before the file's name is put to it. Lines count from 1."""
-
-    line: int
-    path: Path
-    message: str
-    hint: str | None = None
-
-
-class Unreadable(Exception):
-    """Raised by :func:`read` when there is nothing to check: the bytes are no text, or the text is no YAML."""
-
-    def __init__(self, line: int, message: str, hint: str | None = None) -> None:
-        super().__init__(message)
-        self.mistake = Mistake(line, (), message, hint)
-
-
-@dataclass
-class Tree:
-    """Plain values (dict, list, str, int, float, bool, None), and where they stand."""
-
-    value: Any = None
-    lines: dict[Path, int] = field(default_factory=dict)
-    mistakes: list[Mistake] = field(default_factory=list)
-
-    def line(self, path: Path) -> int:
-        """The line of the value at ``path``; where there is none (a missing key), of what it should stand in."""
-        while path and path not in self.lines:
-            path = path[:-1]
-        return self.lines.get(path, 1)
 
 
 def read(content: bytes) -> Tree:
     """The values in ``content``. Raises ``Unreadable``; mistakes that leave something to check are in the tree."""
-    root = _compose(decode(content))
-    tree = Tree()
-    if root is not None:
-        _Builder(tree).build(root)
-    return tree
+    text = decode(content)
+    try:
+        return Builder().build(yaml.parse(text, Loader=LOADER))
+    except MarkedYAMLError as error:
+        raise _syntax(error, text) from error
+    except ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise Unreadable(line, "a control character stands in the text: delete it") from error
+    except (YAMLError, ValueError) as error:
+        raise Unreadable(1, f"no YAML: {error}") from error
 
 
 def decode(content: bytes) -> str:
@@ -98,25 +61,6 @@ def _looks_like(content: bytes) -> str | None:
     return None
 
 
-def _compose(text: str) -> Node | None:
-    yaml = YAML(typ="safe", pure=True)
-    yaml.allow_duplicate_keys = True  # told by us, with both places
-    try:
-        documents = list(yaml.compose_all(text))
-    except MarkedYAMLError as error:
-        raise _syntax(error, text) from error
-    except ReaderError as error:
-        line = text.count("\n", 0, error.position) + 1
-        raise Unreadable(line, f"a control character ({shown(chr(error.character))}) stands in the text") from error
-    except (YAMLError, ValueError) as error:
-        raise Unreadable(1, f"no YAML: {error}") from error
-    except RecursionError as error:
-        raise Unreadable(1, "values are nested too deeply") from error
-    if len(documents) > 1:
-        raise Unreadable(documents[1].start_mark.line + 1, "a second document begins here (---); allowed: one")
-    return documents[0] if documents else None
-
-
 def _syntax(error: MarkedYAMLError, text: str) -> Unreadable:
     mark = error.problem_mark or error.context_mark
     line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
@@ -140,83 +84,6 @@ def _advice(written: str, lines: list[str], line: int, problem: str) -> str | No
         return "check the indentation, and put values that hold ': ' in quotes"
     if re.match(r"^\s*-?\s*[\w-]+:\s*[@`%&!|>]", written):
         return "put the value in quotes"
-    return "check the indentation: keys of one mapping begin in the same column" if "block" in problem else None
-
-
-class _Builder:
-    """Walks the nodes once; values behind aliases are walked again, and counted."""
-
-    def __init__(self, tree: Tree) -> None:
-        self.tree = tree
-        self.seen: set[int] = set()
-        self.aliased = 0
-
-    def build(self, root: Node) -> None:
-        self.tree.value = self.value(root, ())
-
-    def value(self, node: Node, path: Path, aliased: bool = False) -> Any:
-        self.tree.lines.setdefault(path, node.start_mark.line + 1)
-        aliased = aliased or id(node) in self.seen
-        self.aliased += aliased
-        if self.aliased > MAX_ALIASED or len(path) > MAX_DEPTH:
-            raise Unreadable(node.start_mark.line + 1, "aliases (*name) or nested values go on without end")
-        self.seen.add(id(node))
-        if node.tag not in KNOWN_TAGS:
-            self.tell(node, path, f"the tag {node.tag!r} is not known; allowed: plain values")
-            return None
-        if isinstance(node, MappingNode):
-            return self.mapping(node, path, aliased)
-        if isinstance(node, SequenceNode):
-            return [self.value(item, (*path, index), aliased) for index, item in enumerate(node.value)]
-        return scalar(node.tag, str(node.value))
-
-    def mapping(self, node: MappingNode, path: Path, aliased: bool) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for key, value in self.pairs(node, path):
-            if key in found:
-                first = self.tree.lines[(*path, key)]
-                self.tell(value, (*path, key), f"the key {shown(key)} stands here a second time; the first is in line {first}")
-                continue
-            found[key] = self.value(value, (*path, key), aliased)
-        for merged in self.merged(node, path):
-            found = {**self.value(merged, path, aliased=True), **found}
-        return found
-
-    def pairs(self, node: MappingNode, path: Path) -> Iterator[tuple[str, Node]]:
-        for key, value in node.value:
-            if key.tag == TAG + "merge":
-                continue
-            if not isinstance(key, ScalarNode):
-                self.tell(key, path, "a key is a list or a mapping; allowed: a word", "text with { or [ at its start needs quotes")
-                continue
-            name = str(key.value)
-            self.tree.lines.setdefault((*path, name), key.start_mark.line + 1)
-            yield name, value
-
-    def merged(self, node: MappingNode, path: Path) -> Iterator[MappingNode]:
-        """The mappings behind ``<<``."""
-        for key, value in node.value:
-            if key.tag == TAG + "merge":
-                for part in value.value if isinstance(value, SequenceNode) else [value]:
-                    if isinstance(part, MappingNode):
-                        yield part
-                    else:
-                        self.tell(part, (*path, "<<"), "<< takes a mapping")
-
-    def tell(self, node: Node, path: Path, message: str, hint: str | None = None) -> None:
-        self.tree.mistakes.append(Mistake(node.start_mark.line + 1, path, message, hint))
-
-
-def scalar(tag: str | None, text: str) -> Any:
-    """A plain value by its YAML 1.2 tag. Dates stay text, since nothing here is a date."""
-    kind = (tag or "").removeprefix(TAG)
-    if kind == "null":
-        return None
-    if kind == "bool":
-        return text.lower() == "true"
-    try:
-        if kind == "int":
-            return int(text.replace("_", ""), 0 if re.match(r"^[+-]?0[xo]", text) else 10)
-        return float(text.replace("_", "").replace(".inf", "inf").replace(".nan", "nan")) if kind == "float" else text
-    except ValueError:
-        return text
+    return (
+        "check the indentation: keys of one mapping begin in the same column" if "expected key" in problem or "block" in problem else None
+    )

@@ -1,0 +1,257 @@
+"""From YAML's events to plain values, in one pass without recursion: depth, aliases and doubled keys are watched on the way."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from yaml import events
+
+from newsportal.sources.wording import shown
+
+Path = tuple[str | int, ...]
+"""The way to a value: ``("feeds", 2, "url")``."""
+
+MAX_DEPTH = 40  # the deepest key of the format lies at 5
+MAX_ALIASED = 10_000
+"""Values that may be reached through aliases (``*name``): far more than a person repeats, far less than a bomb needs."""
+
+MERGE = "<<"
+TAG = "tag:yaml.org,2002:"
+KNOWN_TAGS = frozenset({None, "!", *(TAG + name for name in ("str", "int", "float", "bool", "null", "map", "seq"))})
+
+INTEGER = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
+FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+WORDS = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+"""Plain scalars with a meaning of their own in YAML 1.2 (core schema): ``yes``, ``no`` and ``on`` are texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """A mistake with its place, before the file's name is put to it. Lines count from 1."""
+
+    line: int
+    path: Path
+    message: str
+    hint: str | None = None
+
+
+class Unreadable(Exception):
+    """Raised by ``reading.read`` when there is nothing to check: the bytes are no text, or the text is no YAML."""
+
+    def __init__(self, line: int, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.mistake = Mistake(line, (), message, hint)
+
+
+@dataclass
+class Tree:
+    """Plain values (dict, list, str, int, float, bool, None), and where they stand."""
+
+    value: Any = None
+    lines: dict[Path, int] = field(default_factory=dict)
+    mistakes: list[Mistake] = field(default_factory=list)
+
+    def line(self, path: Path) -> int:
+        """The line of the value at ``path``; where there is none (a missing key), of what it should stand in."""
+        while path and path not in self.lines:
+            path = path[:-1]
+        return self.lines.get(path, 1)
+
+
+@dataclass
+class Frame:
+    """A list or mapping that is being read. ``key`` is the key whose value comes next.
+
+    ``size`` and ``height`` count values and levels with aliases unfolded. ``dropped``: the next value is not kept.
+    """
+
+    path: Path
+    line: int
+    value: Any
+    anchor: str | None = None
+    size: int = 1
+    key: str | None = None
+    dropped: bool = False
+    complex_key: bool = False
+    height: int = 0
+    merged: list[tuple[Path, dict[str, Any]]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """What ``&name`` stands before."""
+
+    value: Any
+    path: Path
+    size: int = 1
+    height: int = 0
+
+
+class Builder:
+    """Takes events; the answer is ``tree``. Raises ``Unreadable`` for what goes on without end."""
+
+    def __init__(self) -> None:
+        self.tree = Tree()
+        self.stack: list[Frame] = []
+        self.anchors: dict[str, Anchor | None] = {}
+        self.aliased = 0
+        self.documents = 0
+
+    def build(self, stream: Iterable[events.Event]) -> Tree:
+        for event in stream:
+            take = TAKE.get(type(event))
+            if take is not None:
+                take(self, event, event.start_mark.line + 1 if event.start_mark else 1)
+        return self.tree
+
+    def document(self, event: events.Event, line: int) -> None:
+        self.documents += 1
+        if self.documents > 1:
+            raise Unreadable(line, "a second document begins here (---); allowed: one")
+
+    def scalar(self, event: events.ScalarEvent, line: int) -> None:
+        if self._awaits_key():
+            self._key(str(event.value), line)
+            return
+        plain = event.implicit[0] or event.tag not in (None, "!", f"{TAG}str")
+        self._check_tag(event.tag, line)
+        value = meaning(event.value) if plain else event.value
+        self._remember(event.anchor, Anchor(value, self._next_path()))
+        self._put(value, line)
+
+    def begin(self, event: events.CollectionStartEvent, line: int) -> None:
+        if self._awaits_key():
+            hint = "text that begins with { or [ needs quotes"
+            self._tell(line, self.stack[-1].path, "a key is a list or a mapping; allowed: a word", hint)
+            self.stack[-1].complex_key = True
+        self._check_tag(event.tag, line)
+        path = self._next_path()
+        if len(path) > MAX_DEPTH:
+            raise Unreadable(line, "values are nested without end")
+        self.tree.lines.setdefault(path, line)
+        if event.anchor:
+            self.anchors[event.anchor] = None
+        self.stack.append(Frame(path, line, {} if isinstance(event, events.MappingStartEvent) else [], event.anchor))
+
+    def end(self, event: events.Event, line: int) -> None:
+        frame = self.stack.pop()
+        for path, mapping in frame.merged:
+            self._merge(frame, path, mapping)
+        self._remember(frame.anchor, Anchor(frame.value, frame.path, frame.size, frame.height))
+        self._put(frame.value, frame.line, frame.size, frame.height)
+
+    def alias(self, event: events.AliasEvent, line: int) -> None:
+        if event.anchor not in self.anchors:
+            hint = "a value that begins with * is an alias in YAML: put it in quotes"
+            raise Unreadable(line, f"nothing is named &{event.anchor}, for the alias *{event.anchor}", hint)
+        anchor, path = self.anchors[event.anchor], self._next_path()
+        self.aliased += anchor.size if anchor else 0
+        if anchor is None or self.aliased > MAX_ALIASED or len(path) + anchor.height > MAX_DEPTH:
+            raise Unreadable(line, "aliases (*name) go on without end")
+        if self._awaits_key():
+            self._key(str(anchor.value), line)
+            return
+        self._put(anchor.value, line, anchor.size, anchor.height)
+        self._copy_lines(anchor.value, anchor.path, path)
+
+    def _awaits_key(self) -> bool:
+        return bool(self.stack) and isinstance(self.stack[-1].value, dict) and self.stack[-1].key is None
+
+    def _key(self, key: str, line: int) -> None:
+        frame = self.stack[-1]
+        path = (*frame.path, key)
+        frame.key = key
+        frame.dropped = key in frame.value
+        if frame.dropped:
+            first = self.tree.lines[path]
+            self._tell(line, path, f"the key {shown(key)} stands here a second time; the first is in line {first}")
+        self.tree.lines.setdefault(path, line)
+
+    def _next_path(self) -> Path:
+        if not self.stack:
+            return ()
+        frame = self.stack[-1]
+        return (*frame.path, len(frame.value) if isinstance(frame.value, list) else frame.key or "")
+
+    def _put(self, value: Any, line: int, size: int = 1, height: int = 0) -> None:
+        """Hang a finished value where it belongs."""
+        self.tree.lines.setdefault(self._next_path(), line)
+        if not self.stack:
+            self.tree.value = value
+            return
+        frame = self.stack[-1]
+        frame.size, frame.height = frame.size + size, max(frame.height, height + 1)
+        if frame.complex_key:
+            frame.complex_key, frame.key, frame.dropped = False, "", True
+            return
+        if isinstance(frame.value, list):
+            frame.value.append(value)
+            return
+        if frame.key == MERGE:
+            self._note_merge(frame, value, line)
+        elif not frame.dropped and frame.key is not None:
+            frame.value[frame.key] = value
+        frame.key, frame.dropped = None, False
+
+    def _note_merge(self, frame: Frame, value: Any, line: int) -> None:
+        parts = value if isinstance(value, list) else [value]
+        if not all(isinstance(part, dict) for part in parts):
+            self._tell(line, (*frame.path, MERGE), "<< takes a mapping, or a list of mappings")
+            return
+        place: Path = (*frame.path, MERGE)
+        frame.merged = [((*place, index) if isinstance(value, list) else place, part) for index, part in enumerate(parts)]
+
+    def _merge(self, frame: Frame, path: Path, mapping: dict[str, Any]) -> None:
+        """The keys of a merged mapping that the mapping itself does not have."""
+        for key, value in mapping.items():
+            if key not in frame.value:
+                frame.value[key] = value
+                self._copy_lines(value, (*path, key), (*frame.path, key))
+
+    def _copy_lines(self, value: Any, source: Path, target: Path) -> None:
+        """What stands behind an alias has the lines of its first place. The walk is as long as aliases may be."""
+        self.tree.lines[target] = self.tree.line(source)
+        children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+        for key, child in children:
+            self._copy_lines(child, (*source, key), (*target, key))
+
+    def _remember(self, name: str | None, anchor: Anchor) -> None:
+        if name is not None:
+            self.anchors[name] = anchor
+
+    def _check_tag(self, tag: str | None, line: int) -> None:
+        if tag not in KNOWN_TAGS:
+            self._tell(line, self._next_path(), f"the tag {shown(tag)} is not known; allowed: plain values")
+
+    def _tell(self, line: int, path: Path, message: str, hint: str | None = None) -> None:
+        self.tree.mistakes.append(Mistake(line, path, message, hint))
+
+
+TAKE: dict[type[events.Event], Any] = {
+    events.DocumentStartEvent: Builder.document,
+    events.ScalarEvent: Builder.scalar,
+    events.AliasEvent: Builder.alias,
+    events.MappingStartEvent: Builder.begin,
+    events.SequenceStartEvent: Builder.begin,
+    events.MappingEndEvent: Builder.end,
+    events.SequenceEndEvent: Builder.end,
+}
+
+
+def meaning(text: str) -> Any:
+    """A plain scalar by YAML 1.2's core schema. Dates and times stay texts, since nothing here is a date."""
+    if text in WORDS:
+        return WORDS[text]
+    if INTEGER.fullmatch(text):
+        return int(text, 0 if text[:2] in ("0x", "0o") else 10) if len(text) < MAX_DIGITS else text
+    return float(text) if FLOAT.fullmatch(text) else text
+
+
+MAX_DIGITS = 400  # Python refuses to read whole numbers of more than 4,300 digits; nothing here has more than ten
