@@ -92,7 +92,8 @@ def _no_list(details: ErrorDetails, path: Path) -> Told:
 
 def _not_one_of(details: ErrorDetails, path: Path) -> Told:
     allowed = [word.strip(" '") for word in str(details["ctx"]["expected"]).replace(" or ", ",").split(",")]
-    return f"found {shown(details['input'])}; allowed: {listed(allowed)}", did_you_mean(details["input"], allowed)
+    quoted = "write it without quotes" if details["input"] in allowed else None
+    return f"found {shown(details['input'])}; allowed: {listed(allowed)}", quoted or did_you_mean(details["input"], allowed)
 
 
 def _no_number(details: ErrorDetails, path: Path) -> Told:
@@ -102,6 +103,10 @@ def _no_number(details: ErrorDetails, path: Path) -> Told:
 
 def _no_bool(details: ErrorDetails, path: Path) -> Told:
     return f"found {shown(details['input'])}; allowed: true or false", None
+
+
+def _no_path(details: ErrorDetails, path: Path) -> Told:
+    return f"found {shown(details['input'])}; allowed: the path of a file", None
 
 
 def _out_of_range(limit: str, words: str) -> Callable[[ErrorDetails, Path], Told]:
@@ -138,6 +143,7 @@ SAYINGS: dict[str, Callable[[ErrorDetails, Path], Told]] = {
     "tuple_type": _no_list,
     "list_type": _no_list,
     "literal_error": _not_one_of,
+    "path_type": _no_path,
     "int_type": _no_number,
     "int_parsing": _no_number,
     "int_from_float": _no_number,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, GetJsonSchemaHandler, model_validator
+from pydantic import AfterValidator, Field, GetJsonSchemaHandler, model_validator
 
 from newsportal.engines.base import Engine
 from newsportal.engines.custom import custom
@@ -140,12 +140,22 @@ class Wrapper(Part):
     """The date, within the block, in any usual form (3小时前, 2024-05-01 08:30)."""
 
 
+def _has_a_place_for_the_words(url: str) -> str:
+    if "##QUERY##" not in url:
+        hint = "write ##QUERY## in place of the braces" if "{" in url or "%s" in url else None
+        raise mistake(f"found {mask(url)!r}; allowed: a URL with ##QUERY## where the words go", hint)
+    return url
+
+
+EngineUrl = Annotated[Url, AfterValidator(_has_a_place_for_the_words)]
+
+
 class CustomEngine(Source):
     """Any site's search, described here alone: a URL template, and where the results stand."""
 
     family: ClassVar[str] = "engine"
 
-    url: Url
+    url: EngineUrl
     """The address of a result page: ##QUERY## is where the words go, ##START## where the offset goes."""
     first: Annotated[int, Field(ge=0, le=1000)] = 0
     """The offset of the first result page."""
@@ -159,12 +169,6 @@ class CustomEngine(Source):
     """Minutes without a request after a captcha or login page."""
     wrapper: Wrapper | None = None
     """Where the parts of a result stand; without it the list of results is found by its shape."""
-
-    @model_validator(mode="after")
-    def _has_a_place_for_the_words(self) -> CustomEngine:
-        if "##QUERY##" not in self.url:
-            raise mistake(f"found {mask(self.url)!r}; allowed: a URL with ##QUERY## where the words go", at=("url",))
-        return self
 
     def built(self) -> Engine:
         """The engine itself."""
