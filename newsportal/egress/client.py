@@ -16,7 +16,7 @@ import httpcore
 
 from newsportal.egress.addresses import Policy
 from newsportal.egress.decompress import TooLarge, decompress
-from newsportal.egress.resolver import resolve
+from newsportal.egress.resolver import resolve_async
 from newsportal.egress.urls import check_url
 from newsportal.errors import EgressDenied, FetchFailed
 from newsportal.items import Page
@@ -172,7 +172,7 @@ class CheckedBackend(httpcore.AsyncNetworkBackend):
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.AsyncNetworkStream:
         try:
-            addresses = await asyncio.to_thread(resolve, host, self._policy, port)
+            addresses = await resolve_async(host, self._policy, port)
         except OSError as error:
             raise FetchFailed(host, "dns", str(error)) from error
         failure: Exception | None = None

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import ipaddress
 import socket
+import threading
 
 from newsportal.egress.addresses import Policy, check_address
 from newsportal.errors import EgressDenied
@@ -23,6 +26,33 @@ def resolve(host: str, policy: Policy, port: int = 443) -> tuple[str, ...]:
             raise EgressDenied(host, "mixed-answers") from denied[0]
         raise EgressDenied(host, denied[0].reason) from denied[0]
     return tuple(sorted(dict.fromkeys(addresses), key=lambda address: ":" in address))
+
+
+async def resolve_async(host: str, policy: Policy, port: int = 443) -> tuple[str, ...]:
+    """:func:`resolve` in a thread of its own that nobody waits for: a resolver that hangs must not hold up the end of the program."""
+    loop = asyncio.get_running_loop()
+    found: asyncio.Future[tuple[str, ...]] = loop.create_future()
+
+    def settle(addresses: tuple[str, ...], error: Exception | None) -> None:
+        if found.done():
+            return  # given up meanwhile
+        if error is not None:
+            found.set_exception(error)
+        else:
+            found.set_result(addresses)
+
+    def look() -> None:
+        addresses: tuple[str, ...] = ()
+        failure: Exception | None = None
+        try:
+            addresses = resolve(host, policy, port)
+        except (OSError, EgressDenied) as error:
+            failure = error
+        with contextlib.suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(settle, addresses, failure)
+
+    threading.Thread(target=look, name=f"resolve {host}", daemon=True).start()
+    return await found
 
 
 def _is_literal(name: str) -> bool:

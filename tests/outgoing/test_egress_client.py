@@ -176,6 +176,15 @@ def test_a_name_without_an_address_is_told(monkeypatch: pytest.MonkeyPatch) -> N
     assert caught.value.reason == "dns"
 
 
+def test_a_resolver_that_hangs_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: time.sleep(3) or [])
+    began = time.monotonic()
+    with pytest.raises(FetchFailed) as caught:
+        fetch("http://slow.example/", PUBLIC, timeout=0.3)
+    assert caught.value.reason == "timeout"
+    assert time.monotonic() - began < 1.5
+
+
 def test_a_closed_port_is_told(site: Any) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
