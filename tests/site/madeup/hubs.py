@@ -57,8 +57,3 @@ def _paged(world: World, site: Site, kind: Literal["rolling", "channel"], name: 
     paths = tuple(site.hub.format(slug=slug) if page == 1 else site.more.format(slug=slug, page=page) for page in pages)
     for page in pages:
         yield Hub(site.key, kind, name, category, copies[(page - 1) * PAGE_ITEMS : page * PAGE_ITEMS], paths, page)
-
-
-def listed(copy: Copy) -> str:
-    """The address of an article as its site's lists print it."""
-    return copy.path + SITES[copy.site].tail

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from madeup import engines, feeds, traps
-from madeup.hubs import Hub, hubs, listed, navigation
+from madeup.hubs import Hub, hubs, navigation
 from madeup.render import article_encoding, comments_path, origin_of
 from madeup.sites import SITES, Site
 from madeup.world import Copy, World
@@ -83,7 +83,7 @@ def _hub(world: World, hub: Hub) -> dict[str, Any]:
         "category": hub.category,
         "page": hub.page,
         "pages": [world.url(hub.site, path) for path in hub.paths],
-        "articles": [world.url(hub.site, listed(copy)) for copy in hub.copies],
+        "articles": [world.url(hub.site, copy.path) for copy in hub.copies],
         "hubs": [world.url(hub.site, path) for path, _ in navigation(world, site)],
         "other": [world.url(hub.site, path) for path in [*(path for path, _ in site.others), *comments]],
     }

@@ -9,7 +9,7 @@ from html import escape
 
 from madeup.bodies import BODIES
 from madeup.exchange import Response
-from madeup.hubs import Hub, channel_name, listed, navigation
+from madeup.hubs import Hub, channel_name, navigation
 from madeup.layouts import layout
 from madeup.sites import SITES, Site
 from madeup.world import SLUGS, Copy, World
@@ -127,7 +127,7 @@ def _json_ld(world: World, site: Site, copy: Copy) -> str:
 
 def _item(site: Site, copy: Copy, section: str) -> str:
     return layout(site.key)[section].substitute(
-        href=escape(listed(copy) if section == "item" else copy.path),
+        href=escape(copy.path),
         title=escape(copy.title),
         lead=escape(copy.lead[:60]),
         date=escape(site.listed.format(d=copy.published)),

@@ -60,7 +60,6 @@ class Site:
     byline: str = "{}"
     taken: str = "作者：{}"  # the byline of what it took over from others
     zone: tzinfo = CHINA  # of the dates it prints, which name none
-    tail: str = ""  # what its lists add to an article's address
 
     def date(self, moment: datetime) -> str:
         """The date as an article of this site shows it."""
@@ -78,7 +77,7 @@ SITES: dict[str, Site] = {
         Site(
             "haitang", "海棠都市网", "utf-8", "text/html; charset=utf-8",
             "/{d:%Y}/{d:%m%d}/a{n}{p}.shtml", "/{slug}/", "/{slug}/index_{page}.shtml",
-            "{d:%Y-%m-%d %H:%M:%S}", "{d.month}月{d.day}日 {d:%H:%M}", body="boxes", byline="海棠都市网记者 {}", tail="?from=list",
+            "{d:%Y-%m-%d %H:%M:%S}", "{d.month}月{d.day}日 {d:%H:%M}", body="boxes", byline="海棠都市网记者 {}",
         ),
         Site(
             "nanwan", "南灣日報", "big5", "text/html",

@@ -224,7 +224,7 @@ def links(world: World, hub: Hub) -> str:
     """What a list of the maze links besides its articles. Session ids differ from list to list, and so do slugs."""
     session, slugs = _copy(world, "maze-session"), _copy(world, "maze-slugs")
     mark = blake2b(hub.path.encode(), digest_size=16).hexdigest()
-    ways = (f"?sid={mark}", f";jsessionid={mark.upper()}", f"?utm_source={hub.kind}&utm_medium=list")
+    ways = (f"?sid={mark}", f";jsessionid={mark.upper()}", f"?utm_source={hub.kind}&utm_medium=list", "?from=list")
     more = [(session.path + way, session.title) for way in ways]
     more += [(f"/story/{slugs.number}/{slug}-{mark[:4]}", slugs.title) for slug in ("qiao", "bridge", "nine-names")]
     more += [(calendar_path(world.now.year, world.now.month), "活动日历"), ("/deep/a/b/", "镇志目录")]
