@@ -1,6 +1,6 @@
 """A WARC file as a Web: which URL is where, and what was answered there. Bodies stay in the file.
 
-Reads ``.warc`` and ``.warc.gz`` (by content, not by name), one record a gzip member or all records in one, also ARC files.
+Reads ``.warc`` and ``.warc.gz`` (by content, not by name), one record a gzip member or all records in one.
 """
 
 from __future__ import annotations
@@ -51,9 +51,14 @@ class Recorded:
 
 
 def key(url: str) -> str:
-    """The spelling under which a URL is looked up: quoted, lower-case host, no default port, no fragment."""
-    quoted = safe_url_string(url.strip().removeprefix("<").removesuffix(">"))
-    parts = urlsplit(quoted)
+    """The spelling under which a URL is looked up: quoted, lower-case host, no default port, no fragment.
+
+    What is no URL is looked up as it is: archives record what crawlers were asked for.
+    """
+    try:
+        parts = urlsplit(safe_url_string(url.strip().removeprefix("<").removesuffix(">")))
+    except ValueError:
+        return url
     host, _, port = parts.netloc.lower().rpartition("@")[2].partition(":") if "[" not in parts.netloc else (parts.netloc.lower(), "", "")
     shown = host if port in ("", DEFAULT_PORT.get(parts.scheme)) else f"{host}:{port}"
     query = f"?{parts.query}" if parts.query else ""
@@ -150,8 +155,10 @@ class Index:
         number = 0
         try:
             for number, record in enumerate(iterator, 1):
+                if not hasattr(record.raw_stream, "limit"):
+                    raise ArchiveLoadFailed(f"record {number} does not say how long it is")
                 iterator.read_to_end(record)
-                if getattr(record.raw_stream, "limit", 0) > 0:
+                if record.raw_stream.limit > 0:
                     self.warnings = (f"{self.path}: ends inside record {number}; it was cut, {number - 1} records are there",)
                     break
                 notes.add(record, iterator.get_record_offset())
@@ -184,6 +191,8 @@ class _Notes:
     def add(self, record: Any, offset: int) -> None:
         target = record.rec_headers.get_header("WARC-Target-URI")
         if record.rec_type not in ("response", "resource", "revisit") or not target or not target.lstrip("<").startswith("http"):
+            return
+        if record.rec_type == "response" and record.http_headers is None:
             return
         name = key(target)
         digest = record.rec_headers.get_header("WARC-Payload-Digest") or ""

@@ -181,6 +181,45 @@ def test_damage_in_the_middle_is_told_with_its_place(tmp_path: Path) -> None:
         open_index(path)
 
 
+def _raw(url: str, block: bytes, content_type: str = "application/http; msgtype=response", length: object = None) -> bytes:
+    head = f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: {url}\r\nContent-Type: {content_type}\r\n"
+    length = len(block) if length is None else length
+    return (head + (f"Content-Length: {length}\r\n" if length != "" else "") + "\r\n").encode() + block + b"\r\n\r\n"
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize(
+    ("odd", "status"),
+    [
+        (_raw("http://odd.example/", b""), None),
+        (_raw("http://odd.example/", b"HTTP/1.1 abc\r\n\r\nx"), 502),
+        (_raw("http://odd.example/", b"HTTP/1.1 204 No Content\r\nA: b\r\n"), 204),
+        (_raw("http://odd.example/", b"HTTP/1.1 200 OK\nA: b\n\nbody"), 200),
+        (_raw("http://odd.example/", b"HTTP/1.1 200 OK\r\nX: \xff\xfe\r\n\r\nx"), 200),
+        (_raw("http://[odd/", b"HTTP/1.1 200 OK\r\n\r\nx"), None),
+        (_raw("dns:odd.example", b"20200101", "text/dns"), None),
+    ],
+)
+def test_one_odd_record_does_not_cost_the_others(tmp_path: Path, odd: bytes, status: int | None, packed: bool) -> None:
+    records = [_raw(f"http://a.example/{number}", b"HTTP/1.1 200 OK\r\n\r\nbody") for number in range(2)]
+    records.insert(1, odd)
+    path = tmp_path / "a.warc"
+    path.write_bytes(b"".join(map(gzip.compress, records) if packed else records))
+    with open_index(path) as index:
+        found = index.get("http://odd.example/")
+        assert (found.status if found else None) == status
+        assert {"http://a.example/0", "http://a.example/1"} <= set(index.urls())
+        assert index.warnings == ()
+
+
+@pytest.mark.parametrize(("length", "words"), [("", "record 1 does not say how long"), ("-5", "at byte 1"), ("soon", "at byte 1")])
+def test_a_record_without_a_length_is_told(tmp_path: Path, length: str, words: str) -> None:
+    path = tmp_path / "a.warc"
+    path.write_bytes(_raw("http://a.example/", b"HTTP/1.1 200 OK\r\n\r\nx", length=length) + _raw("http://b.example/", b""))
+    with pytest.raises(ReplayError, match=words):
+        open_index(path)
+
+
 def test_progress_is_told(tmp_path: Path) -> None:
     path = _archive(tmp_path / "a.warc.gz", *((f"http://a.example/{number}", b"x") for number in range(1200)))
     steps: list[tuple[int, int]] = []
