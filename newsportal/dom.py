@@ -80,6 +80,11 @@ class Document:
                 return joined or self.url
         return self.url
 
+    @cached_property
+    def lines(self) -> tuple[str, ...]:
+        """The visible text of the whole page, a cleaned line each; made once for all who look for dates and names in it."""
+        return tuple(lines_of(self.root))
+
     def css(self, selector: str) -> list[Element]:
         return css(self.root, selector)
 
@@ -113,15 +118,17 @@ def parse_html(html: str) -> Element:
     """
     text = html[:MAX_CHARS].replace("\x00", "")
     text = _LONG_TAG.sub(_fewer_attributes, text)
-    if text.count("<") > MAX_DEPTH and _depth_bound(text) > MAX_DEPTH:
+    if _may_be_deep(text) and _depth_bound(text) > MAX_DEPTH:
         text = _flattened(text)
     parser = lxml.html.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
+    parser.set_element_class_lookup(_PLAIN)  # lxml.html's own lookup is Python code run for every element
     try:
         return lxml.html.document_fromstring(text.encode("utf-8", "replace"), parser=parser)
     except (etree.ParserError, etree.XMLSyntaxError, ValueError, AssertionError):
         return lxml.html.document_fromstring("<html><body></body></html>")
 
 
+_PLAIN = etree.ElementDefaultClassLookup(element=Element)
 _LONG_TAG = re.compile(rf"<[a-zA-Z][^<>]{{{LONG_TAG},}}")
 _ATTRIBUTE = re.compile(r"""[^\s"'=/>]+(?:\s*=\s*(?:"[^"]*(?:"|$)|'[^']*(?:'|$)|[^\s"'>]+))?|["']""")
 
@@ -137,6 +144,16 @@ _VOID = frozenset("area base br col embed hr img input link meta param source tr
 _RAW = frozenset(("script", "style", "textarea", "title"))
 _CLOSED_BY_NEXT = frozenset("p li dt dd tr td th option tbody thead tfoot colgroup".split())
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9:-]{0,40})[^<>]*>")
+
+
+def _may_be_deep(text: str) -> bool:
+    """A quick look that is sure of shallow pages: every ``<`` opens, every ``</`` closes."""
+    depth = 0
+    for part in text.split("</"):
+        depth = max(depth + part.count("<") - 1, 0)
+        if depth > MAX_DEPTH:
+            return True
+    return False
 
 
 def _depth_bound(text: str) -> int:

@@ -29,7 +29,9 @@ CJK = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]
 
 def clean(text: str) -> str:
     """``text`` on one line: no invisible or control characters, every run of white space one space."""
-    return SPACE.sub(" ", CONTROL.sub(" ", INVISIBLE.sub("", text))).strip()
+    if not text.isascii() or not text.isprintable():
+        text = CONTROL.sub(" ", INVISIBLE.sub("", text))
+    return " ".join(text.split())
 
 
 def normalise(text: str) -> str:
@@ -124,16 +126,17 @@ _STOP_CHARACTERS = (
     "的了是在和与與有这這那不也就都而及着著或被把为為于於从從对對将將但并並因所以其之们們个個中上到说說要会會能让讓向等后後还還很又已"
 )
 _STOP_WORDS = (
-    "the of and to in is that it for on was with as by at be this from are or an have has not but his her they we you he she who which will would "
-    "der die das und den von zu mit sich des auf für ist im dem nicht ein eine als auch es an werden aus er hat dass sie nach wird bei einer um am "
-    "le la les de des du et en un une est que qui dans pour pas sur au avec son sa ses il elle par plus ce cette ne se "
-    "el los las del y una por con para su al lo como más pero sus o este sí porque esta entre cuando muy sin sobre también "
-    "il che di non per sono della nel alla i gli da dei delle è si o os do uma em não das dos mas foi ao ele "
-    "i w na z się nie do to jest że jak от и в во не что он на я с со как а то все она так его но да ты к у же вы за бы по "
-    "ve bir bu için de da ile çok het een van niet te zijn op aan met voor och att det som på är av för den har"
+    "the of and to in is that it for on was with as by at be this from are or an have has not but his her they we you he she who which "
+    "will would der die das und den von zu mit sich des auf für ist im dem nicht ein eine als auch es an werden aus er hat dass sie nach "
+    "wird bei einer um am le la les de des du et en un une est que qui dans pour pas sur au avec son sa ses il elle par plus ce cette ne "
+    "se el los las del y una por con para su al lo como más pero sus o este sí porque esta entre cuando muy sin sobre también il che di "
+    "non per sono della nel alla i gli da dei delle è si os do em não dos mas foi ao ele w na z się nie to jest że jak od и в во не что "
+    "он на я с со как а то все она так его но да ты к у же вы за бы по ve bir bu için ile çok het een van niet te zijn op aan met voor "
+    "och att det som på av är för har"
 )
+_LONGEST_FIRST = sorted(set(_STOP_WORDS.split()), key=lambda word: (-len(word), word))
 STOP_WORD = re.compile(
-    rf"[{_STOP_CHARACTERS}のはをがにでとも은는이가을를의에]|(?<!\w)(?:{'|'.join(sorted(set(_STOP_WORDS.split()), key=lambda word: (-len(word), word)))})(?!\w)",
+    rf"[{_STOP_CHARACTERS}のはをがにでとも은는이가을를의에]|(?<!\w)(?:{'|'.join(_LONGEST_FIRST)})(?!\w)",
     re.IGNORECASE,
 )
 """A stop word of Chinese (as characters, so that no cutting is needed), Japanese, Korean or a European language: without one a text is

@@ -3,27 +3,39 @@
 from __future__ import annotations
 
 from datetime import datetime
+from html import escape
+from typing import Final
 
 from newsportal import dom
 from newsportal.extractors import body, byline, images, published, tails, title
 from newsportal.extractors.metadata import Metadata, read_metadata
-from newsportal.extractors.refusal import refuse
+from newsportal.extractors.refusal import MIN_CHARS, refuse
 from newsportal.extractors.sanitise import sanitise
 from newsportal.extractors.tidy import tidied
 from newsportal.items import Extraction, Link
+from newsportal.text import clean
+
+MUCH_LONGER: Final = 2.0
+"""JSON-LD's ``articleBody`` is taken where it has so many times our characters: the page draws its text with a script."""
+
+TOLD_CHARS: Final = 40
+"""A description of this length stands in for a body that is not there: the shortest 快讯 is its own description."""
 
 
 def extract(document: dom.Document, link: Link | None, fetched: datetime) -> Extraction:
     """Title, text, date, author and pictures. Raises ``NotApplicable`` with the reason for a page that is no article."""
     meta = read_metadata(document)
     heading = title.best_title(document, meta, link)
-    block, lines = text_of(document, meta, heading)
+    block, lines = text_of(document, heading)
+    told = _told(meta, sum(map(len, lines)))
+    if told:
+        block, lines = None, told
     refuse(document, heading, lines)
     language = byline.language(document, meta, lines)
     return Extraction(
         title=heading,
         text="\n".join(lines),
-        html=sanitise(dom.html_of(block), document.base) if block is not None else None,
+        html=sanitise(_html(block, lines), document.base),
         published=published.best_date(document, meta, link, fetched, language, heading),
         author=byline.author(document, meta, lines),
         origin=byline.origin(document, meta),
@@ -34,13 +46,30 @@ def extract(document: dom.Document, link: Link | None, fetched: datetime) -> Ext
     )
 
 
-def text_of(document: dom.Document, meta: Metadata, heading: str | None) -> tuple[dom.Element | None, list[str]]:
+def text_of(document: dom.Document, heading: str | None) -> tuple[dom.Element | None, list[str]]:
     """The body as a cleaned copy, and its lines."""
     top = next(iter(document.root.iter("body")), None)
     if top is None:
         return None, []
-    nodes, survey = body.find(top)
+    nodes, survey = body.find(top, heading)
     block = tidied(nodes, survey)
     lines = dom.lines_of(block)
     start, end = tails.trimmed(lines, heading)
+    tails.cut(block, lines[:start] + lines[end:])
     return block, lines[start:end]
+
+
+def _told(meta: Metadata, found: int) -> list[str]:
+    """The text the page tells machines, where the page itself holds less than half of it."""
+    text = meta.article("articleBody") or ""
+    if not text and found < MIN_CHARS and (meta.get("og:type") == "article" or meta.things):
+        text = meta.get("og:description") or meta.get("description") or ""
+    if len(text) < TOLD_CHARS or len(text) < MUCH_LONGER * found:
+        return []
+    return dom.lines_of(dom.parse_html(text)) if "<" in text else [line for line in map(clean, text.splitlines()) if line]
+
+
+def _html(block: dom.Element | None, lines: list[str]) -> str:
+    if block is not None:
+        return dom.html_of(block)
+    return "".join(f"<p>{escape(line)}</p>" for line in lines)

@@ -23,30 +23,57 @@ from newsportal.text import STOP_WORD, visible_length
 ALPHA: Final = 0.5
 """Thesis E, 2.4.3."""
 
-SENTENCE: Final = re.compile("[。！？；，]|[.!?;,](?:\\s|$)")
+SENTENCE: Final = re.compile("[。！？；，۔؟،।…]|[.!?;,](?:\\s|$)")
+
+NOTICE: Final = re.compile(
+    r"copyright|all rights reserved|©|版权所有|版權所有|著作權|未经.{0,12}(?:许可|授权)|ICP[备证]"
+    r"|^\s*(?:免责声明|免責聲明|郑重声明|特别声明)"
+    r"|\{[^{}]{0,200}:[^{}]{0,200};|function\s*\(|^\s*var\s",
+    re.IGNORECASE,
+)
+"""Legal notices and code that stand in the page as text."""
+
+NOTICE_CHARS: Final = 400
 
 NEVER: Final = frozenset(
-    "script style noscript template iframe object embed svg math select option button textarea input nav footer aside audio video canvas "
-    "dialog menu".split()
+    "script style noscript template iframe object embed svg math select option button textarea input audio video canvas".split()
 )
 """Elements that hold no body text."""
 
+ASIDES: Final = frozenset("nav footer aside dialog menu form".split())
+"""Elements that say by their name that they are not the body; markup that is never closed may still put it into them."""
+
+WHOLE: Final = frozenset("blockquote pre ul ol dl".split())
+"""Parts of a text; a body that is nothing but one of them is entered."""
+
 PARAGRAPHS: Final = frozenset("p br span font b strong em i u h2 h3 h4 h5 h6 blockquote pre ul ol table img figure center".split())
 
-UNLIKELY: Final = re.compile(
-    r"(?<![a-z])(?:comments?|cmts?|pinglun|disqus|respond|repl(?:y|ies)|sidebar|side|aside|foot(?:er)?|nav(?:igation|bar)?|menu|breadcrumbs?|crumbs?|"
-    r"relate[ds]?|relevant|recommend(?:ed|s|ation)?|tuijian|xiangguan|hot|rank(?:ing)?|share|sharing|bdshare|jiathis|bshare|addthis|social|copyright|"
-    r"statement|disclaimer|ads?|advert(?:isement)?|guanggao|banner|toolbar|tools?|pagers?|pagination|page|tags?|keywords?|login|signup|popup|modal|"
-    r"newsletters?|subscri(?:be|ption)|promo|sponsor(?:ed)?|widgets?|outbrain|taboola|cookies?|consent|hidden|print|editor|more|vote|survey|"
-    r"author|byline|profile|bio|meta|info|source|prev|next|topbar|bottom|qrcode|weixin|wechat|readmore|jump|skip)(?![a-z])"
+_ASIDE_STEMS = (
+    "comment cmt pinglun disqus respond reply replies sidebar foot nav menu breadcrumb crumb related relates recommend tuijian xiangguan "
+    "share sharing bdshare jiathis bshare addthis copyright disclaimer advert guanggao banner toolbar pagination newsletter subscri promo sponsor widget "
+    "outbrain taboola cookie consent onetrust optanon gdpr popup modal qrcode signup login topbar"
 )
+_ASIDE_WORDS = (
+    "side aside relate relevant hot rank ranking social statement ad ads tool tools pager paging tag tags keywords vote survey "
+    "author byline profile bio meta info source prev next weixin wechat readmore skip"
+)
+_STEM, _WORD = "|".join(_ASIDE_STEMS.split()), "|".join(_ASIDE_WORDS.split())
+UNLIKELY: Final = re.compile(rf"(?<![a-z])(?:(?:{_STEM})[a-z]*|(?:{_WORD})(?![a-z]))")
 LIKELY: Final = re.compile(
     r"(?<![a-z])(?:article|content|body|main|text|story|post|entry|detail|zoom|news|neirong|zhengwen|paragraph|rich)(?![a-z])"
 )
 CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
+LONG_LINK: Final = 80
+"""A link with so many characters and a sentence mark is a paragraph that somebody forgot to close."""
+
 MOST: Final = 0.5
 """A block with more than this share of the page's valid characters is its body, whatever it calls itself."""
+
+
+ENOUGH_CHARS: Final = 150
+ENOUGH: Final = 0.3
+"""If what remains without asides is a smaller share, their names do not mean what they say here."""
 
 
 @dataclass(slots=True)
@@ -67,7 +94,9 @@ def unlikely(name: str) -> bool:
 
 
 def is_aside(node: dom.Element) -> bool:
-    """Navigation, comments, hidden blocks and the like, by what the element says of itself."""
+    """Navigation, comments, forms, hidden blocks and the like, by what the element says of itself."""
+    if node.tag in ASIDES:
+        return True
     name = f"{node.get('class') or ''} {node.get('id') or ''}"
     if name != " " and unlikely(name[:200]):
         return True
@@ -76,15 +105,16 @@ def is_aside(node: dom.Element) -> bool:
 
 
 def is_valid(text: str) -> bool:
-    """Whether a text node reads like a sentence (definition 2.6, or a sentence mark)."""
-    return STOP_WORD.search(text) is not None or SENTENCE.search(text) is not None
+    """Whether a text node reads like a sentence (definition 2.6, or a sentence mark) and is no code and no legal notice."""
+    return (STOP_WORD.search(text) is not None or SENTENCE.search(text) is not None) and not NOTICE.search(text[:NOTICE_CHARS])
 
 
 class Survey:
     """The counts of every element below ``body``, made in one pass; asides count apart."""
 
-    def __init__(self, body: dom.Element) -> None:
+    def __init__(self, body: dom.Element, heading: str | None = None) -> None:
         self.body = body
+        self.heading = heading
         self.counts: dict[dom.Element, Counts] = {}
         self.nodes: list[dom.Element] = []
         self.asides: list[dom.Element] = []
@@ -121,7 +151,7 @@ class Survey:
         if not length:
             return
         counts.text += length
-        if linked:
+        if linked and (length < LONG_LINK or not SENTENCE.search(text)):
             counts.linked += length
         elif is_valid(text):
             counts.valid += length
@@ -135,10 +165,31 @@ class Survey:
             above.text += here.text
             above.linked += here.linked
             above.pieces += here.pieces
+        self.beside = self._ancestors_of_heading()
+        self._leave_asides_out()
+
+    def _ancestors_of_heading(self) -> frozenset[dom.Element]:
+        for node in self.nodes:
+            if self.heading and node.tag in ("h1", "h2", "h3") and dom.text_of(node) == self.heading:
+                return frozenset(node.iterancestors())
+        return frozenset()
+
+    def _leave_asides_out(self) -> None:
+        """By class and id, or if that leaves too little, by element alone, or not at all."""
         total = self.counts[self.body].valid
-        for node in self.nodes[1:]:
-            if is_aside(node) and self.counts[node].valid < MOST * total:
-                self._take_out(node)
+        before = {node: (counts.valid, counts.pieces) for node, counts in self.counts.items()}
+        for by_name in (is_aside, lambda node: node.tag in ASIDES):
+            for node in self.nodes[1:]:
+                if node not in self.beside and by_name(node) and self._may_go(self.counts[node].valid, total):
+                    self._take_out(node)
+            left = self.counts[self.body].valid
+            if left >= ENOUGH * total or (self.beside and left >= ENOUGH_CHARS):
+                return
+            for node, (valid, pieces) in before.items():
+                self.counts[node].valid, self.counts[node].pieces = valid, pieces
+
+    def _may_go(self, valid: int, total: int) -> bool:
+        return valid < MOST * total or (bool(self.beside) and self.counts[self.body].valid - valid >= ENOUGH_CHARS)
 
     def _take_out(self, node: dom.Element) -> None:
         here = self.counts[node]
@@ -155,31 +206,53 @@ class Survey:
                 self.counts[inner].valid = self.counts[inner].pieces = 0
 
 
-def find(body: dom.Element) -> tuple[list[dom.Element], Survey]:
-    """The elements that hold the article's text, in document order; empty when nothing below ``body`` reads like text."""
-    survey = Survey(body)
+def find(body: dom.Element, heading: str | None = None) -> tuple[list[dom.Element], Survey]:
+    """The elements that hold the article's text, in document order; empty when nothing below ``body`` reads like text.
+
+    ``heading`` is the article's title: the body is rather beside it than in another part of the page.
+    """
+    survey = Survey(body, heading)
     if not survey.counts[body].valid:
         return [], survey
-    block = step_into(survey)
+    declared = _declared(survey)
+    block = step_into(survey, body if declared is None else declared)
     return with_siblings(block, survey), survey
 
 
-def step_into(survey: Survey) -> dom.Element:
+def _declared(survey: Survey) -> dom.Element | None:
+    """The one element that is marked as the article's body (schema.org), if it holds text."""
+    marked = [node for node in survey.nodes if "articlebody" in (node.get("itemprop") or "").lower()]
+    if len(marked) == 1 and survey.counts[marked[0]].valid > DECLARED_SHARE * survey.counts[survey.body].valid:
+        return marked[0]
+    return None
+
+
+def step_into(survey: Survey, start: dom.Element) -> dom.Element:
     """Thesis E, algorithm 2.2, that stops before a single paragraph."""
-    node, counts = survey.body, survey.counts
+    node, counts = start, survey.counts
     while True:
-        here = counts[node]
-        largest = max((child for child in node if child in counts), key=lambda child: counts[child].valid, default=None)
-        if largest is None:
+        children = [(weight(counts[child], child in survey.beside), child) for child in node if child in counts]
+        most, largest = max(children, key=lambda pair: pair[0], default=(0.0, node))
+        own = counts[node].valid - sum(counts[child].valid for _, child in children)
+        if not most or most < ALPHA * (sum(pair[0] for pair in children) + own):
             return node
-        there = counts[largest]
-        if there.valid < ALPHA * here.valid or not there.valid:
-            return node
-        if largest.tag == "p" or (there.pieces < 2 and not len(largest)):
-            return node
-        if there.pieces < 2 and largest.tag in PARAGRAPHS:
+        there, share = counts[largest], counts[largest].valid / counts[node].valid
+        single = there.pieces < 2 and (not len(largest) or largest.tag in PARAGRAPHS)
+        if largest.tag == "p" or single or (largest.tag in WHOLE and share < NEARLY_ALL):
             return node
         node = largest
+
+
+DECLARED_SHARE: Final = 0.2
+NEARLY_ALL: Final = 0.9
+HEADING_BONUS: Final = 2.0
+
+
+def weight(counts: Counts, beside: bool = False) -> float:
+    """Valid characters, fewer where much of the text is links (teasers), more where the heading stands."""
+    if not counts.text:
+        return 0.0
+    return counts.valid * (1 - counts.linked / counts.text) * (HEADING_BONUS if beside else 1.0)
 
 
 SIBLING_SHARE: Final = 0.08
@@ -187,6 +260,9 @@ SIBLING_CHARS: Final = 60
 """A sibling with running text of this many characters, or this share of the block's, is a part of the body."""
 
 MAX_LINK_SHARE: Final = 0.3
+RUNNING_SHARE: Final = 0.7
+"""Of a body's characters at least so many stand in sentences."""
+
 LEVELS: Final = 3
 
 
@@ -213,4 +289,4 @@ def _runs_on(node: dom.Element, block: dom.Element, counts: dict[dom.Element, Co
     if node.tag == "p":
         return True
     alike = node.tag == block.tag and (node.get("class") or "") == (block.get("class") or "")
-    return alike and here.valid > 0.7 * here.text
+    return here.valid > RUNNING_SHARE * here.text and (alike or here.pieces > 1)

@@ -9,10 +9,13 @@ from urllib.parse import urlsplit
 
 from newsportal import dom
 from newsportal.extractors.metadata import Metadata
-from newsportal.text import CJK, STOP_WORD, chinese_share, clean, to_simplified
+from newsportal.text import CJK, STOP_WORD, chinese_share, clean, fold_characters
 
-MAX_BYLINES: Final = 4000
-"""Text nodes looked at: a byline stands before the middle of a page."""
+MAX_BYLINES: Final = 2000
+MAX_BYLINE_CHARS: Final = 160
+"""Lines looked at, and how long they may be: a byline stands before the middle of a page and is no paragraph."""
+
+BYLINE: Final = re.compile(r"[:：/|｜]|者|^\s*(?:by|written by|von|par|por|di)\b", re.IGNORECASE)
 
 NAME: Final = r"[\u4e00-\u9fff·]{2,5}(?:[\s、,，/;；]{1,2}[\u4e00-\u9fff·]{2,4}){0,4}"
 AUTHOR: Final = re.compile(
@@ -44,7 +47,9 @@ CUT: Final = re.compile(r"\s*(?:来源|來源|编辑|編輯|责任|責任|发布
 
 def author(document: dom.Document, meta: Metadata, lines: Sequence[str]) -> str | None:
     """The author's name; of several, all, parted by ``; ``."""
-    named = meta.names_of("author") or tuple(filter(None, (meta.get(key) for key in AUTHOR_META)))[:1]
+    site = f"{meta.get('og:site_name') or ''} {(dom.text_of(next(iter(document.root.iter('title')), document.root)))[-40:]}".lower()
+    told = tuple(filter(None, (meta.get(key) for key in AUTHOR_META)))[:1]
+    named = meta.names_of("author") or tuple(name for name in told if name.lower() not in site)
     named = tuple(name for name in dict.fromkeys(named) if _is_name(name))
     if named:
         return "; ".join(named[:6])
@@ -61,23 +66,9 @@ def _is_name(name: str) -> bool:
     return 2 <= len(name) <= 80 and not NOT_NAMES.match(name) and "://" not in name
 
 
-def short_texts(document: dom.Document, longest: int = 160) -> list[str]:
+def short_texts(document: dom.Document) -> list[str]:
     """The short lines of the page that may hold a byline, in order."""
-    found: list[str] = []
-    pieces: list[str] = []
-    for number, (kind, text) in enumerate(dom.pieces(document.root)):
-        if number > MAX_BYLINES:
-            break
-        if kind == "text":
-            pieces.append(text)
-        elif pieces:
-            line = clean("".join(pieces))
-            pieces.clear()
-            if 2 < len(line) <= longest and (
-                ":" in line or "：" in line or "者" in line or line[:2].lower() in ("by", "vo", "pa", "po", "di", "wr")
-            ):
-                found.append(line)
-    return found
+    return [line for line in document.lines[:MAX_BYLINES] if len(line) <= MAX_BYLINE_CHARS and BYLINE.search(line)]
 
 
 def origin(document: dom.Document, meta: Metadata) -> str | None:
@@ -114,7 +105,7 @@ def language(document: dom.Document, meta: Metadata, lines: Sequence[str]) -> st
 
 def _is_traditional(text: str) -> bool:
     characters = CJK.findall(text)[:600]
-    changed = sum(1 for before, after in zip(characters, to_simplified("".join(characters)), strict=False) if before != after)
+    changed = sum(1 for before, after in zip(characters, fold_characters("".join(characters)), strict=True) if before != after)
     return changed > 0.1 * len(characters)
 
 

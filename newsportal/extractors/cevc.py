@@ -16,7 +16,8 @@ from typing import Final
 
 from newsportal import dom
 from newsportal.errors import NotApplicable
-from newsportal.extractors.date import CHINA, find_dates
+from newsportal.extractors.clock import CHINA
+from newsportal.extractors.date import find_dates
 from newsportal.extractors.sanitise import sanitise
 from newsportal.extractors.title import thesis_title
 from newsportal.items import Extraction, Link
@@ -51,7 +52,8 @@ def extract(document: dom.Document, link: Link | None, fetched: datetime) -> Ext
 
 def count_valid(body: dom.Element) -> dict[dom.Element, int]:
     """C(i) of every element below ``body`` (algorithm 2.1, without recursion: children stand after their parents)."""
-    nodes, linked = [], {}
+    nodes: list[dom.Element] = []
+    linked: dict[dom.Element, bool] = {}
     counts: dict[dom.Element, int] = {}
     for node in body.iter():
         parent = node.getparent()
@@ -97,6 +99,6 @@ def newest_date(root: dom.Element, fetched: datetime, zone: tzinfo | None = None
     for _, text in dom.pieces(root, skipped=REMOVED):
         if any(character.isdigit() for character in text[:DATE_CHARS]):
             for written in find_dates(text[:DATE_CHARS], fetched, zone):
-                if written.has_year and (newest is None or written.when > newest):
+                if written.has_year and not written.relative and (newest is None or written.when > newest):
                     newest = written.when
     return newest

@@ -16,7 +16,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final
 
 from newsportal.extractors.clock import CHINA, KOREA, clock_after, clock_before
-from newsportal.extractors.date_forms import FORMS, TOLERANCE, Day
+from newsportal.extractors.date_forms import FORMS, RELATIVE, TOLERANCE, Reader
 from newsportal.text import CJK, INVISIBLE
 
 HANGUL: Final = re.compile("[\uac00-\ud7a3]")
@@ -37,13 +37,14 @@ GUESSED_LANGUAGES: Final = ("vi", "th", "ar", "fa", "he", "hi", "cs", "sk", "hu"
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """One date in a text: where it stands (of the NFKC text), what it means, and how much of it was written."""
+    """One date in a text: where it stands (of the NFKC text), what it means, how much of it was written, whether it counts from now."""
 
     start: int
     end: int
     when: datetime
     has_time: bool
     has_year: bool
+    relative: bool = False
 
 
 def parse_date(text: str, now: datetime, zone: tzinfo | None = None) -> datetime | None:
@@ -75,7 +76,7 @@ def find_dates(text: str, now: datetime, zone: tzinfo | None = None) -> Iterator
         if start < end:
             continue
         end = match.end()  # what was read once, plausible or not, is not read again in pieces
-        written = _written(match, FORMS[form][1](match, local), text, local)
+        written = _written(match, FORMS[form][1], text, local)
         if written is None:
             continue
         end = written.end
@@ -98,11 +99,13 @@ def plausible(when: datetime, now: datetime) -> bool:
         return False
 
 
-def _written(match: re.Match[str], day: Day, text: str, local: datetime) -> Written | None:
+def _written(match: re.Match[str], read: Reader, text: str, local: datetime) -> Written | None:
+    day = read(match, local)
     if day is None:
         return None
+    relative = read in RELATIVE
     if isinstance(day, datetime):
-        return Written(match.start(), match.end(), day, has_time=True, has_year=True)
+        return Written(match.start(), match.end(), day, has_time=True, has_year=True, relative=relative)
     (value, has_year), zone = day, local.tzinfo or UTC
     clock, end = clock_after(text, match.end(), zone)
     if clock is None:
@@ -114,7 +117,7 @@ def _written(match: re.Match[str], day: Day, text: str, local: datetime) -> Writ
         return None
     if not has_year and when > local + TOLERANCE:
         when = _year_before(when)
-    return Written(match.start(), end, when, has_time=clock is not None, has_year=has_year)
+    return Written(match.start(), end, when, has_time=clock is not None, has_year=has_year, relative=relative)
 
 
 def _year_before(when: datetime) -> datetime:

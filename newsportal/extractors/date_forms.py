@@ -19,6 +19,9 @@ TOLERANCE: Final = timedelta(days=1)
 Day = tuple[date, bool] | datetime | None
 """What a form reads: a day and whether its year was written, or a moment (relative forms), or nothing that exists."""
 
+Reader = Callable[[re.Match[str], datetime], Day]
+"""Turns the match of a form into a day; the moment (aware, in the text's zone) is what relative forms count from."""
+
 _DIGIT = {
     character: value
     for value, digits in enumerate(("〇零○", "一", "二两兩", "三", "四", "五", "六", "七", "八", "九"))
@@ -157,7 +160,7 @@ _N = r"\d{1,2}"
 _CN_DAY = rf"{_N}|[一二三四五六七八九十廿卅]{{1,3}}"
 _TIME_FOLLOWS = r"(?=[\sT]{1,4}\d{1,2}:\d{2})"
 
-FORMS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], datetime], Day]], ...]] = tuple(
+FORMS: Final[tuple[tuple[re.Pattern[str], Reader], ...]] = tuple(
     (re.compile(pattern, re.IGNORECASE), read)
     for pattern, read in (
         (
@@ -208,3 +211,6 @@ FORMS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], datetime], Da
     )
 )
 """Form and reader. Where two forms match at the same place the longer match is read."""
+
+RELATIVE: Final[frozenset[Reader]] = frozenset((_ago, _named_day, _weekday, _just_now))
+"""Readers whose dates count from the moment of reading: right in a page just fetched, wrong in a saved one."""

@@ -13,7 +13,6 @@ from newsportal.extractors.clock import CHINA, KOREA
 from newsportal.extractors.date import Written, find_dates, parse_date
 from newsportal.extractors.metadata import Metadata
 from newsportal.items import Link
-from newsportal.text import clean
 
 META_DATES: Final = (
     "article:published_time",
@@ -44,6 +43,11 @@ LONGEST_LINE: Final = 200
 WORDS: Final = re.compile(
     r"发布|發布|發佈|发表|發表|时间|時間|日期|来源|來源|更新|published|posted|updated|erstellt|veröffentlicht|publié", re.IGNORECASE
 )
+DATE_LIKE: Final = re.compile(
+    r"\d\s?[-/.年月:时時点點년]\s?\d|\d{8}|[0-9一二三四五六七八九十几]\s?[个個]?[^\W\d_]{1,2}前|[今昨前][天日]|[刚剛][刚剛才]|\d.{0,3}[A-Za-z]{3}|[A-Za-z]{3}.{0,3}\d|[〇零○]"
+)
+"""What every written date has somewhere; the forms of a date are tried only on such lines."""
+
 COPYRIGHT: Final = re.compile(r"©|copyright|版权|版權|备案|ICP|许可证|all rights", re.IGNORECASE)
 URL_DATE: Final = re.compile(
     r"(?<!\d)(?P<y>(?:19|20)\d\d)[/_-]?(?P<m>0[1-9]|1[0-2]|[1-9](?=[/_-]))[/_-]?(?P<d>0[1-9]|[12]\d|3[01]|[1-9](?=[/_.-]))(?!\d)"
@@ -107,7 +111,7 @@ def _time_element(document: dom.Document, fetched: datetime, zone: tzinfo) -> da
 
 
 def _beside_title(document: dom.Document, fetched: datetime, zone: tzinfo, heading: str | None) -> datetime | None:
-    lines = list(_lines(document.root))
+    lines = document.lines
     place = next((number for number, line in enumerate(lines) if heading and line == heading), None)
     seen = [Seen(number, line, written) for number, line in enumerate(lines) for written in _dates(line, fetched, zone)]
     if not seen:
@@ -117,7 +121,7 @@ def _beside_title(document: dom.Document, fetched: datetime, zone: tzinfo, headi
 
 
 def _dates(line: str, fetched: datetime, zone: tzinfo) -> Iterator[Written]:
-    if len(line) <= LONGEST_LINE and any(character.isdigit() for character in line):
+    if len(line) <= LONGEST_LINE and DATE_LIKE.search(line):
         yield from find_dates(line, fetched, zone)
 
 
@@ -126,26 +130,14 @@ def _score(seen: Seen, place: int | None) -> float:
     written, rest = seen.written, len(seen.text) - (seen.written.end - seen.written.start)
     score = 2.0 * written.has_year + 1.5 * written.has_time + (1.0 if WORDS.search(seen.text) else 0.0)
     score -= min(rest / 60, 2.0) + (4.0 if COPYRIGHT.search(seen.text) else 0.0)
-    if not (written.has_year or written.has_time):
+    if not (written.has_year or written.has_time) or (written.relative and not written.has_time):
         score -= 3.0
+    if written.relative:
+        score -= 2.5
     if place is not None:
         distance = seen.line - place
         score += 3.0 - distance / 10 if 0 <= distance <= 30 else 1.0 if -8 <= distance < 0 else -1.0
     return score - seen.line / 500
-
-
-def _lines(root: dom.Element) -> Iterator[str]:
-    pieces: list[str] = []
-    for kind, text in dom.pieces(root):
-        if kind == "text":
-            pieces.append(text)
-        elif pieces:
-            line = clean("".join(pieces))
-            pieces.clear()
-            if line:
-                yield line
-    if pieces:
-        yield clean("".join(pieces))
 
 
 def url_date(url: str, fetched: datetime, zone: tzinfo) -> datetime | None:

@@ -12,12 +12,19 @@ from newsportal.text import visible_length
 MIN_CHARS: Final = 12
 """Fewer characters are no 快讯: the shortest in the development set has 25."""
 
+LIST_CHARS: Final = 60
+LIST_LINKS: Final = 40
+"""A page with so many links and no sentence in less than ``LIST_CHARS`` characters is a list."""
+
+SENTENCE_END: Final = re.compile(r"[。！？；，]|[.!?](?:\s|$)")
+
 SURE_CHARS: Final = 400
 """A page with so much running text is not refused for its words."""
 
 CAPTCHA: Final = re.compile(
-    r"验证码|安全验证|人机验证|请完成(?:下方|以下)?验证|滑动验证|访问异常|异常流量|captcha|verify (?:that )?you are (?:a )?human|checking your browser|"
-    r"just a moment|attention required|unusual traffic|security check|are you a robot|enable javascript and cookies",
+    r"验证码|安全验证|人机验证|请完成(?:下方|以下)?验证|滑动验证|访问异常|异常流量|captcha|verify (?:that )?you are (?:a )?human"
+    r"|checking your browser|just a moment|attention required|unusual traffic|security check|are you a robot"
+    r"|enable javascript and cookies",
     re.IGNORECASE,
 )
 LOGIN: Final = re.compile(
@@ -25,13 +32,14 @@ LOGIN: Final = re.compile(
     re.IGNORECASE,
 )
 MISSING: Final = re.compile(
-    r"页面(?:不存在|未找到|找不到|已删除|没有找到)|(?:文章|内容|新闻|信息|网页|链接|帖子)(?:已被?删除|不存在|已下线|已过期|已失效)|找不到(?:该|您|你|相关)?.{0,10}(?:页面|网页|文章)|"
-    r"您?(?:访问|请求|查看)的.{0,6}(?:不存在|已删除|出错)|\b404\b|(?:page|article|file) (?:was |is |could )?(?:not|no longer) (?:be )?(?:found|available|exist)|not found",
+    r"页面(?:不存在|未找到|找不到|已删除|没有找到)|(?:文章|内容|新闻|信息|网页|链接|帖子)(?:已被?删除|不存在|已下线|已过期|已失效)"
+    r"|找不到(?:该|您|你|相关)?.{0,10}(?:页面|网页|文章)|您?(?:访问|请求|查看)的.{0,6}(?:不存在|已删除|出错)|\b404\b|not found"
+    r"|(?:page|article|file) (?:was |is |could )?(?:not|no longer) (?:be )?(?:found|available|exist)",
     re.IGNORECASE,
 )
 BROKEN: Final = re.compile(
-    r"\b50[0234]\b|internal server error|bad gateway|service unavailable|gateway time-?out|access denied|forbidden|服务器(?:错误|内部错误|繁忙)|"
-    r"系统(?:错误|繁忙|维护)|拒绝访问|无权访问|error (?:4|5)\d\d",
+    r"\b50[0234]\b|internal server error|bad gateway|service unavailable|gateway time-?out|access denied|forbidden"
+    r"|服务器(?:错误|内部错误|繁忙)|系统(?:错误|繁忙|维护)|拒绝访问|无权访问|error (?:4|5)\d\d",
     re.IGNORECASE,
 )
 REASONS: Final = (("captcha", CAPTCHA), ("login", LOGIN), ("soft-404", MISSING), ("error-page", BROKEN))
@@ -53,5 +61,9 @@ def refuse(document: dom.Document, title: str | None, lines: list[str]) -> None:
         for reason, pattern in REASONS:
             if pattern.search(title or "") or (length < SURE_CHARS / 4 and pattern.search(said)):
                 raise NotApplicable(reason, (title or said)[:80])
+    if length < LIST_CHARS and not any(SENTENCE_END.search(line) for line in lines):
+        links = sum(1 for _ in document.root.iter("a"))
+        if links >= LIST_LINKS:
+            raise NotApplicable("list-page", f"{links} links, no sentence")
     if length < MIN_CHARS:
         raise NotApplicable("no-body", f"{length} characters")

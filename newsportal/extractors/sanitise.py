@@ -13,8 +13,8 @@ import nh3
 from newsportal import dom
 
 TAGS: Final = frozenset(
-    "p h2 h3 h4 h5 h6 ul ol li dl dt dd blockquote pre code table caption thead tbody tfoot tr th td figure figcaption img a em strong b i br "
-    "sub sup".split()
+    "p h2 h3 h4 h5 h6 ul ol li dl dt dd blockquote pre code table caption thead tbody tfoot tr th td figure figcaption img a "
+    "em strong b i br sub sup".split()
 )
 DROPPED_WITH_CONTENT: Final = frozenset(
     "script style noscript template iframe object embed svg math form select textarea button title".split()

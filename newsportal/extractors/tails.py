@@ -5,15 +5,22 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from newsportal import dom
+from newsportal.text import clean
+
 HEAD: Final = re.compile(
     r"^(?:(?:\d{4}[年/.-]\d{1,2}[月/.-]\d{1,2}日?.{0,40}(?:来源|來源|作者|编辑|字号|评论|$))|(?:来源|來源|作者|编辑|編輯|记者|字号|字體|字体|发布时间|發佈時間|時間|时间|日期|点击|浏览)"
     r"\s*[:：].{0,60}$|.{0,12}(?:我要评论|我要評論|查看评论|参与评论|打印本页|收藏本文|转发|分享到).{0,20}$)"
 )
+TAIL_WORDS: Final = (
+    "责任编辑 責任編輯 责编 責編 编辑 編輯 校对 审核 监制 值班 本文来源 文章来源 来源 來源 原标题 作者 记者 关键词 关键字 标签 標籤 更多 "
+    "相关阅读 相关新闻 相关报道 相關新聞 相關報導 延伸阅读 延伸閱讀 推荐阅读 推薦閱讀 相关链接 相关专题 相关文章 热点推荐 上一篇 下一篇 "
+    "分享到 分享 转发 收藏 打印 关闭 返回 评论 我要评论 网友评论 版权声明 版權聲明 免责声明 声明 特别声明 郑重声明 严正申明 微信 扫一扫 "
+    "扫描二维码 关注 新浪微博 腾讯微博 更多精彩 点击进入 查看更多 阅读全文 阅读原文 展开全文 "
+    "read_more related share_this follow_us advertisement more_from recommended sign_up subscribe copyright © most_read tags? "
+)
 TAIL: Final = re.compile(
-    r"^[\s\[【(（]*(?:责任编辑|責任編輯|责编|責編|编辑|編輯|校对|审核|监制|值班|本文来源|文章来源|来源|來源|原标题|作者|记者|关键词|关键字|标签|標籤|tags?|更多|相关阅读|相关新闻|相关报道|"
-    r"相關新聞|相關報導|延伸阅读|延伸閱讀|推荐阅读|推薦閱讀|相关链接|相关专题|相关文章|热点推荐|上一篇|下一篇|分享到|分享|转发|收藏|打印|关闭|返回|评论|我要评论|网友评论|"
-    r"版权声明|版權聲明|免责声明|声明|特别声明|郑重声明|微信|扫一扫|扫描二维码|关注|新浪微博|腾讯微博|更多精彩|点击进入|查看更多|阅读全文|阅读原文|展开全文|本报讯$|"
-    r"read more|related|share this|follow us|advertisement|more from|recommended|sign up|subscribe|copyright|©|most read|tags)\s*(?:[:：|\]】)）>》]|\S{0,12}$|$)",
+    rf"^[\s\[【(（]*(?:{'|'.join(TAIL_WORDS.split()).replace('_', ' ')})\s*(?:[:：|\]】)）>》<]|\S{{0,12}}$|$)",
     re.IGNORECASE,
 )
 MAX_TAIL_CHARS: Final = 120
@@ -29,8 +36,23 @@ def trimmed(lines: list[str], title: str | None = None) -> tuple[int, int]:
     while start < min(end - 1, MAX_LINES) and (HEAD.match(lines[start]) or lines[start] == title):
         start += 1
     for number in range(max(start + 1, len(lines) - MAX_LINES), len(lines)):
-        if len(lines[number]) <= MAX_TAIL_CHARS and TAIL.match(lines[number]):
-            if all(len(line) <= MAX_TAIL_CHARS for line in lines[number:]):
-                end = number
-                break
+        if TAIL.match(lines[number]) and all(len(line) <= MAX_TAIL_CHARS for line in lines[number:]):
+            end = number
+            break
     return start, end
+
+
+def cut(block: dom.Element, lines: list[str]) -> None:
+    """Take the elements and text nodes out of ``block`` (a copy) that are exactly one of ``lines``."""
+    wanted = set(lines)
+    if not wanted:
+        return
+    for node in list(block.iter()):
+        if node is not block and node.getparent() is None:
+            continue
+        if node.text and clean(node.text) in wanted:
+            node.text = None
+        if node.tail and clean(node.tail) in wanted:
+            node.tail = None
+        if node is not block and len(node) and dom.text_of(node) in wanted:
+            node.drop_tree()

@@ -23,8 +23,17 @@ SHORTEST_COMMON: Final = 5
 MAX_TITLE_CHARS: Final = 300
 """Longer "titles" are paragraphs or padding; the common substring is quadratic in them."""
 
-SEPARATOR: Final = re.compile(r"\s*(?:[_|｜–—»›·•]|--+|(?<=\s)[-:](?=\s)|(?<=[^\x00-\x7f])-|-(?=[^\x00-\x7f])|::)\s*")
-"""What stands between a title and the site's name. A hyphen counts between spaces or beside a Chinese character."""
+SEPARATOR: Final = re.compile(
+    r"\s*[_|｜]+\s*|\s+(?:[-–—·•»›:]|--|::)\s+|\s*(?:--+|——+)\s*|(?<=[^\x00-\x7f])-(?=[^\x00-\x7f])|-(?=[\u4e00-\u9fff]{2,8}[网網]$)"
+)
+"""What stands between a title and the site's name. A hyphen or point counts between spaces, a hyphen between Chinese characters."""
+
+SITE_FIRST: Final = re.compile(r"^[\w\s]{2,12}?(?:网|網|新闻|新聞|日报|日報|在线|線上)[:：]\s*(?=\S{4})")
+"""「某某新闻网：」 before the title."""
+
+SITE_LAST: Final = re.compile(
+    r"[-_|｜–—]\s*[^-_|｜–—]{0,16}(?:网|網|新闻|新聞|日报|日報|在线|線上|频道|頻道|online|news|\.com|\.cn)\s*$", re.IGNORECASE
+)
 
 META_TITLES: Final = ("og:title", "twitter:title", "dc.title", "articletitle", "headline", "sailthru.title", "parsely-title", "title")
 
@@ -56,17 +65,17 @@ def _first_text(document: dom.Document, tag: str) -> str | None:
 
 def best_title(document: dom.Document, meta: Metadata, link: Link | None = None) -> str | None:
     """The title an editor would write down, or ``None``."""
-    page = (_first_text(document, "title") or "")[:MAX_TITLE_CHARS]
+    site = meta.get("og:site_name")
+    page = without_site((_first_text(document, "title") or "")[:MAX_TITLE_CHARS], site)
     named = next((found for found in map(meta.get, META_TITLES) if found), None) or meta.article("headline")
     told = link.title if link else None
-    witnesses = [letters(text) for text in (page, named, told) if text]
-    headings = [heading for heading in _headings(document) if any(_confirms(letters(heading), witness) for witness in witnesses)]
-    if headings:
-        return headings[0]
-    for padded in (named, page, told):
-        if padded:
-            return without_site(padded, meta.get("og:site_name")) or padded
-    return _first_text(document, "h1")
+    witnesses = [letters(text) for text in (page, without_site(named or "", site), told) if text]
+    for heading in _headings(document):
+        if any(_confirms(letters(heading), witness) for witness in witnesses):
+            return SITE_FIRST.sub("", heading)
+    if named and SITE_LAST.search(named):
+        named = without_site(named, site)
+    return next((SITE_FIRST.sub("", found) for found in (named, page, told) if found), None) or _first_text(document, "h1")
 
 
 def _headings(document: dom.Document) -> Iterator[str]:
@@ -91,6 +100,10 @@ def _confirms(heading: str, witness: str) -> bool:
     return len(_common(witness, heading)) >= CONFIRMED * len(heading) and len(heading) >= 0.3 * len(witness)
 
 
+FEW: Final = 5
+"""A title before the first separator has at least so many characters (twice that in Latin letters), else the longest part is taken."""
+
+
 def without_site(title: str, site: str | None = None) -> str:
     """``title`` without the names of site and section at its end (rarely its start)."""
     title = clean(title)
@@ -98,14 +111,7 @@ def without_site(title: str, site: str | None = None) -> str:
         title = title[: -len(site)].rstrip(" _|｜–—»›·•-:")
     parts = [part for part in SEPARATOR.split(title) if part]
     if len(parts) < 2:
-        return title
-    longest = max(parts, key=len)
-    if len(longest) >= 2 * len(parts[0]) and parts[0] != longest:
-        return longest
-    end = title.index(parts[0]) + len(parts[0])
-    for part in parts[1:]:
-        place = title.index(part, end)
-        if len(part) < 8 or len(part) * 2 < len(parts[0]):
-            break
-        end = place + len(part)
-    return title[:end].strip()
+        return title.strip(" _|｜-")
+    first, longest = parts[0], max(parts, key=len)
+    enough = FEW if not first.isascii() else 2 * FEW
+    return first if len(first) >= enough and 3 * len(first) > len(longest) else longest
