@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import regex  # type: ignore[import-untyped, unused-ignore]
 
 from newsportal.extractors import hub_anchors, hub_score
-from newsportal.extractors.date import parse_date
+from newsportal.extractors.date import default_zone, parse_date
 from newsportal.extractors.hub_pager import next_pages
 from newsportal.extractors.hub_urls import Address
 
@@ -103,7 +103,7 @@ def _ruled(address: Address, page: Address, score: float, rules: HubRules | None
 def _link(anchor: hub_anchors.Anchor, page: Address, score: float, now: datetime | None) -> HubLink:
     kind = _kind(anchor.address, page, score)
     around = hub_anchors.card(anchor) if kind == "article" else hub_anchors.Card()
-    published = parse_date(around.date_text, now) if now and around.date_text else None
+    published = parse_date(around.date_text, now, default_zone(anchor.text)) if now and around.date_text else None
     return HubLink(
         url=anchor.address.url,
         text=anchor.text,

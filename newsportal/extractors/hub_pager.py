@@ -25,6 +25,7 @@ DEAD = frozenset("disabled disable inactive nolink".split())
 PAGER_NAME = re.compile(r"pag(?:e|er|ination|ebar|enav|elist|es|ing)?(?![a-z])|fenye|\bpg\b|pagination|navigation", re.IGNORECASE)
 PAGER_LEVELS = 4
 MIN_ROW = 2
+MIN_STEP = 5  # entries a page, where addresses count entries
 
 
 @dataclass(slots=True)
@@ -92,7 +93,8 @@ def _distance(value: int, number: int) -> int | None:
     """How well a number in a URL goes with a page number: the same, counted from 0, an offset; ``None``: not at all."""
     if value in (number, number - 1):
         return number - value
-    return 2 if number > 2 and value > 0 and value % (number - 1) == 0 else None
+    step, rest = divmod(value, max(number - 1, 1))
+    return 2 if number > 1 and step >= MIN_STEP and rest == 0 else None
 
 
 def _named(node: dom.Element) -> bool:

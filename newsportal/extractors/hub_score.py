@@ -16,15 +16,16 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from newsportal.extractors.hub_anchors import HEADLINE, Anchor, title_length
-from newsportal.extractors.hub_urls import BOARD, Address, pattern, thread_form
+from newsportal.extractors.hub_urls import BOARD, JUDGED_CHARS, Address, pattern, thread_form
 
 ThreadForm = tuple[str, str]
 
 BIAS = -1.5
-SHARE = 0.6  # of a link's own score that gives way to its pattern's
+SHARE = 0.6  # of a link's own score that gives way to its pattern's; 0.5 to 0.7 score alike
 MAX_LOGIT = 30.0
 BOARD_SHARE = 0.5  # of a page's headlines that lead to threads: then the page is a board
 BOARD_HEADLINES = 8
+MIN_SUBJECT = 4  # title lengths of the shortest thread titles that are counted
 
 WEIGHTS: Mapping[str, float] = MappingProxyType(
     {
@@ -74,6 +75,9 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
 )
 """What each fact is worth, in logits."""
 
+VOICELESS = frozenset(("url-comments",))
+"""Links that say nothing of their pattern: 「评论」 behind a headline bears the headline's own address."""
+
 COMMAND = re.compile(
     r"^(?:更多\S{0,4}|more|read more|see all|view all|查看(?:全部|更多|详情|原文)?\w{0,4}|全部\w{0,4}|详细|详情|点击\w{0,6}|阅读全文|全文"
     r"|下一页|上一页|首页|尾页|末页|返回\w{0,4}|next|prev(?:ious)?|home|登[录陆]|注册|login|log in|sign (?:in|up)"
@@ -97,11 +101,13 @@ LENGTHS = ((1, "text-none"), (4, "text-tiny"), (7, "text-short"), (11, "text-mid
 def scores(anchors: Sequence[Anchor], page: Address) -> list[float]:
     """A score from 0 to 1 for each anchor of a page, in their order; 0.5 and more means article."""
     form = board_form(anchors, page)
-    own = [BIAS + sum(WEIGHTS.get(fact, 0.0) for fact in facts(anchor, page, form)) for anchor in anchors]
-    groups: dict[str, list[int]] = defaultdict(list)
-    for index, anchor in enumerate(anchors):
-        groups[pattern(anchor.address)].append(index)
-    return [_sigmoid(value) for value in _with_company(own, groups)]
+    all_facts = [facts(anchor, page, form) for anchor in anchors]
+    own = [BIAS + sum(WEIGHTS.get(fact, 0.0) for fact in found) for found in all_facts]
+    voters: dict[str, list[float]] = defaultdict(list)
+    for anchor, found, value in zip(anchors, all_facts, own, strict=True):
+        if not found & VOICELESS:
+            voters[pattern(anchor.address)].append(value)
+    return [_sigmoid(_with_company(value, voters.get(pattern(anchor.address), ()))) for anchor, value in zip(anchors, own, strict=True)]
 
 
 def facts(anchor: Anchor, page: Address, form: ThreadForm | None) -> set[str]:
@@ -135,22 +141,19 @@ def board_form(anchors: Sequence[Anchor], page: Address) -> ThreadForm | None:
     A page is a board when its address says so or most of its headlines lead to threads. A board writes all threads of its list in
     one form; announcements and boxes beside it come in others.
     """
-    headlines = [anchor.address for anchor in anchors if title_length(anchor.text) >= HEADLINE]
-    forms = Counter(form for address in headlines if (form := thread_form(address)))
+    named = [anchor for anchor in anchors if title_length(anchor.text) >= MIN_SUBJECT and "url-later-page" not in anchor.address.facts]
+    forms = Counter(form for anchor in named if (form := thread_form(anchor.address)))
     if not forms:
         return None
-    many = sum(forms.values()) >= max(BOARD_HEADLINES, BOARD_SHARE * len(headlines))
-    return max(forms, key=lambda form: forms[form]) if many or BOARD.search(page.url) else None
+    headlines = [anchor for anchor in named if title_length(anchor.text) >= HEADLINE]
+    threads = sum(1 for anchor in headlines if thread_form(anchor.address))
+    many = threads >= max(BOARD_HEADLINES, BOARD_SHARE * len(headlines))
+    return max(forms, key=lambda form: forms[form]) if many or BOARD.search(page.url[:JUDGED_CHARS]) else None
 
 
-def _with_company(own: Sequence[float], groups: Mapping[str, Sequence[int]]) -> list[float]:
-    out = list(own)
-    for members in groups.values():
-        mean = sum(own[index] for index in members) / len(members)
-        share = SHARE * len(members) / (len(members) + 2)
-        for index in members:
-            out[index] = own[index] + share * (mean - own[index])
-    return out
+def _with_company(own: float, company: Sequence[float]) -> float:
+    share = SHARE * len(company) / (len(company) + 2)
+    return own + share * (sum(company) / len(company) - own) if company else own
 
 
 def raised(score: float, logits: float) -> float:

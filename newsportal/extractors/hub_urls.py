@@ -66,6 +66,7 @@ DAY_IN_PATH = re.compile(
     rf"(?<!\d){YEAR}[-/_]?{MONTH}[-/_]?{DAY}(?!\d)"  # 2016-09/19, 20160919, 2016/09/18
     rf"|(?<!\d){YEAR}{MONTH}{DAY}\d{{2,}}"  # 20160919 and a time or counter
     rf"|(?<!\d){YEAR}[-/_](?:0?[1-9]|1[0-2])[-/_](?:0?[1-9]|[12]\d|3[01])(?!\d)"  # 2016/9/8
+    rf"|/{YEAR}/[a-z]{{3}}/[0-3]?\d/"  # /2026/mar/12/
     rf"|/[012]\d/{MONTH}{DAY}/"  # /20/0802/
     rf"|(?<!\d)[012]\d{MONTH}{DAY}\d{{6,9}}(?!\d)"  # 160919101222656: two-digit year, time, counter
 )
@@ -85,6 +86,8 @@ SECOND_LEVEL = frozenset("com net org gov edu co ac or ne go".split())
 NAMED_ITEM = re.compile(r"(?:art|article|content|detail|news|show|view|doc|info)[-_]?\d{3,}")
 SHOWING = re.compile(r"(?:show|view|article|content|detail|read|news|info)\w*|\w*(?:show|view|detail|article|content)", re.IGNORECASE)
 SERVICE_SLUG = re.compile(r"(?:about|contact|privacy|terms|cookies?|copyright|advertis\w+|subscri\w+|sitemap|legal)-", re.IGNORECASE)
+PERSON_KEYS = frozenset(("uid", "userid", "username"))
+MODULE_KEYS = frozenset(("mod", "do", "ac", "act"))
 ARTICLE_DIRECTORIES = frozenset(("node",))  # /node/123 is an article (Drupal), node_123.htm a channel
 CODE = re.compile(r"(?=[^/]*\d)(?=[^/]*[A-Za-z])[A-Za-z0-9]{8,}")
 WORDS = re.compile(r"[A-Za-z\u3400-\u9fff]{2,}")
@@ -229,7 +232,8 @@ def _numbered(address: Address) -> bool:
 def _serving(address: Address) -> bool:
     """A service word, unless a date makes it a channel's name (``/weather/2026-01-01/…``), or a page such as ``/terms-of-use``."""
     page = len(address.segments) == 1 and SERVICE_SLUG.match(address.stem) is not None
-    return not _dated(address) and (page or bool(address.words & SERVICE_WORDS))
+    asked = any(key in PERSON_KEYS or (key in MODULE_KEYS and value in SERVICE_WORDS) for key, value in address.query)
+    return not _dated(address) and (page or asked or bool(address.words & SERVICE_WORDS))
 
 
 def _showing_media(address: Address) -> bool:
