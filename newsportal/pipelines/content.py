@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from dataclasses import replace
+from urllib.parse import urlsplit
 
 from newsportal import dom
 from newsportal.dedup.canonical import site_of
@@ -38,12 +39,20 @@ def read(article: Article) -> Extraction:
     """Extract an article's page. Raises ``NotApplicable``; ``no-title`` if neither page nor link has one."""
     if article.page is None:
         raise NotApplicable("no-page")
+    if is_front_page(article.url) and not article.link.content:
+        raise NotApplicable("front-page")
     found = extractor("best")(dom.document(article.page), article.link, article.fetched)
     if not (article.title or found.title or article.link.title):
         raise NotApplicable("no-title")
     if not (article.text or found.text):
         raise NotApplicable("no-body")
     return found
+
+
+def is_front_page(url: str) -> bool:
+    """Whether ``url`` is a host's front page: dead links are sent there, and feeds without addresses of their own point at it."""
+    parts = urlsplit(url)
+    return parts.path in ("", "/") and not parts.query
 
 
 def fill(article: Article, found: Extraction) -> Article:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
-from newsportal.dedup.canonical import identity
+from newsportal.dedup.canonical import identity, readable
 from newsportal.items import Article
 from newsportal.pipelines.base import Left, Stage
 
@@ -21,4 +21,4 @@ class UrlFilterPipeline(Stage):
                 self.ledger.known.enter(linked)
             await self.ledger.settle(article.link, "same")
             raise Left(f"{article.url}: known as {final}")
-        return replace(article, identity=final)
+        return replace(article, identity=final, url=readable(article.url))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable
 from datetime import datetime, timedelta
 from typing import Any, ClassVar, Protocol
 
@@ -91,8 +91,8 @@ class NewsSpider(scrapy.Spider):
             self.visited.append(source.key)
             for link in await self.ledger.deferred(source.key):
                 self.ledger.note(source.key, "asks again for articles that an earlier run could not fetch")
-                async for request in self.articles([link]):
-                    yield request
+                for fresh in (await self.ledger.sift([link])).fresh:
+                    yield self.article(fresh)
             async for request in self.visit(source, state):
                 yield request
 
@@ -165,11 +165,6 @@ class NewsSpider(scrapy.Spider):
 
     # articles
 
-    async def articles(self, links: Sequence[Link]) -> AsyncIterator[Request]:
-        """Requests for those links that are new."""
-        for link in await self.ledger.sift(links):
-            yield self.article(link)
-
     def article(self, link: Link, callback: Callable[..., Any] | None = None, meta: dict[str, Any] | None = None) -> Request:
         source = self.by_key(link.source)
         return Request(
@@ -191,6 +186,9 @@ class NewsSpider(scrapy.Spider):
         """A fetched page becomes an item. What is not a page of text is counted and left."""
         self.ledger.count(link.source, "fetched")
         content_type = _header(response, "Content-Type")
+        if response.body.startswith(BINARY):
+            await self.ledger.fail(link, "not-html")
+            return
         if content_type and not TEXTUAL.intersection(content_type.lower().replace(";", " ").replace("/", " ").replace("+", " ").split()):
             await self.ledger.fail(link, "not-html")
             return
@@ -222,6 +220,10 @@ class NewsSpider(scrapy.Spider):
 
 TEXTUAL = frozenset({"html", "xhtml", "text", "xml", "octet-stream"})
 """Parts of the content types that may hold an article; the bytes decide afterwards."""
+
+
+BINARY = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"%PDF-", b"PK\x03\x04", b"\x1f\x8b")
+"""How pictures, PDFs and archives begin, whatever their label says."""
 
 
 def from_content(link: Link, now: datetime) -> Article:

@@ -23,11 +23,16 @@ class HubSpider(NewsSpider):
     name = "hub"
     kind = "region"
 
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._listed: set[str] = set()  # pagers run in circles, and name the pages before as well
+
     def sources(self) -> Iterable[Region]:
         return (source for source in self.ledger.sources.regions if source.enabled)
 
     async def visit(self, source: Region, state: SourceState) -> AsyncIterator[Request]:
         for url in source.seeds or (source.prefix,):
+            self._listed.add(url)
             yield self.list_page(url, source, self.parse_hub, state=state, page=1)
 
     async def parse_hub(self, response: Response, source: Region, page: int) -> AsyncIterator[Any]:
@@ -36,12 +41,13 @@ class HubSpider(NewsSpider):
         links, more = await in_thread(self.read, response, source)
         if not links and page == 1:
             self.ledger.list_failed(source.key, "no-articles", f"{response.url}: no link looks like an article")
-        fresh = False
-        async for request in self.articles(links):
-            fresh = True
-            yield request
-        if page < source.pages and more and (fresh or page == 1):  # where everything is known, older pages are too
-            yield self.list_page(more[0], source, self.parse_hub, page=page + 1)
+        sifted = await self.ledger.sift(links)
+        for link in sifted.fresh:
+            yield self.article(link)
+        following = next((url for url in more if url not in self._listed), None)
+        if following and page < source.pages and not sifted.stale:
+            self._listed.add(following)
+            yield self.list_page(following, source, self.parse_hub, page=page + 1)
 
     def read(self, response: Response, source: Region) -> tuple[list[Link], list[str]]:
         content_type = (response.headers.get("Content-Type") or b"").decode("latin-1") or None

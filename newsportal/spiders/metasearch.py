@@ -13,14 +13,14 @@ from scrapy.http import HtmlResponse, Request, Response
 from scrapy.utils.response import get_meta_refresh
 
 from newsportal import dom, engines
+from newsportal.dedup.canonical import site_of
 from newsportal.engines.base import Engine, Result, ResultPage
-from newsportal.engines.custom import custom
-from newsportal.engines.reading import read
+from newsportal.engines.reading import read, target_of
 from newsportal.errors import EngineBlocked
-from newsportal.extractors.redirect import needs_fetch, resolve
+from newsportal.extractors.redirect import needs_fetch
 from newsportal.frontier.ledger import utcnow
 from newsportal.items import Link, Page
-from newsportal.sources import CustomEngine, Topic
+from newsportal.sources import Topic
 from newsportal.spiders.base import NewsSpider, in_thread, logger
 from newsportal.storage.base import SourceState
 
@@ -72,7 +72,7 @@ class MetasearchSpider(NewsSpider):
         for name in dict.fromkeys(name for topic in asked for name in topic.engines):
             if name in own and not own[name].enabled:
                 continue
-            engine = described(own[name]) if name in own else engines.load(name)
+            engine = own[name].built() if name in own else engines.load(name)
             yield Search(engine, tuple(topic for topic in asked if name in topic.engines))
 
     async def start(self) -> AsyncIterator[Any]:
@@ -106,12 +106,15 @@ class MetasearchSpider(NewsSpider):
             return
         if found.changed and (found.results or page == 0):  # a later page without results is the end of the list
             self.ledger.layout_changed(source.key)
-        fresh = False
-        async for request in self.follow(source, topic, found.results):
-            fresh = True
-            yield request
+        links = [_link(source, topic, result) for result in found.results]
+        leading = [link for link in links if self.leads_on(source, link)]
+        for link in (await self.ledger.sift(leading)).fresh:
+            yield self.article(link, self.parse_redirect, {"dont_redirect": True, "handle_httpstatus_list": REDIRECTS})
+        sifted = await self.ledger.sift([link for link in links if link not in leading])
+        for link in sifted.fresh:
+            yield self.article(link)
         breadth = topic.breadth.pages(datetime.now().astimezone().hour)
-        if fresh and page + 1 < breadth:
+        if links and page + 1 < breadth and (leading or not sifted.stale):
             yield self.result_page(source, topic, query, page + 1)
 
     def read(self, response: Response, engine: Engine) -> ResultPage:
@@ -119,26 +122,9 @@ class MetasearchSpider(NewsSpider):
         content_type = (response.headers.get("Content-Type") or b"").decode("latin-1") or None
         return read(engine, dom.document(Page(response.url, response.body, now, response.status, content_type)), now)
 
-    async def follow(self, source: Search, topic: Topic, results: Iterable[Result]) -> AsyncIterator[Request]:
-        """Links that say where they lead are sifted at once; an engine's own links are asked where they lead first."""
-        direct = []
-        for result in results:
-            link = Link(
-                url=resolve(result.link),
-                source=source.key,
-                title=result.title,
-                summary=result.summary,
-                site=result.site,
-                published=result.published,
-                topic=topic.name,
-            )
-            if needs_fetch(link.url):
-                for fresh in await self.ledger.sift([link]):
-                    yield self.article(fresh, self.parse_redirect, {"dont_redirect": True, "handle_httpstatus_list": REDIRECTS})
-            else:
-                direct.append(link)
-        async for request in self.articles(direct):
-            yield request
+    def leads_on(self, source: Search, link: Link) -> bool:
+        """Whether a link is the engine's own and only says where the article is when it is asked."""
+        return needs_fetch(link.url) or site_of(link.url) == site_of(source.engine.url)
 
     async def parse_redirect(self, response: Response, link: Link) -> AsyncIterator[Any]:
         """An engine's link answered: with the address of the article, or with the article itself."""
@@ -152,10 +138,16 @@ class MetasearchSpider(NewsSpider):
             yield self.article(found)
 
 
-def described(engine: CustomEngine) -> Engine:
-    """An engine as ``sources.yaml`` describes it."""
-    rules = engine.wrapper.model_dump(exclude_none=True) if engine.wrapper else {}
-    return custom(engine.name, engine.url, first=engine.first, step=engine.step, encoding=engine.encoding, kind=engine.kind, **rules)
+def _link(source: Search, topic: Topic, result: Result) -> Link:
+    return Link(
+        url=target_of(result),
+        source=source.key,
+        title=result.title,
+        summary=result.summary,
+        site=result.site,
+        published=result.published,
+        topic=topic.name,
+    )
 
 
 def _target(response: Response) -> str | None:

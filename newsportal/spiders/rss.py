@@ -39,11 +39,12 @@ class RssSpider(NewsSpider):
             return
         for warning in found.warnings:
             self.ledger.note(source.key, str(warning))
-        async for request in self.articles([_link(source, found, entry) for entry in found.entries if entry.url]):
-            yield request
+        sifted = await self.ledger.sift([_link(source, entry) for entry in found.entries if entry.url])
+        for link in sifted.fresh:
+            yield self.article(link)
 
 
-def _link(source: Feed, found: feed.Feed, entry: feed.FeedEntry) -> Link:
+def _link(source: Feed, entry: feed.FeedEntry) -> Link:
     return Link(
         url=entry.url or "",
         source=source.key,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newsportal.dedup.canonical import identity, site_of
+from newsportal.dedup.canonical import identity, readable, site_of
 
 SAME = [
     ("https://www.example.com/a/1.html", "http://example.com/a/1.html"),
@@ -60,3 +60,9 @@ def test_the_site_is_the_host_a_reader_would_name() -> None:
     assert site_of("https://www.Example.com:8080/a") == "example.com"
     assert site_of("about:blank") is None
     assert site_of("http://[bad") is None
+
+
+def test_the_address_that_is_kept_has_lost_what_tracks_readers_alone() -> None:
+    assert readable("https://www.example.com/A/?b=%E4%B8%AD&utm_source=x&a=1#top") == "https://www.example.com/A/?b=%E4%B8%AD&a=1"
+    assert readable("https://example.com/view.jsp?187") == "https://example.com/view.jsp?187"
+    assert readable("https://example.com/a") == "https://example.com/a"
