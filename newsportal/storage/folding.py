@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, delete, exists, insert, select, update
+from sqlalchemy import BindParameter, Connection, bindparam, delete, insert, select, update
 
 from newsportal.items import FoldKey, content_id
 from newsportal.storage.dialects import upsert
-from newsportal.storage.tables import ARTICLES, EPOCH, FOLD_KEYS, LABELS, ORIGINAL_FIRST, STORIES, TOPICS, UNFOLDED
+from newsportal.storage.tables import ARTICLES, EPOCH, FOLD_KEYS, LABELS, ORIGINAL_FIRST, STORIES, TOPICS
 
 HEAT_HALF_LIFE = timedelta(hours=12)
 """A report counts half after this time: yesterday evening's story needs twice the sites of this morning's. Chosen, not measured."""
@@ -23,6 +23,25 @@ SAME_SITE_WEIGHT = 0.25
 
 FIRST, LAST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
 """The ends of the calendar, a day off so that no time zone leads beyond."""
+
+
+# Statements of every write, made once: to put them together anew costs more than to run them.
+_STORY: BindParameter[str] = bindparam("story")
+STORY = select(STORIES.c.id).where(STORIES.c.id == _STORY)
+VERSIONS = (
+    select(*(ARTICLES.c[name] for name in ("id", "publisher", "site", "source", "category", "moment", "first_seen")))
+    .where(ARTICLES.c.story_id == _STORY)
+    .order_by(*ORIGINAL_FIRST)
+)
+NO_LABELS = delete(LABELS).where(LABELS.c.story_id == _STORY)
+FIGURES = update(STORIES).where(STORIES.c.id == _STORY)
+STORY_TOPICS = select(TOPICS.c.topic).distinct().join(ARTICLES, ARTICLES.c.id == TOPICS.c.article_id).where(ARTICLES.c.story_id == _STORY)
+UNDER = (
+    select(ARTICLES.c.id, ARTICLES.c.story_id, ARTICLES.c.publisher, ARTICLES.c.moment)
+    .join(FOLD_KEYS, FOLD_KEYS.c.article_id == ARTICLES.c.id)
+    .where(FOLD_KEYS.c.key == bindparam("key"), FOLD_KEYS.c.moment.between(bindparam("first"), bindparam("last")))
+    .order_by(ARTICLES.c.moment, ARTICLES.c.id)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +62,18 @@ def hashed(keys: Iterable[FoldKey]) -> dict[str, FoldKey]:
     return found
 
 
-def choose(connection: Connection, row: dict[str, Any], keys: Sequence[FoldKey]) -> tuple[Repeated, FoldKey] | None:
+def choose(
+    connection: Connection, row: Mapping[str, Any], keys: Sequence[FoldKey], apart: Collection[str] = ()
+) -> tuple[Repeated, FoldKey] | None:
     """The article that ``row`` repeats, and by which of its keys: best score first, then the earliest article under that key.
 
-    No two writers may be here with the same key at the same time: SQLite's write transactions see to it; a database with parallel
-    writers takes a lock a key (``pg_advisory_xact_lock``, ``GET_LOCK``) before.
+    Stories of ``apart`` are out. No two writers may be here with the same key at the same time: SQLite's write transactions see to
+    it; a database with parallel writers takes a lock a key (``pg_advisory_xact_lock``, ``GET_LOCK``) before.
     """
-    apart = {story for (story,) in connection.execute(select(UNFOLDED.c.story_id).where(UNFOLDED.c.article_id == row["id"]))}
     by_score = sorted(hashed(keys).items(), key=lambda pair: (-pair[1].score, pair[0]))
     for key_id, key in by_score:
-        found = _allowed(_under(connection, key_id, key, row["moment"]), key, row["publisher"], apart)
+        others = [other for other in _under(connection, key_id, key, row["moment"]) if other.article_id != row["id"]]
+        found = _allowed(others, key, row["publisher"], apart)
         if found:
             return found, key
     return None
@@ -61,13 +82,8 @@ def choose(connection: Connection, row: dict[str, Any], keys: Sequence[FoldKey])
 def _under(connection: Connection, key_id: str, key: FoldKey, moment: datetime) -> list[Repeated]:
     """The articles under a key within its window around ``moment``, earliest first."""
     window = timedelta(seconds=key.window)
-    statement = (
-        select(ARTICLES.c.id, ARTICLES.c.story_id, ARTICLES.c.publisher, ARTICLES.c.moment)
-        .join(FOLD_KEYS, FOLD_KEYS.c.article_id == ARTICLES.c.id)
-        .where(FOLD_KEYS.c.key == key_id, FOLD_KEYS.c.moment.between(_shifted(moment, -window), _shifted(moment, window)))
-        .order_by(ARTICLES.c.moment, ARTICLES.c.id)
-    )
-    return [Repeated(*found) for found in connection.execute(statement)]
+    values = {"key": key_id, "first": _shifted(moment, -window), "last": _shifted(moment, window)}
+    return [Repeated(*found) for found in connection.execute(UNDER, values)]
 
 
 def _shifted(moment: datetime, by: timedelta) -> datetime:
@@ -104,23 +120,18 @@ def new_story(connection: Connection, article_id: str) -> str:
     story who is taken out of it needs another name.
     """
     story_id, attempt = article_id, 0
-    while connection.scalar(select(exists().where(STORIES.c.id == story_id))):
+    while connection.execute(STORY, {"story": story_id}).first():
         attempt += 1
         story_id = content_id(f"{article_id} {attempt}")
     nothing = {"head_id": article_id, "count": 0, "sites": 0, "first_seen": EPOCH, "last_seen": EPOCH, "moment": EPOCH, "heat": 0.0}
-    connection.execute(insert(STORIES).values(id=story_id, **nothing))
+    connection.execute(insert(STORIES), {"id": story_id, **nothing})
     return story_id
 
 
 def refresh(connection: Connection, story_id: str) -> None:
     """Work out a story's original, figures and labels from its versions; a story without any goes."""
-    columns = (ARTICLES.c.id, ARTICLES.c.publisher, ARTICLES.c.site, ARTICLES.c.source, ARTICLES.c.category, ARTICLES.c.moment)
-    versions = (
-        connection.execute(select(*columns, ARTICLES.c.first_seen).where(ARTICLES.c.story_id == story_id).order_by(*ORIGINAL_FIRST))
-        .mappings()
-        .all()
-    )
-    connection.execute(delete(LABELS).where(LABELS.c.story_id == story_id))
+    versions = connection.execute(VERSIONS, {"story": story_id}).mappings().all()
+    connection.execute(NO_LABELS, {"story": story_id})
     if not versions:
         connection.execute(delete(STORIES).where(STORIES.c.id == story_id))
         return
@@ -133,17 +144,14 @@ def refresh(connection: Connection, story_id: str) -> None:
         "last_seen": max(version["first_seen"] for version in versions),
     }
     order = {"moment": head["moment"], "heat": heat((version["moment"], version["publisher"]) for version in versions)}
-    connection.execute(update(STORIES).where(STORIES.c.id == story_id).values(**figures, **order))
+    connection.execute(FIGURES, {"story": story_id, **figures, **order})
     labels = {(kind, version[kind]) for version in versions for kind in ("site", "source", "category") if version[kind]}
     labels |= {("topic", topic) for topic in _topics(connection, story_id)}
     connection.execute(insert(LABELS), [{"story_id": story_id, "kind": kind, "value": value, **order} for kind, value in sorted(labels)])
 
 
 def _topics(connection: Connection, story_id: str) -> set[str]:
-    statement = (
-        select(TOPICS.c.topic).distinct().join(ARTICLES, ARTICLES.c.id == TOPICS.c.article_id).where(ARTICLES.c.story_id == story_id)
-    )
-    return {topic for (topic,) in connection.execute(statement)}
+    return set(connection.scalars(STORY_TOPICS, {"story": story_id}))
 
 
 def heat(versions: Iterable[tuple[datetime, str]]) -> float:

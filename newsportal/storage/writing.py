@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, select, union_all, update
 
 from newsportal.errors import StoreError
 from newsportal.items import Article, FoldKey, content_id
@@ -15,6 +15,12 @@ from newsportal.storage.dialects import upsert
 from newsportal.storage.folding import Repeated, choose, new_story, refresh, save_keys
 from newsportal.storage.rows import content_of, identity_of, row_of, sorted_by, storable, topics_of
 from newsportal.storage.tables import ALIASES, ARTICLES, CHANGES, CONTENT, FOLD_KEYS, ORIGINAL_FIRST, REVISIONS, TOPICS, UNFOLDED
+
+FIND = union_all(
+    select(ARTICLES.c.id).where(ARTICLES.c.id == bindparam("wanted")),
+    select(ALIASES.c.article_id).where(ALIASES.c.id == bindparam("wanted")),
+)
+"""The article of an identity. No identity is both: what is an article already does not become an alias."""
 
 
 def add(connection: Connection, article: Article, keys: Sequence[FoldKey], now: datetime) -> Added:
@@ -34,8 +40,8 @@ def _known(connection: Connection, identity: str) -> dict[str, Any] | None:
 def find(connection: Connection, identity: str) -> str | None:
     """The id of the article that is known by ``identity``, itself or as an alias."""
     id = content_id(identity)
-    found: str | None = connection.scalar(select(ARTICLES.c.id).where(ARTICLES.c.id == id))
-    return found or connection.scalar(select(ALIASES.c.article_id).where(ALIASES.c.id == id))
+    found: str | None = connection.scalar(FIND, {"wanted": id})
+    return found
 
 
 def _insert(connection: Connection, article: Article, keys: Sequence[FoldKey], now: datetime) -> Added:
@@ -43,7 +49,7 @@ def _insert(connection: Connection, article: Article, keys: Sequence[FoldKey], n
     found = choose(connection, row, keys)
     story_id = found[0].story_id if found else new_story(connection, row["id"])
     folded = _fold_columns(*found) if found else {}
-    connection.execute(insert(ARTICLES).values(story_id=story_id, **row, **folded))
+    connection.execute(insert(ARTICLES), {"story_id": story_id, **row, **folded})
     _add_topics(connection, row["id"], topics_of(article))
     save_keys(connection, row["id"], row["moment"], keys)
     refresh(connection, story_id)
@@ -61,10 +67,25 @@ def _again(connection: Connection, known: dict[str, Any], article: Article, keys
     if revised:
         _revise(connection, known, content, keys)
     met = _add_topics(connection, known["id"], topics_of(article))
+    story_id = _found_late(connection, known, keys) if revised else known["story_id"]
     if revised or met:
-        refresh(connection, known["story_id"])
+        for changed in {known["story_id"], story_id}:
+            refresh(connection, changed)
         log(connection, "article", known["id"], now)
-    return Added("revised" if revised else "same", known["id"], known["story_id"])
+    return Added("revised" if revised else "same", known["id"], story_id)
+
+
+def _found_late(connection: Connection, known: Mapping[str, Any], keys: Sequence[FoldKey]) -> str:
+    """A page that was put up with half a title may turn out a repost when it is revised: alone in its story, it may still join another."""
+    if len(_members(connection, known["story_id"])) > 1:
+        return str(known["story_id"])
+    apart = set(connection.scalars(select(UNFOLDED.c.story_id).where(UNFOLDED.c.article_id == known["id"])))
+    present = connection.execute(select(ARTICLES).where(ARTICLES.c.id == known["id"])).mappings().one()
+    found = choose(connection, dict(present), keys, apart)
+    if found is None:
+        return str(known["story_id"])
+    _move(connection, known["id"], found[0].story_id, **_fold_columns(*found))
+    return found[0].story_id
 
 
 def _revise(connection: Connection, known: dict[str, Any], content: dict[str, Any], keys: Sequence[FoldKey]) -> None:
@@ -87,7 +108,7 @@ def _add_topics(connection: Connection, article_id: str, topics: set[str]) -> bo
 
 def log(connection: Connection, kind: Literal["article", "fold", "gone"], id: str, at: datetime) -> None:
     """Append to the change log."""
-    connection.execute(insert(CHANGES).values(kind=kind, id=id, at=at))
+    connection.execute(insert(CHANGES), {"kind": kind, "id": id, "at": at})
 
 
 def add_alias(connection: Connection, identity: str, of: str) -> None:

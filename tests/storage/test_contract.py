@@ -183,6 +183,21 @@ class TestFolding:
         assert story is not None
         assert story.head.id == full.id
 
+    def test_a_revised_page_may_turn_out_a_repost(self, store: Store) -> None:
+        first = store.add(article("a", host="a.example"), [SAME_TITLE], now=NOW)
+        late = store.add(article("b", host="b.example", title="快讯"), now=NOW)
+        revised = store.add(article("b", host="b.example"), [SAME_TITLE], now=NOW)
+        assert (revised.outcome, revised.story_id) == ("revised", first.story_id)
+        story = store.story(late.story_id)
+        assert story is not None
+        assert (story.id, story.count, store.tally().stories) == (first.story_id, 2, 1)
+
+    def test_a_story_is_not_torn_by_a_revision(self, store: Store) -> None:
+        store.add(article("a", host="a.example"), [SAME_TITLE], now=NOW)
+        founder = store.add(article("b", host="b.example"), [SAME_TEXT], now=NOW)
+        store.add(article("c", host="c.example"), [SAME_TEXT], now=NOW)
+        assert store.add(article("b", host="b.example", title="改"), [SAME_TITLE], now=NOW).story_id == founder.story_id
+
     def test_a_date_in_the_future_does_not_lead_for_years(self, store: Store) -> None:
         store.add(article("2099", published=NOW + timedelta(days=20000)), now=NOW)
         store.add(article("news", published=NOW + HOUR), now=NOW + 2 * HOUR)

@@ -120,8 +120,8 @@ def test_a_full_disk_is_told_and_nothing_is_half_written(tmp_path: Path) -> None
     told: list[str] = []
 
     def write_until_full() -> None:
-        for n in range(1000):
-            told.append(store.add(article(str(n), text="字" * 2000), [SAME_TITLE], now=NOW).id)
+        texts = (article(str(n), text="字" * 2000) for n in range(1000))
+        told.extend(store.add(text, [SAME_TITLE], now=NOW).id for text in texts)
 
     with pytest.raises(StoreUnavailable, match="disk is full; make room"):
         write_until_full()
