@@ -1,6 +1,6 @@
 """``scrapy doctor``: see ``newsportal doctor --help``."""
 
-from newsportal.commands.scrapy import Passthrough
+from newsportal.scrapy_commands import Passthrough
 
 
 class Command(Passthrough):

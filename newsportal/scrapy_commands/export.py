@@ -1,6 +1,6 @@
 """``scrapy export``: see ``newsportal export --help``."""
 
-from newsportal.commands.scrapy import Passthrough
+from newsportal.scrapy_commands import Passthrough
 
 
 class Command(Passthrough):

@@ -1,6 +1,6 @@
 """``scrapy links``: see ``newsportal links --help``."""
 
-from newsportal.commands.scrapy import Passthrough
+from newsportal.scrapy_commands import Passthrough
 
 
 class Command(Passthrough):

@@ -1,6 +1,6 @@
 """``scrapy search``: see ``newsportal search --help``."""
 
-from newsportal.commands.scrapy import Passthrough
+from newsportal.scrapy_commands import Passthrough
 
 
 class Command(Passthrough):

@@ -1,6 +1,6 @@
 """``scrapy source``: see ``newsportal source --help``."""
 
-from newsportal.commands.scrapy import Passthrough
+from newsportal.scrapy_commands import Passthrough
 
 
 class Command(Passthrough):
