@@ -11,12 +11,15 @@ import re
 import zlib
 from dataclasses import dataclass
 from html.entities import html5
+from itertools import islice
 
 from newsportal.extractors.feed_charset import guess
 from newsportal.text import CONTROL
 
 MAX_BYTES = 8 * 1024 * 1024  # fifty times the largest feed at hand; more is cut, and what is complete before the cut is read
-MAX_TAGS = 150_000  # parsing takes about 25 µs a tag: under 4 s for the worst feed
+MAX_MARKS = 120_000  # tags and references that stay; parsing takes up to 40 µs each: under 5 s for the worst feed
+MAX_REFERENCES = 600_000  # what is looked at while mending: a feed whose Chinese is written in references has many
+MARK = re.compile("[<&]")
 SUPERSETS = {
     **dict.fromkeys(("gb2312", "gbk", "gb_2312-80"), "gb18030"),
     "big5": "big5hkscs",
@@ -46,6 +49,7 @@ DOCTYPE = re.compile(r"<!DOCTYPE[^>\[]*(?:\[.*?\]\s*)?>", re.DOTALL | re.IGNOREC
 PROLOG = 200_000  # characters in which a document type may stand
 CDATA = re.compile(r"(<!\[CDATA\[.*?(?:\]\]>|\Z))", re.DOTALL)
 REFERENCE = re.compile(r"&(?:#(\d{1,8})|#[xX]([0-9a-fA-F]{1,7})|(\w{1,40}))?(;)?")
+ASCII_END = 127
 XML_NAMES = frozenset(("lt", "gt", "amp", "quot", "apos"))
 
 
@@ -69,19 +73,23 @@ def read(body: bytes, content_type: str | None) -> FeedText:
 
 
 def mend_xml(source: FeedText) -> FeedText:
-    """XML that a strict parser has the best chance with: no document type (so no entity can be declared), HTML's entities as
-    characters, lone ``&`` escaped, forbidden references dropped; cut at ``MAX_TAGS``."""
-    text = DECLARATION.sub("", source.text, count=1)
+    """XML that a strict parser has the best chance with.
+
+    No document type (so no entity can be declared), references to characters as characters (HTML's names too), lone ``&``
+    escaped, forbidden references dropped; cut at ``MAX_MARKS``.
+    """
+    text, warnings = DECLARATION.sub("", source.text, count=1), list(source.warnings)
     found = DOCTYPE.search(text, 0, PROLOG)
-    warnings = list(source.warnings)
     if found:
         warnings += ["entities-declared"] if "<!ENTITY" in found.group().upper() else []
         text = text[: found.start()] + text[found.end() :]
-    cut = _cut(text)
-    warnings += ["too-many-tags"] if len(cut) < len(text) else []
-    pieces = CDATA.split(cut)
+    bounded = _cut(text, MAX_REFERENCES)
+    pieces = CDATA.split(bounded)
     pieces[::2] = (REFERENCE.sub(_reference, piece) for piece in pieces[::2])
-    return FeedText("".join(pieces), tuple(warnings))
+    mended = "".join(pieces)
+    cut = _cut(mended, MAX_MARKS)
+    warnings += ["too-many-tags"] if len(bounded) < len(text) or len(cut) < len(mended) else []
+    return FeedText(cut, tuple(warnings))
 
 
 def _unpacked(body: bytes) -> bytes:
@@ -137,13 +145,10 @@ def _is_utf8(body: bytes) -> bool:
     return bad == 0 or bad * FEW_BAD < beyond
 
 
-def _cut(text: str) -> str:
-    if text.count("<") <= MAX_TAGS:
+def _cut(text: str, marks: int) -> str:
+    if text.count("<") + text.count("&") <= marks:
         return text
-    for count, match in enumerate(re.finditer("<", text)):
-        if count == MAX_TAGS:
-            return text[: match.start()]
-    return text
+    return next((text[: match.start()] for match in islice(MARK.finditer(text), marks, None)), text)
 
 
 def _reference(match: re.Match[str]) -> str:
@@ -151,11 +156,17 @@ def _reference(match: re.Match[str]) -> str:
     if name in XML_NAMES and end:
         return match.group()
     if name and end and f"{name};" in html5:
-        return "".join(f"&#{ord(character)};" for character in html5[f"{name};"])
+        return "".join(_character(ord(character)) for character in html5[f"{name};"])
     if end and (decimal or hexadecimal):
-        code = int(decimal) if decimal else int(hexadecimal, 16)
-        return f"&#{code};" if _is_legal(code) else ""
+        return _character(int(decimal) if decimal else int(hexadecimal, 16))
     return f"&amp;{match.group()[1:]}"
+
+
+def _character(code: int) -> str:
+    """A character as such, or as a reference where it would be markup; nothing for one that XML forbids."""
+    if not _is_legal(code):
+        return ""
+    return chr(code) if code > ASCII_END else f"&#{code};"
 
 
 def _is_legal(code: int) -> bool:

@@ -22,6 +22,9 @@ KANA = re.compile("[\u3041-\u30fe]")
 EAST_ASIAN = re.compile("[\u1100-\u11ff\u3041-\u30fe\u3400-\u9fff\uac00-\ud7a3]")
 JAPANESE = ("euc_jp", "cp932")
 MIN_KANA = 0.2  # of the East Asian characters: Japanese has 0.4 to 0.7, other languages none
+KOREAN = "cp949"
+MIN_HANGUL = 0.95  # syllables fill a narrower block than Chinese characters, 0.6 of which lie in it when read so
+MIN_KOREAN_BYTES = 20
 MIN_EVERYDAY = 0.75
 SINGLE_BYTE = ("cp1252", "cp1251", "koi8_r", "cp1250", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp1258", "cp874")
 """Encodings that leave ASCII, and so the markup, where it is."""
@@ -38,6 +41,8 @@ def guess(body: bytes) -> str:
     for encoding in JAPANESE:
         if shares.get(encoding, 0.0) >= MIN_KANA:
             return encoding
+    if shares.get(KOREAN, 0.0) >= MIN_HANGUL and len(sample) >= MIN_KOREAN_BYTES:
+        return KOREAN
     best = max((encoding for encoding in EVERYDAY if encoding in shares), key=lambda encoding: shares[encoding], default=None)
     if best and shares[best] >= MIN_EVERYDAY:
         return best

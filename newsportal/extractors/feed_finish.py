@@ -23,6 +23,7 @@ MAX_ODD_DATES = 10  # a feed writes its dates in one way; each that no form know
 MAX_TAGS = 20
 MAX_TAG = 60
 ESCAPED_TWICE = re.compile(r"</?(?:p|br|div|span|a|img|b|i|strong|em|ul|li|h\d|table|font)\b[^<>]{0,2000}>", re.IGNORECASE)
+NO_YEAR = re.compile(r"(?<![\d:.+-])0\d{3}(?!\d)")  # 0001: the zero of some database, which mail's rules would read as 2001
 RFC_822 = re.compile(r"^(?:\w{3,9},?\s+)?\d{1,2}[\s-]+[A-Za-z]{3,9}\.?[\s-]+\d{2,4}\b")
 ISO = re.compile(r"^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?\s*(?:Z|[+-]\d\d:?\d\d)?)?$")
 
@@ -73,6 +74,8 @@ class Clock:
         if date is None:
             return None
         text = clean(date.text)[:MAX_DATE]
+        if NO_YEAR.search(text):
+            return None
         when = _standard(text, self.zone) or self._written(text)
         if when is None and date.guess:
             when = date.guess.replace(tzinfo=UTC)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 import feedparser
@@ -13,18 +15,21 @@ from newsportal.errors import NotApplicable
 from newsportal.extractors.feed_model import RawDate, RawEntry, RawFeed
 
 MAX_ENTRIES = 5_000
+MAX_ALONE = 300  # entries read one by one, with the head before each
+MAX_HEAD_CHARS = 20_000
+ENTRY = re.compile(r"<(item|entry)\b.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
 PERIODS = {"hourly": 60, "daily": 1_440, "weekly": 10_080, "monthly": 43_200, "yearly": 525_600}
 """Minutes of the syndication module's ``sy:updatePeriod``."""
 
 
 def read_xml(text: str, url: str) -> RawFeed:
-    """Read a feed. Raises ``NotApplicable("not-a-feed")`` when nothing in it is one."""
-    headers = {"content-type": "application/xml; charset=utf-8", "content-location": url}
-    body = f'<?xml version="1.0" encoding="utf-8"?>\n{text}'.encode("utf-8", "replace")
+    """Read a feed. Raises ``NotApplicable``: ``not-a-feed`` when nothing in it is one, ``broken-feed`` when nothing can be read."""
     try:
-        found = feedparser.parse(io.BytesIO(body), response_headers=headers, sanitize_html=False, resolve_relative_uris=True)
-    except Exception as error:  # feedparser's own errors on hostile input are of any kind
-        raise NotApplicable("broken-feed", f"{type(error).__name__}: {error}") from error
+        found = _parsed(text, url)
+    except Exception as error:
+        found = _entry_by_entry(text, url)
+        if not found["entries"]:
+            raise NotApplicable("broken-feed", f"{type(error).__name__}: {error}") from error
     head, entries = found["feed"], found["entries"]
     if not found.get("version") and not entries:
         raise NotApplicable("not-a-feed", "no feed element")
@@ -39,6 +44,31 @@ def read_xml(text: str, url: str) -> RawFeed:
         entries=tuple(_entry(entry) for entry in entries[:MAX_ENTRIES]),
         warnings=("not-well-formed",) if found.get("bozo") else (),
     )
+
+
+def _parsed(text: str, url: str) -> dict[str, Any]:
+    headers = {"content-type": "application/xml; charset=utf-8", "content-location": url}
+    body = f'<?xml version="1.0" encoding="utf-8"?>\n{text}'.encode("utf-8", "replace")
+    found: dict[str, Any] = feedparser.parse(io.BytesIO(body), response_headers=headers, sanitize_html=False, resolve_relative_uris=True)
+    return found
+
+
+def _entry_by_entry(text: str, url: str) -> dict[str, Any]:
+    """Each entry read alone behind the feed's head, so that one that breaks feedparser takes no other with it."""
+    whole: dict[str, Any] = {"feed": {}, "entries": [], "version": "", "bozo": True}
+    chunks = list(islice(ENTRY.finditer(text), MAX_ALONE))
+    head = text[: chunks[0].start()] if chunks else ""
+    if len(head) > MAX_HEAD_CHARS:
+        return whole
+    for chunk in chunks:
+        try:
+            found = _parsed(head + chunk.group(), url)
+        except Exception:  # noqa: BLE001, S112 (this is the entry that broke the whole; "not-well-formed" says so)
+            continue
+        whole["entries"] += found["entries"]
+        whole["feed"] = whole["feed"] or found["feed"]
+        whole["version"] = whole["version"] or found.get("version")
+    return whole
 
 
 def _entry(entry: Mapping[str, Any]) -> RawEntry:

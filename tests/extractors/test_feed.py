@@ -1,0 +1,295 @@
+"""Feeds give what can be given, whatever was done to their bytes, and never raise anything but ``NotApplicable``."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import time
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from newsportal import dom
+from newsportal.errors import NotApplicable
+from newsportal.extractors import feed
+from newsportal.extractors.feed import Feed, FeedEntry
+
+FEEDS = Path(__file__).parent / "feeds"
+URL = "http://news.hedong.example/rss/guonei.xml"
+NOW = datetime(2026, 3, 12, 12, tzinfo=UTC)
+CHINA = timezone(timedelta(hours=8))
+
+
+def parsed(name: str) -> Feed:
+    return feed.parse((FEEDS / name).read_bytes(), URL, "application/rss+xml", NOW)
+
+
+def rss(items: str, encoding: str = "utf-8", declared: str | None = None) -> bytes:
+    declaration = f'<?xml version="1.0" encoding="{declared}"?>' if declared else ""
+    return f'{declaration}<rss version="2.0"><channel><link>http://news.hedong.example/</link>{items}</channel></rss>'.encode(encoding)
+
+
+def parse(body: bytes, content_type: str | None = None) -> Feed:
+    return feed.parse(body, URL, content_type, NOW)
+
+
+def first(items: str) -> FeedEntry:
+    return parse(rss(f"<item>{items}</item>")).entries[0]
+
+
+def test_rss_with_everything() -> None:
+    found = parsed("rss20.xml")
+    assert (found.format, found.title, found.home, found.language) == ("rss20", "河东新闻网 - 国内", "http://news.hedong.example/", "zh-cn")
+    assert (found.ttl_minutes, found.hub, found.warnings) == (30, "http://hub.hedong.example/", ())
+    assert found.updated == datetime(2026, 3, 12, 9, 30, tzinfo=CHINA)
+    entry = found.entries[0]
+    assert (entry.key, entry.id, entry.title) == ("830115", "830115", "三部门联合部署春季防汛工作")
+    assert entry.url == "http://news.hedong.example/guonei/830115.html?utm_source=rss"
+    assert entry.summary == "要求各地在三月底前 完成检查。"
+    assert (entry.author, entry.categories) == ("本报记者 林一舟", ("国内", "防汛"))
+    assert entry.image == "http://news.hedong.example/img/a.jpg"
+    assert entry.content_html is not None
+    assert entry.content_html.startswith("<p>要求各地")
+
+
+def test_dates_that_lie_and_dates_without_zone() -> None:
+    entries = parsed("rss20.xml").entries
+    assert entries[0].published == datetime(2026, 3, 12, 9, 15, tzinfo=CHINA)  # CST is not Chicago's in a Chinese feed
+    assert entries[1].published == datetime(2026, 3, 12, 8, 2, tzinfo=CHINA)
+    assert [entry.published for entry in entries[2:]] == [None, None]  # years 0001 and 2099
+
+
+def test_links_of_feed_services_and_guids_that_are_links() -> None:
+    entries = parsed("rss20.xml").entries
+    assert entries[1].url == "http://news.hedong.example/guonei/830098.html"
+    assert entries[1].image == "http://img.hedong.example/b.jpg"
+    assert entries[2].url == "http://news.hedong.example/guonei/830077.html"
+
+
+def test_atom_with_bases() -> None:
+    found = parsed("atom.xml")
+    (entry,) = found.entries
+    assert (found.format, found.home, entry.url) == (
+        "atom10",
+        "https://www.harbour.example/",
+        "https://www.harbour.example/blog/2026/gulls",
+    )
+    assert (entry.author, entry.summary) == ("Sam Gull", "A year of watching.")
+    assert entry.content_html is not None
+    assert 'href="https://www.harbour.example/deep/more"' in entry.content_html
+    assert entry.published == datetime(2026, 3, 11, 20, tzinfo=UTC)
+
+
+def test_rdf_with_its_syndication_period() -> None:
+    found = parsed("rdf.xml")
+    assert (found.format, found.ttl_minutes, found.entries[0].updated) == ("rss10", 30, datetime(2026, 3, 12, 10, 20, tzinfo=CHINA))
+
+
+JSON_FEED = {
+    "version": "https://jsonfeed.org/version/1.1",
+    "title": "河东新闻",
+    "home_page_url": "http://news.hedong.example/",
+    "language": "zh-CN",
+    "hubs": [{"type": "WebSub", "url": "http://hub.hedong.example/"}],
+    "items": [
+        {"id": "1", "url": "/a/1.html", "title": "一<二", "content_text": "正文 & 更多", "date_published": "2026-03-12T09:00:00+08:00"},
+        {
+            "id": 2,
+            "external_url": "http://other.example/",
+            "content_html": "<p>乙</p>",
+            "authors": [{"name": "林一舟"}],
+            "tags": ["国内", 3],
+        },
+    ],
+}
+
+
+def test_json_feed() -> None:
+    found = parse(json.dumps(JSON_FEED).encode())
+    assert (found.format, found.title, found.hub, found.warnings) == ("json11", "河东新闻", "http://hub.hedong.example/", ())
+    one, two = found.entries
+    assert (one.title, one.url, one.summary) == ("一<二", "http://news.hedong.example/a/1.html", "正文 & 更多")
+    assert (two.key, two.url, two.author, two.categories) == ("2", "http://other.example/", "林一舟", ("国内",))
+
+
+def test_a_json_feed_that_was_cut_off_gives_its_whole_items() -> None:
+    body = json.dumps(JSON_FEED, ensure_ascii=False).encode()
+    found = parse(body[: body.index(b'"external_url"')])
+    assert (found.title, [entry.id for entry in found.entries], found.warnings) == ("河东新闻", ["1"], ("not-well-formed",))
+
+
+def test_rss_written_as_json() -> None:
+    body = {"rss": {"channel": {"title": "t", "item": [{"title": "甲", "link": "http://a.example/1", "guid": {"#value": "g"}}]}}}
+    (entry,) = parse(json.dumps(body).encode()).entries
+    assert (entry.id, entry.title, entry.url) == ("g", "甲", "http://a.example/1")
+
+
+ITEM = "<item><title>国务院部署春季防汛与农业生产工作</title></item>"
+TRADITIONAL = "<item><title>國務院部署春季防汛與農業生產工作</title></item>"
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type", "title"),
+    [
+        (rss(ITEM, encoding="gb18030", declared="gb2312"), None, "国务院部署春季防汛与农业生产工作"),
+        (rss(ITEM, encoding="gb18030", declared="utf-8"), "text/xml; charset=utf-8", "国务院部署春季防汛与农业生产工作"),
+        (rss(ITEM, encoding="utf-8", declared="gb2312"), "text/xml; charset=gb2312", "国务院部署春季防汛与农业生产工作"),
+        (rss(ITEM, encoding="utf-8", declared="iso-8859-1"), None, "国务院部署春季防汛与农业生产工作"),
+        (rss(ITEM, encoding="gb18030"), None, "国务院部署春季防汛与农业生产工作"),
+        (rss(ITEM, encoding="utf-16", declared="utf-16"), None, "国务院部署春季防汛与农业生产工作"),
+        (rss(ITEM, encoding="utf-16-le"), None, "国务院部署春季防汛与农业生产工作"),
+        (rss(TRADITIONAL, encoding="big5hkscs", declared="big5"), None, "國務院部署春季防汛與農業生產工作"),
+        (gzip.compress(rss(ITEM)), None, "国务院部署春季防汛与农业生产工作"),
+        (rss(ITEM, declared="no-such-thing"), "text/xml; charset=zlib", "国务院部署春季防汛与农业生产工作"),
+    ],
+)
+def test_encodings(body: bytes, content_type: str | None, title: str) -> None:
+    assert parse(body, content_type).entries[0].title == title
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("big5hkscs", "國務院部署春季防汛與農業生產工作"),
+        ("euc_jp", "ゲーム三昧なお正月の過ごしかた"),
+        ("cp932", "新しい記事の投稿が反映されない"),
+        ("cp949", "한글 제목을 표시하는 방법"),
+        ("koi8_r", "Как пережить новогоднюю ночь и не заболеть"),
+    ],
+)
+def test_encodings_that_nobody_declares(encoding: str, text: str) -> None:
+    body = f'<rss version="2.0"><channel><item><title>{text}</title></item></channel></rss>'.encode(encoding)
+    assert parse(body).entries[0].title == text
+
+
+def test_broken_xml_gives_what_stands_before_and_behind() -> None:
+    found = parse(rss("<item><title>甲 & 乙\x01</title></item><item><title>丙</title><b></item><item><title>丁&nbsp;戊&#1;</title>"))
+    assert [entry.title for entry in found.entries] == ["甲 & 乙", "丙", "丁 戊"]
+    assert {"illegal-characters", "not-well-formed"} <= set(found.warnings)
+
+
+def test_a_cut_feed_keeps_its_whole_entries() -> None:
+    body = rss("".join(f"<item><title>第{number}条</title><link>http://a.example/{number}</link></item>" for number in range(20)))
+    assert len(parse(body[: len(body) // 2]).entries) >= 9
+
+
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        ("&lt;p&gt;一&lt;/p&gt;&lt;p&gt;二&lt;/p&gt;", "一 二"),
+        ("&amp;lt;p&amp;gt;一&amp;lt;/p&amp;gt;", "一"),
+        ("<![CDATA[a < b <i>and</i> c]]>", "a < b and c"),
+        ("AT&amp;T &amp;amp; 中文", "AT&T & 中文"),
+    ],
+)
+def test_summaries_are_plain_text(markup: str, text: str) -> None:
+    assert first(f"<title>t</title><description>{markup}</description>").summary == text
+
+
+def test_entries_that_share_a_link_or_guid_keep_their_own_keys() -> None:
+    items = "".join(
+        f"<item><title>第{n}条</title><link>http://a.example/</link><guid isPermaLink='false'>same</guid></item>" for n in range(3)
+    )
+    found = parse(rss(items))
+    assert len({entry.key for entry in found.entries}) == 3
+    assert all(entry.shared_link for entry in found.entries)
+    assert "shared-link" in found.warnings
+    again = parse(rss("<item><title>新的</title><link>http://a.example/</link><guid isPermaLink='false'>same</guid></item>" + items))
+    assert {entry.key for entry in found.entries} < {entry.key for entry in again.entries}  # an old entry keeps its key
+
+
+@pytest.mark.parametrize("link", ["javascript:alert(1)", "http://[::1", "mailto:a@b.example", "file:///etc/passwd", ""])
+def test_links_nobody_may_follow_are_none(link: str) -> None:
+    assert first(f"<title>t</title><link>{link}</link>").url is None
+
+
+class TestBombs:
+    def test_entities_are_not_declared(self) -> None:
+        entities = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 10))
+        head = f'<?xml version="1.0"?><!DOCTYPE r [<!ENTITY e0 "lol">{entities}]>'
+        found = parse(f"{head}<rss><channel><item><title>&e9;</title></item></channel></rss>".encode())
+        assert "entities-declared" in found.warnings
+        assert len(found.entries[0].title or "") < 20
+
+    def test_no_file_is_read(self) -> None:
+        body = b'<!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/hostname">]><rss><channel><item><title>[&x;]</title></item></channel></rss>'
+        assert parse(body).entries[0].title == "[&x;]"
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize(
+        "body",
+        [
+            b'<rss version="2.0"><channel>' + b"<x>" * 300_000,
+            b'<rss version="2.0"><channel><item><description>' + b"&lt;b&gt;" * 500_000,
+            gzip.compress(b"<rss>" + b" " * 100_000_000),
+            b'{"version":"jsonfeed","items":[' + b"[" * 200_000,
+        ],
+    )
+    def test_time_and_memory_are_bounded(self, body: bytes) -> None:
+        started = time.monotonic()
+        parse(body)
+        assert time.monotonic() - started < 30  # about 4 s alone on one slow core
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b" \n", b"\xff\xfe", b"{}", b"[1]", b'{"items": 3, "title": "x"}', b"plain text", b"<a/>", b"\x1f\x8bbroken", b"{" * 99]
+)
+def test_what_is_no_feed_is_told(body: bytes) -> None:
+    with pytest.raises(NotApplicable) as caught:
+        parse(body)
+    assert caught.value.reason in ("empty", "not-a-feed")
+
+
+def test_a_page_instead_of_a_feed_names_its_feeds() -> None:
+    declared = '<link rel="alternate" type="application/rss+xml" href="/rss.xml">'
+    page = f'<!DOCTYPE html><html><head>{declared}</head><body><a href="/feed/">订阅</a></body></html>'
+    assert feed.discover(dom.from_text(page, URL)) == ["http://news.hedong.example/rss.xml", "http://news.hedong.example/feed/"]
+    with pytest.raises(NotApplicable, match=r"http://news\.hedong\.example/rss\.xml") as caught:
+        parse(page.encode())
+    assert caught.value.reason == "not-a-feed"
+
+
+PIECES = [
+    *(b"<item>", b"</item>", b"<title>", b"&", b"&#x110000;", b"<![CDATA[", b"]]>", b"<!--", b"<!DOCTYPE a [", b"{", b"\xff", b"\x00"),
+    *(b'xml:base="http://[::1"', b"<link>http://[", b'<content type="application/xhtml+xml" mode="base64">', b"\xed\xa0\x80"),
+    b"<pubDate>9999999999999</pubDate>",
+]
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    st.sampled_from(sorted(FEEDS.iterdir())), st.lists(st.tuples(st.floats(0, 1), st.sampled_from(PIECES), st.integers(0, 50)), max_size=12)
+)
+def test_broken_bytes_raise_nothing_else(file: Path, edits: list[tuple[float, bytes, int]]) -> None:
+    body = file.read_bytes()
+    for place, piece, removed in edits:
+        at = int(place * len(body))
+        body = body[:at] + piece + body[at + removed :]
+    try:
+        found = parse(body)
+    except NotApplicable:
+        return
+    assert len({entry.key for entry in found.entries}) == len(found.entries)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.binary(max_size=200))
+def test_any_bytes_raise_nothing_else(body: bytes) -> None:
+    try:
+        found = parse(body)
+    except NotApplicable:
+        return
+    assert isinstance(found, Feed)
+
+
+@pytest.mark.data
+def test_real_feeds_give_what_can_be_given(data: Path) -> None:
+    known = {row["file"]: row["entries"] for row in json.loads((data / "feeds" / "index.json").read_text("utf-8"))}
+    files = [file for file in sorted((data / "feeds").iterdir()) if file.name != "index.json"]
+    assert files
+    for file in files:
+        found = feed.parse(file.read_bytes(), "http://feed.example/", None, datetime(2026, 11, 21, tzinfo=UTC))
+        assert len(found.entries) >= known.get(file.name, 0), file.name
