@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 from newsportal.search.base import Hit, Query, Results
 from newsportal.search.highlight import marked, one_line, snippet
 from newsportal.search.layout import PLACES, TOPIC_BREAK, first_place, unpack
-from newsportal.search.match import Match, Reading, compile_terms, expression
+from newsportal.search.match import Match, Reading, any_of, compile_terms, expression
 from newsportal.search.syntax import Term, parse
 from newsportal.search.words import sequence
 from newsportal.storage.tables import EPOCH, MICROSECOND
@@ -122,24 +122,21 @@ def _in_title(connection: Connection, generation: int, needed: Sequence[str]) ->
 
 def _statement(generation: int, query: Query, match: Match) -> tuple[str, list[str | int]]:
     """The newest matches with what is needed to rank, collapse and count them."""
-    tables = [
-        ("words", match.words, match.without_words if match.words else []),
-        ("grams", match.grams, match.without_grams if match.grams else []),
-        ("title_grams", match.title_grams, []),
-    ]
-    asked = [(f"{name}_{generation}", expression(needed, without)) for name, needed, without in tables if needed]
-    (main, main_expression), *others = asked
-    others_in = [(table, "IN", text) for table, text in others]
-    for name, needed, without in (("words", match.words, match.without_words), ("grams", match.grams, match.without_grams)):
-        if without and not needed:
-            others_in.append((f"{name}_{generation}", "NOT IN", " OR ".join(f"({part})" for part in without)))
+    tables = (
+        (f"words_{generation}", match.words, match.without_words),
+        (f"grams_{generation}", match.grams, match.without_grams),
+        (f"title_grams_{generation}", match.title_grams, match.without_title_grams),
+    )
+    (main, main_expression), *others = [(table, expression(needed, without)) for table, needed, without in tables if needed]
+    filters = [(table, "IN", text) for table, text in others]
+    filters += [(table, "NOT IN", any_of(without)) for table, needed, without in tables if without and not needed]
     score = f"-bm25({main}, {WEIGHTS})" if main.startswith("words") else "0.0"
     low, high = _bounds(query)
     conditions = [f"{main} MATCH ?", "rowid BETWEEN ? AND ?"]
     # the plus keeps SQLite from asking the main table anew for every row of the others
-    conditions += [f"+rowid {word} (SELECT rowid FROM {table} WHERE {table} MATCH ?)" for table, word, _ in others_in]  # noqa: S608
+    conditions += [f"+rowid {word} (SELECT rowid FROM {table} WHERE {table} MATCH ?)" for table, word, _ in filters]  # noqa: S608
     inner = f"SELECT rowid, {score} AS score FROM {main} WHERE {' AND '.join(conditions)} ORDER BY rowid DESC LIMIT {MAX_CANDIDATES}"  # noqa: S608
-    values: list[str | int] = [main_expression, first_place(low), first_place(high) + SLACK, *(text for _, _, text in others_in), low, high]
+    values: list[str | int] = [main_expression, first_place(low), first_place(high) + SLACK, *(text for _, _, text in filters), low, high]
     columns = "m.rowid, m.score, d.id, d.story_id, d.site, d.category, d.topics, d.moment"
     shown = "d.id IS NOT NULL AND d.moment BETWEEN ? AND ?"
     return f"SELECT {columns} FROM ({inner}) m JOIN docs_{generation} d ON d.rowid = m.rowid WHERE {shown}", values  # noqa: S608

@@ -34,6 +34,7 @@ class Match:
     title_grams: list[str] = field(default_factory=list)
     without_words: list[str] = field(default_factory=list)
     without_grams: list[str] = field(default_factory=list)
+    without_title_grams: list[str] = field(default_factory=list)
     phrases: list[tuple[str | None, str]] = field(default_factory=list)  # (field, sequence) to be looked for in the text itself
 
 
@@ -70,8 +71,10 @@ def _needed(match: Match, term: Term, reading: Reading) -> None:
 
 
 def _without(match: Match, term: Term) -> None:
-    if term.field:
-        match.without_words.append(f"{term.field} : {_all(term.grams if term.field != 'title' else term.words)}")
+    if term.field == "title":
+        match.without_title_grams.append(_all(term.grams))
+    elif term.field:
+        match.without_words.append(f"{term.field} : {_all(term.grams)}")
     elif term.phrase or any(_single(word) for word in term.words):
         match.without_grams.append(_all(term.grams))
     else:
@@ -90,7 +93,12 @@ def _any_of(match: Match, terms: Iterable[Term]) -> None:
 def expression(needed: Sequence[str], without: Sequence[str] = ()) -> str:
     """All of ``needed``, none of ``without``."""
     joined = " AND ".join(f"({part})" for part in needed)
-    return f"({joined}) NOT ({' OR '.join(f'({part})' for part in without)})" if without else joined
+    return f"({joined}) NOT ({any_of(without)})" if without else joined
+
+
+def any_of(parts: Iterable[str]) -> str:
+    """At least one of ``parts``."""
+    return " OR ".join(f"({part})" for part in parts)
 
 
 def filters(query: Query) -> list[str]:
