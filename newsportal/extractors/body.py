@@ -50,8 +50,8 @@ PARAGRAPHS: Final = frozenset("p br span font b strong em i u h2 h3 h4 h5 h6 blo
 
 _ASIDE_STEMS = (
     "comment cmt pinglun disqus respond reply replies sidebar foot nav menu breadcrumb crumb related relates recommend tuijian xiangguan "
-    "share sharing bdshare jiathis bshare addthis copyright disclaimer advert guanggao banner toolbar pagination newsletter subscri promo sponsor widget "
-    "outbrain taboola cookie consent onetrust optanon gdpr popup modal qrcode signup login topbar"
+    "share sharing bdshare jiathis bshare addthis copyright disclaimer advert guanggao banner toolbar pagination newsletter subscri promo "
+    "sponsor widget outbrain taboola cookie consent onetrust optanon gdpr popup modal qrcode signup login topbar"
 )
 _ASIDE_WORDS = (
     "side aside relate relevant hot rank ranking social statement ad ads tool tools pager paging tag tags keywords vote survey "
