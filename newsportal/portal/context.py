@@ -17,6 +17,9 @@ from newsportal.portal.site import Site
 from newsportal.search.base import Index
 from newsportal.storage.base import Store
 
+MAX_QUERY = 2000
+"""Characters of an address that a page repeats in its forms; a search for 10 kB of words is answered, not repeated."""
+
 
 def present() -> datetime:
     return datetime.now(UTC)
@@ -64,7 +67,7 @@ class Visit:
         if path == "/settings":
             return path
         query = self.request.url.query
-        return f"{path}?{query}" if query else path
+        return f"{path}?{query}" if query and len(query) < MAX_QUERY else path
 
     def text(self, name: str, limit: int = 200) -> str | None:
         """A parameter as clean text, cut to ``limit`` characters; None when missing or blank."""

@@ -14,27 +14,10 @@ from urllib.parse import urlsplit
 import nh3
 from markupsafe import Markup, escape
 
+from newsportal.extractors.sanitise import ATTRIBUTES, DROPPED_WITH_CONTENT, REL, TAGS
 from newsportal.items import Image
 from newsportal.storage.base import StoredArticle
 from newsportal.text import CONTROL, clean
-
-TAGS = frozenset(
-    "p br hr h2 h3 h4 h5 h6 blockquote q cite pre code kbd samp ul ol li dl dt dd strong b em i u s del ins mark small sub sup abbr time "
-    "a img picture figure figcaption table caption thead tbody tfoot tr th td ruby rb rt rp div span".split()
-)
-"""What a reading view needs. No script, style, form, frame, SVG or MathML; h1 is the page's own."""
-
-DROPPED_WITH_CONTENT = frozenset("script style title noscript template svg math iframe object textarea select".split())
-
-ATTRIBUTES = {
-    "a": {"href", "title"},
-    "img": {"src", "alt", "title", "width", "height"},
-    "td": {"colspan", "rowspan"},
-    "th": {"colspan", "rowspan", "scope"},
-    "ol": {"start"},
-    "time": {"datetime"},
-    "*": {"lang", "dir"},
-}
 
 FORCED = {"img": {"loading": "lazy"}}
 """One attribute a tag: nh3 writes several in an order that changes from call to call, and the ETag of a feed with it."""
@@ -55,7 +38,7 @@ LEADING = " \u3000:：|-—·"  # what stands between a repeated title and the t
 
 HALF_WORD = re.compile(r"(?a:\w{1,20})$")  # the cut end of a Latin word; a longer run is no word
 
-BLANK_PARAGRAPH = re.compile(r"<(p|div|span)>(?:\s|&nbsp;|<br>|\u3000)*</\1>")
+BLANK_PARAGRAPH = re.compile(r"<p>(?:\s|&nbsp;|<br>|\u3000)*</p>")
 
 
 def body(article: StoredArticle) -> Markup:
@@ -67,7 +50,7 @@ def body(article: StoredArticle) -> Markup:
 
 
 def sanitised(fragment: str, base: str) -> str:
-    """``fragment`` with the tags and attributes of a reading view. Relative addresses are the publisher's, never ours."""
+    """``fragment`` by the same allow-list as when it was stored. Relative addresses are the publisher's, never ours."""
     there = web_address(base)
     cleaner = nh3.Cleaner(
         tags=set(TAGS),
@@ -76,7 +59,7 @@ def sanitised(fragment: str, base: str) -> str:
         set_tag_attribute_values=FORCED,
         url_schemes={"http", "https"},
         url_relative=("rewrite_with_base", there) if there else "deny",
-        link_rel="noopener noreferrer nofollow ugc",
+        link_rel=REL,
     )
     return cleaner.clean(CONTROL.sub("", fragment))
 

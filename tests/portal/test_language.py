@@ -28,6 +28,7 @@ def test_a_catalog_has_every_message_and_no_other(language: str, messages: Modul
         assert all(strings), f"not translated: {message.id}"
         assert not list(message.check(catalog)), f"placeholders differ: {message.id}"
         assert not message.fuzzy
+        assert not set('"<>') & set("".join(strings)), f"would break an attribute or a tag: {message.id}"
 
 
 def test_every_language_has_a_tag() -> None:

@@ -1,0 +1,68 @@
+"""``newsportal serve`` as a process: it says where it is, serves without a network, and ends in order."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from newsportal.portal.listen import listen
+
+PROGRAM = (
+    "import typer; from newsportal.commands import serve; app = typer.Typer(); serve.register(app); app.callback()(lambda: None); app()"
+)
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "sources.yaml").write_text("portal:\n  title: 测试门户\ntopics:\n  - name: 旅游\n    keywords: {must: [旅游]}\n", "utf-8")
+    return tmp_path
+
+
+@contextmanager
+def served(folder: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """The process, and the line that names its address."""
+    command = [sys.executable, "-c", PROGRAM, "serve", *options]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1", "COLUMNS": "200"}
+    with subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        try:
+            assert process.stdout
+            line = next((text for text in process.stdout if "http://" in text), "")
+            yield process, line
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
+def test_it_says_its_address_serves_and_stops_cleanly(folder: Path, stop: signal.Signals) -> None:
+    with served(folder, "--port", "0") as (process, line):
+        found = re.search(r"测试门户: (http://127\.0\.0\.1:\d+)", line)
+        assert found, line
+        answer = httpx.get(found[1], timeout=30)
+        assert answer.status_code == 200
+        assert "newsportal crawl --once" in answer.text
+        assert httpx.get(f"{found[1]}/health").json()["status"] == "ok"
+        process.send_signal(stop)
+        rest, _ = process.communicate(timeout=30)
+        assert process.returncode == 0
+        assert "Traceback" not in rest
+
+
+def test_a_port_in_use_is_told_before_anything_starts(folder: Path) -> None:
+    with listen("127.0.0.1", 0) as taken:
+        port = taken.getsockname()[1]
+        command = [sys.executable, "-c", PROGRAM, "serve", "--port", str(port)]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode != 0
+    assert f"port {port} is in use" in done.stdout + done.stderr
+    assert not (folder / "data").exists()
