@@ -141,8 +141,11 @@ def measure(number: int, path: Path) -> None:
         index.rebuild(store, lambda done: print(f"\r{done:,} articles", end="", flush=True))
         taken, busy = time.perf_counter() - started, time.process_time() - used
         print(f"\rbuilt: {number:,} articles in {taken:.0f} s ({busy:.0f} s of the processor, {number / busy:.0f} articles/s)")
+    index.close()  # writes back what is in the log
     size = sum(file.stat().st_size for file in path.parent.glob(f"{path.name}*"))
     print(f"index: {size / 2**20:.0f} MiB, {size / number / 1024:.1f} KiB an article\n")
+    index = open_index(f"sqlite:///{path}")
+    index.search(Query("热身"))
     print(f"{'milliseconds':32}{'p50':>10}{'p95':>10}{'p50 CPU':>10}{'p95 CPU':>10}")
     everything: list[tuple[float, float]] = []
     for name, asked in queries(vocabulary).items():
