@@ -23,7 +23,7 @@ router = APIRouter()
 BOARD_STORIES = 5
 MAX_BOARDS = 12  # more topics than this are reached through the bar on top; a board is a query
 LATEST = 20
-HOTTEST = 7
+HOTTEST = 6
 HOT_FOR = timedelta(days=2)  # a story reported everywhere the day before yesterday is no longer the news
 RUNNING_FOR = timedelta(hours=12)  # a crawl without an end that began before that was killed
 
