@@ -64,7 +64,7 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         app(arguments)
     except NewsportalError as error:
-        Console(stderr=True).print(str(error), style="red", markup=False, highlight=False, soft_wrap=True)
+        Console(stderr=True, emoji=False).print(str(error), style="red", markup=False, highlight=False, soft_wrap=True)
         sys.exit(1)
     except BrokenPipeError:
         sys.exit(141)  # like a program ended by SIGPIPE: the reader (head, less) went away

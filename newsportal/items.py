@@ -41,6 +41,7 @@ class Link:
     topic: str | None = None
     category: str | None = None
     content: str | None = field(default=None, repr=False)  # HTML that the feed carried, for pages that cannot be had
+    identity: str | None = None  # what its article is known by, where the URL does not tell entries of a feed apart
 
 
 @dataclass(frozen=True, slots=True)

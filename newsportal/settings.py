@@ -24,6 +24,7 @@ DOWNLOAD_HANDLERS = {
     "data": None,
 }
 DOWNLOADER_MIDDLEWARES = {
+    "newsportal.handlers.Guard": 50,  # a broken --replay or a full disk under --archive ends the crawl at once, with the reason
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,  # 100: crawls on when robots.txt answers 5xx
     "newsportal.middlewares.RobotsMiddleware": 100,  # RFC 9309
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,  # 550: asks again at once, whatever Retry-After says
@@ -37,6 +38,7 @@ DOWNLOAD_MAXSIZE = 16 * 1024 * 1024  # 1 GiB: the largest article page known is 
 DOWNLOAD_WARNSIZE = 0  # 32 MiB: above our maximum
 DOWNLOAD_TIMEOUT = 30  # 180: a slow site must not hold a slot for minutes
 DNS_TIMEOUT = 15  # 60
+REACTOR_THREADPOOL_MAXSIZE = 20  # 10: names are looked up in threads, and some servers never answer
 REDIRECT_MAX_TIMES = 5  # 20
 METAREFRESH_MAXDELAY = 5  # 100: longer ones are for readers ("this page has moved")
 URLLENGTH_LIMIT = 2083  # Scrapy's; engines' redirect links come near it
@@ -50,6 +52,7 @@ CONCURRENT_REQUESTS_PER_DOMAIN = 2  # 8
 DOWNLOAD_DELAY = 1.0  # 0
 COOKIES_ENABLED = False  # True: no reader is logged in
 RETRY_TIMES = 2  # Scrapy's
+RETRY_GIVE_UP_LOG_LEVEL = "INFO"  # ERROR: the run report counts it with its reason
 RETRY_PRIORITY_ADJUST = -10  # -1: behind everything that was not tried yet
 DEFAULT_REQUEST_HEADERS = {
     "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 
 from newsportal import report
 from newsportal.commands.progress import Progress
@@ -150,4 +149,4 @@ def crawl(
     if as_json:
         typer.echo(json.dumps(report.to_dict(result), ensure_ascii=False))
     else:
-        Console(highlight=False, markup=False, soft_wrap=True).print(report.table(result))
+        typer.echo(report.table(result))

@@ -46,7 +46,7 @@ def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="One finding a line as JSON.")] = False,
 ) -> None:
     """Check this machine and sources.yaml; exit status 1 if something is amiss."""
-    console = Console(highlight=False, markup=True, soft_wrap=True)
+    console = Console(emoji=False, highlight=False, markup=True, soft_wrap=True)
     bad = False
     for finding in findings(sources, network=network):
         bad |= finding.ok is False

@@ -25,7 +25,7 @@ class Progress:
 
     def __init__(self, crawlers: Sequence[Crawler], *, enabled: bool) -> None:
         self._crawlers = crawlers
-        self._live = Live(console=Console(stderr=True), refresh_per_second=4, transient=True) if enabled else None
+        self._live = Live(console=Console(stderr=True, emoji=False), refresh_per_second=4, transient=True) if enabled else None
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True, name="progress")
 

@@ -40,7 +40,7 @@ def search(
         for hit in results.hits:
             typer.echo(json.dumps(plain(hit), ensure_ascii=False))
     else:
-        show(results, Console(highlight=False, soft_wrap=True))
+        show(results, Console(emoji=False, highlight=False, soft_wrap=True))
 
 
 def plain(hit: Hit) -> dict[str, Any]:

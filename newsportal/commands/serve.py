@@ -52,7 +52,7 @@ def run(
 
     Raises ``SourcesError`` and ``CannotListen`` before anything is opened, ``StoreError`` when the store cannot be.
     """
-    console = Console(highlight=False, markup=False, soft_wrap=True)
+    console = Console(emoji=False, highlight=False, markup=False, soft_wrap=True)
     found = load(sources)
     listening = listen(host, port)
     store = open_store(found.store)

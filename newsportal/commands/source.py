@@ -248,4 +248,4 @@ def _show_article(out: Console, reading: Reading) -> None:
 
 
 def console() -> Console:
-    return Console(highlight=False, soft_wrap=True)
+    return Console(emoji=False, highlight=False, soft_wrap=True)

@@ -93,7 +93,7 @@ def up(
 ) -> None:
     """Serve the portal and keep it up to date: crawl what is due, again and again."""
     load(sources)  # every mistake is told before anything starts
-    console = Console(highlight=False, markup=False, soft_wrap=True)
+    console = Console(emoji=False, highlight=False, markup=False, soft_wrap=True)
     crawls = Crawls(sources, every, console)
     crawls.start()
     try:

@@ -69,6 +69,11 @@ def ledger_of(crawler: Crawler) -> Ledger:
     return ledger
 
 
+def name_of(link: Link) -> str:
+    """The identity by which a link's article is known before it is fetched."""
+    return link.identity or identity(link.url)
+
+
 def utcnow() -> datetime:
     return datetime.now(UTC)
 
@@ -133,7 +138,7 @@ class Ledger:
         by_identity: dict[str, Link] = {}
         for link in links:
             self.count(link.source, "entries")
-            if by_identity.setdefault(identity(link.url), link) is not link:
+            if by_identity.setdefault(name_of(link), link) is not link:
                 self.count(link.source, "repeated")
         known = await asyncio.to_thread(self.known.known, list(by_identity))
         fresh = []

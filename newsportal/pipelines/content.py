@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 from newsportal import dom
 from newsportal.dedup.canonical import site_of
 from newsportal.errors import NotApplicable
-from newsportal.extractors import extractor
-from newsportal.items import Article, Extraction
+from newsportal.extractors import extractor, fragment
+from newsportal.items import Article, Extraction, Page
 from newsportal.pipelines.base import Left, Stage
 from newsportal.text import clean
 
@@ -36,17 +36,24 @@ class ContentPipeline(Stage):
 
 
 def read(article: Article) -> Extraction:
-    """Extract an article's page. Raises ``NotApplicable``; ``no-title`` if neither page nor link has one."""
-    if article.page is None:
-        raise NotApplicable("no-page")
-    if is_front_page(article.url) and not article.link.content:
-        raise NotApplicable("front-page")
-    found = extractor("best")(dom.document(article.page), article.link, article.fetched)
+    """Extract an article's page, or what its feed carried. Raises ``NotApplicable``; ``no-title`` if neither page nor link has one."""
+    found = _page(article, article.page) if article.page else fragment.read(article.link.content or "", article.url)
     if not (article.title or found.title or article.link.title):
         raise NotApplicable("no-title")
     if not (article.text or found.text):
         raise NotApplicable("no-body")
     return found
+
+
+def _page(article: Article, page: Page) -> Extraction:
+    if is_front_page(article.url):
+        raise NotApplicable("front-page")
+    try:
+        return extractor("best")(dom.document(page), article.link, article.fetched)
+    except NotApplicable:
+        if not article.link.content:
+            raise
+        return fragment.read(article.link.content, article.url)
 
 
 def is_front_page(url: str) -> bool:

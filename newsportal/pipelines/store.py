@@ -6,9 +6,8 @@ import asyncio
 import logging
 from dataclasses import replace
 
-from newsportal.dedup.canonical import identity
 from newsportal.errors import StoreError, StoreUnavailable
-from newsportal.frontier.ledger import utcnow
+from newsportal.frontier.ledger import name_of, utcnow
 from newsportal.items import Article
 from newsportal.pipelines.base import Left, Stage
 from newsportal.storage.base import Added
@@ -48,7 +47,7 @@ class StorePipeline(Stage):
     async def _enter(self, article: Article) -> None:
         if article.identity is None:
             raise ValueError(f"{article.url}: the URL filter gave no identity")
-        linked = identity(article.link.url)
+        linked = name_of(article.link)
         if linked != article.identity:
             await asyncio.to_thread(self.ledger.store.add_alias, linked, article.identity)
             self.ledger.known.enter(linked)

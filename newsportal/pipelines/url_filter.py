@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import replace
 
 from newsportal.dedup.canonical import identity, readable
+from newsportal.frontier.ledger import name_of
 from newsportal.items import Article
 from newsportal.pipelines.base import Left, Stage
 
@@ -14,7 +15,8 @@ class UrlFilterPipeline(Stage):
     """Gives the article its identity; leaves it if that is stored already. Identities are entered by the store stage alone."""
 
     async def process(self, article: Article) -> Article:
-        final, linked = identity(article.url), identity(article.link.url)
+        linked = name_of(article.link)
+        final = article.link.identity or identity(article.url)
         if await asyncio.to_thread(self.ledger.known.known, [final]):
             if linked != final:
                 await asyncio.to_thread(self.ledger.store.add_alias, linked, final)

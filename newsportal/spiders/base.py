@@ -204,7 +204,7 @@ class NewsSpider(scrapy.Spider):
         if link.content and not outcome.forbidden:
             self.ledger.count(link.source, "fetched")
             self.ledger.note(link.source, f"text taken from the feed where pages fail ({outcome.reason})")
-            yield from_content(link, utcnow())
+            yield Article(url=link.url, link=link, fetched=utcnow())
             return
         await self.ledger.fail(link, outcome.reason, later=outcome.passing)
 
@@ -224,12 +224,6 @@ TEXTUAL = frozenset({"html", "xhtml", "text", "xml", "octet-stream"})
 
 BINARY = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"%PDF-", b"PK\x03\x04", b"\x1f\x8b")
 """How pictures, PDFs and archives begin, whatever their label says."""
-
-
-def from_content(link: Link, now: datetime) -> Article:
-    """An article from the text that the feed carried."""
-    page = Page(url=link.url, body=(link.content or "").encode(), fetched=now, content_type="text/html; charset=utf-8")
-    return Article(url=link.url, link=link, fetched=now, page=page)
 
 
 def _header(response: Response, name: str) -> str | None:

@@ -9,7 +9,6 @@ from scrapy.http import Request, Response
 
 from newsportal import dom
 from newsportal.extractors import hub
-from newsportal.extractors.date import parse_date
 from newsportal.frontier.ledger import utcnow
 from newsportal.items import Link, Page
 from newsportal.sources import Region
@@ -61,10 +60,10 @@ class HubSpider(NewsSpider):
                 title=link.text or None,
                 summary=link.summary,
                 site=source.site,
-                published=parse_date(link.date_text, now) if link.date_text else None,
+                published=link.published,
                 category=source.category,
             )
-            for link in hub.links(document, rules)
+            for link in hub.links(document, rules, now)
             if link.kind == "article"
         ]
         return links, hub.next_pages(document)

@@ -14,11 +14,12 @@ from scrapy.exceptions import (
     DownloadFailedError,
     DownloadTimeoutError,
     IgnoreRequest,
+    ResponseDataLossError,
     UnsupportedURLSchemeError,
 )
 from scrapy.spidermiddlewares.httperror import HttpError
 
-from newsportal.errors import EgressDenied
+from newsportal.errors import ArchiveError, EgressDenied
 
 if TYPE_CHECKING:
     from twisted.python.failure import Failure
@@ -46,7 +47,9 @@ REASONS: tuple[tuple[type[BaseException], str, bool], ...] = (
     (DownloadConnectionRefusedError, "connection-refused", True),
     (DownloadCancelledError, "too-large", False),
     (UnsupportedURLSchemeError, "scheme", False),
+    (ArchiveError, "archive", True),
     (DownloadFailedError, "connection", True),
+    (ResponseDataLossError, "connection", True),
     (OSError, "connection", True),
 )
 """The first class that fits gives the reason; the flag says whether it may pass."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable
+from html import escape
 from typing import Any
 
 from scrapy.http import Request, Response
 
+from newsportal.dedup.canonical import identity
 from newsportal.errors import NotApplicable
 from newsportal.extractors import feed
 from newsportal.frontier.ledger import utcnow
-from newsportal.items import Link
+from newsportal.items import Article, Link, content_id
 from newsportal.sources import Feed
 from newsportal.spiders.base import NewsSpider, in_thread
 from newsportal.storage.base import SourceState
@@ -41,12 +43,17 @@ class RssSpider(NewsSpider):
             self.ledger.note(source.key, str(warning))
         sifted = await self.ledger.sift([_link(source, entry) for entry in found.entries if entry.url])
         for link in sifted.fresh:
-            yield self.article(link)
+            if link.identity is None:
+                yield self.article(link)
+                continue
+            self.ledger.count(link.source, "fetched")  # its page is the same for all entries: the entry itself is the article
+            yield Article(url=link.url, link=link, fetched=utcnow())
 
 
 def _link(source: Feed, entry: feed.FeedEntry) -> Link:
+    url = entry.url or source.url
     return Link(
-        url=entry.url or "",
+        url=url,
         source=source.key,
         title=entry.title,
         summary=entry.summary,
@@ -54,5 +61,6 @@ def _link(source: Feed, entry: feed.FeedEntry) -> Link:
         published=entry.published or entry.updated,
         author=entry.author,
         category=source.category,
-        content=entry.content_html if source.fulltext else None,
+        content=(entry.content_html or escape(entry.summary or "")) if source.fulltext or entry.shared_link else None,
+        identity=f"{identity(source.url)}#{content_id(entry.key)}" if entry.shared_link else None,
     )
