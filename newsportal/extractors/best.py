@@ -53,6 +53,7 @@ def text_of(document: dom.Document, heading: str | None) -> tuple[dom.Element | 
         return None, []
     nodes, survey = body.find(top, heading)
     block = tidied(nodes, survey)
+    images.settle(block, document.base)
     lines = dom.lines_of(block)
     start, end = tails.trimmed(lines, heading)
     tails.cut(block, lines[:start] + lines[end:])

@@ -256,7 +256,7 @@ def weight(counts: Counts, beside: bool = False) -> float:
 
 
 SIBLING_SHARE: Final = 0.08
-SIBLING_CHARS: Final = 60
+SIBLING_CHARS: Final = 40
 """A sibling with running text of this many characters, or this share of the block's, is a part of the body."""
 
 MAX_LINK_SHARE: Final = 0.3

@@ -37,6 +37,14 @@ def of_article(block: dom.Element | None, document: dom.Document, meta: Metadata
     return tuple(found.values())
 
 
+def settle(block: dom.Element, base: str) -> None:
+    """Give every ``img`` of ``block`` (a copy) the address that it would show in the end: stored pages run no scripts."""
+    for node in block.iter("img"):
+        url = source_of(node, base)
+        if url:
+            node.set("src", url)
+
+
 def source_of(node: dom.Element, base: str) -> str | None:
     """The address of the picture an ``img`` shows in the end."""
     largest = _largest(node.get("srcset") or node.get("data-srcset") or "")

@@ -1,0 +1,92 @@
+"""``newsportal extract`` and ``evaluate extraction``: one line a page, a bad page is a line too."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+import typer
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from newsportal.commands import evaluate, extract
+from newsportal.commands.scoring import lcs_length
+
+TEXT = "今天早上六点，滨海新线的首班列车从东站出发，车厢里坐满了赶早的市民。"
+HTML = f"<title>滨海新线今晨通车_滨海网</title><h1>滨海新线今晨通车</h1><p>2024-03-05 08:30</p><div><p>{TEXT}</p><p>{TEXT[::-1]}</p></div>"
+KEYS = ["id", "url", "title", "text", "published", "author", "images", "algorithm", "pages"]
+
+
+@pytest.fixture
+def app() -> typer.Typer:
+    app = typer.Typer()
+    extract.register(app)
+    evaluate.register(app)
+    return app
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    pages = tmp_path / "页面 1"
+    pages.mkdir()
+    (pages / "a.html").write_bytes(HTML.encode("gb18030"))
+    gold = {"url": "https://a.example/1", "title": "滨海新线今晨通车", "date": "2024-03-05", "text": f"{TEXT}\n{TEXT[::-1]}"}
+    (pages / "a.json").write_text(json.dumps(gold))
+    (pages / "b.html.gz").write_bytes(gzip.compress(b"<title>404 not found</title>"))
+    (pages / "c.html.gz").write_bytes(b"\x1f\x8bbroken")
+    return pages
+
+
+def run(app: typer.Typer, *arguments: str, stdin: bytes | None = None) -> list[dict[str, object]]:
+    result = CliRunner().invoke(app, list(arguments), input=stdin)
+    assert result.exit_code == 0, result.output
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def test_a_folder_gives_a_line_a_page(app: typer.Typer, folder: Path) -> None:
+    good, missing, broken = run(app, "extract", str(folder))
+    assert list(good) == KEYS
+    assert (good["id"], good["url"], good["title"], good["algorithm"]) == ("a", "https://a.example/1", "滨海新线今晨通车", "best")
+    assert good["text"] == f"{TEXT}\n{TEXT[::-1]}"
+    assert good["published"] == "2024-03-05T08:30:00+08:00"
+    assert str(missing["error"]).startswith("soft-404")
+    assert "gzip" in str(broken["error"])
+    assert [*KEYS, "error"] == list(broken)
+
+
+def test_file_stream_and_out_say_the_same(app: typer.Typer, folder: Path, tmp_path: Path) -> None:
+    (from_file,) = run(app, "extract", str(folder / "a.html"), "--url", "https://b.example/2", "--algorithm", "cevc")
+    (from_stream,) = run(app, "extract", "-", "--url", "https://b.example/2", "-a", "cevc", stdin=HTML.encode())
+    assert run(app, "extract", str(folder / "a.html"), "-u", "https://b.example/2", "-a", "cevc", "-o", str(tmp_path / "out.jsonl")) == []
+    assert json.loads((tmp_path / "out.jsonl").read_text("utf-8")) == from_file == from_stream | {"id": "a"}
+    assert (from_file["url"], from_file["algorithm"]) == ("https://b.example/2", "cevc")
+
+
+def test_mistakes_of_the_user_are_told(app: typer.Typer, tmp_path: Path) -> None:
+    wrong = CliRunner().invoke(app, ["extract", str(tmp_path), "--algorithm", "cetd"])
+    assert wrong.exit_code == 2
+    assert "best, cevc" in wrong.output
+    nowhere = CliRunner().invoke(app, ["extract", str(tmp_path / "nowhere")])
+    assert nowhere.exit_code == 1
+    assert "no such file" in nowhere.output
+
+
+def test_evaluate_scores_the_pages_with_gold(app: typer.Typer, folder: Path) -> None:
+    best, cevc = run(app, "evaluate", "extraction", str(folder), "--json")
+    assert (best["algorithm"], cevc["algorithm"]) == ("best", "cevc")
+    assert (best["pages"], best["f1"], best["title"], best["date"], best["unanswered"]) == (1, 1.0, 1.0, 1.0, 0)
+    empty = CliRunner().invoke(app, ["evaluate", "extraction", str(folder.parent)])
+    assert empty.exit_code == 2
+    assert "gold" in empty.output
+
+
+@given(st.text(alphabet="一二三a", max_size=12), st.text(alphabet="一二三a", max_size=12))
+def test_the_common_subsequence_is_the_textbook_s(first: str, second: str) -> None:
+    table = [[0] * (len(second) + 1) for _ in range(len(first) + 1)]
+    for i, a in enumerate(first):
+        for j, b in enumerate(second):
+            table[i + 1][j + 1] = table[i][j] + 1 if a == b else max(table[i][j + 1], table[i + 1][j])
+    assert lcs_length(first, second) == table[-1][-1]

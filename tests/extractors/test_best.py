@@ -1,0 +1,182 @@
+"""The portal's extractor on pages written for it: each shows one thing that pages of newspapers do."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from newsportal import dom
+from newsportal.errors import NotApplicable
+from newsportal.extractors import EXTRACTORS, extractor
+from newsportal.items import Extraction, Link
+
+NOW = datetime(2024, 3, 6, 12, 0, tzinfo=UTC)
+URL = "https://news.example/2024/a.html"
+TITLE = "滨海新线今晨通车，首班列车满载出发"
+ONE = "今天早上六点，滨海新线的首班列车从东站出发，车厢里坐满了赶早的市民和慕名而来的铁路爱好者。"
+TWO = "据介绍，这条线路全长四十二公里，共设十一座车站，建成之后两地之间的通行时间将缩短到半个小时以内。"
+THREE = "“以前要换三趟车，现在一趟就到了。”住在城南的一位乘客说，他以后会每天坐这趟车上班。"
+PARAGRAPHS = f"<p>{ONE}</p><p>{TWO}</p><p>{THREE}</p>"
+NAVIGATION = "<div class='nav'>" + "".join(f"<a href='/c{number}/'>频道{number}</a>" for number in range(30)) + "</div>"
+FOOTER = "<div class='footer'>版权所有 滨海新闻网 未经书面授权，不得转载或建立镜像。互联网新闻信息服务许可证。</div>"
+
+
+def page(body: str, head: str = f"<title>{TITLE}_社会_滨海新闻网</title>") -> dom.Document:
+    return dom.from_text(f"<html><head>{head}</head><body>{NAVIGATION}{body}{FOOTER}</body></html>", URL)
+
+
+def read(body: str, link: Link | None = None, **parts: str) -> Extraction:
+    return extractor("best")(page(body, **parts), link, NOW)
+
+
+def test_title_body_date_author_and_origin() -> None:
+    found = read(
+        f"<div class=main><h1>{TITLE}</h1><div class=info>2024-03-05 08:30　来源：滨海日报　作者：甲乙丙</div><div id=text>{PARAGRAPHS}"
+        f"<p>（责任编辑：丁戊）</p></div></div><div class='comments'><p>{TWO * 3}</p><p>网友说的话，也不少。</p></div>"
+    )
+    assert found.title == TITLE
+    assert found.text == f"{ONE}\n{TWO}\n{THREE}"
+    assert found.published is not None
+    assert found.published.isoformat() == "2024-03-05T08:30:00+08:00"
+    assert (found.author, found.origin, found.language) == ("甲乙丙", "滨海日报", "zh")
+    assert found.html is not None
+    assert f"<p>{TWO}</p>" in found.html
+    assert "责任编辑" not in found.html
+    assert "网友" not in found.html
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"<div id=a>{ONE}<br><br>　　{TWO}<br>{THREE}</div>",
+        f"<table><tr><td><font>{ONE}<br>{TWO}<br>{THREE}</font></td><td><a href=/>热门</a></td></tr></table>",
+        f"<div><p>{ONE}</p><p>{TWO}</p></div><div><p>{THREE}</p></div>",
+        f"<div class='page-sidebar-left'><h1>{TITLE}</h1><div class='hot-news'>{PARAGRAPHS}</div></div>",
+        f"<form><div>{PARAGRAPHS}</div><input name=q></form>",
+        f"<div>{PARAGRAPHS}<ul><li><a href=/1>另一条新闻的标题在这里</a></li><li><a href=/2>再一条新闻的标题在这里</a></li></ul></div>",
+        f"<div>{PARAGRAPHS}<div class=share>分享到：<a href=/s>微博</a></div><script>var x='{TWO}';</script><style>p{{}}</style></div>",
+    ],
+)
+def test_the_body_in_other_clothes(body: str) -> None:
+    assert read(body).text == f"{ONE}\n{TWO}\n{THREE}"
+
+
+def test_short_news_beats_long_boilerplate() -> None:
+    short = "央行宣布，明日起下调存款准备金率零点五个百分点。"
+    form = "<form class=reply><p>网友评论仅供其表达个人看法，并不表明本网同意其观点或证实其描述，请勿发表违法言论。</p></form>"
+    assert read(f"<div><h1>{TITLE}</h1><div class=text><p>{short}</p></div></div>{form}").text == short
+
+
+def test_text_that_only_machines_are_told() -> None:
+    thing = {
+        "@type": "NewsArticle",
+        "headline": TITLE,
+        "articleBody": ONE + TWO,
+        "datePublished": "2024-03-05T00:30:00Z",
+        "author": [{"name": "甲乙丙"}],
+    }
+    head = f'<title>{TITLE}</title><script type="application/ld+json">{json.dumps({"@graph": [thing]})}</script>'
+    found = read("<div id=app></div>", head=head)
+    assert (found.title, found.text, found.author) == (TITLE, ONE + TWO, "甲乙丙")
+    assert found.html is not None
+    assert ONE in found.html
+    assert found.published == datetime(2024, 3, 5, 0, 30, tzinfo=UTC)
+
+
+def test_the_link_helps_with_what_the_page_does_not_say() -> None:
+    said = datetime(2024, 3, 4, 1, 2, tzinfo=UTC)
+    found = read(f"<div>{PARAGRAPHS}</div>", Link(URL, "feed:x", title=TITLE, published=said), head="")
+    assert (found.title, found.published) == (TITLE, said)
+
+
+def test_pictures_are_those_of_the_body_with_their_real_addresses() -> None:
+    found = read(
+        f"<img src=/logo.png><div><p>{ONE}</p><figure><img src=/blank.gif data-src='/i/1.jpg'><figcaption>首班列车</figcaption></figure>"
+        f"<p>{TWO}</p>"
+        f"<img src='/i/s.jpg' srcset='/i/m.jpg 600w, /i/l.jpg 1200w'><img src='/t.gif' width=1 height=1><p>{THREE}</p></div>"
+    )
+    assert [(image.url, image.caption) for image in found.images] == [
+        ("https://news.example/i/1.jpg", "首班列车"),
+        ("https://news.example/i/l.jpg", None),
+    ]
+    assert found.html is not None
+    assert 'src="https://news.example/i/1.jpg"' in found.html
+
+
+@pytest.mark.parametrize(
+    ("canonical", "expected"),
+    [
+        ("/2024/b.html", "https://news.example/2024/b.html"),
+        ("https://m.news.example/x", "https://m.news.example/x"),
+        ("/", None),
+        ("https://evil.example/x", None),
+    ],
+)
+def test_a_canonical_address_is_believed_on_its_own_site(canonical: str, expected: str | None) -> None:
+    assert read(f"<div>{PARAGRAPHS}</div>", head=f"<title>{TITLE}</title><link rel=canonical href='{canonical}'>").canonical == expected
+
+
+@pytest.mark.parametrize(
+    ("html", "reason"),
+    [
+        ("", "no-body"),
+        ("<title>频道首页</title>" + NAVIGATION * 3, "list-page"),
+        ("<title>安全验证</title><body><p>请完成下方验证后继续操作。</p>", "captcha"),
+        ("<title>Just a moment...</title><body><p>Checking your browser before you access the site.</p>", "captcha"),
+        ("<title>用户登录</title><body><p>请先登录后查看全文内容。</p>", "login"),
+        ("<title>404</title><body><p>抱歉，您访问的页面不存在或已删除。</p>", "soft-404"),
+        ("<title>502 Bad Gateway</title><body><h1>502 Bad Gateway</h1><p>The server is not able to answer.</p>", "error-page"),
+        ("%PDF-1.4 binary", "not-html"),
+        ('<?xml version="1.0"?><rss><channel><item><title>一条新闻，不是网页。</title></item></channel></rss>', "not-html"),
+        ('{"code": 0, "message": "a reply of an interface, and no page"}', "not-html"),
+    ],
+)
+def test_what_is_no_article_is_told_by_its_reason(html: str, reason: str) -> None:
+    with pytest.raises(NotApplicable) as caught:
+        extractor("best")(dom.from_text(html, URL), None, NOW)
+    assert caught.value.reason == reason
+
+
+@pytest.mark.parametrize("title", ["验证码产业链调查：打码平台日进万元", "404页面背后的故事：找不到的网页去了哪里"])
+def test_an_article_about_error_pages_is_an_article(title: str) -> None:
+    body = f"<div><h1>{title}</h1>{PARAGRAPHS * 4}</div>"
+    assert read(body, head=f"<title>{title}</title>").title == title
+
+
+@pytest.mark.parametrize("name", EXTRACTORS)
+def test_the_page_is_left_as_it_was(name: str) -> None:
+    document = page(f"<div><h1>{TITLE}</h1>{PARAGRAPHS}<ul><li><a href=/1>另一条</a></ul></div>")
+    before = dom.html_of(document.root)
+    assert extractor(name)(document, None, NOW).text
+    assert dom.html_of(document.root) == before
+
+
+HOSTILE = [
+    "<div>" * 3000 + ONE,
+    "<p>" + ONE * 20_000,
+    f"<body><table>{ONE}<p>{TWO}",
+    "<p>\ud800\x00" + ONE + TWO,
+    "<b>" * 3000 + f"<p>{ONE}<p>{TWO}",
+]
+
+
+@pytest.mark.parametrize("name", EXTRACTORS)
+@pytest.mark.parametrize("html", HOSTILE)
+def test_hostile_markup_still_gives_the_text(name: str, html: str) -> None:
+    text = extractor(name)(dom.from_text(html, URL), None, NOW).text
+    assert text is not None
+    assert ONE in text
+
+
+@pytest.mark.parametrize("name", EXTRACTORS)
+@pytest.mark.parametrize("html", ["", "<frameset><frame src=x>", "<a>" * 500, "\x00" * 99, "<svg><p>"])
+def test_nothing_to_read_is_not_applicable(name: str, html: str) -> None:
+    with pytest.raises(NotApplicable):
+        extractor(name)(dom.from_text(html, URL), None, NOW)
+
+
+def test_an_unknown_name_is_told_with_those_there_are() -> None:
+    with pytest.raises(ValueError, match="there are: best, cevc"):
+        extractor("magic")
