@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
+from time import monotonic
 from urllib.parse import quote
 
 from starlette.requests import Request
@@ -15,7 +16,10 @@ from newsportal.portal.moments import Clock
 from newsportal.portal.preferences import CHOICES, Preferences, preferences
 from newsportal.portal.site import Site
 from newsportal.search.base import Index
-from newsportal.storage.base import Store
+from newsportal.storage.base import Store, Tally
+
+TALLY_SECONDS = 5.0
+"""A new topic or a larger number may be seen this much later."""
 
 MAX_QUERY = 2000
 """Characters of an address that a page repeats in its forms; a search for 10 kB of words is answered, not repeated."""
@@ -33,11 +37,19 @@ class Portal:
     index: Index | None
     site: Site
     now: Callable[[], datetime] = present
+    _tally: list[tuple[float, Tally]] = field(default_factory=list, repr=False, compare=False)
 
-    def topics(self, counted: dict[str, int] | None = None) -> tuple[str, ...]:
+    def tally(self) -> Tally:
+        """The store's totals, at most ``TALLY_SECONDS`` old: counting reads every row of a label, and every page shows some."""
+        kept = next(iter(self._tally), None)
+        if kept is None or monotonic() - kept[0] > TALLY_SECONDS:
+            kept = (monotonic(), self.store.tally())
+            self._tally[:] = [kept]
+        return kept[1]
+
+    def topics(self) -> tuple[str, ...]:
         """The topics of ``sources.yaml`` in its order, then those that only the store still knows."""
-        known = counted if counted is not None else dict(self.store.tally().by_topic)
-        return tuple(dict.fromkeys((*self.site.topics, *known)))
+        return tuple(dict.fromkeys((*self.site.topics, *self.tally().by_topic)))
 
 
 class Visit:

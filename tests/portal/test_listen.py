@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+
 import pytest
 
 from newsportal.portal.guard import ANY_ADDRESS, hosts_of
@@ -39,3 +41,9 @@ def test_all_numeric_addresses_are_allowed_only_when_listening_on_all() -> None:
     assert ANY_ADDRESS in hosts_of("::")
     assert ANY_ADDRESS not in hosts_of("127.0.0.1")
     assert hosts_of("[::1]", ["News.Example"])[-1] == "news.example"
+
+
+def test_answers_are_not_delayed_by_the_socket() -> None:
+    """asyncio sets TCP_NODELAY only on sockets whose protocol is named; without it every answer takes 40 ms more."""
+    with listen("127.0.0.1", 0) as bound:
+        assert bound.proto == socket.IPPROTO_TCP

@@ -32,7 +32,7 @@ def health(request: Request) -> Response:
 
 
 def store_health(portal: Portal) -> dict[str, Any]:
-    tally = portal.store.tally()
+    tally = portal.tally()
     last = next(iter(portal.store.runs(1)), None)
     return {
         "articles": tally.articles,

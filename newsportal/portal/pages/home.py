@@ -41,7 +41,7 @@ class Board:
 def home(request: Request) -> Response:
     visit = Visit(request)
     portal, clock = visit.portal, visit.clock
-    counted = dict(portal.store.tally().by_topic)
+    counted = dict(portal.tally().by_topic)
     latest = portal.store.stories(StoryFilter(limit=LATEST))
     hot = portal.store.stories(StoryFilter(order="hottest", since=clock.now - HOT_FOR, limit=HOTTEST + 1)).stories
     lead = top_story(hot, latest.stories)
@@ -51,10 +51,10 @@ def home(request: Request) -> Response:
         "home.html",
         lead=lead,
         hottest=[story for story in hot if story != lead][:HOTTEST],
-        boards=boards(portal.store, portal.topics(counted), counted),
+        boards=boards(portal.store, portal.topics(), counted),
         days=by_day(latest.stories, clock, lambda story: story.head.moment),
         more=latest.next,
-        topics=portal.topics(counted),
+        topics=portal.topics(),
         feed=feed_addresses(portal.site.title),
         running=last if last and not last.ended and clock.now - last.started < RUNNING_FOR else None,
         last=last if last and last.ended else None,

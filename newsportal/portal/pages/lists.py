@@ -49,7 +49,7 @@ def listing(visit: Visit, path: str, topic: str | None, heading: str) -> Respons
     before = visit.text("before")
     which = StoryFilter(topic, chosen["category"], chosen["source"], chosen["site"], order=order, before=before, limit=PAGE)
     found = visit.portal.store.stories(which)
-    counted = dict(visit.portal.store.tally().by_topic)
+    counted = dict(visit.portal.tally().by_topic)
     ordered = "hottest" if order == "hottest" else None
     here: dict[str, Any] = {"order": ordered, **chosen}
     return render(
@@ -57,7 +57,7 @@ def listing(visit: Visit, path: str, topic: str | None, heading: str) -> Respons
         "list.html",
         heading=heading,
         topic=topic,
-        topics=visit.portal.topics(counted),
+        topics=visit.portal.topics(),
         count=counted.get(topic, 0) if topic and not any(chosen.values()) else None,
         order=order,
         newest=address(path, **chosen),
