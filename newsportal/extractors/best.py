@@ -38,7 +38,7 @@ def extract(document: dom.Document, link: Link | None, fetched: datetime) -> Ext
         html=sanitise(_html(block, lines), document.base),
         published=published.best_date(document, meta, link, fetched, language, heading),
         author=byline.author(document, meta, lines),
-        origin=byline.origin(document, meta),
+        origin=byline.origin(document, meta, language),
         images=images.of_article(block, document, meta),
         language=language,
         canonical=byline.canonical(document, meta),

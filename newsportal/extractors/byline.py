@@ -71,9 +71,9 @@ def short_texts(document: dom.Document) -> list[str]:
     return [line for line in document.lines[:MAX_BYLINES] if len(line) <= MAX_BYLINE_CHARS and BYLINE.search(line)]
 
 
-def origin(document: dom.Document, meta: Metadata) -> str | None:
-    """来源: who published it first, as the page says."""
-    for text in short_texts(document):
+def origin(document: dom.Document, meta: Metadata, language: str | None) -> str | None:
+    """来源: who published it first, as the page says; a line of its own is a habit of Chinese pages only."""
+    for text in short_texts(document) if (language or "zh").startswith("zh") else ():
         match = ORIGIN.search(text)
         if match:
             name = CUT.sub("", match["name"]).strip("·-_,，。；; ")

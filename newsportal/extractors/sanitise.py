@@ -20,6 +20,7 @@ DROPPED_WITH_CONTENT: Final = frozenset(
     "script style noscript template iframe object embed svg math form select textarea button title".split()
 )
 ATTRIBUTES: Final[dict[str, set[str]]] = {
+    "*": set(),  # else nh3 keeps lang and title of every element
     "a": {"href"},
     "img": {"src", "alt", "width", "height"},
     "td": {"colspan", "rowspan"},
