@@ -43,11 +43,6 @@ LONGEST_LINE: Final = 200
 WORDS: Final = re.compile(
     r"发布|發布|發佈|发表|發表|时间|時間|日期|来源|來源|更新|published|posted|updated|erstellt|veröffentlicht|publié", re.IGNORECASE
 )
-DATE_LIKE: Final = re.compile(
-    r"\d\s?[-/.年月:时時点點년]\s?\d|\d{8}|[0-9一二三四五六七八九十几]\s?[个個]?[^\W\d_]{1,2}前|[今昨前][天日]|[刚剛][刚剛才]|\d.{0,3}[A-Za-z]{3}|[A-Za-z]{3}.{0,3}\d|[〇零○]"
-)
-"""What every written date has somewhere; the forms of a date are tried only on such lines."""
-
 COPYRIGHT: Final = re.compile(r"©|copyright|版权|版權|备案|ICP|许可证|all rights", re.IGNORECASE)
 URL_DATE: Final = re.compile(
     r"(?<!\d)(?P<y>(?:19|20)\d\d)[/_-]?(?P<m>0[1-9]|1[0-2]|[1-9](?=[/_-]))[/_-]?(?P<d>0[1-9]|[12]\d|3[01]|[1-9](?=[/_.-]))(?!\d)"
@@ -121,7 +116,7 @@ def _beside_title(document: dom.Document, fetched: datetime, zone: tzinfo, headi
 
 
 def _dates(line: str, fetched: datetime, zone: tzinfo) -> Iterator[Written]:
-    if len(line) <= LONGEST_LINE and DATE_LIKE.search(line):
+    if len(line) <= LONGEST_LINE:
         yield from find_dates(line, fetched, zone)
 
 
