@@ -1,4 +1,4 @@
-"""Stage 5, classify: topics by their keywords, by the source and by the search that found the article; the source's category."""
+"""Stage 5, classify: topics by their keywords, by the source and by the search that found the article; the source's category and language."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ class ClassifyPipeline(Stage):
         sources = ledger.sources
         enabled = [(topic.name, topic.keywords) for topic in sources.topics if topic.enabled]
         self._rules = tuple(topics.rule(name, words.must, words.any, words.not_) for name, words in enabled)
+        self._languages = {feed.key: feed.language for feed in sources.feeds if feed.language}
         self._of_source = {source.key: source.topics for source in (*sources.feeds, *sources.regions)}
 
     async def process(self, article: Article) -> Article:
@@ -29,4 +30,5 @@ class ClassifyPipeline(Stage):
             article,
             topics=tuple(dict.fromkeys((*article.topics, *named, *matched))),
             category=article.category or link.category,
+            language=self._languages.get(link.source, article.language),
         )

@@ -37,6 +37,7 @@ class Search:
 
     engine: Engine
     topics: tuple[Topic, ...]
+    rest: float | None = None  # seconds after a captcha; by default what the captcha's kind asks for
     enabled: bool = True
 
     @property
@@ -73,7 +74,8 @@ class MetasearchSpider(NewsSpider):
             if name in own and not own[name].enabled:
                 continue
             engine = own[name].built() if name in own else engines.load(name)
-            yield Search(engine, tuple(topic for topic in asked if name in topic.engines))
+            rest = own[name].rest * 60 if name in own else None
+            yield Search(engine, tuple(topic for topic in asked if name in topic.engines), rest)
 
     async def start(self) -> AsyncIterator[Any]:
         names = [topic.name for topic in self.ledger.sources.topics if topic.enabled]
@@ -102,7 +104,7 @@ class MetasearchSpider(NewsSpider):
         except EngineBlocked as block:
             self._blocked.add(source.key)
             self.ledger.list_failed(source.key, f"blocked: {block.reason}", response.url)
-            self.ledger.rest(source.key, utcnow() + timedelta(seconds=block.rest))
+            self.ledger.rest(source.key, utcnow() + timedelta(seconds=source.rest or block.rest))
             return
         if found.changed and (found.results or page == 0):  # a later page without results is the end of the list
             self.ledger.layout_changed(source.key)
