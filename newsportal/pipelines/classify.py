@@ -1,4 +1,4 @@
-"""Stage 5, classify: topics by their keywords, by the source and by the search that found the article; the source's category and language."""
+"""Stage 5, classify: topics by keywords, by the source and by the search that found the article; the source's category and language."""
 
 from __future__ import annotations
 
