@@ -12,6 +12,12 @@ def _(message: str) -> str:
 
 
 EXPLAINED: tuple[tuple[str, str], ...] = (
+    (r"robots-unreachable", _("the site's robots.txt could not be read, so nothing is fetched there for now")),
+    (r"front-page", _("the link led to the site's front page, not to an article")),
+    (r"soft-404", _("the page says that the article is gone")),
+    (r"list-page|no-articles", _("the page is a list in which no article was found")),
+    (r"error-page", _("the page tells of an error instead of the news")),
+    (r"store", _("it could not be stored; the next crawl asks again")),
     (r"dns|resol|name-or-service", _("the name was not found: no network, or a mistake in the address")),
     (r"no-network|network|unreachable|offline", _("the network could not be reached")),
     (r"refused|connect", _("the server did not accept the connection")),
@@ -38,6 +44,19 @@ EXPLAINED: tuple[tuple[str, str], ...] = (
 def explain(reason: str, words: NullTranslations) -> str | None:
     """``reason`` as a sentence, or None where we know no better words than the slug itself."""
     return next((words.gettext(sentence) for pattern, sentence in EXPLAINED if re.search(pattern, reason, re.IGNORECASE)), None)
+
+
+FOLDED = {
+    "same-text": _("the same text"),
+    "same-title": _("the same title"),
+    "by-hand": _("put together by an editor"),
+}
+"""Why a version stands in a story, by the slug of its fold key."""
+
+
+def folded(reason: str, words: NullTranslations) -> str:
+    """The reason of a fold in words; one we do not know stays as it is."""
+    return words.gettext(FOLDED[reason]) if reason in FOLDED else reason
 
 
 ENDED = {"finished": _("finished"), "shutdown": _("interrupted"), "cancelled": _("cancelled"), "killed": _("killed")}

@@ -17,7 +17,7 @@ from newsportal.portal import reading
 from newsportal.portal.context import Visit
 from newsportal.portal.language import LANGUAGES, TAGS, translations
 from newsportal.portal.preferences import remember
-from newsportal.portal.reasons import ended, explain
+from newsportal.portal.reasons import ended, explain, folded
 from newsportal.text import clean
 
 PERSONAL = {"vary": "Accept-Language, Cookie", "cache-control": "private, no-cache"}
@@ -52,6 +52,7 @@ def environment(language: str) -> Environment:
         "number": lambda value: babel.numbers.format_decimal(value, locale=language),
         "percent": lambda value: babel.numbers.format_percent(value, "#,##0.0%", locale=language),
         "explain": lambda reason: explain(reason, words),
+        "folded": lambda reason: folded(reason, words),
         "ended": lambda reason: ended(reason, words),
     }
     return made

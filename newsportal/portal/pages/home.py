@@ -24,6 +24,7 @@ BOARD_STORIES = 5
 MAX_BOARDS = 12  # more topics than this are reached through the bar on top; a board is a query
 LATEST = 20
 HOTTEST = 6
+SECONDS = 3
 HOT_FOR = timedelta(days=2)  # a story reported everywhere the day before yesterday is no longer the news
 RUNNING_FOR = timedelta(hours=12)  # a crawl without an end that began before that was killed
 
@@ -45,12 +46,14 @@ def home(request: Request) -> Response:
     latest = portal.store.stories(StoryFilter(limit=LATEST))
     hot = portal.store.stories(StoryFilter(order="hottest", since=clock.now - HOT_FOR, limit=HOTTEST + 1)).stories
     lead = top_story(hot, latest.stories)
+    hottest = [story for story in hot if story != lead][:HOTTEST]
     last = next(iter(portal.store.runs(1)), None)
     return render(
         request,
         "home.html",
         lead=lead,
-        hottest=[story for story in hot if story != lead][:HOTTEST],
+        hottest=hottest,
+        seconds=seconds(lead, hottest, latest.stories),
         boards=boards(portal.store, portal.topics(), counted),
         days=by_day(latest.stories, clock, lambda story: story.head.moment),
         more=latest.next,
@@ -76,6 +79,14 @@ def top_story(hot: Sequence[Story], latest: Sequence[Story]) -> Story | None:
     reported = [story for story in hot if story.count > 1]
     pictured = [story for story in reported if thumbnail(story.head.images)]
     return next(iter([*pictured, *reported, *(story for story in latest if thumbnail(story.head.images)), *latest]), None)
+
+
+def seconds(lead: Story | None, hottest: Sequence[Story], latest: Sequence[Story]) -> list[Story]:
+    """What stands below a top story without a picture, so that the column is as long as the hottest beside it."""
+    if lead is None or thumbnail(lead.head.images):
+        return []
+    shown = {lead.id, *(story.id for story in hottest)}
+    return [story for story in latest if story.id not in shown][:SECONDS]
 
 
 def notice(last: Run | None, words: NullTranslations) -> str | None:
