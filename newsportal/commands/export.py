@@ -1,4 +1,4 @@
-"""``newsportal export``: the stored articles as JSON lines or CSV, one row an article."""
+"""``newsportal export``: the stored articles as JSON lines or CSV, one row an article, or as pages in a WARC file."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn
 
 from newsportal.commands.context import moment, open_record
+from newsportal.commands.export_warc import write_warc
 from newsportal.errors import NewsportalError
 from newsportal.storage.base import Store, StoredArticle
 
@@ -33,6 +34,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 class Format(StrEnum):
     jsonl = "jsonl"
     csv = "csv"
+    warc = "warc"
 
 
 def register(app: typer.Typer) -> None:
@@ -46,10 +48,20 @@ def export(
     since: Annotated[str | None, typer.Option(help="Only from this date or time on (2026-03-01, 2026-03-01T08:30+08:00).")] = None,
     sources: Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")] = None,
 ) -> None:
-    """Write what is stored, one article a line or row."""
+    """Write what is stored: one article a line (jsonl), a row (csv) or a page (warc)."""
     start = moment(since)
+    if format is Format.warc:
+        _warc(out, sources, topic, start)
+        return
     with open_record(sources) as (_, store), _output(out) as stream:
         WRITERS[format](_counted(chosen(store, topic, start)), stream)
+
+
+def _warc(out: Path | None, sources: Path | None, topic: str | None, since: datetime | None) -> None:
+    if out is None:
+        raise typer.BadParameter("a WARC file needs a name: --out articles.warc.gz", param_hint="--out")
+    with open_record(sources) as (_, store):
+        write_warc(_counted(chosen(store, topic, since)), out)
 
 
 def chosen(store: Store, topic: str | None, since: datetime | None) -> Iterator[StoredArticle]:
