@@ -10,6 +10,7 @@ import unicodedata
 import warnings
 from functools import cache
 from importlib.resources import files
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uf
 
 SPACE = re.compile(r"\s+")
 WORD = re.compile(r"\w", re.UNICODE)
+NO_LETTERS = re.compile(r"[\W_]+")
 CJK = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 """Chinese characters (unified ideographs with extensions and compatibility forms)."""
 
@@ -35,18 +37,22 @@ def clean(text: str) -> str:
 
 
 def normalise(text: str) -> str:
-    """The form in which texts are compared: NFKC (full width becomes half width), simplified characters, lower case, cleaned."""
-    return clean(to_simplified(unicodedata.normalize("NFKC", text))).lower()
+    """The form in which texts are compared: NFKC (full width becomes half width), simplified characters, lower case, cleaned.
+
+    Characters alone decide, not words: where one has several simplified forms (瞭解 is 了解, 瞭望 stays) all of them become one, so
+    that both scripts come out alike. It is no text to read.
+    """
+    return clean(unicodedata.normalize("NFKC", text).translate(_joining())).lower()
 
 
 def letters(text: str) -> str:
     """The letters and digits of the normalised text alone: punctuation and white space differ between reposts."""
-    return "".join(character for character in normalise(text) if character.isalnum())
+    return NO_LETTERS.sub("", normalise(text))
 
 
 def chinese_share(text: str) -> float:
     """The share (0 to 1) of Chinese characters among the letters of ``text``."""
-    total = sum(1 for character in text if character.isalpha())
+    total = sum(map(str.isalpha, text))
     return len(CJK.findall(text)) / total if total else 0.0
 
 
@@ -73,29 +79,28 @@ def search_words(text: str) -> Iterator[str]:
             yield word
 
 
-@cache
-def _traditional() -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from opencc import OpenCC
-    return OpenCC("t2s")
-
-
-def to_simplified(text: str) -> str:
-    """Traditional Chinese as simplified; other text as it is (OpenCC's t2s tables)."""
-    if not CJK.search(text):
-        return text
-    return str(_traditional().convert(text))
-
-
 FOLDED_PLANES = 0x30000
 """Characters up to here are folded: the basic plane, the supplementary and the ideographic plane."""
 
+_MAKING = Lock()
+"""The tables of characters are made once, although all threads of a crawl ask for them at the same moment."""
 
-@cache
+
 def _folding() -> dict[int, str]:
     """One character for one: full width, compatibility form, traditional and capital become the plain one."""
-    simple = _simple_characters()
+    with _MAKING:
+        return _folding_table()
+
+
+def _joining() -> dict[int, str]:
+    """As :func:`_folding`, and all simplified forms of a character become one."""
+    with _MAKING:
+        return _joining_table()
+
+
+@cache
+def _folding_table() -> dict[int, str]:
+    simple = {traditional: forms[0] for traditional, forms in _simple_characters().items()}
     table: dict[int, str] = {}
     for code in range(0x41, FOLDED_PLANES):
         character = chr(code)
@@ -106,11 +111,35 @@ def _folding() -> dict[int, str]:
     return table
 
 
-def _simple_characters() -> dict[str, str]:
-    """OpenCC's table of single characters (the first choice where it gives several)."""
-    lines = (files("opencc") / "dictionary" / "TSCharacters.txt").read_text(encoding="utf-8").splitlines()
-    pairs = (line.split("\t") for line in lines if "\t" in line)
-    return {traditional: choices.split(" ")[0] for traditional, choices in pairs}
+@cache
+def _joining_table() -> dict[int, str]:
+    folded = _folding_table()
+    one: dict[str, str] = {}
+    several = [(old, new) for old, forms in _simple_characters().items() if len(forms) > 1 for new in forms]
+    words = [(old, new) for old_word, new_words in _dictionary("TSPhrases.txt") for old, new in zip(old_word, new_words[0], strict=False)]
+    for pair in (*several, *words):
+        first, second = (_end(one, folded.get(ord(character), character)) for character in pair)
+        if first != second:
+            one[second] = first
+    return {code: _end(one, plain) for code, plain in folded.items()} | {ord(form): _end(one, form) for form in one}
+
+
+def _end(one: dict[str, str], form: str) -> str:
+    while form in one:
+        form = one[form]
+    return form
+
+
+def _simple_characters() -> dict[str, list[str]]:
+    """Each traditional character with its simplified forms, the usual one first."""
+    return dict(_dictionary("TSCharacters.txt"))
+
+
+def _dictionary(name: str) -> list[tuple[str, list[str]]]:
+    """One of OpenCC's: each entry with its translations."""
+    lines = (files("opencc") / "dictionary" / name).read_text(encoding="utf-8").splitlines()
+    entries = (line.split("\t") for line in lines if "\t" in line)
+    return [(entry, translations.split(" ")) for entry, translations in entries]
 
 
 def fold_characters(text: str) -> str:
