@@ -146,13 +146,19 @@ _CLOSED_BY_NEXT = frozenset("p li dt dd tr td th option tbody thead tfoot colgro
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9:-]{0,40})[^<>]*>")
 
 
+STRIDE = 2_000
+"""Characters looked at in one go by :func:`_may_be_deep`: they hold at most 666 tags, on real pages below 100."""
+
+
 def _may_be_deep(text: str) -> bool:
-    """A quick look that is sure of shallow pages: every ``<`` opens, every ``</`` closes."""
+    """A quick look that is sure of shallow pages: every ``<`` opens, every ``</`` closes, those that close come first."""
     depth = 0
-    for part in text.split("</"):
-        depth = max(depth + part.count("<") - 1, 0)
-        if depth > MAX_DEPTH:
+    for start in range(0, len(text), STRIDE):
+        closed = text.count("</", start, start + STRIDE)
+        opened = text.count("<", start, start + STRIDE) - closed
+        if depth + opened > MAX_DEPTH:
             return True
+        depth = max(depth - closed, 0) + opened
     return False
 
 
@@ -268,14 +274,18 @@ def link_of(node: Element, base: str) -> str | None:
 
 
 SCHEME = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.-]*:")
+ABSOLUTE = re.compile(r"https?://[a-zA-Z0-9.-]+(?::\d+)?/[^\s?#;\\\x00-\x20]*(?:\?[^\s#;\\\x00-\x20]+)?")
+"""The common case, which needs no joining: three quarters of a page's links and pictures."""
 
 
 def join(base: str, href: str) -> str | None:
     """``href`` resolved against ``base``: an http(s) URL without fragment, or ``None`` (``javascript:``, ``mailto:``, garbage)."""
     href = href.strip()
+    if ABSOLUTE.fullmatch(href):
+        return href
     if not href or href.startswith("#") or (SCHEME.match(href) and not href.lower().startswith(("http:", "https:"))):
         return None
-    if any(ord(character) < 32 for character in href):
+    if not href.isprintable():
         href = re.sub(r"[\t\r\n]", "", href)
     try:
         joined = urljoin(base, href).partition("#")[0]

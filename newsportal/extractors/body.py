@@ -25,13 +25,10 @@ ALPHA: Final = 0.5
 
 SENTENCE: Final = re.compile("[。！？；，۔؟،।…]|[.!?;,](?:\\s|$)")
 
-NOTICE: Final = re.compile(
-    r"copyright|all rights reserved|©|版权所有|版權所有|著作權|未经.{0,12}(?:许可|授权)|ICP[备证]"
-    r"|^\s*(?:免责声明|免責聲明|郑重声明|特别声明)"
-    r"|\{[^{}]{0,200}:[^{}]{0,200};|function\s*\(|^\s*var\s",
-    re.IGNORECASE,
-)
-"""Legal notices and code that stand in the page as text."""
+NOTICE: Final = ("copyright", "all rights reserved", "©", "版权所有", "版權所有", "著作權", "icp备", "icp证")
+NOTICE_FIRST: Final = ("免责声明", "免責聲明", "郑重声明", "特别声明", "var ")
+NOTICE_FORM: Final = re.compile(r"未经.{0,12}(?:许可|授权)|\{[^{}]{0,200}:[^{}]{0,200};|function\s*\(")
+"""Legal notices and code that stand in the page as text: words, words at the start, forms (of lower-case text)."""
 
 NOTICE_CHARS: Final = 400
 
@@ -106,7 +103,11 @@ def is_aside(node: dom.Element) -> bool:
 
 def is_valid(text: str) -> bool:
     """Whether a text node reads like a sentence (definition 2.6, or a sentence mark) and is no code and no legal notice."""
-    return (STOP_WORD.search(text) is not None or SENTENCE.search(text) is not None) and not NOTICE.search(text[:NOTICE_CHARS])
+    return (SENTENCE.search(text) is not None or STOP_WORD.search(text) is not None) and not _is_notice(text[:NOTICE_CHARS].lower())
+
+
+def _is_notice(text: str) -> bool:
+    return text.lstrip().startswith(NOTICE_FIRST) or any(word in text for word in NOTICE) or NOTICE_FORM.search(text) is not None
 
 
 class Survey:
@@ -180,7 +181,8 @@ class Survey:
         before = {node: (counts.valid, counts.pieces) for node, counts in self.counts.items()}
         for by_name in (is_aside, lambda node: node.tag in ASIDES):
             for node in self.nodes[1:]:
-                if node not in self.beside and by_name(node) and self._may_go(self.counts[node].valid, total):
+                valid = self.counts[node].valid
+                if valid and node not in self.beside and self._may_go(valid, total) and by_name(node):
                     self._take_out(node)
             left = self.counts[self.body].valid
             if left >= ENOUGH * total or (self.beside and left >= ENOUGH_CHARS):
