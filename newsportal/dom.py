@@ -19,7 +19,7 @@ from lxml.cssselect import CSSSelector
 from lxml.html import HtmlElement as Element
 
 from newsportal.encoding import decode
-from newsportal.text import clean
+from newsportal.text import CONTROL, INVISIBLE, clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,8 +82,11 @@ class Document:
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
-        """The visible text of the whole page, a cleaned line each; made once for all who look for dates and names in it."""
-        return tuple(lines_of(self.root))
+        """The visible text of the whole page, a cleaned line each; made once for all who look for dates and names in it.
+
+        A tab stands where an inline element begins or ends: 「来源：某网」 and 「作者：某某」 in two ``span`` are two statements.
+        """
+        return tuple(_marked_line(line) for line in _tidy("\u2028".join(_text(self.root, "\n"))).split("\n") if not line.isspace())
 
     def css(self, selector: str) -> list[Element]:
         return css(self.root, selector)
@@ -225,7 +228,12 @@ def xpath(node: Element, expression: str) -> list[object]:
 
 def text_of(node: Element) -> str:
     """The visible text below ``node`` on one line, cleaned."""
-    return clean("".join(_pieces(node, " ")))
+    return clean("".join(_text(node, " ")))
+
+
+def _tidy(text: str) -> str:
+    """What :func:`clean` takes out of one line, out of many at once."""
+    return text if text.isascii() and CONTROL.search(text) is None else CONTROL.sub(" ", INVISIBLE.sub("", text))
 
 
 def html_of(node: Element) -> str:
@@ -235,8 +243,13 @@ def html_of(node: Element) -> str:
 
 def lines_of(node: Element) -> list[str]:
     """The visible text below ``node``, a cleaned paragraph a line, no empty lines."""
-    lines = (clean(line) for line in "".join(_pieces(node, "\n")).split("\n"))
+    lines = (" ".join(line.split()) for line in _tidy("".join(_text(node, "\n"))).split("\n"))
     return [line for line in lines if line]
+
+
+def _marked_line(line: str) -> str:
+    parts = (" ".join(part.split()) for part in line.strip().split("\u2028"))
+    return "\t".join(part for part in parts if part)
 
 
 def pieces(top: Element, skipped: frozenset[str] = SKIPPED) -> Iterator[tuple[Literal["text", "break"], str]]:
@@ -264,8 +277,27 @@ def pieces(top: Element, skipped: frozenset[str] = SKIPPED) -> Iterator[tuple[Li
                 yield "text", node.tail if kept else node.tail.replace("\n", " ")
 
 
-def _pieces(top: Element, brk: str) -> Iterator[str]:
-    return (brk if kind == "break" else text for kind, text in pieces(top))
+def _text(top: Element, brk: str) -> list[str]:
+    """What :func:`pieces` gives with ``brk`` for breaks, without the price of its steps: every page goes through here thrice."""
+    found: list[str] = []
+    walk = etree.iterwalk(top, events=("start", "end"))
+    kept = 0
+    for event, node in walk:
+        tag = node.tag
+        if event == "start":
+            if tag in SKIPPED and node is not top:
+                walk.skip_subtree()
+                continue
+            text = node.text
+            kept += tag == "pre"
+        else:
+            text = None if node is top else node.tail
+            kept -= tag == "pre"
+        if tag in BREAKING:
+            found.append(brk)
+        if text:
+            found.append(text if kept else text.replace("\n", " "))
+    return found
 
 
 def link_of(node: Element, base: str) -> str | None:

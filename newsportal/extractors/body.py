@@ -12,9 +12,9 @@ What differs from the thesis, and why:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import Final
 
 from newsportal import dom
@@ -23,7 +23,8 @@ from newsportal.text import STOP_WORD, visible_length
 ALPHA: Final = 0.5
 """Thesis E, 2.4.3."""
 
-SENTENCE: Final = re.compile("[。！？；，۔؟،।…]|[.!?;,](?:\\s|$)")
+SENTENCE: Final = re.compile(r"[。！？；，۔؟،।….!?;,](?:(?<![.!?;,])|\s|$)")
+"""A mark of a language that needs no space after it, or one before a space. (One class of characters first: twice as fast.)"""
 
 NOTICE: Final = ("copyright", "all rights reserved", "©", "版权所有", "版權所有", "著作權", "icp备", "icp证")
 NOTICE_FIRST: Final = ("免责声明", "免責聲明", "郑重声明", "特别声明", "var ")
@@ -75,12 +76,16 @@ ENOUGH: Final = 0.3
 
 @dataclass(slots=True)
 class Counts:
-    """Of everything below one element: valid characters, all visible characters, those in links, valid text nodes."""
+    """Of everything below one element: valid characters, all visible characters, those in links, valid text nodes.
+
+    ``inside`` says that the element is a link or inside one.
+    """
 
     valid: int = 0
     text: int = 0
     linked: int = 0
     pieces: int = 0
+    inside: bool = False
 
 
 @lru_cache(maxsize=4096)
@@ -116,58 +121,45 @@ class Survey:
     def __init__(self, body: dom.Element, heading: str | None = None) -> None:
         self.body = body
         self.heading = heading
-        self.counts: dict[dom.Element, Counts] = {}
-        self.nodes: list[dom.Element] = []
-        self.asides: list[dom.Element] = []
-        linked: dict[dom.Element, bool] = {}
-        for node in self._visible(body):
-            parent = node.getparent()
-            inside = node is not body and linked[parent]
-            linked[node] = inside or node.tag == "a"
-            counts = self.counts[node] = Counts()
-            self.nodes.append(node)
-            if node.text:
-                self._add(counts, node.text, linked[node])
-            if node.tail and node is not body:
-                self._add(self.counts[parent], node.tail, inside)
-        self._sum()
+        self.counts: dict[dom.Element, Counts] = {body: Counts()}
+        self._count()
+        self.nodes = list(self.counts)
+        self.beside = self._ancestors_of_heading()
+        self._leave_asides_out()
 
-    def _visible(self, body: dom.Element) -> Iterator[dom.Element]:
-        """Elements in document order. What never holds text is left out, but the text after it is not."""
-        left_out: set[dom.Element] = set()
-        for node in body.iter():
-            parent = node.getparent()
-            if parent in left_out and node is not body:
-                left_out.add(node)
+    def _count(self) -> None:
+        """Every element with its text in document order, then children to parents, from the leaves up.
+
+        What never holds text is left out with all below it, but the text after it is not.
+        """
+        counts, pairs = self.counts, []
+        self._add(counts[self.body], self.body.text)
+        for node in islice(self.body.iter(), 1, None):
+            above = counts.get(node.getparent())
+            if above is None:
                 continue
-            if node.tag in NEVER:
-                left_out.add(node)
-                if node.tail and parent in self.counts:
-                    self._add(self.counts[parent], node.tail, linked=False)
-                continue
-            yield node
-
-    def _add(self, counts: Counts, text: str, linked: bool) -> None:
-        length = visible_length(text)
-        if not length:
-            return
-        counts.text += length
-        if linked and (length < LONG_LINK or not SENTENCE.search(text)):
-            counts.linked += length
-        elif is_valid(text):
-            counts.valid += length
-            counts.pieces += 1
-
-    def _sum(self) -> None:
-        """Add children to parents, from the leaves up; then take asides out of all that holds them."""
-        for node in reversed(self.nodes[1:]):
-            here, above = self.counts[node], self.counts[node.getparent()]
+            self._add(above, node.tail)
+            tag = node.tag
+            if tag not in NEVER:
+                here = counts[node] = Counts(inside=above.inside or tag == "a")
+                self._add(here, node.text)
+                pairs.append((here, above))
+        for here, above in reversed(pairs):
             above.valid += here.valid
             above.text += here.text
             above.linked += here.linked
             above.pieces += here.pieces
-        self.beside = self._ancestors_of_heading()
-        self._leave_asides_out()
+
+    def _add(self, counts: Counts, text: str | None) -> None:
+        length = visible_length(text) if text else 0
+        if not text or not length:
+            return
+        counts.text += length
+        if counts.inside and (length < LONG_LINK or not SENTENCE.search(text)):
+            counts.linked += length
+        elif is_valid(text):
+            counts.valid += length
+            counts.pieces += 1
 
     def _ancestors_of_heading(self) -> frozenset[dom.Element]:
         for node in self.nodes:

@@ -107,12 +107,20 @@ def _time_element(document: dom.Document, fetched: datetime, zone: tzinfo) -> da
 
 def _beside_title(document: dom.Document, fetched: datetime, zone: tzinfo, heading: str | None) -> datetime | None:
     lines = document.lines
-    place = next((number for number, line in enumerate(lines) if heading and line == heading), None)
-    seen = [Seen(number, line, written) for number, line in enumerate(lines) for written in _dates(line, fetched, zone)]
-    if not seen:
-        return None
-    best = max(seen, key=lambda one: _score(one, place))
-    return best.written.when if _score(best, place) > 0 else None
+    place = next((number for number, line in enumerate(lines) if heading and _same(line, heading)), None)
+    best, most = None, 0.0
+    for number in sorted(range(len(lines)), key=lambda number: (-_at_most(number, place), number)):
+        if _at_most(number, place) <= most:
+            break
+        for written in _dates(lines[number], fetched, zone):
+            score = _score(Seen(number, lines[number], written), place)
+            if score > most:
+                best, most = written.when, score
+    return best
+
+
+def _same(line: str, heading: str) -> bool:
+    return line == heading or ("\t" in line and "".join(line.split()) == "".join(heading.split()))
 
 
 def _dates(line: str, fetched: datetime, zone: tzinfo) -> Iterator[Written]:
@@ -129,10 +137,27 @@ def _score(seen: Seen, place: int | None) -> float:
         score -= 3.0
     if written.relative:
         score -= 2.5
-    if place is not None:
-        distance = seen.line - place
-        score += 3.0 - distance / 10 if 0 <= distance <= 30 else 1.0 if -8 <= distance < 0 else -1.0
-    return score - seen.line / 500
+    return score + _nearness(seen.line, place)
+
+
+MOST: Final = 4.5
+"""What :func:`_score` can be without :func:`_nearness`."""
+
+
+def _at_most(line: int, place: int | None) -> float:
+    """The score that no date in this line can exceed: the likeliest lines are read first, and most are never read."""
+    return MOST + _nearness(line, place)
+
+
+def _nearness(line: int, place: int | None) -> float:
+    distance = line - place if place is not None else None
+    if distance is None:
+        near = 0.0
+    elif 0 <= distance <= 30:
+        near = 3.0 - distance / 10
+    else:
+        near = 1.0 if -8 <= distance < 0 else -1.0
+    return near - line / 500
 
 
 def url_date(url: str, fetched: datetime, zone: tzinfo) -> datetime | None:
