@@ -92,8 +92,7 @@ def decode(body: bytes, content_type: str | None = None) -> tuple[str, str]:
     wide = _utf16(body)
     if wide:
         return body.decode(wide, "replace"), wide
-    declared = list(dict.fromkeys(_declared(body, content_type)))
-    if "iso2022_jp" in declared and b"\x1b$" in body:
+    if b"\x1b$" in body and "iso2022_jp" in _declared(body, content_type):
         return body.decode("iso2022_jp", "replace"), "iso2022_jp"
     try:
         return body.decode("utf-8"), "utf-8"
@@ -102,7 +101,8 @@ def decode(body: bytes, content_type: str | None = None) -> tuple[str, str]:
     sample = _sample(body)
     if _nearly_utf8(sample):
         return body.decode("utf-8", "replace"), "utf-8"
-    codec = _best_reading(sample, [name for name in declared if name not in ("utf-8", "utf-16-le", "utf-16-be")])
+    declared = [name for name in dict.fromkeys(_declared(body, content_type)) if not name.startswith("utf")]
+    codec = _best_reading(sample, declared)
     return body.decode(codec, "replace"), codec
 
 

@@ -163,18 +163,15 @@ _STOP_WORDS = (
     "он на я с со как а то все она так его но да ты к у же вы за бы по ve bir bu için ile çok het een van niet te zijn op aan met voor "
     "och att det som på av är för har"
 )
-_LONGEST_FIRST = sorted(set(_STOP_WORDS.split()), key=lambda word: (-len(word), word))
-STOP_WORD = re.compile(
-    rf"[{_STOP_CHARACTERS}のはをがにでとも은는이가을를의에]|(?<!\w)(?:{'|'.join(_LONGEST_FIRST)})(?!\w)",
-    re.IGNORECASE,
-)
-"""A stop word of Chinese (as characters, so that no cutting is needed), Japanese, Korean or a European language: without one a text is
-hardly a sentence (thesis E, definition 2.6)."""
+STOP_WORDS = frozenset(_STOP_WORDS.split())
+STOP_CHARACTER = re.compile(f"[{_STOP_CHARACTERS}のはをがにでとも은는이가을를의에]")
+WORDS = re.compile(r"\w+")
 
 
 def has_stop_word(text: str) -> bool:
-    """Whether ``text`` holds a word that only sentences need."""
-    return STOP_WORD.search(text) is not None
+    """Whether ``text`` holds a word that only sentences need: a stop word of Chinese (as characters, so that no cutting is needed),
+    Japanese, Korean or a European language (thesis E, definition 2.6)."""
+    return (not text.isascii() and STOP_CHARACTER.search(text) is not None) or not STOP_WORDS.isdisjoint(WORDS.findall(text.lower()))
 
 
 def visible_length(text: str) -> int:

@@ -18,7 +18,7 @@ from itertools import islice
 from typing import Final
 
 from newsportal import dom
-from newsportal.text import STOP_WORD, visible_length
+from newsportal.text import has_stop_word, visible_length
 
 ALPHA: Final = 0.5
 """Thesis E, 2.4.3."""
@@ -108,7 +108,7 @@ def is_aside(node: dom.Element) -> bool:
 
 def is_valid(text: str) -> bool:
     """Whether a text node reads like a sentence (definition 2.6, or a sentence mark) and is no code and no legal notice."""
-    return (SENTENCE.search(text) is not None or STOP_WORD.search(text) is not None) and not _is_notice(text[:NOTICE_CHARS].lower())
+    return (SENTENCE.search(text) is not None or has_stop_word(text)) and not _is_notice(text[:NOTICE_CHARS].lower())
 
 
 def _is_notice(text: str) -> bool:

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from newsportal import dom
 from newsportal.extractors.metadata import Metadata
-from newsportal.text import CJK, STOP_WORD, chinese_share, clean, fold_characters
+from newsportal.text import CJK, chinese_share, clean, fold_characters
 
 MAX_BYLINES: Final = 2000
 MAX_BYLINE_CHARS: Final = 160
@@ -84,6 +84,7 @@ def origin(document: dom.Document, meta: Metadata, language: str | None) -> str 
 
 KANA: Final = re.compile("[\u3041-\u30fa]")
 HANGUL: Final = re.compile("[\uac00-\ud7a3]")
+ENGLISH: Final = re.compile(r"\b(?:the|of|and|to|is|that)\b", re.IGNORECASE)
 SAMPLE: Final = 3000
 
 
@@ -99,8 +100,7 @@ def language(document: dom.Document, meta: Metadata, lines: Sequence[str]) -> st
         return "zh-Hant" if _is_traditional(text) else "zh"
     if told and not told.startswith(("zh", "ja", "ko")) and 2 <= len(told.split("-")[0]) <= 3:
         return told.split("-")[0]
-    english = sum(1 for word in STOP_WORD.findall(text) if word.lower() in ("the", "of", "and", "to", "is", "that"))
-    return "en" if english > len(text) / 100 else None
+    return "en" if len(ENGLISH.findall(text)) > len(text) / 100 else None
 
 
 def _is_traditional(text: str) -> bool:
