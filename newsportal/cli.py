@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
@@ -61,6 +62,9 @@ def _options(
 
 def main(arguments: list[str] | None = None) -> None:
     """The entry point: errors of ours are told in one line, without a traceback, with exit status 1."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal of another encoding (GBK) must not end a command
     try:
         app(arguments)
     except NewsportalError as error:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from newsportal import report
+from newsportal.commands import hints
 from newsportal.commands.progress import Progress
 from newsportal.errors import NewsportalError
 from newsportal.sources import Sources, load
@@ -145,8 +146,10 @@ def crawl(
         raise typer.BadParameter("--once visits everything, --due only what is due: give one of them")
     known = load(sources)
     ask = Ask(chosen(spider, topic, source, known), topic, source, due, sources, replay, archive, log_level.upper(), log_file)
+    if not as_json and (word := hints.packaged(known)):
+        typer.echo(word, err=True)
     result = run(ask, progress=sys.stderr.isatty() and not as_json)
     if as_json:
         typer.echo(json.dumps(report.to_dict(result), ensure_ascii=False))
     else:
-        typer.echo(report.table(result))
+        typer.echo("\n".join((report.table(result), *hints.after(result, known))))

@@ -8,16 +8,16 @@ import sqlite3
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
-from urllib.parse import urlsplit
 
 import typer
 from rich.console import Console
 
-from newsportal import egress, text
-from newsportal.errors import EgressDenied, NewsportalError
+from newsportal import text
+from newsportal.commands import hints
+from newsportal.commands.network import hosts, known_hosts
+from newsportal.errors import NewsportalError
 from newsportal.search import open_index
 from newsportal.sources import Sources, load
 from newsportal.storage import open_store
@@ -70,16 +70,16 @@ def findings(path: Path | None, *, network: bool) -> Iterator[Finding]:
     try:
         known = load(path)
     except (NewsportalError, OSError) as error:
-        yield Finding("sources.yaml", False, str(error), "mend the lines named, or start from the sources.yaml that comes with newsportal")
+        yield Finding("sources.yaml", False, str(error), "mend the lines named, or start anew: newsportal source init --force")
         return
     counts = f"{len(known.topics)} topics, {len(known.feeds)} feeds, {len(known.regions)} regions"
-    yield Finding("sources.yaml", True, counts)
+    none_here = hints.packaged(known)
+    yield Finding("sources.yaml", None if none_here else True, none_here or f"{known.path}: {counts}")
     yield _tried("store", lambda: _store(known), "name another place under store: in sources.yaml")
-    yield _tried("search index", lambda: _index(known), "delete the index file; it is built anew")
+    yield _tried("search index", lambda: _index(known), "delete the index file if there is one; it is built anew")
     yield _disk(known)
     if network:
         yield _network(known)
-    yield from _extras()
 
 
 def _python() -> Finding:
@@ -132,25 +132,8 @@ def _disk(sources: Sources) -> Finding:
 
 
 def _network(sources: Sources) -> Finding:
-    hosts = list(dict.fromkeys(urlsplit(feed.url).hostname or "" for feed in sources.feeds if feed.enabled))[:5]
-    if not hosts:
-        return Finding("network", None, "no feed to ask")
-    policy = egress.Policy(allow_private=tuple(sources.politeness.allow_private))
-    reached = [host for host in hosts if _resolves(host, policy)]
-    says = f"{len(reached)} of {len(hosts)} hosts have an address"
-    return Finding("network", bool(reached), says, "without a network the portal still serves; try `make demo` or --replay")
-
-
-def _resolves(host: str, policy: egress.Policy) -> bool:
-    try:
-        return bool(egress.resolve(host, policy))
-    except (OSError, EgressDenied):
-        return False
-
-
-def _extras() -> Iterator[Finding]:
-    for what, module, extra in (("rendered pages", "scrapy_playwright", "render"), ("Spark", "pyspark", "spark")):
-        here = find_spec(module) is not None
-        yield Finding(what, True if here else None, "installed" if here else "not installed", f"pip install 'newsportal[{extra}]'")
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    yield Finding("Chromium", True if chromium else None, chromium or "not installed", "sudo apt install chromium")
+    asked, reached = hosts(sources), known_hosts(sources)
+    if not asked:
+        return Finding("network", None, "no feed and no region to ask")
+    says = f"{len(reached)} of {len(asked)} hosts have an address" + ("" if reached else f" (asked for: {', '.join(asked)})")
+    return Finding("network", bool(reached), says, "check the connection; the portal serves without it what is stored")

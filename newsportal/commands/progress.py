@@ -59,5 +59,8 @@ class Progress:
 def _total(crawler: Crawler) -> SourceReport:
     from newsportal.extensions import RunReport
 
-    extension = crawler.get_extension(RunReport) if crawler.crawling else None
+    try:
+        extension = crawler.get_extension(RunReport)
+    except RuntimeError:  # the first look may come before the crawler has made its extensions
+        extension = None
     return add_up("", extension.ledger.report() if extension is not None else ())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import webbrowser
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -47,8 +47,9 @@ def run(
     *,
     open_browser: bool = False,
     allow_hosts: Sequence[str] = (),
+    once_open: Callable[[], None] = lambda: None,
 ) -> None:
-    """Open store and index, say the address, serve until SIGTERM or Ctrl-C, close both.
+    """Open store and index, say the address, call ``once_open``, serve until SIGTERM or Ctrl-C, close both.
 
     Raises ``SourcesError`` and ``CannotListen`` before anything is opened, ``StoreError`` when the store cannot be.
     """
@@ -63,6 +64,7 @@ def run(
         if port is None and listening.getsockname()[1] != DEFAULT_PORT:
             console.print(f"port {DEFAULT_PORT} is in use; taking the next free one")
         console.print(f"{found.portal.title}: {address}  (Ctrl-C to stop)")
+        once_open()
         if open_browser:
             threading.Timer(BROWSER_DELAY, webbrowser.open, [address]).start()
         serve_forever(app, host, listening=listening)

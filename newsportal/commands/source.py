@@ -15,6 +15,7 @@ from rich.text import Text
 from ruamel.yaml.comments import CommentedMap
 
 from newsportal import engines
+from newsportal.commands import hints
 from newsportal.commands.discovery import Proposal, free_name, propose
 from newsportal.commands.trial import Reading, Trial, article, engine_trial, fetcher, query_for, trials
 from newsportal.errors import NewsportalError, SourcesError
@@ -106,7 +107,8 @@ def check(sources: SourcesFile = None, as_json: AsJson = False) -> None:
         raise typer.Exit(1) from error
     if not as_json:
         count = sum(1 for source in known.all() if source.enabled)
-        typer.echo(f"{known.path or 'the packaged sources.yaml'}: no mistakes; {count} topics and sources enabled")
+        none = "" if count else ": nothing will be visited; add a feed or a channel with `newsportal source add https://...`"
+        typer.echo(hints.packaged(known) or f"{known.path}: no mistakes; {count} topics and sources enabled{none}")
 
 
 @app.command()
@@ -128,7 +130,7 @@ def init(
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"{SCHEMA_LINE}{SCHEMA_NAME}\n{rest}" if first.startswith(SCHEMA_LINE) else text, "utf-8")
     path.with_name(SCHEMA_NAME).write_text(schema_text(), "utf-8")
-    typer.echo(f"{path} written; look at it, then: newsportal crawl")
+    typer.echo(f"{path} written; look at it, then: newsportal up")
 
 
 @app.command()

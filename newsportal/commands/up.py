@@ -15,11 +15,17 @@ import typer
 from rich.console import Console
 
 from newsportal import report
-from newsportal.commands import serve
-from newsportal.sources import load
+from newsportal.commands import hints, network, serve
+from newsportal.commands.hints import counted
+from newsportal.errors import StoreError
+from newsportal.sources import Sources, load
+from newsportal.storage import open_store
 
 DEFAULT_EVERY = 10.0
 """Minutes. Sources say themselves how often they are due; this is how often we look."""
+
+RETRY_OFFLINE = 0.5
+"""Minutes between two looks for a network that is away. Only names are looked up: it costs no site a request."""
 
 STOP_PATIENCE = 20.0
 """Seconds a crawl gets to end by itself."""
@@ -28,18 +34,28 @@ STOP_PATIENCE = 20.0
 class Crawls(threading.Thread):
     """Starts ``newsportal crawl --due`` again and again, never two at a time, and tells what each brought."""
 
-    def __init__(self, sources: Path | None, every: float, console: Console) -> None:
+    def __init__(self, sources: Path | None, known: Sources, every: float, console: Console, *, everything: bool = False) -> None:
         super().__init__(daemon=True, name="crawls")
         self._sources = sources
+        self._known = known
         self._every = every
         self._console = console
+        self._everything = everything
         self._done = threading.Event()
         self._child: subprocess.Popen[str] | None = None
 
     def run(self) -> None:
         while not self._done.is_set():
             self._crawl()
-            self._done.wait(self._every * 60)
+            if self._everything:
+                self._await_network()
+            else:
+                self._done.wait(self._every * 60)
+
+    def _await_network(self) -> None:
+        while not self._done.wait(RETRY_OFFLINE * 60):
+            if not network.away(self._known):
+                return
 
     def stop(self) -> None:
         """Ask a running crawl to end, and wait for it."""
@@ -53,7 +69,8 @@ class Crawls(threading.Thread):
                 child.kill()
 
     def _crawl(self) -> None:
-        command = [sys.executable, "-m", "newsportal", "crawl", "--due", "--json", "--log-level", "ERROR"]
+        which = "--once" if self._everything else "--due"
+        command = [sys.executable, "-m", "newsportal", "crawl", which, "--json", "--log-level", "ERROR"]
         if self._sources is not None:
             command += ["--sources", str(self._sources)]
         self._say("crawling what is due ...")
@@ -69,16 +86,27 @@ class Crawls(threading.Thread):
             )
 
     def _tell(self, run: report.Run) -> None:
-        total = run.total
+        self._everything = hints.offline(run) and network.away(self._known)
         if not run.sources:
             self._say("nothing is due")
             return
-        self._say(f"{total.stored} new stories, {total.folded} folded, {total.known} known, {total.failures} pages failed")
+        self._say(summary(run))
         for line in report.reasons(run):
             self._say(f"  {line}")
+        if self._everything:
+            self._say("there is no network; the portal serves what is stored, and the crawl goes on as soon as there is one")
 
     def _say(self, text: str) -> None:
         self._console.print(f"{datetime.now().astimezone():%H:%M:%S} {text}")
+
+
+def summary(run: report.Run) -> str:
+    """What a crawl brought, in one line."""
+    total = run.total
+    failures = {"page": total.failures, "list page": sum(total.list_failed.values())}
+    failed = " and ".join(counted(number, what) for what, number in failures.items() if number)
+    brought = f"{counted(total.stored, 'new story')}, {total.folded} folded, {total.known} known"
+    return f"{brought}, failed: {failed}" if failed else brought
 
 
 def register(app: typer.Typer) -> None:
@@ -92,11 +120,24 @@ def up(
     every: Annotated[float, typer.Option(min=0.1, help="Minutes between two looks at what is due.")] = DEFAULT_EVERY,
 ) -> None:
     """Serve the portal and keep it up to date: crawl what is due, again and again."""
-    load(sources)  # every mistake is told before anything starts
+    known = load(sources)  # every mistake is told before anything starts
     console = Console(emoji=False, highlight=False, markup=False, soft_wrap=True)
-    crawls = Crawls(sources, every, console)
-    crawls.start()
+    if word := hints.packaged(known):
+        console.print(word)
+    crawls = Crawls(sources, known, every, console, everything=_was_offline(known))
     try:
-        serve.run(host, port, sources)
+        serve.run(host, port, sources, once_open=crawls.start)  # no crawl for a portal that cannot open
     finally:
         crawls.stop()
+
+
+def _was_offline(known: Sources) -> bool:
+    """Whether the latest crawl reached nothing: its sources need not wait for their turn, for nobody was asked."""
+    try:
+        store = open_store(known.store, create=False)
+    except StoreError:
+        return False
+    try:
+        return any(hints.offline(run) for run in store.runs(1))
+    finally:
+        store.close()

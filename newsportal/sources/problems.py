@@ -81,8 +81,11 @@ def _no_text(details: ErrorDetails, path: Path) -> Told:
 
 def _no_mapping(details: ErrorDetails, path: Path) -> Told:
     allowed = listed(keys_at(path))
-    dash = "a '-' at the start of the line makes a list: leave it out" if isinstance(details["input"], list) else None
-    return f"found {shown(details['input'])}; allowed: a mapping with {allowed}", dash
+    written = details["input"]
+    hint = "a '-' at the start of the line makes a list: leave it out" if isinstance(written, list) else None
+    if isinstance(written, str) and "：" in written:
+        hint = "a full-width colon (：) stands here: write ': '"
+    return f"found {shown(written)}; allowed: a mapping with {allowed}", hint
 
 
 def _no_list(details: ErrorDetails, path: Path) -> Told:

@@ -1,0 +1,40 @@
+"""What a newcomer should be told beside a result: which file is meant, and what to do when a crawl brought nothing."""
+
+from __future__ import annotations
+
+from newsportal.report import Run
+from newsportal.sources import Sources
+
+UNREACHED = frozenset({"robots-unreachable", "dns", "connection", "timeout"})
+"""Reasons under which nothing of a host was seen. If all list pages fail so, it is rather our network than theirs."""
+
+NO_NETWORK = "nothing could be reached: is there a network? `newsportal doctor` looks closer"
+
+
+def offline(run: Run) -> bool:
+    """Whether every list page asked for failed before its host answered."""
+    total = run.total
+    return bool(total.list_failed) and not total.list_pages and not total.not_modified and UNREACHED.issuperset(total.list_failed)
+
+
+def after(run: Run, known: Sources) -> list[str]:
+    """What to say below the report, a line each; mostly nothing."""
+    if not run.sources and not any(source.enabled for source in (*known.topics, *known.feeds, *known.regions)):
+        return ["there is nothing to visit yet: add a feed or a channel with `newsportal source add https://...`"]
+    found = [NO_NETWORK] if offline(run) else []
+    if left := run.total.left:
+        found.append(f"{counted(left, 'link')} left when the crawl ended: the next one takes them up")
+    return found
+
+
+def packaged(known: Sources) -> str | None:
+    """The word to say when there is no file and the one that comes with newsportal is used; None when there is one."""
+    if known.path is None or known.path.exists():
+        return None
+    return f"no {known.path.name} here or above: using the one that comes with newsportal. For your own: newsportal source init"
+
+
+def counted(number: int, what: str) -> str:
+    """``1 link``, ``2 links``, ``2 stories``."""
+    many = f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
+    return f"{number} {what if number == 1 else many}"

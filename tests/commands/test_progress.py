@@ -1,0 +1,16 @@
+"""The live table of a crawl."""
+
+from __future__ import annotations
+
+from scrapy.crawler import Crawler
+from scrapy.settings import Settings
+
+from newsportal.commands.progress import Progress
+from newsportal.spiders.rss import RssSpider
+
+
+def test_a_look_before_the_crawler_has_its_extensions_shows_zeros() -> None:
+    crawler = Crawler(RssSpider, Settings())
+    crawler.crawling = True  # as in the first moments of a crawl
+    columns = Progress([crawler], enabled=False)._table().columns
+    assert [list(column.cells) for column in columns] == [["rss"], *[["0"]] * 8]
