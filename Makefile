@@ -16,10 +16,10 @@ help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 run: $(RUN_READY)  ## set up, crawl what sources.yaml says, and serve the portal
-	$(BIN)/newsportal up --host $(HOST) $(if $(PORT),--port $(PORT))
+	@$(BIN)/newsportal up --host $(HOST) $(if $(PORT),--port $(PORT))
 
 demo: $(RUN_READY)  ## the same on a made-up Web, without any network
-	$(BIN)/python tests/site/demo.py --host $(HOST) $(if $(PORT),--port $(PORT))
+	@$(BIN)/python tests/site/demo.py --host $(HOST) $(if $(PORT),--port $(PORT))
 
 test: $(TEST_READY) tools check  ## set up and run all checks and tests
 	$(BIN)/python -m pytest -q -m "not slow and not browser" -n 2
@@ -39,18 +39,19 @@ $(VENV)/bin/python:
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq && apt-get install -y -qq python3-venv >/dev/null; \
 	  else echo "Python's venv module is missing; install it with: sudo apt install python3-venv"; exit 1; fi; }
-	$(PYTHON) -m venv $(VENV)
+	@$(PYTHON) -m venv $(VENV)
 
 $(RUN_READY): requirements/run.txt pyproject.toml | $(VENV)/bin/python
 	@echo "Installing (once, about a minute) ..."
-	$(PIP) install --require-hashes -r requirements/build.txt
-	$(PIP) install --require-hashes --no-build-isolation -r requirements/run.txt
-	$(PIP) install --no-deps --no-build-isolation -e .
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip >/dev/null  # a set-up that was interrupted
+	@$(PIP) install --require-hashes -r requirements/build.txt
+	@$(PIP) install --require-hashes --no-build-isolation -r requirements/run.txt
+	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(TEST_READY): requirements/test.txt $(RUN_READY)
 	@echo "Installing the tests' tools (once) ..."
-	$(PIP) install --require-hashes --no-build-isolation -r requirements/test.txt
+	@$(PIP) install --require-hashes --no-build-isolation -r requirements/test.txt
 	@touch $@
 
 tools:  ## the system's tools for the tests (Chromium), where we may install them
