@@ -17,9 +17,11 @@ import typer
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn
 
+from newsportal.commands import hints
 from newsportal.commands.context import moment, open_record
 from newsportal.commands.export_warc import write_warc
 from newsportal.errors import NewsportalError
+from newsportal.sources import Sources
 from newsportal.storage.base import Store, StoredArticle
 
 CSV_COLUMNS = (
@@ -53,15 +55,22 @@ def export(
     if format is Format.warc:
         _warc(out, sources, topic, start)
         return
-    with open_record(sources) as (_, store), _output(out) as stream:
+    with open_record(sources) as (known, store), _output(out) as stream:
+        _warn(known, topic)
         WRITERS[format](_counted(chosen(store, topic, start)), stream)
 
 
 def _warc(out: Path | None, sources: Path | None, topic: str | None, since: datetime | None) -> None:
     if out is None:
         raise typer.BadParameter("a WARC file needs a name: --out articles.warc.gz", param_hint="--out")
-    with open_record(sources) as (_, store):
+    with open_record(sources) as (known, store):
+        _warn(known, topic)
         write_warc(_counted(chosen(store, topic, since)), out)
+
+
+def _warn(known: Sources, topic: str | None) -> None:
+    if word := hints.unknown_topic(known, topic):
+        typer.echo(word, err=True)
 
 
 def chosen(store: Store, topic: str | None, since: datetime | None) -> Iterator[StoredArticle]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from newsportal.report import Run
 from newsportal.sources import Sources
+from newsportal.sources.spelling import did_you_mean
 
 UNREACHED = frozenset({"robots-unreachable", "dns", "connection", "timeout"})
 """Reasons under which nothing of a host was seen. If all list pages fail so, it is rather our network than theirs."""
@@ -32,6 +33,15 @@ def packaged(known: Sources) -> str | None:
     if known.path is None or known.path.exists():
         return None
     return f"no {known.path.name} here or above: using the one that comes with newsportal. For your own: newsportal source init"
+
+
+def unknown_topic(known: Sources, topic: str | None) -> str | None:
+    """The word to say for a topic that the file does not have (what is stored may still carry it); None when it has it."""
+    names = [item.name for item in known.topics]
+    if topic is None or topic in names:
+        return None
+    near = did_you_mean(topic, names)
+    return f"sources.yaml has no topic {topic!r}; it has: {', '.join(names) or 'none'}" + (f" ({near})" if near else "")
 
 
 def counted(number: int, what: str) -> str:

@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from newsportal.commands import hints
 from newsportal.commands.context import moment, open_all
 from newsportal.search.base import Hit, Query, Results
 from newsportal.text import clean
@@ -33,9 +34,11 @@ def search(
 ) -> None:
     """Search what is stored."""
     asked = Query(query, topic=topic, since=moment(since), limit=limit)
-    with open_all(sources) as (_, store, index):
+    with open_all(sources) as (known, store, index):
         index.follow(store)
         results = index.search(asked)
+    if word := hints.unknown_topic(known, topic):
+        typer.echo(word, err=True)
     if as_json:
         for hit in results.hits:
             typer.echo(json.dumps(plain(hit), ensure_ascii=False))

@@ -57,3 +57,10 @@ def test_the_packaged_file_is_not_passed_off_as_one_here(tmp_path: Path) -> None
 def test_numbers_agree_with_their_nouns() -> None:
     assert [hints.counted(number, "story") for number in (0, 1, 2)] == ["0 stories", "1 story", "2 stories"]
     assert hints.counted(2, "page") == "2 pages"
+
+
+def test_a_topic_that_is_not_there_is_told_with_those_that_are(tmp_path: Path) -> None:
+    mine = known(tmp_path, "topics: [{name: 旅游, engines: [bing_news]}, {name: 科技, engines: [bing_news]}]\n")
+    assert hints.unknown_topic(mine, "旅游") is None
+    assert hints.unknown_topic(mine, None) is None
+    assert hints.unknown_topic(mine, "旅游业") == "sources.yaml has no topic '旅游业'; it has: 旅游, 科技 (did you mean '旅游'?)"
