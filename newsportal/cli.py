@@ -12,10 +12,13 @@ from rich.console import Console
 from typer.core import TyperGroup
 
 from newsportal import __version__
-from newsportal.errors import NewsportalError
+from newsportal.errors import EgressDenied, NewsportalError
 
 COMMANDS = ("up", "crawl", "serve", "search", "source", "extract", "results", "links", "export", "evaluate", "doctor")
 """In the order of ``--help``: what an editor needs first."""
+
+REFUSED = "; only public http(s) addresses are, and those that politeness.allow_private in sources.yaml lists"
+"""What an editor can do about an address that the guard refuses."""
 
 
 class Commands(TyperGroup):
@@ -68,7 +71,8 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         app(arguments)
     except NewsportalError as error:
-        Console(stderr=True, emoji=False).print(str(error), style="red", markup=False, highlight=False, soft_wrap=True)
+        said = f"not fetched: {error}{REFUSED}" if isinstance(error, EgressDenied) else str(error)
+        Console(stderr=True, emoji=False).print(said, style="red", markup=False, highlight=False, soft_wrap=True)
         sys.exit(1)
     except BrokenPipeError:
         sys.exit(141)  # like a program ended by SIGPIPE: the reader (head, less) went away

@@ -1,0 +1,30 @@
+"""The command line itself: refusals come with a remedy, and a terminal of another encoding ends no command."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def newsportal(folder: Path, *arguments: str, **environ: str) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "newsportal", *arguments]
+    return subprocess.run(command, cwd=folder, env={**os.environ, **environ}, capture_output=True, timeout=60, check=False)
+
+
+def test_a_refused_address_is_told_with_what_may_be_done(tmp_path: Path) -> None:
+    done = newsportal(tmp_path, "extract", "http://127.0.0.1/")
+    assert done.returncode == 1
+    assert b"loopback" in done.stderr
+    assert b"politeness.allow_private" in done.stderr
+
+
+@pytest.mark.parametrize("encoding", ["gbk", "ascii", "latin-1"])
+def test_a_terminal_that_lacks_a_character_ends_no_command(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "sources.yaml").write_text('feeds: [{name: 甲✓, url: "https://a.example/rss"}]\n', "utf-8")
+    done = newsportal(tmp_path, "source", "list", PYTHONIOENCODING=encoding, PYTHONUTF8="0")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert rb"\u2713" in done.stdout
