@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-import regex  # type: ignore[import-untyped]  # it can be given a time limit, which re cannot
+import regex  # it can be given a time limit, which re cannot
 
 from newsportal import dom
 from newsportal.dom import Element
