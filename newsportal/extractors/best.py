@@ -7,8 +7,11 @@ from html import escape
 from typing import Final
 
 from newsportal import dom
-from newsportal.extractors import body, byline, images, published, tails, title
-from newsportal.extractors.metadata import Metadata, read_metadata
+from newsportal.extractors import body, images, published, tails, title
+from newsportal.extractors.author import author
+from newsportal.extractors.language import language_of
+from newsportal.extractors.metadata import Metadata, canonical_of, read_metadata
+from newsportal.extractors.origin import origin
 from newsportal.extractors.refusal import MIN_CHARS, refuse
 from newsportal.extractors.sanitise import sanitise
 from newsportal.extractors.tidy import tidied
@@ -31,17 +34,17 @@ def extract(document: dom.Document, link: Link | None, fetched: datetime) -> Ext
     if told:
         block, lines = None, told
     refuse(document, heading, lines)
-    language = byline.language(document, meta, lines)
+    language = language_of(meta, lines)
     return Extraction(
         title=heading,
         text="\n".join(lines),
         html=sanitise(_html(block, lines), document.base),
         published=published.best_date(document, meta, link, fetched, language, heading),
-        author=byline.author(document, meta, lines),
-        origin=byline.origin(document, meta, language),
+        author=author(document, meta, lines, language, heading),
+        origin=origin(document, meta),
         images=images.of_article(block, document, meta),
         language=language,
-        canonical=byline.canonical(document, meta),
+        canonical=canonical_of(document, meta),
         algorithm="best",
     )
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from newsportal import dom
 from newsportal.text import clean
@@ -19,10 +20,12 @@ MAX_OBJECTS: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """``names``: the first content of every ``meta`` by its lower-case name, property or itemprop; ``things``: JSON-LD of articles."""
+    """``names``: the first content of every ``meta`` by its lower-case name, property or itemprop; ``things``: JSON-LD of articles;
+    ``known``: what else JSON-LD names, by its ``@id``."""
 
     names: Mapping[str, str] = field(default_factory=dict)
     things: tuple[Mapping[str, Any], ...] = ()
+    known: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     canonical: str | None = None
     language: str | None = None
 
@@ -37,13 +40,36 @@ class Metadata:
                 return value.strip()
         return None
 
-    def names_of(self, key: str) -> tuple[str, ...]:
-        """The names of persons or organisations under ``key`` of the JSON-LD article."""
+    def people(self, key: str) -> tuple[str, ...]:
+        """The names under ``key`` of the JSON-LD article (``author``), without those of organisations."""
+        return self._named(key, organisations=False)
+
+    def organisations(self, key: str) -> tuple[str, ...]:
+        """The names of organisations under ``key`` of the JSON-LD article (``author``, ``publisher``)."""
+        return self._named(key, organisations=True)
+
+    def _named(self, key: str, organisations: bool) -> tuple[str, ...]:
         for thing in self.things:
-            found = tuple(_names(thing.get(key)))
+            found = tuple(name for name, is_one in self._names(thing.get(key)) if is_one == organisations and name)
             if found:
                 return found
         return ()
+
+    def _names(self, value: object, is_one: bool = False, depth: int = 0) -> Iterator[tuple[str, bool]]:
+        """Each name, and whether it is an organisation's; an object may be known elsewhere by its ``@id``."""
+        if depth > MAX_NESTING:
+            return
+        if isinstance(value, str):
+            yield clean(value), is_one
+        elif isinstance(value, dict):
+            thing = value if "name" in value else self.known.get(str(value.get("@id")), value)
+            yield from self._names(thing.get("name"), "Organi" in _type(thing), depth + 1)
+        elif isinstance(value, list):
+            for item in value[:20]:
+                yield from self._names(item, is_one, depth + 1)
+
+
+MAX_NESTING: Final = 4
 
 
 def read_metadata(document: dom.Document) -> Metadata:
@@ -51,6 +77,7 @@ def read_metadata(document: dom.Document) -> Metadata:
     root = document.root
     names: dict[str, str] = {}
     things: list[Mapping[str, Any]] = []
+    known: dict[str, Mapping[str, Any]] = {}
     canonical = None
     for node in root.iter("meta", "script", "link"):
         if node.tag == "meta":
@@ -62,9 +89,13 @@ def read_metadata(document: dom.Document) -> Metadata:
             if canonical is None and "canonical" in (node.get("rel") or "").lower().split():
                 canonical = dom.link_of(node, document.base)
         elif "ld+json" in (node.get("type") or "").lower():
-            things.extend(_articles(node.text or ""))
+            for thing in _objects(node.text or ""):
+                if ARTICLE_TYPES.search(_type(thing)):
+                    things.append(thing)
+                elif "name" in thing and "@id" in thing:
+                    known.setdefault(str(thing["@id"]), thing)
     things.sort(key=lambda thing: _type(thing).endswith("WebPage"))
-    return Metadata(names, tuple(things), canonical, root.get("lang") or root.get("xml:lang") or names.get("content-language"))
+    return Metadata(names, tuple(things), known, canonical, root.get("lang") or root.get("xml:lang") or names.get("content-language"))
 
 
 def _type(thing: Mapping[str, Any]) -> str:
@@ -72,7 +103,7 @@ def _type(thing: Mapping[str, Any]) -> str:
     return str(kind[0]) if isinstance(kind, list) and kind else str(kind)
 
 
-def _articles(text: str) -> Iterator[Mapping[str, Any]]:
+def _objects(text: str) -> Iterator[Mapping[str, Any]]:
     if len(text) > MAX_JSON:
         return
     try:
@@ -85,16 +116,23 @@ def _articles(text: str) -> Iterator[Mapping[str, Any]]:
         if isinstance(thing, list):
             waiting.extend(thing)
         elif isinstance(thing, dict):
-            if ARTICLE_TYPES.search(_type(thing)):
-                yield thing
+            yield thing
             waiting.extend(value for key, value in thing.items() if key in ("@graph", "mainEntity", "mainEntityOfPage", "itemListElement"))
 
 
-def _names(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield clean(value)
-    elif isinstance(value, dict):
-        yield from _names(value.get("name"))
-    elif isinstance(value, list):
-        for item in value[:20]:
-            yield from _names(item)
+def canonical_of(document: dom.Document, meta: Metadata) -> str | None:
+    """``rel=canonical`` where it is plausible: the same site, and not its front page unless this is it."""
+    if not meta.canonical:
+        return None
+    here, there = urlsplit(document.url), urlsplit(meta.canonical)
+    if not here.hostname or _site(here.hostname) != _site(there.hostname or ""):
+        return None
+    if there.path in ("", "/") and not there.query and here.path not in ("", "/"):
+        return None
+    return meta.canonical
+
+
+def _site(host: str) -> str:
+    """The last two labels, three where the last but one is a category (``com.cn``): enough to know a stranger."""
+    labels = host.lower().split(".")
+    return ".".join(labels[-3:] if len(labels) > 2 and len(labels[-2]) <= 3 else labels[-2:])
