@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 SPIDERS = ("metasearch", "rss", "hub")
 """Those that run when none is named."""
 
+LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
+
 
 @dataclass(frozen=True, slots=True)
 class Ask:
@@ -121,7 +123,7 @@ def spider_of(source: str, sources: Sources) -> str:
     if source.removeprefix("engine:") in engines:
         return "metasearch"
     names = [item.name for items in kinds.values() for item in items]
-    raise typer.BadParameter(f"sources.yaml has no feed, region or engine {source!r}; it has: {', '.join((*names, *sorted(engines)))}")
+    raise typer.BadParameter(f"sources.yaml has no feed, region or engine {source!r}; it has: {', '.join((*names, *sorted(engines))) or 'none'}")
 
 
 def register(app: typer.Typer) -> None:
@@ -144,6 +146,8 @@ def crawl(
     """Crawl what sources.yaml says into the store, and print the run report."""
     if once and due:
         raise typer.BadParameter("--once visits everything, --due only what is due: give one of them")
+    if log_level.upper() not in LOG_LEVELS:
+        raise typer.BadParameter(f"{log_level!r} is no level; there are: {', '.join(LOG_LEVELS)}", param_hint="--log-level")
     known = load(sources)
     ask = Ask(chosen(spider, topic, source, known), topic, source, due, sources, replay, archive, log_level.upper(), log_file)
     if not as_json and (word := hints.packaged(known)):

@@ -28,3 +28,10 @@ def test_a_terminal_that_lacks_a_character_ends_no_command(tmp_path: Path, encod
     done = newsportal(tmp_path, "source", "list", PYTHONIOENCODING=encoding, PYTHONUTF8="0")
     assert (done.returncode, done.stderr) == (0, b"")
     assert rb"\u2713" in done.stdout
+
+
+def test_a_log_level_that_is_none_is_told_with_those_there_are(tmp_path: Path) -> None:
+    done = newsportal(tmp_path, "crawl", "--log-level", "loud", COLUMNS="200")
+    assert done.returncode == 2
+    assert b"DEBUG, INFO, WARNING, ERROR" in done.stderr
+    assert b"Traceback" not in done.stderr
