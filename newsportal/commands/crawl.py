@@ -122,8 +122,8 @@ def spider_of(source: str, sources: Sources) -> str:
     engines = {name for topic in sources.topics for name in topic.engines}
     if source.removeprefix("engine:") in engines:
         return "metasearch"
-    names = [item.name for items in kinds.values() for item in items]
-    raise typer.BadParameter(f"sources.yaml has no feed, region or engine {source!r}; it has: {', '.join((*names, *sorted(engines))) or 'none'}")
+    names = [*(item.name for items in kinds.values() for item in items), *sorted(engines)]
+    raise typer.BadParameter(f"sources.yaml has no feed, region or engine {source!r}; it has: {', '.join(names) or 'none'}")
 
 
 def register(app: typer.Typer) -> None:
