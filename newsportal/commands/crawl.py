@@ -26,6 +26,9 @@ SPIDERS = ("metasearch", "rss", "hub")
 
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
+BROKEN = frozenset({"store-unavailable", "archive-failed", "unknown-source"})
+"""Ends of a run that are failures: exit status 1, after the report."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ask:
@@ -157,3 +160,5 @@ def crawl(
         typer.echo(json.dumps(report.to_dict(result), ensure_ascii=False))
     else:
         typer.echo("\n".join((report.table(result), *hints.after(result, known))))
+    if broken := BROKEN.intersection(result.reason.split(", ") if result.reason else ()):
+        raise NewsportalError(f"the crawl broke off: {', '.join(sorted(broken))}; run it again once that is mended, nothing is lost")

@@ -33,6 +33,10 @@ class KnownUrls:
         self._claimed.add(identity)
         return True
 
+    def release(self, identities: Iterable[str]) -> None:
+        """Give claims back: nobody fetches these."""
+        self._claimed.difference_update(identities)
+
     def enter(self, identity: str) -> None:
         """``identity`` is stored now."""
         self._bloom.add(identity)

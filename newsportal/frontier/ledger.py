@@ -35,6 +35,9 @@ logger = logging.getLogger(__name__)
 PREFIX = "newsportal/"
 """Scrapy stats are named ``newsportal/SOURCE/COLUMN`` and ``newsportal/SOURCE/failed/REASON``."""
 
+STORE_FAILS = "store-unavailable"
+"""The reason, in reports and as a crawl's end, when the store does not take what it is given."""
+
 Validators = tuple[str | None, str | None]
 
 
@@ -134,59 +137,76 @@ class Ledger:
     # links
 
     async def sift(self, links: Sequence[Link]) -> Sifted:
-        """Of the entries of one list page, those to fetch: not stored, not met before in this run. Counts every one."""
+        """Of the entries of one list page, those to fetch: not stored, not met before in this run. Counts every one.
+
+        Raises ``StoreError``; then nothing is counted, and nothing of the page is taken.
+        """
         by_identity: dict[str, Link] = {}
         for link in links:
-            self.count(link.source, "entries")
-            if by_identity.setdefault(name_of(link), link) is not link:
-                self.count(link.source, "repeated")
+            by_identity.setdefault(name_of(link), link)
         known = await asyncio.to_thread(self.known.known, list(by_identity))
-        fresh = []
-        for name, link in by_identity.items():
-            if name in known:
-                self.count(link.source, "known")
-            elif not self.known.claim(name):
-                self.count(link.source, "repeated")
-            else:
-                fresh.append(link)
-        if fresh:  # before the first is asked for: after a crash the next run finds them here
-            await asyncio.to_thread(self.store.defer, fresh, now=utcnow())
-        for link in fresh:
-            self.count(link.source, "new")
-        return Sifted(tuple(fresh), stale=all(name in known and not self.known.met_first_here(name) for name in by_identity))
+        fresh = {name: link for name, link in by_identity.items() if name not in known and self.known.claim(name)}
+        try:
+            if fresh:  # before the first is asked for: after a crash the next run finds them here
+                await asyncio.to_thread(self.store.defer, list(fresh.values()), now=utcnow())
+        except StoreError:
+            self.known.release(fresh)
+            raise
+        for link in links:
+            name = name_of(link)
+            self.count(link.source, "entries")
+            self.count(link.source, "new" if fresh.get(name) is link else "known" if name in known else "repeated")
+        return Sifted(tuple(fresh.values()), stale=all(name in known and not self.known.met_first_here(name) for name in by_identity))
 
     async def lead(self, link: Link, target: str) -> Link | None:
-        """``link`` was a redirect to ``target``: the link to fetch now, or ``None`` if that is stored or being fetched (recounted)."""
+        """``link`` was a redirect to ``target``: the link to fetch now, or ``None`` if that is stored or being fetched (recounted).
+
+        Raises ``StoreError``; then ``link`` waits as before.
+        """
         name = identity(target)
         known = bool(await asyncio.to_thread(self.known.known, [name]))
         if known or not self.known.claim(name):
             self.count(link.source, "new", number=-1)
             self.count(link.source, "known" if known else "repeated")
-            await asyncio.to_thread(self.store.settle, [link.url])
+            await self._done(link)
             return None
         found = replace(link, url=target)
-        await asyncio.to_thread(self.store.defer, [found], now=utcnow())
-        await asyncio.to_thread(self.store.settle, [link.url])
+        try:
+            await asyncio.to_thread(self.store.defer, [found], now=utcnow())
+        except StoreError:
+            self.known.release([name])
+            raise
+        await self._done(link)
         return found
 
-    async def deferred(self, source: str) -> list[Link]:
-        """Links of earlier runs that have no outcome yet: the run was killed, or their server was away."""
-        return await asyncio.to_thread(self.store.deferred, source)
+    async def resume(self, source: str) -> tuple[Link, ...]:
+        """Links of earlier runs that have no outcome yet (the run was killed, or their server was away), sifted. Raises ``StoreError``."""
+        waiting = await asyncio.to_thread(self.store.deferred, source)
+        if not waiting:
+            return ()
+        self.note(source, "asks again for articles that an earlier run could not fetch")
+        known = await asyncio.to_thread(self.known.known, [name_of(link) for link in waiting])
+        await self._done(*(link for link in waiting if name_of(link) in known))  # another source brought them since
+        return (await self.sift(waiting)).fresh
 
     async def settle(self, link: Link, column: str) -> None:
-        """``link`` is done: ``stored``, ``folded`` or ``same``."""
+        """``link`` led to an article that is ``stored``, ``folded`` or ``same``."""
+        self.count(link.source, "parsed")
         self.count(link.source, column)
-        await asyncio.to_thread(self.store.settle, [link.url])
+        await self._done(link)
 
     async def fail(self, link: Link, reason: str, *, later: bool = False) -> None:
         """``link`` failed. ``later``: it may work another time, so it stays deferred; else it is done."""
         self.count(link.source, "failed", reason)
-        if later:
-            return
+        if not later:
+            await self._done(link)
+
+    async def _done(self, *links: Link) -> None:
+        """These wait no longer. If the store cannot be told, the next run asks once more and finds the article known."""
         try:
-            await asyncio.to_thread(self.store.settle, [link.url])
+            await asyncio.to_thread(self.store.settle, [link.identity or link.url for link in links])
         except StoreError as error:
-            logger.warning("%s: %s will be asked for once more: %s", link.source, link.url, error)
+            logger.warning("%d links will be asked for once more: %s", len(links), error)
 
     # list pages
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from dataclasses import replace
 from urllib.parse import urlsplit
 
@@ -15,8 +14,6 @@ from newsportal.items import Article, Extraction, Page
 from newsportal.pipelines.base import Left, Stage
 from newsportal.text import clean
 
-logger = logging.getLogger(__name__)
-
 
 class ContentPipeline(Stage):
     """Runs the ``best`` extractor in a thread. A page without an article is counted with its reason, never passed on."""
@@ -27,11 +24,6 @@ class ContentPipeline(Stage):
         except NotApplicable as why:
             await self.ledger.fail(article.link, why.reason)
             raise Left(f"{article.url}: {why}") from why
-        except Exception as error:  # a page that breaks an extractor must not be lost without a trace
-            logger.exception("extraction failed on %s", article.url)
-            await self.ledger.fail(article.link, f"error: {type(error).__name__}")
-            raise Left(f"{article.url}: {error}") from error
-        self.ledger.count(article.source, "parsed")
         return fill(article, found)
 
 

@@ -4,32 +4,58 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING, Self
 
-from newsportal.errors import StoreError, StoreUnavailable
-from newsportal.frontier.ledger import name_of, utcnow
+from newsportal.errors import StoreUnavailable
+from newsportal.frontier.ledger import STORE_FAILS, Ledger, ledger_of, name_of, utcnow
 from newsportal.items import Article
-from newsportal.pipelines.base import Left, Stage
+from newsportal.pipelines.base import Stage
 from newsportal.storage.base import Added
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
 
 logger = logging.getLogger(__name__)
 
 PATIENCE = (0.2, 1.0, 5.0)
-"""Seconds between tries while the store is away or locked; then the link stays deferred for the next run."""
+"""Seconds between tries while the store is away or locked; then the crawl ends, and its links stay deferred for the next run."""
 
 COLUMN = {"stored": "stored", "folded": "folded", "same": "same", "revised": "same"}
+
+
+class Stop:
+    """Ends the crawl, once, with the reason ``store-unavailable``; what is under way is finished first."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._ending: asyncio.Future[None] | None = None
+
+    def __call__(self) -> None:
+        engine = self._crawler.engine
+        if self._ending is None and engine is not None:
+            logger.error("the crawl ends: its store takes nothing any more")
+            self._ending = asyncio.ensure_future(engine.close_spider_async(reason=STORE_FAILS))
 
 
 class StorePipeline(Stage):
     """The only stage that writes articles. A link whose article could not be written is neither settled nor known."""
 
+    def __init__(self, ledger: Ledger, stop: Callable[[], None] = lambda: None) -> None:
+        super().__init__(ledger)
+        self._stop = stop
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(ledger_of(crawler), Stop(crawler))
+
     async def process(self, article: Article) -> Article:
         try:
             added = await self._add(article)
-        except StoreError as error:
-            logger.error("not stored: %s: %s", article.url, error)
-            await self.ledger.fail(article.link, "store-unavailable", later=True)
-            raise Left(f"{article.url}: {error}") from error
+        except StoreUnavailable:
+            self._stop()  # to fetch on what cannot be kept would only trouble the servers
+            raise
         await self._enter(article)
         await self.ledger.settle(article.link, COLUMN[added.outcome])
         return replace(article, page=None)

@@ -13,8 +13,8 @@ from scrapy.exceptions import CloseSpider
 from scrapy.http import Request, Response
 from twisted.python.failure import Failure
 
-from newsportal.errors import StoreError
-from newsportal.frontier.ledger import Ledger, ledger_of, utcnow
+from newsportal.errors import NotApplicable, StoreError
+from newsportal.frontier.ledger import STORE_FAILS, Ledger, ledger_of, utcnow
 from newsportal.items import Article, Link, Page
 from newsportal.schedule import Visits, due
 from newsportal.spiders.outcome import outcome_of, retry_after
@@ -52,7 +52,7 @@ class NewsSpider(scrapy.Spider):
         super().__init__(**kwargs)
         self.only = source
         self.due_only = due not in (None, "", "0", "false")
-        self.visited: list[str] = []
+        self.visited: set[str] = set()
         self.began = utcnow()
         self._by_key: dict[str, Any] | None = None
 
@@ -85,14 +85,16 @@ class NewsSpider(scrapy.Spider):
             logger.error("sources.yaml has no enabled %s named %r; it has: %s", self.kind, self.only, names)
             raise CloseSpider("unknown-source")
         for source in chosen:
-            state = await self.ledger.state(source.key)
-            if self.skips(source, state):
-                continue
-            self.visited.append(source.key)
-            for link in await self.ledger.deferred(source.key):
-                self.ledger.note(source.key, "asks again for articles that an earlier run could not fetch")
-                for fresh in (await self.ledger.sift([link])).fresh:
-                    yield self.article(fresh)
+            try:
+                state = await self.ledger.state(source.key)
+                if self.skips(source, state):
+                    continue
+                waiting = await self.ledger.resume(source.key)
+            except StoreError as error:
+                logger.error("the crawl ends, its store fails: %s", error)
+                raise CloseSpider(STORE_FAILS) from error
+            for link in waiting:
+                yield self.wanted(link)
             async for request in self.visit(source, state):
                 yield request
 
@@ -118,20 +120,20 @@ class NewsSpider(scrapy.Spider):
         meta: dict[str, Any] | None = None,
         **kwargs: Any,
     ) -> Request:
-        """A request for a list page: never filtered, conditional where ``state`` has validators, failures counted."""
+        """A request for a list page that ``callback`` reads: never filtered, conditional where ``state`` has validators."""
         headers = {}
         if state is not None:
             etag, modified = state.validators.get(url, (None, None))
             headers = {name: value for name, value in (("If-None-Match", etag), ("If-Modified-Since", modified)) if value}
         return Request(
             url,
-            callback=callback,
+            callback=self.parse_list,
             errback=self.list_page_failed,
             headers=headers,
             dont_filter=True,
             priority=LIST_PRIORITY,
             meta={"source": source.key, "handle_httpstatus_list": [304], **self.manners(source), **(meta or {})},
-            cb_kwargs={"source": source, **kwargs},
+            cb_kwargs={"source": source, "read": callback, **kwargs},
         )
 
     def manners(self, source: Any) -> dict[str, Any]:
@@ -142,28 +144,52 @@ class NewsSpider(scrapy.Spider):
             "verify_certificate": getattr(source, "verify_certificate", True),
         }
 
-    def came(self, response: Response, source: Source) -> bool:
-        """Count a list page and remember its validators; False if there is nothing new to read (304)."""
+    async def parse_list(self, response: Response, source: Source, read: Callable[..., Any], **kwargs: Any) -> AsyncIterator[Any]:
+        """What ``read`` finds in a list page. However that fails, the page is counted, and read in full the next time."""
         key = source.key
+        self.visited.add(key)
         self.ledger.count(key, "list_pages")
         if response.status == 304:
             self.ledger.count(key, "not_modified")
-            return False
-        validators = tuple(_header(response, name) for name in ("ETag", "Last-Modified"))
-        if any(validators):
-            self.ledger.validate(key, response.request.url if response.request else response.url, (validators[0], validators[1]))
-        return True
+            return
+        try:
+            async for found in read(response, source, **kwargs):
+                yield found
+        except NotApplicable as why:
+            self.ledger.list_failed(key, why.reason, f"{response.url}: {why.detail}")
+        except StoreError as error:
+            logger.error("%s: nothing is taken from %s: %s", key, response.url, error)
+            self.ledger.list_failed(key, STORE_FAILS, f"{response.url}: {error}")
+        except Exception as error:  # a page that breaks its reader must not be lost without a trace
+            logger.exception("reading failed on %s", response.url)
+            self.ledger.list_failed(key, f"error: {type(error).__name__}", f"{response.url}: {error}")
+        else:
+            self._remember(response, key)
+
+    def _remember(self, response: Response, key: str) -> None:
+        """The validators of a list page whose links are safely in the store: only now may it answer 304."""
+        etag, modified = _header(response, "ETag"), _header(response, "Last-Modified")
+        if etag or modified:
+            self.ledger.validate(key, response.request.url if response.request else response.url, (etag, modified))
 
     def list_page_failed(self, failure: Failure) -> None:
         request: Request = failure.request  # type: ignore[attr-defined]
         outcome = outcome_of(failure)
         source = request.meta["source"]
+        self.visited.add(source)
         self.ledger.list_failed(source, outcome.reason, f"{request.url}: {outcome.detail}")
         seconds = retry_after(failure, utcnow())
         if seconds:
             self.ledger.rest(source, utcnow() + timedelta(seconds=seconds))
 
     # articles
+
+    def wanted(self, link: Link) -> Request | Article:
+        """How to come by the article of a link: ask for its page; where that is the same for all entries, the entry is the article."""
+        if link.identity is None:
+            return self.article(link)
+        self.ledger.count(link.source, "fetched")
+        return Article(url=link.url, link=link, fetched=utcnow())
 
     def article(self, link: Link, callback: Callable[..., Any] | None = None, meta: dict[str, Any] | None = None) -> Request:
         source = self.by_key(link.source)

@@ -8,6 +8,7 @@ from typing import Any
 from scrapy.http import Request, Response
 
 from newsportal import dom
+from newsportal.errors import NotApplicable
 from newsportal.extractors import hub
 from newsportal.frontier.ledger import utcnow
 from newsportal.items import Link, Page
@@ -35,11 +36,7 @@ class HubSpider(NewsSpider):
             yield self.list_page(url, source, self.parse_hub, state=state, page=1)
 
     async def parse_hub(self, response: Response, source: Region, page: int) -> AsyncIterator[Any]:
-        if not self.came(response, source):
-            return
         links, more = await in_thread(self.read, response, source)
-        if not links and page == 1:
-            self.ledger.list_failed(source.key, "no-articles", f"{response.url}: no link looks like an article")
         sifted = await self.ledger.sift(links)
         for link in sifted.fresh:
             yield self.article(link)
@@ -47,6 +44,8 @@ class HubSpider(NewsSpider):
         if following and page < source.pages and not sifted.stale:
             self._listed.add(following)
             yield self.list_page(following, source, self.parse_hub, page=page + 1)
+        if not links and page == 1:
+            raise NotApplicable("no-articles", "no link looks like an article")
 
     def read(self, response: Response, source: Region) -> tuple[list[Link], list[str]]:
         content_type = (response.headers.get("Content-Type") or b"").decode("latin-1") or None

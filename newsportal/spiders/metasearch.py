@@ -16,9 +16,9 @@ from newsportal import dom, engines
 from newsportal.dedup.canonical import site_of
 from newsportal.engines.base import Engine, Result, ResultPage
 from newsportal.engines.reading import read, target_of
-from newsportal.errors import EngineBlocked
+from newsportal.errors import EngineBlocked, StoreError
 from newsportal.extractors.redirect import needs_fetch
-from newsportal.frontier.ledger import utcnow
+from newsportal.frontier.ledger import STORE_FAILS, utcnow
 from newsportal.items import Link, Page
 from newsportal.sources import Topic
 from newsportal.spiders.base import NewsSpider, in_thread, logger
@@ -97,7 +97,7 @@ class MetasearchSpider(NewsSpider):
         return self.list_page(url, source, self.parse_results, topic=topic, query=query, page=page)
 
     async def parse_results(self, response: Response, source: Search, topic: Topic, query: str, page: int) -> AsyncIterator[Any]:
-        if source.key in self._blocked or not self.came(response, source):
+        if source.key in self._blocked:
             return
         try:
             found = await in_thread(self.read, response, source.engine)
@@ -135,7 +135,12 @@ class MetasearchSpider(NewsSpider):
             async for article in self.parse_article(response, link):
                 yield article
             return
-        found = await self.ledger.lead(link, target)
+        try:
+            found = await self.ledger.lead(link, target)
+        except StoreError as error:
+            logger.error("%s: not followed: %s: %s", link.source, link.url, error)
+            await self.ledger.fail(link, STORE_FAILS, later=True)
+            return
         if found is not None:
             yield self.article(found)
 

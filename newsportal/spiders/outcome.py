@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import email.utils
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import (
@@ -20,6 +19,7 @@ from scrapy.exceptions import (
 from scrapy.spidermiddlewares.httperror import HttpError
 
 from newsportal.errors import ArchiveError, EgressDenied
+from newsportal.middlewares.retry import asked_wait
 
 if TYPE_CHECKING:
     from twisted.python.failure import Failure
@@ -27,8 +27,11 @@ if TYPE_CHECKING:
 PASSING_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504, 522, 524})
 """The server may answer differently later."""
 
-MAX_REST = timedelta(days=1)
-"""A Retry-After of ten years means: not today."""
+SAID: tuple[tuple[str, str], ...] = (
+    ("max redirections reached", "redirects"),
+    ("exceeded DOWNLOAD_MAXSIZE", "too-large"),
+)
+"""What Scrapy says when it ignores a response, and the reason: it raises nothing more telling."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +64,14 @@ def outcome_of(failure: Failure) -> Outcome:
     detail = str(error) or type(error).__name__
     if isinstance(error, HttpError):
         status = error.response.status
+        if 300 <= status < 400:  # Scrapy follows all that it may: this one leads to file:, data: or nowhere
+            return Outcome("redirect-refused", f"HTTP {status} to {error.response.headers.get('Location')!r}", forbidden=True)
         return Outcome(f"http-{status}", f"HTTP {status}", passing=status in PASSING_STATUS)
     if isinstance(error, EgressDenied):
         return Outcome("egress-denied", detail, forbidden=True)
     if isinstance(error, IgnoreRequest):
-        return Outcome(getattr(error, "reason", "ignored"), detail, passing=bool(getattr(error, "passing", False)), forbidden=True)
+        said = next((reason for words, reason in SAID if words in detail), "ignored")
+        return Outcome(getattr(error, "reason", said), detail, passing=bool(getattr(error, "passing", False)), forbidden=True)
     for kind, reason, passing in REASONS:
         if isinstance(error, kind):
             return Outcome(reason, detail, passing=passing)
@@ -73,16 +79,6 @@ def outcome_of(failure: Failure) -> Outcome:
 
 
 def retry_after(failure: Failure, now: datetime) -> float | None:
-    """Seconds that a 429 or 503 asks to wait (a number or a date), at most a day; ``None`` without a usable answer."""
+    """Seconds that the answer asks to wait; ``None`` if it does not, or if there is none."""
     response = getattr(failure.value, "response", None)
-    if response is None or response.status not in (429, 503):
-        return None
-    written = (response.headers.get("Retry-After") or b"").decode("latin-1").strip()
-    if written.isdigit():
-        return min(float(written[:12]), MAX_REST.total_seconds()) or None
-    try:
-        moment = email.utils.parsedate_to_datetime(written)
-    except (ValueError, TypeError):
-        return None
-    seconds = ((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - now).total_seconds()
-    return min(seconds, MAX_REST.total_seconds()) if seconds > 0 else None
+    return None if response is None else asked_wait(response, now)

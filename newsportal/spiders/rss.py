@@ -9,10 +9,9 @@ from typing import Any
 from scrapy.http import Request, Response
 
 from newsportal.dedup.canonical import identity
-from newsportal.errors import NotApplicable
 from newsportal.extractors import feed
 from newsportal.frontier.ledger import utcnow
-from newsportal.items import Article, Link, content_id
+from newsportal.items import Link, content_id
 from newsportal.sources import Feed
 from newsportal.spiders.base import NewsSpider, in_thread
 from newsportal.storage.base import SourceState
@@ -31,23 +30,13 @@ class RssSpider(NewsSpider):
         yield self.list_page(source.url, source, self.parse_feed, state=state, meta={"dont_obey_metarefresh": True})
 
     async def parse_feed(self, response: Response, source: Feed) -> AsyncIterator[Any]:
-        if not self.came(response, source):
-            return
         content_type = (response.headers.get("Content-Type") or b"").decode("latin-1") or None
-        try:
-            found = await in_thread(feed.parse, response.body, response.url, content_type, utcnow())
-        except NotApplicable as why:
-            self.ledger.list_failed(source.key, why.reason, f"{response.url}: {why.detail}")
-            return
+        found = await in_thread(feed.parse, response.body, response.url, content_type, utcnow())
         for warning in found.warnings:
             self.ledger.note(source.key, str(warning))
         sifted = await self.ledger.sift([_link(source, entry) for entry in found.entries if entry.url])
         for link in sifted.fresh:
-            if link.identity is None:
-                yield self.article(link)
-                continue
-            self.ledger.count(link.source, "fetched")  # its page is the same for all entries: the entry itself is the article
-            yield Article(url=link.url, link=link, fetched=utcnow())
+            yield self.wanted(link)
 
 
 def _link(source: Feed, entry: feed.FeedEntry) -> Link:

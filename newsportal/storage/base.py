@@ -221,15 +221,18 @@ class Store(Protocol):
     def save_source_state(self, state: SourceState) -> None: ...
 
     def defer(self, links: Sequence[Link], *, now: datetime) -> None:
-        """Remember links that could not be fetched for now (server away, time-out), to be asked again next time. Idempotent by URL."""
+        """Remember links that could not be fetched for now (server away, time-out), to be asked again next time.
+
+        Idempotent by ``Link.identity`` where there is one (entries of a feed may share one URL), else by URL.
+        """
         ...
 
     def deferred(self, source: str) -> list[Link]:
         """Links of a source that wait, oldest first."""
         ...
 
-    def settle(self, urls: Collection[str]) -> None:
-        """These links are done (stored, folded or failed for good): wait no longer."""
+    def settle(self, names: Collection[str]) -> None:
+        """The links of these identities or URLs (see ``defer``) are done (stored, folded or failed for good): wait no longer."""
         ...
 
     def tally(self) -> Tally: ...

@@ -83,7 +83,7 @@ def _of(kind: type[SourceState | Link], plain: Mapping[str, Any], moments: Seque
 def defer(connection: Connection, links: Sequence[Link], now: datetime) -> None:
     """See ``Store.defer``. A link that waits already keeps its place."""
     rows = [
-        {"id": content_id(link.url), "source": name(link.source), "since": now, "position": position, "link": _plain(link)}
+        {"id": content_id(link.identity or link.url), "source": name(link.source), "since": now, "position": position, "link": _plain(link)}
         for position, link in enumerate(links)
     ]
     upsert(connection, DEFERRED, rows)
@@ -97,7 +97,7 @@ def deferred(connection: Connection, source: str) -> list[Link]:
     return [Link(**_of(Link, plain, ("published",))) for plain in connection.scalars(waiting)]
 
 
-def settle(connection: Connection, urls: Collection[str]) -> None:
+def settle(connection: Connection, names: Collection[str]) -> None:
     """See ``Store.settle``."""
-    for chunk in chunks(content_id(url) for url in urls):
+    for chunk in chunks(map(content_id, names)):
         connection.execute(delete(DEFERRED).where(DEFERRED.c.id.in_(chunk)))

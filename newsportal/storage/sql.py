@@ -129,9 +129,9 @@ class SqlStore:
         with read(self._engine) as connection:
             return memory.deferred(connection, source)
 
-    def settle(self, urls: Collection[str]) -> None:
+    def settle(self, names: Collection[str]) -> None:
         with write(self._engine) as connection:
-            memory.settle(connection, urls)
+            memory.settle(connection, names)
 
     def tally(self) -> Tally:
         with read(self._engine) as connection:

@@ -200,4 +200,4 @@ DEFERRED = Table(
     Column("link", JSON, nullable=False),
     Index(None, "source", "since", "position"),
 )
-"""Links that wait; ``id`` is the hash of the URL, ``position`` the place within one call of ``defer``."""
+"""Links that wait; ``id`` is the hash of the identity or URL, ``position`` the place within one call of ``defer``."""

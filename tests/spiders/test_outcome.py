@@ -28,6 +28,9 @@ def http(status: int, retry: str | None = None) -> Failure:
         (Failure(DownloadTimeoutError("x")), "timeout", True),
         (Failure(EgressDenied("http://10.0.0.1/", "private")), "egress-denied", False),
         (Failure(IgnoreRequest("x")), "ignored", False),
+        (Failure(IgnoreRequest("max redirections reached")), "redirects", False),
+        (Failure(IgnoreRequest("its body exceeded DOWNLOAD_MAXSIZE (9 B)")), "too-large", False),
+        (http(302), "redirect-refused", False),
         (Failure(KeyError("x")), "error: KeyError", False),
     ],
 )
@@ -45,6 +48,8 @@ def test_every_failure_has_a_reason(failure: Failure, reason: str, passing: bool
         ("-5", None),
         ("0", None),
         ("soon", None),
+        ("²", None),
+        ("Thu, 05 Mar 2026 12:10:00 +9999999999999", None),
         ("Thu, 05 Mar 2026 12:10:00 GMT", 600.0),
         ("Thu, 05 Mar 2020 12:10:00 GMT", None),
         ("Thu, 05 Mar 2036 12:10:00 GMT", 86400.0),

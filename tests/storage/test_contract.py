@@ -456,6 +456,13 @@ class TestMemory:
         store.defer([], now=NOW)
         store.settle([])
 
+    def test_deferred_entries_that_share_a_url_wait_each(self, store: Store) -> None:
+        links = [Link("https://news.example/", "feed:快讯", title=f"题 {n}", content="正文", identity=f"feed#{n}") for n in (1, 2)]
+        store.defer(links, now=NOW)
+        assert store.deferred("feed:快讯") == links
+        store.settle(["feed#1"])
+        assert store.deferred("feed:快讯") == links[1:]
+
 
 def test_threads_share_a_store(store: Store) -> None:
     """Many threads bring the same stories: each once, one story a key."""
