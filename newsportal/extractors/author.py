@@ -104,8 +104,7 @@ PARTS: Final = re.compile(r"[、,，/／;；]\s*|(?<=[\u4e00-\u9fff])\s+(?=[\u4e
 LATIN_PARTS: Final = re.compile(r"\s+(?:and|und|et|y|&)\s+|\s*;\s*")
 
 ELEMENT: Final = (
-    ".//*[@rel='author' or @itemprop='author' or contains(translate(@class,'AUTHORBYLINE','authorbyline'),'author')"
-    " or contains(translate(@class,'BYLINE','byline'),'byline')]"
+    ".//*[@rel='author' or @itemprop='author' or contains(@class,'uthor') or contains(@class,'yline') or contains(@class,'AUTHOR')]"
 )
 ELEMENT_CLASS: Final = re.compile(r"(?<![a-z])(?:authors?|byline)(?:[-_]*names?)?(?![a-z])", re.IGNORECASE)
 ELEMENT_CHARS: Final = 40
@@ -121,10 +120,9 @@ def author(
     An organisation that is named as author counts last, and not on Chinese pages: there the newsroom is 来源.
     """
     site = site_names(document, meta)
-    editors = frozenset(match["name"] for line in document.lines if "编" in line or "編" in line for match in EDITOR.finditer(line))
-    witnesses = (_told(meta, editors | {heading}), _written(document, lines, heading), _marked(document))
-    for names in witnesses:
-        found = [name for name in dict.fromkeys(map(_bare, names)) if is_name(name) and not is_site(name, site)]
+    witnesses = (lambda: _told(document, meta, heading), lambda: _written(document, lines, heading), lambda: _marked(document))
+    for witness in witnesses:
+        found = [name for name in dict.fromkeys(map(_bare, witness())) if is_name(name) and not is_site(name, site)]
         if found:
             return "; ".join(found[:MAX_NAMES])
     if (language or "zh").startswith("zh"):
@@ -155,7 +153,7 @@ def _bare(name: str) -> str:
     return name.partition(",")[0] if len(name) > DESCRIBED_CHARS and not CJK.search(name) else name
 
 
-def _told(meta: Metadata, others: frozenset[str | None]) -> Iterator[str]:
+def _told(document: dom.Document, meta: Metadata, heading: str | None) -> Iterator[str]:
     """People in JSON-LD, else the first ``meta`` with a name that is not the title and not whom the page calls its editor."""
     people = meta.people("author")
     if people:
@@ -163,9 +161,13 @@ def _told(meta: Metadata, others: frozenset[str | None]) -> Iterator[str]:
         return
     for key in AUTHOR_META:
         name = meta.get(key)
-        if name and is_name(name) and name not in others:
+        if name and is_name(name) and name != heading and not (CJK.search(name) and name in _editors(document)):
             yield name
             return
+
+
+def _editors(document: dom.Document) -> frozenset[str]:
+    return frozenset(match["name"] for line in document.lines if "编" in line or "編" in line for match in EDITOR.finditer(line))
 
 
 def _written(document: dom.Document, lines: Sequence[str], heading: str | None) -> list[str]:

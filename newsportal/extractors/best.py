@@ -33,7 +33,7 @@ def extract(document: dom.Document, link: Link | None, fetched: datetime) -> Ext
     told = _told(meta, sum(map(len, lines)))
     if told:
         block, lines = None, told
-    refuse(document, heading, lines)
+    refuse(document, heading, lines, None if meta.things else block)
     language = language_of(meta, lines)
     return Extraction(
         title=heading,
@@ -41,7 +41,7 @@ def extract(document: dom.Document, link: Link | None, fetched: datetime) -> Ext
         html=sanitise(_html(block, lines), document.base),
         published=published.best_date(document, meta, link, fetched, language, heading),
         author=author(document, meta, lines, language, heading),
-        origin=origin(document, meta),
+        origin=origin(document, meta, language),
         images=images.of_article(block, document, meta),
         language=language,
         canonical=canonical_of(document, meta),

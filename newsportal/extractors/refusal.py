@@ -49,8 +49,19 @@ NOT_HTML: Final = re.compile(
 )
 
 
-def refuse(document: dom.Document, title: str | None, lines: list[str]) -> None:
-    """Raise ``NotApplicable`` if the page is no article; ``lines`` is the text that was found."""
+TEASER_END: Final = re.compile(
+    r"(?:…|\.{3}|[\[(（【]?(?:详细|詳細|详情|更多|阅读全文|閱讀全文|全文|(?:read )?more)[\])）】]?\s*[>»]*)$", re.IGNORECASE
+)
+TEASER_END_CHARS: Final = 12
+TEASER_TITLE: Final = 6
+TEASERS: Final = 5
+TEASER_SHARE: Final = 0.9
+"""A page of so many lines, nearly all of which begin with a link and break off, announces other pages."""
+
+
+def refuse(document: dom.Document, title: str | None, lines: list[str], block: dom.Element | None = None) -> None:
+    """Raise ``NotApplicable`` if the page is no article; ``lines`` is the text that was found, in ``block``
+    (``None``: not looked at, since the page declares itself an article)."""
     if NOT_HTML.match(document.html[:500]):
         raise NotApplicable("not-html")
     length = sum(map(visible_length, lines))
@@ -65,5 +76,15 @@ def refuse(document: dom.Document, title: str | None, lines: list[str]) -> None:
         links = sum(1 for _ in document.root.iter("a"))
         if links >= LIST_LINKS:
             raise NotApplicable("list-page", f"{links} links, no sentence")
+    if block is not None and len(lines) >= TEASERS and _are_teasers(lines, block):
+        raise NotApplicable("list-page", f"{len(lines)} teasers")
     if length < MIN_CHARS:
         raise NotApplicable("no-body", f"{length} characters")
+
+
+def _are_teasers(lines: list[str], block: dom.Element) -> bool:
+    broken_off = [line for line in lines if TEASER_END.search(line[-TEASER_END_CHARS:])]
+    if len(broken_off) < TEASER_SHARE * len(lines):
+        return False
+    linked = tuple(text for text in map(dom.text_of, block.iter("a")) if len(text) >= TEASER_TITLE)
+    return sum(1 for line in broken_off if line.startswith(linked)) >= TEASER_SHARE * len(lines)

@@ -180,3 +180,10 @@ def test_nothing_to_read_is_not_applicable(name: str, html: str) -> None:
 def test_an_unknown_name_is_told_with_those_there_are() -> None:
     with pytest.raises(ValueError, match="there are: best, cevc"):
         extractor("magic")
+
+
+def test_a_page_of_teasers_is_no_article_but_one_of_short_news_is() -> None:
+    teasers = "".join(f"<p><a href='/{number}'>第{number}条消息的标题在这里</a>：{ONE[:40]}……</p>" for number in range(8))
+    with pytest.raises(NotApplicable, match="list-page"):
+        read(f"<h1>今日速览</h1><div>{teasers}</div>")
+    assert read(f"<h1>今日速览</h1><div>{teasers.replace('……', '。')}</div>").text
