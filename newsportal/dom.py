@@ -121,15 +121,14 @@ def parse_html(html: str) -> Element:
     Time and memory are linear in the text, which is cut at ``MAX_CHARS``; the tree is at most about ``MAX_DEPTH`` deep, so that
     nothing that walks it recursively (deep copies, XPath) can overflow.
     """
-    text = html[:MAX_CHARS].replace("\x00", "")
-    if any(len(part) > LONG_TAG and not 0 <= part.find(">") <= LONG_TAG for part in text.split("<")):
-        text = _LONG_TAG.sub(_fewer_attributes, text)
-    if _may_be_deep(text) and _depth_bound(text) > MAX_DEPTH:
-        text = _flattened(text)
+    data = html[:MAX_CHARS].encode("utf-8", "replace")
+    if _may_have_long_tags(data) or _may_be_deep(data):
+        text = _LONG_TAG.sub(_fewer_attributes, html[:MAX_CHARS].replace("\x00", ""))
+        data = (_flattened(text) if _depth_bound(text) > MAX_DEPTH else text).encode("utf-8", "replace")
     parser = lxml.html.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
     parser.set_element_class_lookup(_PLAIN)  # lxml.html's own lookup is Python code run for every element
     try:
-        return lxml.html.document_fromstring(text.encode("utf-8", "replace"), parser=parser)
+        return lxml.html.document_fromstring(data.replace(b"\x00", b""), parser=parser)
     except (etree.ParserError, etree.XMLSyntaxError, ValueError, AssertionError):
         return lxml.html.document_fromstring("<html><body></body></html>")
 
@@ -153,15 +152,19 @@ _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9:-]{0,40})[^<>]*>")
 
 
 STRIDE = 4_000
-"""Characters looked at in one go by :func:`_may_be_deep`: on real pages they hold at most 200 tags."""
+"""Bytes looked at in one go by :func:`_may_be_deep`: on real pages they hold at most 200 tags."""
 
 
-def _may_be_deep(text: str) -> bool:
+def _may_have_long_tags(data: bytes) -> bool:
+    return any(len(part) > LONG_TAG and not 0 <= part.find(b">") <= LONG_TAG for part in data.split(b"<"))
+
+
+def _may_be_deep(data: bytes) -> bool:
     """A quick look that is sure of shallow pages: every ``<`` opens, every ``</`` closes, those that close come first."""
     depth = 0
-    for start in range(0, len(text), STRIDE):
-        closed = text.count("</", start, start + STRIDE)
-        opened = text.count("<", start, start + STRIDE) - closed
+    for start in range(0, len(data), STRIDE):
+        closed = data.count(b"</", start, start + STRIDE)
+        opened = data.count(b"<", start, start + STRIDE) - closed
         if depth + opened > MAX_DEPTH:
             return True
         depth = max(depth - closed, 0) + opened

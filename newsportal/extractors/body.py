@@ -133,16 +133,18 @@ class Survey:
         What never holds text is left out with all below it, but the text after it is not.
         """
         counts, pairs = self.counts, []
-        self._add(counts[self.body], self.body.text)
+        self._add(counts[self.body], self.body.text or "")
         for node in islice(self.body.iter(), 1, None):
             above = counts.get(node.getparent())
             if above is None:
                 continue
-            self._add(above, node.tail)
-            tag = node.tag
+            tag, text, tail = node.tag, node.text, node.tail
+            if tail and not tail.isspace():
+                self._add(above, tail)
             if tag not in NEVER:
                 here = counts[node] = Counts(inside=above.inside or tag == "a")
-                self._add(here, node.text)
+                if text and not text.isspace():
+                    self._add(here, text)
                 pairs.append((here, above))
         for here, above in reversed(pairs):
             above.valid += here.valid
@@ -150,9 +152,9 @@ class Survey:
             above.linked += here.linked
             above.pieces += here.pieces
 
-    def _add(self, counts: Counts, text: str | None) -> None:
-        length = visible_length(text) if text else 0
-        if not text or not length:
+    def _add(self, counts: Counts, text: str) -> None:
+        length = visible_length(text)
+        if not length:
             return
         counts.text += length
         if counts.inside and (length < LONG_LINK or not SENTENCE.search(text)):
