@@ -1,9 +1,10 @@
-"""The run report while a spider runs and at its end: in the store for the portal, in the log for people."""
+"""The run report while a spider runs and at its end (in the store for the portal, in the log for people), and a crawl's threads."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Self
 
 from scrapy import signals
@@ -21,6 +22,24 @@ logger = logging.getLogger(__name__)
 
 SAVE_EVERY = 5.0
 """Seconds between savings of a running report, so that the portal shows a crawl at work."""
+
+WORKERS = 2
+"""Threads that read pages and ask the store. They take turns with each other and with the downloads anyway (Python's global lock): six of
+them, asyncio's number on two cores, take more of the processor's time for the same work. A second one goes on while the first waits for
+a disk."""
+
+
+class Workers:
+    """Gives ``asyncio.to_thread`` as many threads as are of use."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        workers = cls()
+        crawler.signals.connect(workers.opened, signal=signals.spider_opened)
+        return workers
+
+    async def opened(self) -> None:
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(WORKERS, thread_name_prefix="newsportal"))
 
 
 class RunReport:

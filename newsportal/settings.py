@@ -64,6 +64,7 @@ DEFAULT_REQUEST_HEADERS = {
 ITEM_PIPELINES = {path: number * 100 for number, (_, path) in enumerate(ORDER, start=1)}
 CONCURRENT_ITEMS = 16  # 100: extraction is work for the processor; more at once only wait for each other
 EXTENSIONS = {
+    "newsportal.extensions.Workers": 400,
     "newsportal.extensions.RunReport": 500,
     "scrapy.extensions.feedexport.FeedExporter": None,  # 0: articles go to the store; `newsportal export` writes files
     "scrapy.extensions.telnet.TelnetConsole": None,  # 0
