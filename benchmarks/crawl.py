@@ -19,6 +19,7 @@ import asyncio
 import json
 import os
 import random
+import socket
 import statistics
 import subprocess
 import sys
@@ -120,12 +121,13 @@ async def serve(articles: int) -> None:
     for place, host in enumerate(HOSTS):
         pages[f"{host}/"] = hub_page(range(min(place * share, articles), min((place + 1) * share, articles)))
     loop = asyncio.get_running_loop()
-    first = await loop.create_server(lambda: Answer(pages), HOSTS[0], 0)
-    port = first.sockets[0].getsockname()[1]
-    await loop.create_server(lambda: Answer(pages), HOSTS[1:], port, reuse_address=True)
+    with socket.socket() as everywhere:  # a port that is free on every address
+        everywhere.bind(("", 0))
+        port = everywhere.getsockname()[1]
+    server = await loop.create_server(lambda: Answer(pages), HOSTS, port)
     size = statistics.mean(len(page) for path, page in pages.items() if path.startswith("/"))
     print(json.dumps({"port": port, "size": size}), flush=True)
-    await first.serve_forever()
+    await server.serve_forever()
 
 
 @contextmanager
