@@ -105,5 +105,7 @@ class DependencyMissing(NewsportalError):
     """A capability needs an extra that is not installed. The message is the command that installs it."""
 
     def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what} needs an extra that is not installed; install it with: pip install 'newsportal[{extra}]'")
+        super().__init__(
+            f"{what} needs an extra that is not installed; in the folder of newsportal, say: .venv/bin/pip install '.[{extra}]'"
+        )
         self.extra = extra

@@ -146,13 +146,18 @@ HEADINGS = {
 }
 """Columns of the table as text: attribute of a row, heading."""
 
+SELDOM = frozenset({"known", "repeated", "same", "left"})
+"""Columns that are left out where they are all zero, so that the table fits a terminal."""
+
 
 def table(run: Run) -> str:
     """The report as aligned text, a row a source, then the total, the two rates and the reasons of failures."""
     rows = [*run.sources, run.total] if len(run.sources) != 1 else list(run.sources)
-    cells = [[str(getattr(row, key)) for key in HEADINGS] for row in rows]
-    widths = [max(map(_width, column)) for column in zip(HEADINGS.values(), *cells, strict=True)]
-    lines = [_line(list(HEADINGS.values()), widths), *(_line(row, widths) for row in cells)]
+    shown = [key for key in HEADINGS if key not in SELDOM or any(getattr(row, key) for row in rows)]
+    headings = [HEADINGS[key] for key in shown]
+    cells = [[str(getattr(row, key)) for key in shown] for row in rows]
+    widths = [max(map(_width, column)) for column in zip(headings, *cells, strict=True)]
+    lines = [_line(headings, widths), *(_line(row, widths) for row in cells)]
     lines += [sentence(run.total), *reasons(run)]
     return "\n".join(lines)
 

@@ -53,3 +53,12 @@ def test_the_table_has_a_row_a_source_and_says_why() -> None:
     assert "precision 83.3%" in text
     assert reasons(RUN)[0] == "feed:青河日报: http-404 × 1; no-body × 1; slow"
     assert reasons(RUN)[1] == "region:front: list page: dns × 1"
+
+
+def test_columns_that_say_nothing_are_left_out() -> None:
+    quiet = Run(id="a", started=RUN.started, sources=(SourceReport(source="feed:a", entries=1, new=1, fetched=1, parsed=1, stored=1),))
+    heading = table(quiet).splitlines()[0].split()
+    assert "again" not in heading
+    assert "left" not in heading
+    assert {"new", "failed"} <= set(heading)
+    assert "again" in table(RUN).splitlines()[0].split()

@@ -63,6 +63,8 @@ def plain(hit: Hit) -> dict[str, Any]:
 
 def show(results: Results, console: Console) -> None:
     """A list for people. What sites wrote is cleaned first: a title must not steer the terminal."""
+    if results.loose:
+        console.print(Text('no article holds all the words; these hold some of them ("in quotes" for exactly these)', style="yellow"), "")
     for hit in results.hits:
         console.print(styled(hit.title_html, "bold"))
         more = f" +{hit.folded}" if hit.folded else ""

@@ -38,6 +38,9 @@ PREFIX = "newsportal/"
 STORE_FAILS = "store-unavailable"
 """The reason, in reports and as a crawl's end, when the store does not take what it is given."""
 
+OUTAGE = ("dns", "connection", "robots-unreachable")
+"""Reasons that every source has when there is no network."""
+
 Validators = tuple[str | None, str | None]
 
 
@@ -233,12 +236,17 @@ class Ledger:
 
     async def close(self, visited: Iterable[str], now: datetime) -> None:
         """Save what is remembered of the sources visited in this run."""
-        for source in sorted(set(visited)):
-            await asyncio.to_thread(self._save_state, source, now)
+        seen = set(visited)
+        ours = len(seen) > 1 and all(self._errors.get(source, "").startswith(OUTAGE) for source in seen)
+        for source in sorted(seen):
+            await asyncio.to_thread(self._save_state, source, now, ours)
 
-    def _save_state(self, source: str, now: datetime) -> None:
+    def _save_state(self, source: str, now: datetime, ours: bool) -> None:
         state = self.store.source_state(source)
         error = self._errors.get(source)
+        if ours:  # not one host was reached: the network is away, which is no fault of the sources
+            self.store.save_source_state(replace(state, last_error=error))
+            return
         self.store.save_source_state(
             replace(
                 state,

@@ -55,6 +55,7 @@ class Results:
     """``total`` counts all hits (stories when collapsed). ``words`` are the query's words after segmentation. Facets count per value.
 
     ``capped``: an index may stop counting at a number of its own; ``total`` and facets then speak of the newest matches ("more than").
+    ``loose``: nothing holds all the words; these hold some of them.
     """
 
     hits: tuple[Hit, ...]
@@ -62,6 +63,7 @@ class Results:
     words: tuple[str, ...] = ()
     facets: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     capped: bool = False
+    loose: bool = False
 
 
 @runtime_checkable

@@ -57,6 +57,10 @@ class Found(NamedTuple):
     moment: int
 
 
+CLOSE = 1.0
+"""From this score on a match holds all the words (see :func:`_candidates`)."""
+
+
 def find(connection: Connection, generation: int, query: Query) -> Results:
     """See ``Index.search``."""
     terms = parse(query.text)
@@ -68,7 +72,8 @@ def find(connection: Connection, generation: int, query: Query) -> Results:
     words = tuple(dict.fromkeys(word for term in terms if term.sign != "-" for word in term.words))
     page = groups[max(0, query.offset) : max(0, query.offset) + max(0, query.limit)]
     hits = _hits(connection, generation, page, words)
-    return Results(hits, len(groups), words, _facets(found, query.collapse), capped)
+    loose = bool(found) and all(candidate.score < CLOSE for candidate in found)
+    return Results(hits, len(groups), words, _facets(found, query.collapse), capped, loose)
 
 
 def _by_time(candidate: Found) -> tuple[int, str]:

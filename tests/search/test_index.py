@@ -98,8 +98,10 @@ class TestWords:
     def test_when_not_all_words_are_there_some_will_do(self, newsroom: Newsroom) -> None:
         newsroom.write("甲", "北京的天气")
         assert newsroom.titles("北京 火星 木星") == ["甲"]
+        assert newsroom.find("北京 火星 木星").loose
         newsroom.write("乙", "北京和火星，还有木星")
         assert newsroom.titles("北京 火星 木星") == ["乙"]
+        assert not newsroom.find("北京 火星 木星").loose
 
     def test_any_part_of_a_phrase_is_in_order(self, newsroom: Newsroom) -> None:
         newsroom.write("甲", "climate change is here")
