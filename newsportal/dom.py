@@ -128,9 +128,10 @@ def parse_html(html: str) -> Element:
     parser = lxml.html.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
     parser.set_element_class_lookup(_PLAIN)  # lxml.html's own lookup is Python code run for every element
     try:
-        return lxml.html.document_fromstring(data.replace(b"\x00", b""), parser=parser)
+        root = etree.fromstring(data.replace(b"\x00", b""), parser)
     except (etree.ParserError, etree.XMLSyntaxError, ValueError, AssertionError):
-        return lxml.html.document_fromstring("<html><body></body></html>")
+        root = None
+    return lxml.html.document_fromstring("<html><body></body></html>") if root is None else cast("Element", root)
 
 
 _PLAIN = etree.ElementDefaultClassLookup(element=Element)
