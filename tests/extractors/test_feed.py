@@ -142,7 +142,7 @@ TRADITIONAL = "<item><title>國務院部署春季防汛與農業生產工作</ti
         (rss(ITEM, encoding="utf-16", declared="utf-16"), None, "国务院部署春季防汛与农业生产工作"),
         (rss(ITEM, encoding="utf-16-le"), None, "国务院部署春季防汛与农业生产工作"),
         (rss(TRADITIONAL, encoding="big5hkscs", declared="big5"), None, "國務院部署春季防汛與農業生產工作"),
-        (gzip.compress(rss(ITEM)), None, "国务院部署春季防汛与农业生产工作"),
+        (gzip.compress(rss(ITEM), mtime=0), None, "国务院部署春季防汛与农业生产工作"),
         (rss(ITEM, declared="no-such-thing"), "text/xml; charset=zlib", "国务院部署春季防汛与农业生产工作"),
     ],
 )
@@ -224,7 +224,7 @@ class TestBombs:
         [
             b'<rss version="2.0"><channel>' + b"<x>" * 300_000,
             b'<rss version="2.0"><channel><item><description>' + b"&lt;b&gt;" * 500_000,
-            gzip.compress(b"<rss>" + b" " * 100_000_000),
+            gzip.compress(b"<rss>" + b" " * 100_000_000, mtime=0),
             b'{"version":"jsonfeed","items":[' + b"[" * 200_000,
         ],
     )

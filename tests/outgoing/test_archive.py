@@ -153,7 +153,7 @@ def test_a_cut_file_gives_what_is_before_the_cut(tmp_path: Path, make: Callable[
     [
         (b"", "no answer"),
         (b"<html>not an archive</html>", "not a readable WARC file at byte 0"),
-        (gzip.compress(b"hello"), "not a readable WARC file"),
+        (gzip.compress(b"hello", mtime=0), "not a readable WARC file"),
         (b"PK\x03\x04" + bytes(100), "not a readable WARC file"),
     ],
 )
@@ -235,7 +235,7 @@ EXCHANGE = Exchange(
     "https://a.example/路?x=1",
     200,
     (("Content-Type", "text/html"), ("Content-Encoding", "gzip"), ("X-Twice", "1"), ("X-Twice", "2"), ("Location", "/\xe8\xb7\xaf")),
-    gzip.compress(PAGE),
+    gzip.compress(PAGE, mtime=0),
     request_headers=(("User-Agent", "newsportal"), ("Authorization", "Bearer t"), ("Cookie", "a=b")),
     address="203.0.113.7",
 )
