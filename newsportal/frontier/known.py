@@ -21,9 +21,13 @@ class KnownUrls:
         self._claimed: set[str] = set()
         self._entered: set[str] = set()
 
+    def perhaps(self, identity: str) -> bool:
+        """Whether the store need be asked at all: no is certain, and costs nothing."""
+        return identity in self._bloom
+
     def known(self, identities: Iterable[str]) -> set[str]:
         """Those that are stored."""
-        perhaps = [identity for identity in identities if identity in self._bloom]
+        perhaps = [identity for identity in identities if self.perhaps(identity)]
         return self._store.known(perhaps) if perhaps else set()
 
     def claim(self, identity: str) -> bool:

@@ -17,10 +17,11 @@ class UrlFilterPipeline(Stage):
     async def process(self, article: Article) -> Article:
         linked = name_of(article.link)
         final = article.link.identity or identity(article.url)
-        if await asyncio.to_thread(self.ledger.known.known, [final]):
+        known = self.ledger.known
+        if known.perhaps(final) and await asyncio.to_thread(known.known, [final]):
             if linked != final:
                 await asyncio.to_thread(self.ledger.store.add_alias, linked, final)
-                self.ledger.known.enter(linked)
+                known.enter(linked)
             await self.ledger.settle(article.link, "same")
             raise Left(f"{article.url}: known as {final}")
         return replace(article, identity=final, url=readable(article.url))
