@@ -18,7 +18,8 @@ class UrlFilterPipeline(Stage):
         linked = name_of(article.link)
         final = article.link.identity or identity(article.url)
         known = self.ledger.known
-        if known.perhaps(final) and await asyncio.to_thread(known.known, [final]):
+        stored = await asyncio.to_thread(known.known, [final]) if known.perhaps(final) else set()
+        if stored:
             if linked != final:
                 await asyncio.to_thread(self.ledger.store.add_alias, linked, final)
                 known.enter(linked)
