@@ -68,7 +68,7 @@ class RunReport:
             self._saving.cancel()
         finish = getattr(spider, "finish", None)
         if finish is not None:
-            await finish()
+            await finish(reason)
         self.run = self.so_far(reason)
         await self._save()
         logger.info("%s: %s\n%s", spider.name, reason, table(self.run))

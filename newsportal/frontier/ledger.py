@@ -41,6 +41,9 @@ STORE_FAILS = "store-unavailable"
 OUTAGE = ("dns", "connection", "robots-unreachable")
 """Reasons that every source has when there is no network."""
 
+BLOCKED = "blocked"
+"""How the reasons begin when an engine asks who we are."""
+
 Validators = tuple[str | None, str | None]
 
 
@@ -234,19 +237,29 @@ class Ledger:
     async def state(self, source: str) -> SourceState:
         return await asyncio.to_thread(self.store.source_state, source)
 
-    async def close(self, visited: Iterable[str], now: datetime) -> None:
-        """Save what is remembered of the sources visited in this run."""
+    async def begin(self, state: SourceState) -> bool:
+        """A visit of a source begins. Whether it must be thorough: the one before did not come to its end, or there was none.
+
+        Else list pages may lie behind one whose entries are all known: the run was killed before it got there. Raises ``StoreError``.
+        """
+        if state.unfinished is None:
+            await asyncio.to_thread(self.store.save_source_state, replace(state, unfinished=utcnow()))
+        return state.unfinished is not None or state.last_success is None
+
+    async def close(self, visited: Iterable[str], now: datetime, *, finished: bool = True) -> None:
+        """Save what is remembered of the sources visited in this run; ``finished``: it was not cut short. Raises ``StoreError``."""
         seen = set(visited)
         ours = len(seen) > 1 and all(self._errors.get(source, "").startswith(OUTAGE) for source in seen)
         for source in sorted(seen):
-            await asyncio.to_thread(self._save_state, source, now, ours)
+            await asyncio.to_thread(self._save_state, source, now, ours, finished)
 
-    def _save_state(self, source: str, now: datetime, ours: bool) -> None:
+    def _save_state(self, source: str, now: datetime, ours: bool, finished: bool) -> None:
         state = self.store.source_state(source)
         error = self._errors.get(source)
         if ours:  # not one host was reached: the network is away, which is no fault of the sources
             self.store.save_source_state(replace(state, last_error=error))
             return
+        complete = finished and (error is None or error.startswith(BLOCKED))  # an engine that blocks is not asked for more
         self.store.save_source_state(
             replace(
                 state,
@@ -257,5 +270,6 @@ class Ledger:
                 last_error=error or state.last_error,
                 failures_in_row=state.failures_in_row + 1 if error else 0,
                 layout_changed=now if source in self._layouts else state.layout_changed,
+                unfinished=None if complete else state.unfinished,
             )
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Iterable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, ClassVar, Protocol
 
@@ -14,7 +15,7 @@ from scrapy.http import Request, Response
 from twisted.python.failure import Failure
 
 from newsportal.errors import NotApplicable, StoreError
-from newsportal.frontier.ledger import STORE_FAILS, Ledger, ledger_of, utcnow
+from newsportal.frontier.ledger import STORE_FAILS, Ledger, Sifted, ledger_of, utcnow
 from newsportal.items import Article, Link, Page
 from newsportal.schedule import Visits, due
 from newsportal.spiders.outcome import outcome_of, retry_after
@@ -53,6 +54,7 @@ class NewsSpider(scrapy.Spider):
         self.only = source
         self.due_only = due not in (None, "", "0", "false")
         self.visited: set[str] = set()
+        self.thorough: set[str] = set()
         self.began = utcnow()
         self._by_key: dict[str, Any] | None = None
 
@@ -89,6 +91,9 @@ class NewsSpider(scrapy.Spider):
                 state = await self.ledger.state(source.key)
                 if self.skips(source, state):
                     continue
+                if await self.ledger.begin(state):
+                    self.thorough.add(source.key)
+                    state = replace(state, validators={})
                 waiting = await self.ledger.resume(source.key)
             except StoreError as error:
                 logger.error("the crawl ends, its store fails: %s", error)
@@ -182,6 +187,10 @@ class NewsSpider(scrapy.Spider):
         if seconds:
             self.ledger.rest(source, utcnow() + timedelta(seconds=seconds))
 
+    def goes_on(self, source: Source, sifted: Sifted) -> bool:
+        """Whether a further list page is worth a request: this one had something new, or an earlier visit was cut short."""
+        return not sifted.stale or source.key in self.thorough
+
     # articles
 
     def wanted(self, link: Link) -> Request | Article:
@@ -236,10 +245,10 @@ class NewsSpider(scrapy.Spider):
 
     # the end
 
-    async def finish(self) -> None:
+    async def finish(self, reason: str) -> None:
         """Save what is remembered of the sources; called by the run report when the spider closes."""
         try:
-            await self.ledger.close(self.visited, utcnow())
+            await self.ledger.close(self.visited, utcnow(), finished=reason == "finished")
         except StoreError as error:
             logger.error("the state of the sources is not saved, list pages will be read in full next time: %s", error)
 

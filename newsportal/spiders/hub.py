@@ -41,7 +41,7 @@ class HubSpider(NewsSpider):
         for link in sifted.fresh:
             yield self.article(link)
         following = next((url for url in more if url not in self._listed), None)
-        if following and page < source.pages and not sifted.stale:
+        if following and page < source.pages and self.goes_on(source, sifted):
             self._listed.add(following)
             yield self.list_page(following, source, self.parse_hub, page=page + 1)
         if not links and page == 1:

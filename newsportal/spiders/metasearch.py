@@ -116,7 +116,7 @@ class MetasearchSpider(NewsSpider):
         for link in sifted.fresh:
             yield self.article(link)
         breadth = topic.breadth.pages(datetime.now().astimezone().hour)
-        if links and page + 1 < breadth and (leading or not sifted.stale):
+        if links and page + 1 < breadth and (leading or self.goes_on(source, sifted)):
             yield self.result_page(source, topic, query, page + 1)
 
     def read(self, response: Response, engine: Engine) -> ResultPage:

@@ -125,7 +125,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class SourceState:
-    """What is remembered of a source between runs: HTTP validators per list page, rest after a block, its last outcome."""
+    """What is remembered of a source between runs: HTTP validators per list page, rest after a block, its last outcome.
+
+    ``unfinished``: when a visit began that did not come to its end (killed, stopped, a list page failed).
+    """
 
     source: str
     validators: Mapping[str, tuple[str | None, str | None]] = field(default_factory=dict)  # url -> (ETag, Last-Modified)
@@ -136,6 +139,7 @@ class SourceState:
     last_error: str | None = None
     failures_in_row: int = 0
     layout_changed: datetime | None = None
+    unfinished: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,7 @@ def _json(item: Any) -> Any:
 
 
 def _state(plain: Mapping[str, Any]) -> SourceState:
-    values = _of(SourceState, plain, ("rest_until", "next_visit", "last_run", "last_success", "layout_changed"))
+    values = _of(SourceState, plain, ("rest_until", "next_visit", "last_run", "last_success", "layout_changed", "unfinished"))
     values["validators"] = {url: (etag, modified) for url, (etag, modified) in plain.get("validators", {}).items()}
     return SourceState(**values)
 

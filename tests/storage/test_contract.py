@@ -437,7 +437,7 @@ class TestMemory:
         assert store.source_state("feed:新") == SourceState("feed:新")
         state = SourceState(
             "feed:快讯", {"https://news.example/rss": ('"e1"', None)}, rest_until=NOW, next_visit=NOW, last_run=NOW, last_success=NOW,
-            last_error="http-503", failures_in_row=2, layout_changed=NOW,
+            last_error="http-503", failures_in_row=2, layout_changed=NOW, unfinished=NOW,
         )  # fmt: skip
         store.save_source_state(state)
         store.save_source_state(replace(state, failures_in_row=3))

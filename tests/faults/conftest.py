@@ -1,0 +1,117 @@
+"""A portal in a folder of its own, crawled by real processes that may be killed, starved and locked out."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+
+if TYPE_CHECKING:
+    from madeup import MadeUpWeb
+
+PATIENCE = 120.0
+"""Seconds until a test gives up waiting for what a crawl should do."""
+
+
+@dataclass(frozen=True)
+class Portal:
+    """``sources`` is its file; the store lies in ``data/`` beside it."""
+
+    sources: Path
+
+    @property
+    def database(self) -> Path:
+        return self.sources.parent / "data" / "newsportal.db"
+
+    def command(self, *options: str) -> list[str]:
+        return [sys.executable, "-m", "newsportal", "crawl", *options, "--json", "--sources", str(self.sources)]
+
+    def start(self, *options: str, **how: Any) -> subprocess.Popen[str]:
+        return subprocess.Popen(self.command(*options), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **how)
+
+    def tried(self, *options: str, **how: Any) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(self.command(*options), capture_output=True, text=True, timeout=PATIENCE, check=False, **how)
+        assert "Traceback" not in done.stderr, done.stderr[-3000:]
+        return done
+
+    def finished(self, *options: str) -> dict[str, Any]:
+        """The report of a crawl that ends well, checked to add up."""
+        done = self.tried(*options)
+        assert done.returncode == 0, done.stderr[-3000:]
+        return added_up(json.loads(done.stdout))
+
+    def asked(self, query: str) -> list[tuple[Any, ...]]:
+        """Rows of the store as they are now; none while there is no store yet."""
+        if not self.database.exists():
+            return []
+        with closing(sqlite3.connect(f"file:{self.database}?mode=ro", uri=True, timeout=10)) as connection:
+            try:
+                return connection.execute(query).fetchall()
+            except sqlite3.OperationalError as error:
+                if "no such table" in str(error):
+                    return []
+                raise
+
+    def identities(self) -> list[str]:
+        """Of everything stored, sorted; what is stored twice stands there twice."""
+        return [name for (name,) in self.asked("SELECT identity FROM articles ORDER BY identity")]
+
+    def waiting(self) -> int:
+        """Links that have no outcome yet."""
+        return sum(number for (number,) in self.asked("SELECT count(*) FROM deferred_links"))
+
+    def until(self, reached: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + PATIENCE
+        while not reached():
+            assert time.monotonic() < deadline, "the crawl never came so far"
+            time.sleep(0.02)
+
+
+def added_up(report: dict[str, Any]) -> dict[str, Any]:
+    """``report``, if every entry in it has exactly one fate."""
+    for row in report["sources"]:
+        assert row["entries"] == row["known"] + row["repeated"] + row["new"], row
+        assert row["new"] == row["parsed"] + sum(row["failed"].values()) + row["left"], row
+        assert row["parsed"] == row["stored"] + row["folded"] + row["same"], row
+        assert row["left"] >= 0, row
+    return report
+
+
+@pytest.fixture
+def portal(web: MadeUpWeb, tmp_path: Path) -> Portal:
+    """On the made-up Web, with nothing stored yet, in a folder whose name is no ASCII."""
+    web.reset()
+    return Portal(few(web, tmp_path / "我的 门户" / "sources.yaml"))
+
+
+@pytest.fixture(scope="session")
+def whole(web: MadeUpWeb, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, list[str]]:
+    """What each spider stores when nothing disturbs it."""
+    web.reset()
+    undisturbed = {spider: Portal(few(web, tmp_path_factory.mktemp(spider) / "sources.yaml")) for spider in ("rss", "hub")}
+    for spider, one in undisturbed.items():
+        one.finished(spider)
+    return {spider: one.identities() for spider, one in undisturbed.items()}
+
+
+SITES = ("海棠都市网", "溪峰在线", "北辰财经", "潮音周刊")
+"""Lists of several pages, three encodings, a feed whose entries share one link; none asks for a delay."""
+
+
+def few(web: MadeUpWeb, path: Path) -> Path:
+    """A sources file with the feeds and regions of :data:`SITES`: a crawl of it takes seconds."""
+    written = web.sources(path)
+    values = yaml.safe_load(written.read_text("utf-8"))
+    kept = {key: [source for source in values[key] if source["name"].startswith(SITES)] for key in ("feeds", "regions")}
+    written.write_text(yaml.safe_dump({**values, **kept, "topics": [], "engines": []}, allow_unicode=True), "utf-8")
+    return written

@@ -1,0 +1,81 @@
+"""kill -9 at any point, then the same command again: nothing lost, nothing twice. SIGTERM and Ctrl-C end a crawl in order."""
+
+from __future__ import annotations
+
+import json
+import signal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from madeup import MadeUpWeb
+
+pytestmark = pytest.mark.slow
+
+ASKS_AGAIN = "asks again for articles that an earlier run could not fetch"
+
+
+def notes(report: dict[str, Any]) -> set[str]:
+    return {note for row in report["sources"] for note in row["notes"]}
+
+
+@pytest.mark.parametrize("articles", [0, 25, 60])
+def test_killed_it_loses_nothing_and_stores_nothing_twice(portal: Any, whole: Any, articles: int) -> None:
+    everything = whole["hub"]
+    crawl = portal.start("hub")
+    portal.until(lambda: portal.waiting() > 0 and len(portal.identities()) >= articles)
+    crawl.kill()
+    crawl.communicate()
+    half = portal.identities()
+    assert articles <= len(half) < len(everything), "it must be killed in the middle"
+    assert portal.waiting() > 0
+    report = portal.finished("hub")
+    assert ASKS_AGAIN in notes(report)
+    assert report["total"]["stored"] + report["total"]["folded"] == len(set(everything) - set(half))
+    assert portal.identities() == everything
+    assert portal.waiting() == 0
+
+
+def test_killed_on_feeds_entries_that_share_one_link_are_all_kept(portal: Any, whole: Any) -> None:
+    crawl = portal.start("rss")
+    portal.until(lambda: any("#" in name for name in portal.identities()))
+    crawl.kill()
+    crawl.communicate()
+    portal.finished("rss")
+    shared = [name for name in whole["rss"] if "#" in name]
+    assert len(shared) > 5
+    assert [name for name in portal.identities() if "#" in name] == shared
+    assert portal.waiting() == 0
+
+
+@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
+def test_told_to_stop_it_ends_in_order_and_the_next_run_completes(portal: Any, whole: Any, sign: signal.Signals) -> None:
+    crawl = portal.start("hub")
+    portal.until(lambda: len(portal.identities()) >= 20)
+    crawl.send_signal(sign)
+    output, errors = crawl.communicate(timeout=60)
+    assert (crawl.returncode, "Traceback" in errors) == (0, False), errors
+    report = json.loads(output)
+    assert report["reason"] == "shutdown"
+    assert report["total"]["left"] > 0
+    assert report["total"]["new"] == sum(report["total"][key] for key in ("parsed", "left")) + sum(report["total"]["failed"].values())
+    assert portal.waiting() >= report["total"]["left"]
+    saved = [json.loads(run) if isinstance(run, str) else run for (run,) in portal.asked("SELECT report FROM runs")]
+    assert [(run["reason"], run["ended"] is not None) for run in saved] == [("shutdown", True)]
+    portal.finished("hub")
+    assert portal.identities() == whole["hub"]
+    assert portal.waiting() == 0
+
+
+def test_what_lies_behind_a_list_page_that_failed_comes_with_the_next_run(portal: Any, web: MadeUpWeb, whole: Any) -> None:
+    """Else the first page, whose entries are all stored by then, would end the visit before the second."""
+    second = [hub["pages"][1] for hub in web.manifest()["hubs"] if hub["page"] == 1 and len(hub["pages"]) > 1]
+    for url in second:
+        web.fail(url, status=404)
+    failed = portal.finished("hub")["total"]["list_failed"]
+    assert failed["http-404"] > 1
+    lost = set(whole["hub"]) - set(portal.identities())
+    assert len(lost) > 5
+    portal.finished("hub")
+    assert portal.identities() == whole["hub"]
