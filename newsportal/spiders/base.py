@@ -137,7 +137,13 @@ class NewsSpider(scrapy.Spider):
             headers=headers,
             dont_filter=True,
             priority=LIST_PRIORITY,
-            meta={"source": source.key, "handle_httpstatus_list": [304], **self.manners(source), **(meta or {})},
+            meta={
+                "source": source.key,
+                "handle_httpstatus_list": [304],
+                "list_page": url if state else None,
+                **self.manners(source),
+                **(meta or {}),
+            },
             cb_kwargs={"source": source, "read": callback, **kwargs},
         )
 
@@ -172,10 +178,14 @@ class NewsSpider(scrapy.Spider):
             self._remember(response, key)
 
     def _remember(self, response: Response, key: str) -> None:
-        """The validators of a list page whose links are safely in the store: only now may it answer 304."""
+        """The validators of a list page whose links are safely in the store: only now may it answer 304.
+
+        Kept for the pages that are asked for with them (their number is the file's, not that of all pagers and result pages),
+        under the address in the file, wherever that leads today.
+        """
         etag, modified = _header(response, "ETag"), _header(response, "Last-Modified")
-        if etag or modified:
-            self.ledger.validate(key, response.request.url if response.request else response.url, (etag, modified))
+        if (asked := response.meta["list_page"]) and (etag or modified):
+            self.ledger.validate(key, asked, (etag, modified))
 
     def list_page_failed(self, failure: Failure) -> None:
         request: Request = failure.request  # type: ignore[attr-defined]
