@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import TYPE_CHECKING, Self
 
 from scrapy import signals
@@ -49,6 +50,7 @@ class RunReport:
         self.ledger = ledger
         self.run = run
         self._saving: asyncio.Task[None] | None = None
+        self._ending = asyncio.Event()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -64,8 +66,9 @@ class RunReport:
         self._saving = asyncio.create_task(self._save_often())
 
     async def closed(self, spider: Spider, reason: str) -> None:
+        self._ending.set()
         if self._saving is not None:
-            self._saving.cancel()
+            await asyncio.wait([self._saving])  # a thread cannot be called back: it would write "running" over the end
         finish = getattr(spider, "finish", None)
         if finish is not None:
             await finish(reason)
@@ -85,10 +88,11 @@ class RunReport:
         )
 
     async def _save_often(self) -> None:
-        while True:
+        while not self._ending.is_set():
             self.run = self.so_far()
             await self._save()
-            await asyncio.sleep(SAVE_EVERY)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._ending.wait(), SAVE_EVERY)
 
     async def _save(self) -> None:
         try:
