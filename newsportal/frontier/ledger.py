@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from newsportal.dedup.canonical import identity
@@ -37,6 +38,9 @@ PREFIX = "newsportal/"
 
 STORE_FAILS = "store-unavailable"
 """The reason, in reports and as a crawl's end, when the store does not take what it is given."""
+
+NO_ADDRESS = "bad-address"
+"""The reason when a link is none: ``http://host:99999/``, ``javascript:…``."""
 
 OUTAGE = ("dns", "connection", "robots-unreachable")
 """Reasons that every source has when there is no network."""
@@ -81,6 +85,20 @@ def ledger_of(crawler: Crawler) -> Ledger:
 def name_of(link: Link) -> str:
     """The identity by which a link's article is known before it is fetched."""
     return link.identity or identity(link.url)
+
+
+def askable(url: str) -> bool:
+    """Whether a request can be made of ``url`` at all. Sites write what they like, and Scrapy raises for what it cannot send."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
+def sound(link: Link) -> bool:
+    """Whether the article of a link can be had: by a request, or from the entry itself."""
+    return link.identity is not None or askable(link.url)
 
 
 def utcnow() -> datetime:
@@ -147,6 +165,8 @@ class Ledger:
 
         Raises ``StoreError``; then nothing is counted, and nothing of the page is taken.
         """
+        broken = [link for link in links if not sound(link)]
+        links = [link for link in links if sound(link)]
         by_identity: dict[str, Link] = {}
         for link in links:
             by_identity.setdefault(name_of(link), link)
@@ -162,21 +182,29 @@ class Ledger:
             name = name_of(link)
             self.count(link.source, "entries")
             self.count(link.source, "new" if fresh.get(name) is link else "known" if name in known else "repeated")
+        for link in broken:
+            self.count(link.source, "entries")
+            self.count(link.source, "new")
+            await self.fail(link, NO_ADDRESS)
         return Sifted(tuple(fresh.values()), stale=all(name in known and not self.known.met_first_here(name) for name in by_identity))
 
     async def lead(self, link: Link, target: str) -> Link | None:
-        """``link`` was a redirect to ``target``: the link to fetch now, or ``None`` if that is stored or being fetched (recounted).
+        """``link`` was a redirect to ``target``: the link to fetch now; ``None`` if there is nothing to fetch (counted as what it is).
 
         Raises ``StoreError``; then ``link`` waits as before.
         """
-        name = identity(target)
+        if not askable(target):
+            await self.fail(link, NO_ADDRESS)
+            return None
+        found, name = replace(link, url=target), identity(target)
+        if name == name_of(link):  # to https, or to www.: claimed already, by this very link
+            return found
         known = bool(await asyncio.to_thread(self.known.known, [name]))
         if known or not self.known.claim(name):
             self.count(link.source, "new", number=-1)
             self.count(link.source, "known" if known else "repeated")
             await self._done(link)
             return None
-        found = replace(link, url=target)
         try:
             await asyncio.to_thread(self.store.defer, [found], now=utcnow())
         except StoreError:

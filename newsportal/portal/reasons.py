@@ -26,6 +26,7 @@ EXPLAINED: tuple[tuple[str, str], ...] = (
     (r"robots", _("the site's robots.txt does not allow it")),
     (r"egress|denied|private", _("the address is not one the crawl may fetch")),
     (r"blocked|captcha|login|challenge", _("the site asked for a captcha or a login; it rests for a while")),
+    (r"bad-address", _("the link is not an address of the Web")),
     (r"http-?404|http-?410|gone", _("the page is gone")),
     (r"http-?429|rate", _("the site asked for fewer visits")),
     (r"http-?4\d\d", _("the site did not give the page out")),

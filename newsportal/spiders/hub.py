@@ -10,7 +10,7 @@ from scrapy.http import Request, Response
 from newsportal import dom
 from newsportal.errors import NotApplicable
 from newsportal.extractors import hub
-from newsportal.frontier.ledger import utcnow
+from newsportal.frontier.ledger import askable, utcnow
 from newsportal.items import Link, Page
 from newsportal.sources import Region
 from newsportal.spiders.base import NewsSpider, in_thread
@@ -40,7 +40,7 @@ class HubSpider(NewsSpider):
         sifted = await self.ledger.sift(links)
         for link in sifted.fresh:
             yield self.article(link)
-        following = next((url for url in more if url not in self._listed), None)
+        following = next((url for url in more if url not in self._listed and askable(url)), None)
         if following and page < source.pages and self.goes_on(source, sifted):
             self._listed.add(following)
             yield self.list_page(following, source, self.parse_hub, page=page + 1)

@@ -116,7 +116,7 @@ class MetasearchSpider(NewsSpider):
         for link in sifted.fresh:
             yield self.article(link)
         breadth = topic.breadth.pages(datetime.now().astimezone().hour)
-        if links and page + 1 < breadth and (leading or self.goes_on(source, sifted)):
+        if links and source.engine.paged and page + 1 < breadth and (leading or self.goes_on(source, sifted)):
             yield self.result_page(source, topic, query, page + 1)
 
     def read(self, response: Response, engine: Engine) -> ResultPage:
@@ -161,8 +161,16 @@ def _target(response: Response) -> str | None:
     """Where a redirect leads: ``Location``, or the refresh of an otherwise empty page."""
     location = response.headers.get("Location")
     if location and response.status in REDIRECTS:
-        return urljoin(response.url, location.decode("latin-1").strip())
+        return _joined(response.url, location.decode("latin-1").strip())
     if isinstance(response, HtmlResponse) and len(response.body) < MAX_REFRESH_PAGE:
         _, url = get_meta_refresh(response)
         return url
     return None
+
+
+def _joined(base: str, target: str) -> str:
+    """``target`` made absolute; as it is where it is no address at all, for the ledger to count."""
+    try:
+        return urljoin(base, target)
+    except ValueError:
+        return target

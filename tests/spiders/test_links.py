@@ -1,0 +1,151 @@
+"""What sites write where an address should be, and what redirects, pagers and validators make of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.http import HtmlResponse, Response
+from scrapy.settings import Settings
+
+from newsportal.frontier.ledger import Ledger, askable, ledger_of
+from newsportal.items import Link
+from newsportal.spiders.base import NewsSpider
+from newsportal.spiders.metasearch import MetasearchSpider
+from newsportal.spiders.rss import RssSpider
+
+SOURCES = """
+version: 1
+store: "sqlite:///{folder}/news.db"
+topics:
+  - {{name: 旅游, keywords: [旅游], engines: [own], breadth: 3}}
+engines:
+  - {{name: own, url: "https://search.example/?q=##QUERY##"}}
+feeds:
+  - {{name: 快讯, url: "http://news.example/rss.xml"}}
+"""
+
+SOURCE = "feed:快讯"
+
+
+def spider_of(kind: type[NewsSpider], folder: Path) -> Any:
+    file = folder / "sources.yaml"
+    file.write_text(SOURCES.format(folder=folder), "utf-8")
+    addons = {"newsportal.frontier.addon.SourcesAddon": 100}
+    settings = Settings({"NEWSPORTAL_SOURCES": str(file), "ADDONS": addons, "TWISTED_REACTOR_ENABLED": False})
+    crawler = Crawler(kind, settings)
+    crawler._apply_settings()
+    return kind.from_crawler(crawler)
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    spider = spider_of(RssSpider, tmp_path)
+    yield ledger_of(spider.crawler)
+    spider.ledger.store.close()
+
+
+def link(url: str) -> Link:
+    return Link(url=url, source=SOURCE, title="一条新闻")
+
+
+NO_ADDRESSES = ("http://news.example:99999/1.html", "http://[news.example/2.html", "javascript:show(3)", "http:///4.html", "")
+
+
+@pytest.mark.parametrize("url", NO_ADDRESSES)
+def test_what_no_request_can_be_made_of_is_not_askable(url: str) -> None:
+    assert not askable(url)
+
+
+@pytest.mark.parametrize("url", ["http://news.example", "https://新闻.example/文章?编号=1", "http://news.example:8080/a b.html"])
+def test_what_is_askable_becomes_a_request(url: str) -> None:
+    assert askable(url)
+    Request(url)
+
+
+def test_links_that_are_no_addresses_are_counted_and_cost_the_others_nothing(ledger: Ledger) -> None:
+    good = link("http://news.example/2026/11/1.html")
+    sifted = asyncio.run(ledger.sift([*map(link, NO_ADDRESSES), good]))
+    (row,) = ledger.report()
+    assert sifted.fresh == (good,)
+    assert (row.entries, row.new, row.failed, row.left) == (6, 6, {"bad-address": 5}, 1)
+
+
+def test_a_link_without_an_address_that_waits_since_an_earlier_run_waits_no_more(ledger: Ledger) -> None:
+    bad = link(NO_ADDRESSES[0])
+    ledger.store.defer([bad], now=ledger_now())
+    assert asyncio.run(ledger.resume(SOURCE)) == ()
+    assert ledger.store.deferred(SOURCE) == []
+
+
+def ledger_now() -> Any:
+    from newsportal.frontier.ledger import utcnow
+
+    return utcnow()
+
+
+def test_an_engine_that_sends_its_own_link_from_http_to_https_loses_no_article(ledger: Ledger) -> None:
+    found = link("http://search.example/link?url=abc")
+    (fresh,) = asyncio.run(ledger.sift([found])).fresh
+    led = asyncio.run(ledger.lead(fresh, "https://search.example/link?url=abc"))
+    assert led == replace(found, url="https://search.example/link?url=abc")
+    assert ledger.store.deferred(SOURCE) == [found]
+
+
+@pytest.mark.parametrize("target", NO_ADDRESSES)
+def test_a_redirect_to_no_address_is_a_failure_with_its_reason(ledger: Ledger, target: str) -> None:
+    (fresh,) = asyncio.run(ledger.sift([link("http://search.example/link?url=abc")])).fresh
+    assert asyncio.run(ledger.lead(fresh, target)) is None
+    (row,) = ledger.report()
+    assert (row.failed, row.left, ledger.store.deferred(SOURCE)) == ({"bad-address": 1}, 0, [])
+
+
+def test_validators_are_kept_under_the_address_in_the_file_and_for_no_further_page(tmp_path: Path) -> None:
+    spider = spider_of(RssSpider, tmp_path)
+    (source,) = spider.sources()
+
+    async def nothing(response: Response, source: Any) -> Any:
+        for found in ():
+            yield found
+
+    async def visit() -> None:
+        state = await spider.ledger.state(source.key)
+        first = spider.list_page(source.url, source, nothing, state=state)
+        further = spider.list_page("http://news.example/rss.xml?page=2", source, nothing)
+        for request in (first.replace(url="https://news.example/feed.xml"), further):
+            response = Response(request.url, headers={"ETag": '"e1"'}, request=request)
+            assert [found async for found in spider.parse_list(response, source, nothing)] == []
+        await spider.ledger.close([source.key], ledger_now())
+
+    asyncio.run(visit())
+    assert spider.ledger.store.source_state(source.key).validators == {source.url: ('"e1"', None)}
+    spider.ledger.store.close()
+
+
+RESULTS = "".join(
+    f'<li class="r"><h3><a href="https://site{number}.example/2026/{number}.html">海滨城市的旅游季第 {number} 次提前开始</a></h3>'
+    f"<p>往年六月才热闹起来的海滨，今年第 {number} 周就迎来了成批的旅客，旅馆和渡轮都在加班。</p></li>"
+    for number in range(1, 9)
+)
+
+
+def test_an_engine_without_further_pages_is_asked_once(tmp_path: Path) -> None:
+    spider = spider_of(MetasearchSpider, tmp_path)
+    (search,) = spider.sources()
+    body = f"<html><body><ol>{RESULTS}</ol></body></html>".encode()
+    first = spider.result_page(search, search.topics[0], "旅游", 0)
+
+    async def parse() -> list[Request]:
+        response = HtmlResponse(first.url, body=body, encoding="utf-8", request=first)
+        return [request async for request in spider.parse_results(response, search, search.topics[0], "旅游", 0)]
+
+    requests = asyncio.run(parse())
+    assert len(requests) == 8
+    assert first.url not in [request.url for request in requests]
+    spider.ledger.store.close()
