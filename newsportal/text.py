@@ -22,7 +22,6 @@ INVISIBLE = re.compile("[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u20
 CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 """What XML 1.0 and terminals cannot take: control characters but tab and line feed, lone surrogates, non-characters."""
 
-SPACE = re.compile(r"\s+")
 WORD = re.compile(r"\w", re.UNICODE)
 NO_LETTERS = re.compile(r"[\W_]+")
 CJK = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")

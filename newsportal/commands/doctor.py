@@ -127,7 +127,9 @@ def _index(sources: Sources) -> str:
 
 
 def _disk(sources: Sources) -> Finding:
-    free = shutil.disk_usage(Path.cwd()).free
+    scheme, _, file = sources.store.partition(":///")
+    place = Path(file if scheme.startswith("sqlite") else ".").absolute()
+    free = shutil.disk_usage(next(folder for folder in (place, *place.parents) if folder.exists())).free
     return Finding("disk", free > MIN_FREE, f"{free / 1e9:.1f} GB free", "make room")
 
 

@@ -59,17 +59,13 @@ def answers(source: str, url: str | None, algorithm: str, run: Extract) -> Itera
         page = _fetched(source)
         yield {"id": source, **_answer(page, None, algorithm, run)}
         return
-    for saved in _watched(list_or_stream(source)):
+    for saved in _watched(saved_pages(source)):
         if saved.error is not None:
             yield _failure(saved.id, saved.url or url, algorithm, saved.error)
             continue
         address = url or saved.url or NOWHERE
         link = Link(address, "command", summary=saved.summary) if saved.summary else None
         yield {"id": saved.id, **_answer(Page(address, saved.body, now), link, algorithm, run)}
-
-
-def list_or_stream(source: str) -> Iterable[SavedPage]:
-    return saved_pages(source)
 
 
 def _fetched(url: str) -> Page:

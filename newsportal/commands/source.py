@@ -237,7 +237,7 @@ def _show(trial: Trial, reading: Reading | None) -> None:
 
 
 def _show_article(out: Console, reading: Reading) -> None:
-    out.print(f"\n  one article: {reading.url}", style="bold", markup=False)
+    out.print(f"\n  one article: {clean(reading.url)}", style="bold", markup=False)
     found = reading.found
     if found is None:
         out.print(f"  ✗ {clean(reading.failure or '')}", style="red", markup=False)
