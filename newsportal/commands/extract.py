@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, Any
 
 import typer
 
 from newsportal import dom
+from newsportal.commands import jsonl
 from newsportal.commands.pages import SavedPage, saved_pages
 from newsportal.errors import NewsportalError
 from newsportal.extractors import EXTRACTORS, Extract, extractor
@@ -41,15 +41,7 @@ def extract(
         run = extractor(algorithm)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--algorithm") from error
-    try:
-        if out is None:
-            _write(answers(source, url, algorithm, run), sys.stdout.buffer)
-        else:
-            with out.open("wb") as stream:
-                _write(answers(source, url, algorithm, run), stream)
-    except OSError as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(1) from error
+    jsonl.write(answers(source, url, algorithm, run), out)
 
 
 def answers(source: str, url: str | None, algorithm: str, run: Extract) -> Iterator[dict[str, Any]]:
@@ -111,10 +103,3 @@ def _plain(found: Extraction, url: str | None, algorithm: str) -> dict[str, Any]
         "algorithm": found.algorithm or algorithm,
         "pages": list(found.pages),
     }
-
-
-def _write(rows: Iterator[dict[str, Any]], stream: BinaryIO) -> None:
-    """JSON lines in UTF-8, whatever the terminal's encoding is."""
-    for row in rows:
-        stream.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
-        stream.flush()

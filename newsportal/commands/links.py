@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, Any
 
 import typer
 
+from newsportal.commands import jsonl
 from newsportal.commands.pages import SavedPage, saved_pages
 from newsportal.dom import document
 from newsportal.extractors import hub
@@ -31,15 +30,7 @@ def links(
 
     A page that cannot be read gives a line with "error", and the run goes on.
     """
-    try:
-        if out is None:
-            _write(answers(path, url), sys.stdout.buffer)
-        else:
-            with out.open("wb") as stream:
-                _write(answers(path, url), stream)
-    except OSError as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(1) from error
+    jsonl.write(answers(path, url), out)
 
 
 def answers(path: str, url: str | None = None) -> Iterator[dict[str, Any]]:
@@ -58,10 +49,3 @@ def _answer(page: SavedPage, url: str | None, now: datetime) -> dict[str, Any]:
         return {"links": [{"url": link.url, "text": link.text, "kind": link.kind} for link in found]}
     except Exception as error:  # noqa: BLE001  one page that breaks the reader must not end the run; the line says so
         return {"links": [], "error": f"{type(error).__name__}: {error}"}
-
-
-def _write(rows: Iterator[dict[str, Any]], stream: BinaryIO) -> None:
-    """JSON lines in UTF-8, whatever the terminal's encoding is."""
-    for row in rows:
-        stream.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
-        stream.flush()

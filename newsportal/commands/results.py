@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, Any
 
 import typer
 
 from newsportal import engines
+from newsportal.commands import jsonl
 from newsportal.commands.pages import SavedPage, saved_pages
 from newsportal.dom import Document, document
 from newsportal.engines.base import Engine, ResultPage
@@ -39,15 +38,7 @@ def results(
     """
     if engine != AUTO and engine not in engines.ENGINES:
         raise typer.BadParameter(f"{engine!r} is not one of: {', '.join((AUTO, *engines.names()))}", param_hint="--engine")
-    try:
-        if out is None:
-            _write(answers(path, engine), sys.stdout.buffer)
-        else:
-            with out.open("wb") as stream:
-                _write(answers(path, engine), stream)
-    except OSError as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(1) from error
+    jsonl.write(answers(path, engine), out)
 
 
 def answers(path: str, engine: str) -> Iterator[dict[str, Any]]:
@@ -77,10 +68,3 @@ def _engine(name: str, parsed: Document) -> Engine:
 def _plain(engine: Engine, page: ResultPage) -> dict[str, Any]:
     rows = [{"title": row.title, "link": row.link, "site": row.site, "summary": row.summary, "date": row.date} for row in page.results]
     return {"engine": engine.name, "by": page.by, "results": rows}
-
-
-def _write(rows: Iterator[dict[str, Any]], stream: BinaryIO) -> None:
-    """JSON lines in UTF-8, whatever the terminal's encoding is."""
-    for row in rows:
-        stream.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
-        stream.flush()
