@@ -8,10 +8,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import BigInteger, Connection, Engine, Integer, Table, Text, create_engine, event, exc
+from sqlalchemy import BigInteger, Connection, Engine, Insert, Integer, Table, Text, create_engine, event, exc
 from sqlalchemy.dialects import mysql, sqlite
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.pool import QueuePool
@@ -137,18 +138,20 @@ def writing(engine: Engine) -> Iterator[Connection]:
             yield connection
 
 
-def upsert(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]], *, update: Sequence[str] = ()) -> None:
-    """Insert ``rows``; where the primary key is there already, set the ``update`` columns, or leave the row as it is."""
-    if not rows:
-        return
-    insert = sqlite.insert(table)
-    if update:
-        statement = insert.on_conflict_do_update(
-            index_elements=list(table.primary_key), set_={name: insert.excluded[name] for name in update}
-        )
-    else:
-        statement = insert.on_conflict_do_nothing()
-    connection.execute(statement, list(rows))
+def upsert(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]], *, update: tuple[str, ...] = ()) -> int:
+    """Insert ``rows``; where the primary key is there already, set the ``update`` columns, or leave the row as it is.
+
+    Answers how many rows were inserted or set.
+    """
+    return connection.execute(_upsert(table, update), list(rows)).rowcount if rows else 0
+
+
+@cache
+def _upsert(table: Table, update: tuple[str, ...]) -> Insert:
+    insert = sqlite.insert(table).execution_options(preserve_rowcount=True)
+    if not update:
+        return insert.on_conflict_do_nothing()
+    return insert.on_conflict_do_update(index_elements=list(table.primary_key), set_={name: insert.excluded[name] for name in update})
 
 
 @contextmanager

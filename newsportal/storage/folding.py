@@ -6,9 +6,10 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any
 
-from sqlalchemy import BindParameter, Connection, bindparam, delete, insert, select, update
+from sqlalchemy import BindParameter, Connection, Select, and_, bindparam, delete, insert, or_, select, update
 
 from newsportal.items import FoldKey, content_id
 from newsportal.storage.dialects import upsert
@@ -27,21 +28,18 @@ FIRST, LAST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
 
 # Statements of every write, made once: to put them together anew costs more than to run them.
 _STORY: BindParameter[str] = bindparam("story")
-STORY = select(STORIES.c.id).where(STORIES.c.id == _STORY)
 VERSIONS = (
     select(*(ARTICLES.c[name] for name in ("id", "publisher", "site", "source", "category", "moment", "first_seen")))
     .where(ARTICLES.c.story_id == _STORY)
     .order_by(*ORIGINAL_FIRST)
 )
+NEW_LABELS = insert(LABELS)
 NO_LABELS = delete(LABELS).where(LABELS.c.story_id == _STORY)
 FIGURES = update(STORIES).where(STORIES.c.id == _STORY)
+NO_STORY = delete(STORIES).where(STORIES.c.id == _STORY)
 STORY_TOPICS = select(TOPICS.c.topic).distinct().join(ARTICLES, ARTICLES.c.id == TOPICS.c.article_id).where(ARTICLES.c.story_id == _STORY)
-UNDER = (
-    select(ARTICLES.c.id, ARTICLES.c.story_id, ARTICLES.c.publisher, ARTICLES.c.moment)
-    .join(FOLD_KEYS, FOLD_KEYS.c.article_id == ARTICLES.c.id)
-    .where(FOLD_KEYS.c.key == bindparam("key"), FOLD_KEYS.c.moment.between(bindparam("first"), bindparam("last")))
-    .order_by(ARTICLES.c.moment, ARTICLES.c.id)
-)
+KEYS_AT_ONCE = 50
+"""Keys that one statement asks for. Articles have two; SQLite takes a few hundred."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,19 +69,46 @@ def choose(
     it; a database with parallel writers takes a lock a key (``pg_advisory_xact_lock``, ``GET_LOCK``) before.
     """
     by_score = sorted(hashed(keys).items(), key=lambda pair: (-pair[1].score, pair[0]))
+    under = _under(connection, by_score, row["moment"])
     for key_id, key in by_score:
-        others = [other for other in _under(connection, key_id, key, row["moment"]) if other.article_id != row["id"]]
+        others = [other for other in under.get(key_id, ()) if other.article_id != row["id"]]
         found = _allowed(others, key, row["publisher"], apart)
         if found:
             return found, key
     return None
 
 
-def _under(connection: Connection, key_id: str, key: FoldKey, moment: datetime) -> list[Repeated]:
-    """The articles under a key within its window around ``moment``, earliest first."""
-    window = timedelta(seconds=key.window)
-    values = {"key": key_id, "first": _shifted(moment, -window), "last": _shifted(moment, window)}
-    return [Repeated(*found) for found in connection.execute(UNDER, values)]
+def _under(connection: Connection, keys: Sequence[tuple[str, FoldKey]], moment: datetime) -> dict[str, list[Repeated]]:
+    """The articles under each of the hashed keys within its window around ``moment``, earliest first."""
+    found: dict[str, list[Repeated]] = {}
+    for start in range(0, len(keys), KEYS_AT_ONCE):
+        asked = keys[start : start + KEYS_AT_ONCE]
+        for row in connection.execute(_under_any(len(asked)), _windows(asked, moment)):
+            found.setdefault(row.key, []).append(Repeated(row.id, row.story_id, row.publisher, row.moment))
+    return found
+
+
+@cache
+def _under_any(count: int) -> Select[tuple[str, str, str, str, datetime]]:
+    """The articles under any of so many keys, each key with a window of its own (as :func:`_windows` names them)."""
+    within = (
+        and_(FOLD_KEYS.c.key == bindparam(f"key_{n}"), FOLD_KEYS.c.moment.between(bindparam(f"first_{n}"), bindparam(f"last_{n}")))
+        for n in range(count)
+    )
+    return (
+        select(FOLD_KEYS.c.key, ARTICLES.c.id, ARTICLES.c.story_id, ARTICLES.c.publisher, ARTICLES.c.moment)
+        .join(FOLD_KEYS, FOLD_KEYS.c.article_id == ARTICLES.c.id)
+        .where(or_(*within))
+        .order_by(ARTICLES.c.moment, ARTICLES.c.id)
+    )
+
+
+def _windows(keys: Sequence[tuple[str, FoldKey]], moment: datetime) -> dict[str, str | datetime]:
+    values: dict[str, str | datetime] = {}
+    for n, (key_id, key) in enumerate(keys):
+        window = timedelta(seconds=key.window)
+        values |= {f"key_{n}": key_id, f"first_{n}": _shifted(moment, -window), f"last_{n}": _shifted(moment, window)}
+    return values
 
 
 def _shifted(moment: datetime, by: timedelta) -> datetime:
@@ -113,41 +138,55 @@ def save_keys(connection: Connection, article_id: str, moment: datetime, keys: I
     upsert(connection, FOLD_KEYS, rows, update=("moment",))
 
 
-def new_story(connection: Connection, article_id: str) -> str:
-    """The id of a story that ``article_id`` is about to found. Its figures come with :func:`refresh`.
+def new_story(connection: Connection, founder: Mapping[str, Any], topics: Collection[str]) -> str:
+    """Found a story on one article (its row, and its topics); answers the story's id.
 
     A story is called like its founder, so an old link still leads to the founder's story when it was folded away. The founder of a
     story who is taken out of it needs another name.
     """
-    story_id, attempt = article_id, 0
-    while connection.execute(STORY, {"story": story_id}).first():
+    story_id, attempt = str(founder["id"]), 0
+    figures = _figures([founder])
+    while not upsert(connection, STORIES, [{"id": story_id, **figures}]):
         attempt += 1
-        story_id = content_id(f"{article_id} {attempt}")
-    nothing = {"head_id": article_id, "count": 0, "sites": 0, "first_seen": EPOCH, "last_seen": EPOCH, "moment": EPOCH, "heat": 0.0}
-    connection.execute(insert(STORIES), {"id": story_id, **nothing})
+        story_id = content_id(f"{founder['id']} {attempt}")
+    _label(connection, story_id, [founder], topics, figures)
     return story_id
 
 
 def refresh(connection: Connection, story_id: str) -> None:
     """Work out a story's original, figures and labels from its versions; a story without any goes."""
-    versions = connection.execute(VERSIONS, {"story": story_id}).mappings().all()
+    versions = [dict(row) for row in connection.execute(VERSIONS, {"story": story_id}).mappings()]
     connection.execute(NO_LABELS, {"story": story_id})
     if not versions:
-        connection.execute(delete(STORIES).where(STORIES.c.id == story_id))
+        connection.execute(NO_STORY, {"story": story_id})
         return
+    figures = _figures(versions)
+    connection.execute(FIGURES, {"story": story_id, **figures})
+    _label(connection, story_id, versions, _topics(connection, story_id), figures)
+
+
+def _figures(versions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The columns of a story, from its versions (original first)."""
     head = versions[0]
-    figures = {
+    return {
         "head_id": head["id"],
         "count": len(versions),
         "sites": len({version["publisher"] for version in versions}),
         "first_seen": min(version["first_seen"] for version in versions),
         "last_seen": max(version["first_seen"] for version in versions),
+        "moment": head["moment"],
+        "heat": heat((version["moment"], version["publisher"]) for version in versions),
     }
-    order = {"moment": head["moment"], "heat": heat((version["moment"], version["publisher"]) for version in versions)}
-    connection.execute(FIGURES, {"story": story_id, **figures, **order})
+
+
+def _label(
+    connection: Connection, story_id: str, versions: Sequence[Mapping[str, Any]], topics: Collection[str], figures: Mapping[str, Any]
+) -> None:
+    """Put up a story under every topic, site, source and category of its versions, each with what lists are ordered by."""
     labels = {(kind, version[kind]) for version in versions for kind in ("site", "source", "category") if version[kind]}
-    labels |= {("topic", topic) for topic in _topics(connection, story_id)}
-    connection.execute(insert(LABELS), [{"story_id": story_id, "kind": kind, "value": value, **order} for kind, value in sorted(labels)])
+    labels |= {("topic", topic) for topic in topics}
+    order = {"story_id": story_id, "moment": figures["moment"], "heat": figures["heat"]}
+    connection.execute(NEW_LABELS, [{"kind": kind, "value": value, **order} for kind, value in sorted(labels)])
 
 
 def _topics(connection: Connection, story_id: str) -> set[str]:

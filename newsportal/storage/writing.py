@@ -22,6 +22,10 @@ FIND = union_all(
 )
 """The article of an identity. No identity is both: what is an article already does not become an alias."""
 
+NEW_ARTICLE, NEW_REVISION, NEW_CHANGE = insert(ARTICLES), insert(REVISIONS), insert(CHANGES)
+ARTICLE = select(ARTICLES).where(ARTICLES.c.id == bindparam("article"))
+TOPICS_OF = select(TOPICS.c.topic).where(TOPICS.c.article_id == bindparam("article"))
+
 
 def add(connection: Connection, article: Article, keys: Sequence[FoldKey], now: datetime) -> Added:
     """See ``Store.add``."""
@@ -33,7 +37,11 @@ def add(connection: Connection, article: Article, keys: Sequence[FoldKey], now: 
 
 def _known(connection: Connection, identity: str) -> dict[str, Any] | None:
     id = find(connection, identity)
-    row = connection.execute(select(ARTICLES).where(ARTICLES.c.id == id)).mappings().first() if id else None
+    return _row(connection, id) if id else None
+
+
+def _row(connection: Connection, article_id: str) -> dict[str, Any] | None:
+    row = connection.execute(ARTICLE, {"article": article_id}).mappings().first()
     return dict(row) if row else None
 
 
@@ -45,14 +53,15 @@ def find(connection: Connection, identity: str) -> str | None:
 
 
 def _insert(connection: Connection, article: Article, keys: Sequence[FoldKey], now: datetime) -> Added:
-    row = row_of(article, now=now)
+    row, topics = row_of(article, now=now), topics_of(article)
     found = choose(connection, row, keys)
-    story_id = found[0].story_id if found else new_story(connection, row["id"])
+    story_id = found[0].story_id if found else new_story(connection, row, topics)
     folded = _fold_columns(*found) if found else {}
-    connection.execute(insert(ARTICLES), {"story_id": story_id, **row, **folded})
-    _add_topics(connection, row["id"], topics_of(article))
+    connection.execute(NEW_ARTICLE, {"story_id": story_id, **row, **folded})
+    _save_topics(connection, row["id"], topics)
     save_keys(connection, row["id"], row["moment"], keys)
-    refresh(connection, story_id)
+    if found:
+        refresh(connection, story_id)
     log(connection, "article", row["id"], now)
     return Added("folded" if found else "stored", row["id"], story_id, found[1].reason if found else None)
 
@@ -80,7 +89,7 @@ def _found_late(connection: Connection, known: Mapping[str, Any], keys: Sequence
     if len(_members(connection, known["story_id"])) > 1:
         return str(known["story_id"])
     apart = set(connection.scalars(select(UNFOLDED.c.story_id).where(UNFOLDED.c.article_id == known["id"])))
-    present = connection.execute(select(ARTICLES).where(ARTICLES.c.id == known["id"])).mappings().one()
+    present = connection.execute(ARTICLE, {"article": known["id"]}).mappings().one()
     found = choose(connection, dict(present), keys, apart)
     if found is None:
         return str(known["story_id"])
@@ -90,7 +99,7 @@ def _found_late(connection: Connection, known: Mapping[str, Any], keys: Sequence
 
 def _revise(connection: Connection, known: dict[str, Any], content: dict[str, Any], keys: Sequence[FoldKey]) -> None:
     """Keep the present state as a revision and write the new one. What the new page does not say stays as it was."""
-    connection.execute(insert(REVISIONS).values(article_id=known["id"], **{name: known[name] for name in CONTENT}))
+    connection.execute(NEW_REVISION, {"article_id": known["id"], **{name: known[name] for name in CONTENT}})
     said = {name: value for name, value in content.items() if value is not None}
     moment = sorted_by(said.get("published", known["published"]), known["first_seen"])
     order = {"moment": moment, "length": len(said["text"]), "revision": known["revision"] + 1}
@@ -101,14 +110,22 @@ def _revise(connection: Connection, known: dict[str, Any], content: dict[str, An
 
 def _add_topics(connection: Connection, article_id: str, topics: set[str]) -> bool:
     """Add what is not there yet; answers whether anything was."""
-    before = {topic for (topic,) in connection.execute(select(TOPICS.c.topic).where(TOPICS.c.article_id == article_id))}
-    upsert(connection, TOPICS, [{"article_id": article_id, "topic": topic} for topic in sorted(topics - before)])
+    before = _topics(connection, article_id)
+    _save_topics(connection, article_id, topics - before)
     return bool(topics - before)
+
+
+def _topics(connection: Connection, article_id: str) -> set[str]:
+    return set(connection.scalars(TOPICS_OF, {"article": article_id}))
+
+
+def _save_topics(connection: Connection, article_id: str, topics: set[str]) -> None:
+    upsert(connection, TOPICS, [{"article_id": article_id, "topic": topic} for topic in sorted(topics)])
 
 
 def log(connection: Connection, kind: Literal["article", "fold", "gone"], id: str, at: datetime) -> None:
     """Append to the change log."""
-    connection.execute(insert(CHANGES), {"kind": kind, "id": id, "at": at})
+    connection.execute(NEW_CHANGE, {"kind": kind, "id": id, "at": at})
 
 
 def add_alias(connection: Connection, identity: str, of: str) -> None:
@@ -123,7 +140,7 @@ def add_alias(connection: Connection, identity: str, of: str) -> None:
 
 def fold(connection: Connection, article_id: str, story_id: str, reason: str, now: datetime) -> None:
     """See ``Store.fold``."""
-    old = _story_of(connection, article_id)
+    old = str(_existing(connection, article_id)["story_id"])
     head = _members(connection, story_id)
     if not head:
         raise StoreError(f"no story {story_id!r}")
@@ -137,19 +154,20 @@ def fold(connection: Connection, article_id: str, story_id: str, reason: str, no
 
 def unfold(connection: Connection, article_id: str, now: datetime) -> str:
     """See ``Store.unfold``. An article that is alone in its story stays where it is."""
-    old = _story_of(connection, article_id)
+    row = _existing(connection, article_id)
+    old = str(row["story_id"])
     if len(_members(connection, old)) == 1:
         return old
-    story_id = new_story(connection, article_id)
+    story_id = new_story(connection, row, _topics(connection, article_id))
     _move(connection, article_id, story_id, fold_of=None, fold_reason=None, fold_score=None)
     upsert(connection, UNFOLDED, [{"article_id": article_id, "story_id": old}])
     upsert(connection, UNFOLDED, [{"article_id": other, "story_id": story_id} for other in _members(connection, old)])
-    _settle(connection, (old, story_id), article_id, now)
+    _settle(connection, (old,), article_id, now)
     return story_id
 
 
-def _story_of(connection: Connection, article_id: str) -> str:
-    found: str | None = connection.scalar(select(ARTICLES.c.story_id).where(ARTICLES.c.id == article_id))
+def _existing(connection: Connection, article_id: str) -> dict[str, Any]:
+    found = _row(connection, article_id)
     if found is None:
         raise StoreError(f"no article {article_id!r}")
     return found
