@@ -1,0 +1,52 @@
+"""Files that are missing or broken: every problem told at once, exit status 1, no traceback, nothing asked for."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from madeup import MadeUpWeb
+
+
+def test_a_missing_sources_file_is_told(portal: Any) -> None:
+    portal.sources.unlink()
+    done = portal.tried()
+    assert (done.returncode, done.stdout) == (1, "")
+    assert str(portal.sources) in done.stderr
+
+
+def test_all_mistakes_of_a_sources_file_are_told_at_once(portal: Any, web: MadeUpWeb) -> None:
+    portal.sources.write_text("topcs: []\nfeeds:\n  - {name: 甲, url: 'ftp://a.example/'}\n  - {name: 乙}\n", "utf-8")
+    done = portal.tried()
+    assert (done.returncode, done.stdout) == (1, "")
+    for line in (1, 3, 4):
+        assert f"{portal.sources}:{line}:" in done.stderr, done.stderr
+    assert web.requests == []
+
+
+@pytest.mark.parametrize(("spider", "status"), [((), 2), (("rss",), 1)])
+def test_an_unknown_source_is_told_with_those_there_are(portal: Any, spider: tuple[str, ...], status: int) -> None:
+    done = portal.tried(*spider, "--source", "溪峰", env={"COLUMNS": "1000"})
+    assert done.returncode == status
+    assert "溪峰在线" in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [(None, "No such file"), (b"", ""), (b"no archive at all\n" * 20, ""), (gzip.compress(b"WARC/1.0\r\n")[:15], "")],
+)
+def test_a_warc_file_that_cannot_be_replayed_is_told(portal: Any, tmp_path: Path, web: MadeUpWeb, content: bytes | None, says: str) -> None:
+    warc = tmp_path / "一份 存档.warc.gz"
+    if content is not None:
+        warc.write_bytes(content)
+    done = portal.tried("rss", "--replay", str(warc))
+    assert done.returncode == 1
+    assert str(warc) in done.stderr
+    assert says in done.stderr
+    assert web.requests == []
+    assert portal.identities() == []

@@ -1,0 +1,146 @@
+"""The store is full, locked, read-only or of a later version: nothing is lost, and the message says what to do."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sqlite3
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+ROOM = 900 * 1024
+"""Bytes. Enough for the tables and some articles, not for all of them."""
+
+
+def mounted(folder: Path, *options: str) -> bool:
+    command = ["mount", "-t", "tmpfs", "-o", ",".join(options), "tmpfs", str(folder)]
+    return os.geteuid() == 0 and subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+@contextmanager
+def own_disk(folder: Path, room: int) -> Iterator[None]:
+    """``folder`` on a disk of its own with ``room`` bytes."""
+    folder.mkdir(parents=True)
+    if not mounted(folder, f"size={room}"):
+        pytest.skip("only root may mount a small disk")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", str(folder)], capture_output=True, check=False)
+
+
+def broke_off(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    """The report of a crawl that its store ended."""
+    assert done.returncode == 1
+    assert "the crawl broke off: store-unavailable; run it again once that is mended, nothing is lost" in done.stderr
+    report = json.loads(done.stdout)
+    for row in report["sources"]:
+        assert row["new"] == row["parsed"] + sum(row["failed"].values()) + row["left"], row
+        assert row["parsed"] == row["stored"] + row["folded"] + row["same"], row
+    return report
+
+
+def test_a_full_disk_ends_the_crawl_and_loses_nothing(portal: Any, whole: Any) -> None:
+    with own_disk(portal.database.parent, ROOM):
+        done = portal.tried("hub")
+        assert broke_off(done)["total"]["failed"]["store-unavailable"] > 0
+        assert "the disk is full; make room" in done.stderr
+        assert set(portal.identities()) < set(whole["hub"])
+        subprocess.run(["mount", "-o", "remount,size=50m", str(portal.database.parent)], check=True, capture_output=True)
+        portal.finished("hub")
+        assert portal.identities() == whole["hub"]
+        assert portal.waiting() == 0
+
+
+def test_a_file_that_may_not_grow_ends_the_crawl_and_loses_nothing(portal: Any, whole: Any) -> None:
+    done = portal.tried("hub", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (ROOM, ROOM)))
+    broke_off(done)
+    assert set(portal.identities()) < set(whole["hub"])
+    portal.finished("hub")
+    assert portal.identities() == whole["hub"]
+
+
+def test_a_locked_store_is_waited_for(portal: Any, whole: Any) -> None:
+    crawl = portal.start("hub")
+    portal.until(lambda: len(portal.identities()) >= 10)
+    held = threading.Thread(target=hold, args=(portal.database, 3.0))
+    held.start()
+    output, errors = crawl.communicate(timeout=90)
+    held.join()
+    assert (crawl.returncode, errors) == (0, "")
+    assert json.loads(output)["total"]["failed"] == {}
+    assert portal.identities() == whole["hub"]
+
+
+def hold(database: Path, seconds: float) -> None:
+    """Another process writes for long (here: another connection, which is the same to SQLite)."""
+    with closing(sqlite3.connect(database, timeout=30, isolation_level=None)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        time.sleep(seconds)
+        connection.execute("ROLLBACK")
+
+
+def test_two_crawls_at_once_store_nothing_twice(portal: Any, whole: Any) -> None:
+    crawls = [portal.start("hub") for _ in range(2)]
+    for crawl in crawls:
+        output, errors = crawl.communicate(timeout=90)
+        assert (crawl.returncode, "Traceback" in errors) == (0, False), errors[-3000:]
+        total = json.loads(output)["total"]
+        assert total["parsed"] == total["stored"] + total["folded"] + total["same"]
+    assert portal.identities() == whole["hub"]
+    assert portal.waiting() == 0
+
+
+def test_a_store_of_a_later_version_is_left_alone(portal: Any) -> None:
+    portal.finished("rss", "--source", "溪峰在线")
+    with closing(sqlite3.connect(portal.database)) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+        connection.commit()
+    done = portal.tried("rss")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "schema '9999'" in done.stderr
+    assert "pip install -U newsportal" in done.stderr
+
+
+def test_a_store_that_cannot_be_written_is_told(portal: Any) -> None:
+    with read_only(portal):
+        done = portal.tried("rss")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert str(portal.database) in done.stderr
+    assert "it cannot be" in done.stderr  # opened or written to, as SQLite finds it
+    assert "; check " in done.stderr
+
+
+@contextmanager
+def read_only(portal: Any) -> Iterator[None]:
+    """Root writes to everything but a disk that is mounted read-only."""
+    folder = portal.database.parent
+    if os.geteuid() != 0:
+        portal.finished("rss", "--source", "溪峰在线")
+        folder.chmod(0o555)
+        portal.database.chmod(0o444)
+        yield
+        folder.chmod(0o755)
+        return
+    with own_disk(folder, 20 * ROOM):
+        portal.finished("rss", "--source", "溪峰在线")
+        subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True, capture_output=True)
+        yield
+
+
+def test_what_is_no_database_is_told(portal: Any) -> None:
+    portal.database.parent.mkdir(parents=True)
+    portal.database.write_bytes("这不是数据库。".encode() * 500)
+    done = portal.tried("rss")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "it is not a SQLite database" in done.stderr

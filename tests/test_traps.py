@@ -1,0 +1,232 @@
+"""A crawl of the site full of traps: it ends soon, in little memory, and every trap meets what the manifest says of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from newsportal.storage import open_store
+from newsportal.storage.base import Store, StoredArticle
+
+if TYPE_CHECKING:
+    from madeup import MadeUpWeb
+    from madeup.server import Visit
+
+pytestmark = pytest.mark.slow
+
+SECONDS = 90.0
+"""A crawl of all sites takes ten; the patient traps would take hours."""
+
+MEGABYTES = 700
+"""Resident at the most. Without traps it is about 250, most of it dictionaries; an endless body or a bomb would be added."""
+
+REFUSED = ("169.254.", "file:", "/etc/passwd")
+
+
+Traps = dict[str, list[dict[str, Any]]]
+"""The manifest's traps by what is expected."""
+
+
+@dataclass(frozen=True)
+class Crawled:
+    """What one crawl of everything, traps included, did. ``seconds`` it took; ``megabytes`` it held at the most."""
+
+    report: dict[str, Any]
+    articles: tuple[StoredArticle, ...]
+    waiting: set[str]
+    visits: list[Visit]
+    errors: str
+    seconds: float
+    megabytes: float
+
+    @property
+    def urls(self) -> set[str]:
+        return {article.url for article in self.articles}
+
+
+def crawl(sources: Path, *options: str) -> tuple[dict[str, Any], str, float]:
+    """The report, what was said on standard error, and the most memory in megabytes."""
+    command = [sys.executable, "-m", "newsportal", "crawl", "--json", "--sources", str(sources), *options]
+    errors = sources.with_name("errors.txt")
+    with errors.open("w") as said, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=said, text=True) as process:
+        assert process.stdout is not None
+        output = process.stdout.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0, errors.read_text()[-3000:]
+    return json.loads(output), errors.read_text(), usage.ru_maxrss / 1024
+
+
+def opened(sources: Path) -> Store:
+    return open_store(f"sqlite:///{sources.parent}/data/newsportal.db")
+
+
+@pytest.fixture(scope="module")
+def crawled(web: MadeUpWeb, tmp_path_factory: pytest.TempPathFactory) -> Crawled:
+    web.reset()
+    sources = web.sources(tmp_path_factory.mktemp("traps") / "sources.yaml", traps=True)
+    began = time.monotonic()
+    report, errors, megabytes = crawl(sources)
+    seconds = time.monotonic() - began
+    store = opened(sources)
+    try:
+        articles = tuple(store.all_articles())
+        waiting = {link.url for row in report["sources"] for link in store.deferred(row["source"])}
+    finally:
+        store.close()
+    return Crawled(report, articles, waiting, web.requests, errors, seconds, megabytes)
+
+
+@pytest.fixture(scope="module")
+def traps(web: MadeUpWeb) -> Traps:
+    """By what is expected."""
+    found: Traps = {}
+    for trap in web.manifest()["traps"]:
+        found.setdefault(trap["expect"], []).append(trap)
+    return found
+
+
+def test_it_ends_in_bounded_time_and_memory(crawled: Crawled) -> None:
+    assert crawled.seconds < SECONDS
+    assert crawled.megabytes < MEGABYTES
+    assert "Traceback" not in crawled.errors, crawled.errors[-3000:]
+
+
+def test_every_trap_was_met(crawled: Crawled, traps: Traps) -> None:
+    assert set(traps) == {"store", "fail", "skip", "refuse", "bounded", "survive"}
+    asked = {visit.path.partition("?")[0] for visit in crawled.visits if visit.site == "maze"}
+    named = [trap for trap in (*traps["fail"], *traps["skip"], *traps["refuse"]) if trap["name"] not in ("comments", "digest")]
+    assert [trap["name"] for trap in named if urlsplit(trap["url"]).path not in asked] == []
+
+
+def test_good_articles_behind_bad_manners_are_one_story_each(crawled: Crawled, traps: Traps) -> None:
+    for trap in traps["store"]:
+        number = urlsplit(trap["url"]).path.removesuffix(".html")
+        versions = [article for article in crawled.articles if urlsplit(article.url).path.startswith(number)]
+        assert len({version.story_id for version in versions}) == 1, (trap, versions)
+
+
+@pytest.mark.parametrize("expect", ["skip", "fail", "refuse"])
+def test_what_is_no_article_is_not_stored(crawled: Crawled, traps: Traps, expect: str) -> None:
+    assert [trap["name"] for trap in traps[expect] if trap["url"] in crawled.urls] == []
+
+
+def test_every_failure_is_counted_under_its_reason(crawled: Crawled) -> None:
+    counted: dict[str, int] = {}
+    for row in crawled.report["sources"]:
+        if "迷宫" in row["source"]:
+            for reason, number in row["failed"].items():
+                counted[reason] = counted.get(reason, 0) + number
+    expected = {
+        "http-404": 1,  # missing
+        "http-500": 1,  # broken
+        "http-503": 3,  # busy, in three ways
+        "redirects": 2,  # the loop, from both ends
+        "egress-denied": 3,  # hop-a, hop-b, to-metadata
+        "redirect-refused": 1,  # to-file
+        "challenge": 1,
+        "login": 1,
+        "soft-404": 1,
+        "not-html": 1,  # photo
+        "too-large": 2,  # endless, bomb
+    }
+    assert {reason: counted.get(reason) for reason in expected} == expected
+    assert [reason for reason in counted if reason.startswith(("error", "ignored"))] == []
+
+
+def test_the_report_adds_up(crawled: Crawled) -> None:
+    for row in crawled.report["sources"]:
+        assert row["entries"] == row["known"] + row["repeated"] + row["new"], row
+        assert row["new"] == row["parsed"] + sum(row["failed"].values()), row
+        assert row["parsed"] == row["stored"] + row["folded"] + row["same"], row
+
+
+def test_nothing_is_fetched_from_where_nobody_may_go(crawled: Crawled) -> None:
+    assert [visit for visit in crawled.visits if visit.host.startswith("169.254.")] == []
+    assert [url for url in crawled.urls if url.startswith(REFUSED)] == []
+    assert not any("root:" in article.text for article in crawled.articles)
+
+
+def test_what_does_not_end_is_asked_for_a_few_times_only(crawled: Crawled) -> None:
+    for way in ("/calendar", "/deep/"):
+        assert len([visit for visit in crawled.visits if visit.site == "maze" and visit.path.startswith(way)]) <= 6, way
+
+
+def times(crawled: Crawled, path: str) -> list[Visit]:
+    return [visit for visit in crawled.visits if visit.site == "maze" and visit.path.partition("?")[0] == path]
+
+
+def trap_path(traps: Traps, name: str) -> str:
+    return next(urlsplit(trap["url"]).path for found in traps.values() for trap in found if trap["name"] == name)
+
+
+@pytest.mark.parametrize("name", ["busy", "busy-date"])
+def test_a_server_that_asks_to_wait_is_asked_once_and_the_link_waits(crawled: Crawled, traps: Traps, web: MadeUpWeb, name: str) -> None:
+    path = trap_path(traps, name)
+    assert len(times(crawled, path)) == 1
+    assert web.url("maze", path) in crawled.waiting
+
+
+def test_a_server_that_asks_for_no_wait_is_asked_again_at_once(crawled: Crawled, traps: Traps) -> None:
+    assert [visit.status for visit in times(crawled, trap_path(traps, "maze-flaky"))] == [503, 200]
+    assert len(times(crawled, trap_path(traps, "busy-negative"))) == 3  # once, and Scrapy's two retries
+
+
+def test_bodies_that_are_too_large_are_not_asked_for_again(crawled: Crawled, traps: Traps, web: MadeUpWeb) -> None:
+    for name in ("endless", "bomb"):
+        path = trap_path(traps, name)
+        assert len(times(crawled, path)) == 1
+        assert web.url("maze", path) not in crawled.waiting
+
+
+def test_entries_that_share_one_link_are_each_kept(crawled: Crawled, web: MadeUpWeb) -> None:
+    titles = next(feed["titles"] for feed in web.manifest()["feeds"] if feed["quirk"] == "shared-link")
+    address = next(feed["url"] for feed in web.manifest()["feeds"] if feed["quirk"] == "shared-link").partition("://")[2]
+    kept = [article for article in crawled.articles if article.identity.startswith(f"{address}#")]
+    assert sorted(article.title for article in kept) == sorted(titles)
+    assert len({article.story_id for article in kept}) == len(titles) > 5
+
+
+def test_list_pages_are_asked_for_conditionally_the_second_time(web: MadeUpWeb, tmp_path: Path) -> None:
+    web.reset()
+    sources = web.sources(tmp_path / "sources.yaml")
+    first, _, _ = crawl(sources, "rss")
+    asked = len(web.requests)
+    second, _, _ = crawl(sources, "rss")
+    feeds = {urlsplit(feed["url"]).path for feed in web.manifest()["feeds"] if feed["site"] not in ("maze", "shenyuan")}
+    again = [visit for visit in web.requests[asked:] if visit.path in feeds]
+    assert first["total"]["not_modified"] == 0
+    assert len(again) == second["total"]["not_modified"] == second["total"]["list_pages"] > 5
+    assert all(visit.status == 304 and ("If-None-Match" in visit.headers or "If-Modified-Since" in visit.headers) for visit in again)
+    assert second["total"]["entries"] == 0
+
+
+def test_a_saved_crawl_replayed_stores_the_same(web: MadeUpWeb, tmp_path: Path) -> None:
+    web.reset()
+    live, replayed = (web.sources(tmp_path / name / "sources.yaml") for name in ("现场", "重放 一"))
+    warc = tmp_path / "存 档.warc.gz"
+    crawl(live, "hub", "--archive", str(warc))
+    assert warc.stat().st_size > 10_000
+    asked = len(web.requests)
+    report, errors, _ = crawl(replayed, "hub", "--replay", str(warc))
+    assert len(web.requests) == asked, "a replay asks nobody"
+    assert "Traceback" not in errors
+    assert report["total"]["stored"] > 50
+    assert texts(replayed) == texts(live)
+
+
+def texts(sources: Path) -> dict[str, tuple[str, str]]:
+    store = opened(sources)
+    try:
+        return {article.identity: (article.title, article.text) for article in store.all_articles()}
+    finally:
+        store.close()
