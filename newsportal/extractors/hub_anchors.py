@@ -73,11 +73,12 @@ BODY = Region("place-body")
 
 @dataclass(slots=True)
 class Anchor:
-    """All links of a page to one URL. ``text`` is the longest of their texts; ``regions`` where they stand."""
+    """All links of a page to one URL. ``text`` is the longest of their texts, ``length`` its title length; ``regions`` where they stand."""
 
     address: Address
     nodes: list[dom.Element] = field(default_factory=list, repr=False)
     text: str = ""
+    length: int = 0
     title: str | None = None
     heading: bool = False
     regions: list[Region] = field(default_factory=list, repr=False)
@@ -94,8 +95,9 @@ def collect(document: dom.Document, base: str | None = None) -> list[Anchor]:
     """The links to http(s) pages in page order, one :class:`Anchor` a URL. Fragments stay: some sites tell pages apart by them."""
     found: dict[str, Anchor] = {}
     regions: dict[dom.Element, Region] = {}
+    base = base or document.base
     for node in document.root.iter("a", "area"):
-        url = absolute(base or document.base, node.get("href") or "")
+        url = absolute(base, node.get("href") or "")
         if url is None or (url not in found and len(found) >= MAX_LINKS):
             continue
         _note(found.setdefault(url, Anchor(Address(url))), node, _region(node, regions))
@@ -104,8 +106,9 @@ def collect(document: dom.Document, base: str | None = None) -> list[Anchor]:
 
 def absolute(base: str, href: str) -> str | None:
     """``href`` as an http(s) URL with its fragment, or ``None``."""
-    if dom.join(base, href) is None:
-        return None
+    joined = dom.join(base, href)
+    if joined is None or "#" not in href:
+        return joined
     try:
         return urljoin(base, re.sub(r"[\t\r\n]", "", href.strip()))
     except ValueError:
@@ -115,8 +118,8 @@ def absolute(base: str, href: str) -> str | None:
 def _note(anchor: Anchor, node: dom.Element, region: Region) -> None:
     text = dom.text_of(node)[:MAX_TEXT_CHARS]
     length = title_length(text)
-    if length > title_length(anchor.text) or not anchor.text:
-        anchor.text = text
+    if length > anchor.length or not anchor.text:
+        anchor.text, anchor.length = text, length
     region.links += 1
     region.headlines += length >= HEADLINE
     anchor.regions.append(region)

@@ -45,14 +45,16 @@ def next_pages(document: dom.Document) -> list[str]:
     rows: dict[str, Row] = defaultdict(Row)
     nexts = _declared(document)
     for node in list(document.root.iter("a"))[:MAX_ANCHORS]:
-        url = dom.link_of(node, document.base)
+        text = dom.text_of(node)[:40]
+        number = text.strip("[]【】()· ")
+        further = bool(NEXT.match(text)) or "next" in (node.get("rel") or "").lower().split()
+        url = dom.link_of(node, document.base) if further or number.isdecimal() else None  # few are worth joining
         if url is None:
             continue
-        text = dom.text_of(node)[:40]
-        if NEXT.match(text) or "next" in (node.get("rel") or "").lower().split():
+        if further:
             nexts += [url] if not _dead(node) else []
-        elif text.strip("[]【】()· ").isdecimal():
-            _note(rows, int(text.strip("[]【】()· ")[:6]), url, node)
+        else:
+            _note(rows, int(number[:6]), url, node)
     row = _pager(rows, nexts, own)
     found = dict.fromkeys([*nexts, *(row.pages[number] for number in sorted(row.pages))])
     return [url for url in found if _further(url, own)][:MAX_PAGES]

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from newsportal.extractors.hub_anchors import HEADLINE, Anchor, title_length
-from newsportal.extractors.hub_urls import BOARD, JUDGED_CHARS, Address, pattern, thread_form
+from newsportal.extractors.hub_urls import BOARD, JUDGED_CHARS, Address, pattern
 
 ThreadForm = tuple[str, str]
 
@@ -103,18 +103,19 @@ def scores(anchors: Sequence[Anchor], page: Address) -> list[float]:
     form = board_form(anchors, page)
     all_facts = [facts(anchor, page, form) for anchor in anchors]
     own = [BIAS + sum(WEIGHTS.get(fact, 0.0) for fact in found) for found in all_facts]
+    patterns = [pattern(anchor.address) for anchor in anchors]
     voters: dict[str, list[float]] = defaultdict(list)
-    for anchor, found, value in zip(anchors, all_facts, own, strict=True):
+    for shape, found, value in zip(patterns, all_facts, own, strict=True):
         if not found & VOICELESS:
-            voters[pattern(anchor.address)].append(value)
-    return [_sigmoid(_with_company(value, voters.get(pattern(anchor.address), ()))) for anchor, value in zip(anchors, own, strict=True)]
+            voters[shape].append(value)
+    return [_sigmoid(_with_company(value, voters.get(shape, ()))) for shape, value in zip(patterns, own, strict=True)]
 
 
 def facts(anchor: Anchor, page: Address, form: ThreadForm | None) -> set[str]:
     """The names of all facts of a link; those without a weight say nothing about articles."""
     found = text_facts(anchor.text) | anchor.places | anchor.address.facts
     if "url-thread" in found:
-        found.add("thread-on-board" if form and thread_form(anchor.address) == form else "thread-elsewhere")
+        found.add("thread-on-board" if form and anchor.address.thread_form == form else "thread-elsewhere")
     if anchor.address.same_page.rstrip("/") == page.same_page.rstrip("/"):
         found.add("url-self")
     if anchor.address.domain != page.domain:
@@ -141,12 +142,12 @@ def board_form(anchors: Sequence[Anchor], page: Address) -> ThreadForm | None:
     A page is a board when its address says so or most of its headlines lead to threads. A board writes all threads of its list in
     one form; announcements and boxes beside it come in others.
     """
-    named = [anchor for anchor in anchors if title_length(anchor.text) >= MIN_SUBJECT and "url-later-page" not in anchor.address.facts]
-    forms = Counter(form for anchor in named if (form := thread_form(anchor.address)))
+    named = [anchor for anchor in anchors if anchor.length >= MIN_SUBJECT and "url-later-page" not in anchor.address.facts]
+    forms = Counter(form for anchor in named if (form := anchor.address.thread_form))
     if not forms:
         return None
-    headlines = [anchor for anchor in named if title_length(anchor.text) >= HEADLINE]
-    threads = sum(1 for anchor in headlines if thread_form(anchor.address))
+    headlines = [anchor for anchor in named if anchor.length >= HEADLINE]
+    threads = sum(1 for anchor in headlines if anchor.address.thread_form)
     many = threads >= max(BOARD_HEADLINES, BOARD_SHARE * len(headlines))
     return max(forms, key=lambda form: forms[form]) if many or BOARD.search(page.url[:JUDGED_CHARS]) else None
 

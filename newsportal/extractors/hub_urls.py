@@ -90,6 +90,8 @@ PERSON_KEYS = frozenset(("uid", "userid", "username"))
 MODULE_KEYS = frozenset(("mod", "do", "ac", "act"))
 ARTICLE_DIRECTORIES = frozenset(("node",))  # /node/123 is an article (Drupal), node_123.htm a channel
 CODE = re.compile(r"(?=[^/]*\d)(?=[^/]*[A-Za-z])[A-Za-z0-9]{8,}")
+DIGITS = re.compile(r"\d+")
+COUNTER = re.compile(r"[-_]?\d")
 WORDS = re.compile(r"[A-Za-z\u3400-\u9fff]{2,}")
 LONG_ID = 6  # digits: the counters of large sites
 SHORT_ID = 4
@@ -144,9 +146,33 @@ class Address:
     def words(self) -> frozenset[str]:
         """The words of the path (host's first label included), lower case, without endings and counters."""
         found = {PAGE_ENDING.sub("", segment).lower() for segment in self.segments}
-        found |= {word for word in (re.split(r"[-_]?\d", segment)[0] for segment in found) if len(word) > 2}
+        found |= {word for word in (COUNTER.split(segment, 1)[0] for segment in found) if len(word) > 2}
         label = self.host.split(".")[0] if self.host.count(".") >= 2 else ""
         return frozenset(found | {label}) - {""}
+
+    @cached_property
+    def dated(self) -> bool:
+        """Whether the path names a day."""
+        return bool(DAY_IN_PATH.search(self.parts.path))
+
+    @cached_property
+    def last_id(self) -> int:
+        """The length of the longest run of digits where an article's number stands: the last two segments and id-like query values."""
+        places = [self.stem, *self.segments[-2:-1], *(value for key, value in self.query if ID_KEYS.match(key.lower()))]
+        return max((len(digits) for place in places for digits in DIGITS.findall(place)), default=0)
+
+    @cached_property
+    def slug_words(self) -> int:
+        """Words of the longest hyphenated name among the last two segments (``index.html`` stands behind the name)."""
+        names = [self.stem, *(self.segments[-2:-1] if self.stem.lower() in LIST_WORDS else ())]
+        return max((_words(name) for name in names), default=0)
+
+    @cached_property
+    def thread_form(self) -> tuple[str, str] | None:
+        """How the site writes the addresses of threads (host and key word), or ``None`` for an address that is none of a thread."""
+        match = THREAD.search(self.same_page[:JUDGED_CHARS])
+        word = re.search("[A-Za-z]+", match.group()) if match else None
+        return (self.host, word.group().lower()) if word else None
 
     @cached_property
     def facts(self) -> frozenset[str]:
@@ -157,13 +183,6 @@ class Address:
     def same_page(self) -> str:
         """The URL without its fragment: what a server is asked for."""
         return self.url.partition("#")[0]
-
-
-def thread_form(address: Address) -> tuple[str, str] | None:
-    """How a site writes the addresses of threads (host and key word), or ``None`` for an address that is none of a thread."""
-    match = THREAD.search(address.same_page[:JUDGED_CHARS])
-    word = re.search("[A-Za-z]+", match.group()) if match else None
-    return (address.host, word.group().lower()) if word else None
 
 
 def pattern(address: Address) -> str:
@@ -184,7 +203,7 @@ def _segment_shape(segment: str) -> str:
     elif CODE.fullmatch(stem):
         shape = "C"
     else:
-        shape = re.sub(r"\d+", _length, stem.lower())
+        shape = DIGITS.sub(_length, stem.lower())
     return shape + (ending.group().lower() if ending else "")
 
 
@@ -192,32 +211,16 @@ def _length(digits: re.Match[str]) -> str:
     return f"N{min(len(digits.group()), 8)}"
 
 
-def _last_id(address: Address) -> int:
-    """The length of the longest run of digits where an article's number stands: the last two segments and id-like query values."""
-    places = [address.stem, *address.segments[-2:-1], *(value for key, value in address.query if ID_KEYS.match(key.lower()))]
-    return max((len(digits) for place in places for digits in re.findall(r"\d+", place)), default=0)
-
-
-def _slug_words(address: Address) -> int:
-    """Words of the longest hyphenated name among the last two segments (``index.html`` stands behind the name)."""
-    names = [address.stem, *(address.segments[-2:-1] if address.stem.lower() in LIST_WORDS else ())]
-    return max((_words(name) for name in names), default=0)
-
-
 def _words(name: str) -> int:
-    parts = re.split(r"[-_]", name)
+    parts = name.replace("_", "-").split("-")
     return sum(1 for part in parts if WORDS.fullmatch(part)) if len(parts) > 1 else 0
-
-
-def _dated(address: Address) -> bool:
-    return bool(DAY_IN_PATH.search(address.parts.path))
 
 
 def _listing(address: Address) -> bool:
     """A list word where it rules: as the last name, or as a directory with no date below it."""
-    if _dated(address) or MONTH_IN_PATH.search(address.parts.path) or _numbered(address):
+    if address.dated or MONTH_IN_PATH.search(address.parts.path) or _numbered(address):
         return False
-    stem = re.split(r"[-_]?\d", address.stem.lower())[0]
+    stem = COUNTER.split(address.stem.lower(), 1)[0]
     below = {segment.lower() for segment in address.segments[:-1]}
     return stem in LIST_WORDS or bool(below & LIST_WORDS - ARTICLE_DIRECTORIES)
 
@@ -233,12 +236,12 @@ def _serving(address: Address) -> bool:
     """A service word, unless a date makes it a channel's name (``/weather/2026-01-01/…``), or a page such as ``/terms-of-use``."""
     page = len(address.segments) == 1 and SERVICE_SLUG.match(address.stem) is not None
     asked = any(key in PERSON_KEYS or (key in MODULE_KEYS and value in SERVICE_WORDS) for key, value in address.query)
-    return not _dated(address) and (page or asked or bool(address.words & SERVICE_WORDS))
+    return not address.dated and (page or asked or bool(address.words & SERVICE_WORDS))
 
 
 def _showing_media(address: Address) -> bool:
     """A media word; ``v`` is one as a host's name, in a path only without a date (it also abbreviates channels)."""
-    letter = address.host.startswith("v.") or ("v" in address.words and not _dated(address))
+    letter = address.host.startswith("v.") or ("v" in address.words and not address.dated)
     return letter or bool(address.words & MEDIA_WORDS)
 
 
@@ -250,7 +253,7 @@ def _coded(address: Address) -> bool:
 
 def _shallow(address: Address) -> bool:
     """One or two plain names: a channel (``/sports/``, ``/news/world``)."""
-    named = _last_id(address) >= SHORT_ID or _slug_words(address) >= 3 or _coded(address) or PAGE_ENDING.search(address.parts.path)
+    named = address.last_id >= SHORT_ID or address.slug_words >= 3 or _coded(address) or PAGE_ENDING.search(address.parts.path)
     return 1 <= len(address.segments) <= 2 and not named
 
 
@@ -263,24 +266,24 @@ FACTS: Mapping[str, Callable[[Address], bool]] = {
     "url-file": _is_file,
     "url-too-long": lambda a: len(a.url) > MAX_URL_CHARS,
     "url-shallow": _shallow,
-    "url-day": _dated,
-    "url-month": lambda a: not _dated(a) and bool(MONTH_IN_PATH.search(a.parts.path)),
-    "url-long-id": lambda a: _last_id(a) >= LONG_ID,
-    "url-short-id": lambda a: SHORT_ID <= _last_id(a) < LONG_ID,
+    "url-day": lambda a: a.dated,
+    "url-month": lambda a: not a.dated and bool(MONTH_IN_PATH.search(a.parts.path)),
+    "url-long-id": lambda a: a.last_id >= LONG_ID,
+    "url-short-id": lambda a: SHORT_ID <= a.last_id < LONG_ID,
     "url-code": _coded,
     "url-page": lambda a: bool(PAGE_ENDING.search(a.parts.path)) and a.stem.lower() not in LIST_WORDS,
-    "url-slug": lambda a: 3 <= _slug_words(a) < 5,
-    "url-long-slug": lambda a: _slug_words(a) >= 5,
+    "url-slug": lambda a: 3 <= a.slug_words < 5,
+    "url-long-slug": lambda a: a.slug_words >= 5,
     "url-article-word": lambda a: (
         bool({segment.lower() for segment in a.segments[:-1]} & ARTICLE_WORDS) or NAMED_ITEM.match(a.stem.lower()) is not None
     ),
-    "url-numbered": lambda a: _numbered(a) and thread_form(a) is None,
+    "url-numbered": lambda a: _numbered(a) and a.thread_form is None,
     "url-list-word": _listing,
     "url-media-word": _showing_media,
     "url-service-word": _serving,
     "url-search": lambda a: any(key.lower() in SEARCH_KEYS for key, _ in a.query),
-    "url-query-only": lambda a: bool(a.query) and _last_id(a) < SHORT_ID,
-    "url-thread": lambda a: thread_form(a) is not None,
+    "url-query-only": lambda a: bool(a.query) and a.last_id < SHORT_ID,
+    "url-thread": lambda a: a.thread_form is not None,
     "url-later-page": lambda a: bool(LATER_PAGE.search(a.same_page[:JUDGED_CHARS])),
     "url-comments": lambda a: bool(COMMENT_FRAGMENT.search(a.url.partition("#")[2][:JUDGED_CHARS])),
 }
