@@ -1,0 +1,51 @@
+"""A real crawler object on a real store, without a crawl."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scrapy import Spider
+from scrapy.crawler import Crawler
+from scrapy.settings import Settings
+from scrapy.statscollectors import MemoryStatsCollector
+
+from newsportal.frontier.addon import SourcesAddon
+from newsportal.frontier.ledger import Ledger, ledger_of
+
+SOURCES = """\
+topics: [{name: 旅游, keywords: {any: [旅游, 古镇]}}]
+feeds:
+  - {name: 甲, url: "https://a.example/rss"}
+  - {name: 乙, url: "https://b.example/rss", category: 科技, topics: [旅游]}
+"""
+
+
+@pytest.fixture
+def crawler_for(tmp_path: Path) -> Callable[..., Crawler]:
+    """Make a crawler on the file's sources, as far as a ledger needs one."""
+
+    def make(**settings: Any) -> Crawler:
+        path = tmp_path / "sources.yaml"
+        if not path.exists():
+            path.write_text(SOURCES, "utf-8")
+        crawler = Crawler(Spider, Settings({"NEWSPORTAL_SOURCES": str(path), "ADDONS": {SourcesAddon: 1}, **settings}))
+        crawler.addons.load_settings(crawler.settings)
+        crawler.stats = MemoryStatsCollector(crawler)
+        return crawler
+
+    return make
+
+
+@pytest.fixture
+def crawler(crawler_for: Callable[..., Crawler]) -> Crawler:
+    return crawler_for()
+
+
+@pytest.fixture
+def ledger(crawler: Crawler) -> Iterator[Ledger]:
+    found = ledger_of(crawler)
+    yield found
+    found.store.close()

@@ -1,0 +1,193 @@
+"""The ledger: every entry has one fate, what is new waits in the store until it is done, and the store's failures cost nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from scrapy.crawler import Crawler
+
+from newsportal.dedup.canonical import identity
+from newsportal.frontier.ledger import Ledger, ledger_of, name_of
+from newsportal.items import Article, Link
+from newsportal.report import SourceReport
+from newsportal.storage.base import SourceState
+
+NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
+A, B = "feed:甲", "feed:乙"
+
+
+def link(path: str, source: str = A, **more: Any) -> Link:
+    return Link(f"https://a.example/{path}", source, title=f"题 {path}", **more)
+
+
+def keep(ledger: Ledger, found: Link) -> None:
+    """Its article is stored."""
+    article = Article(url=found.url, link=found, fetched=NOW, identity=name_of(found), title=found.title or "", text="正文")
+    ledger.store.add(article, now=NOW)
+    ledger.known.enter(name_of(found))
+
+
+def row(ledger: Ledger, source: str = A) -> SourceReport:
+    return next(one for one in ledger.report() if one.source == source)
+
+
+def test_every_entry_has_one_fate(ledger: Ledger) -> None:
+    keep(ledger, link("1"))
+    sifted = asyncio.run(ledger.sift([link("1"), link("2"), link("3"), link("2?utm_source=x")]))
+    assert sifted.fresh == (link("2"), link("3"))
+    assert not sifted.stale
+    found = row(ledger)
+    assert (found.entries, found.known, found.new, found.repeated) == (4, 1, 2, 1)
+
+
+def test_what_is_new_waits_before_it_is_fetched_and_is_claimed_once(ledger: Ledger) -> None:
+    asyncio.run(ledger.sift([link("1")]))
+    assert ledger.store.deferred(A) == [link("1")]
+    assert asyncio.run(ledger.sift([link("1", B)])).fresh == ()
+    assert row(ledger, B).repeated == 1
+    assert ledger.store.deferred(B) == []
+
+
+def test_a_page_is_stale_when_all_of_it_was_stored_before_this_run(ledger: Ledger) -> None:
+    ledger.store.add(Article(url="https://a.example/1", link=link("1"), fetched=NOW, identity="old", title="题", text="正文"), now=NOW)
+    ledger.store.add_alias(identity("https://a.example/1"), "old")
+    ledger.known._bloom.add(identity("https://a.example/1"))  # as if read from the store at the start
+    assert asyncio.run(ledger.sift([link("1")])).stale
+    keep(ledger, link("2"))
+    assert not asyncio.run(ledger.sift([link("1"), link("2")])).stale, "this run brought the second itself"
+    assert asyncio.run(ledger.sift([])).stale
+
+
+@pytest.mark.parametrize("column", ["stored", "folded", "same"])
+def test_what_is_settled_waits_no_longer(ledger: Ledger, column: str) -> None:
+    asyncio.run(ledger.sift([link("1")]))
+    asyncio.run(ledger.settle(link("1"), column))
+    assert ledger.store.deferred(A) == []
+    found = row(ledger)
+    assert (found.parsed, getattr(found, column), found.left) == (1, 1, 0)
+
+
+def test_what_may_pass_waits_and_what_may_not_is_done(ledger: Ledger) -> None:
+    asyncio.run(ledger.sift([link("1"), link("2")]))
+    asyncio.run(ledger.fail(link("1"), "http-503", later=True))
+    asyncio.run(ledger.fail(link("2"), "http-404"))
+    assert ledger.store.deferred(A) == [link("1")]
+    assert row(ledger).failed == {"http-503": 1, "http-404": 1}
+    assert row(ledger).left == 0
+
+
+def test_the_next_run_takes_up_what_waits_and_says_so(ledger: Ledger) -> None:
+    waiting = [link("1"), link("2"), link("", identity="a.example/rss#x", content="<p>正文</p>")]
+    ledger.store.defer(waiting, now=NOW)
+    found = asyncio.run(ledger.resume(A))
+    assert found == tuple(waiting)
+    assert row(ledger).new == 3
+    assert "asks again" in row(ledger).notes[0]
+    assert asyncio.run(ledger.resume(B)) == ()
+
+
+def test_what_waits_but_is_stored_by_now_is_done(ledger: Ledger) -> None:
+    ledger.store.defer([link("1?utm_source=x"), link("2")], now=NOW)
+    keep(ledger, link("1", B))
+    assert asyncio.run(ledger.resume(A)) == (link("2"),)
+    assert ledger.store.deferred(A) == [link("2")]
+    assert (row(ledger).known, row(ledger).new) == (1, 1)
+
+
+def test_entries_that_share_one_url_wait_and_are_done_each_by_itself(ledger: Ledger) -> None:
+    entries = [link("", identity=f"a.example/rss#{number}", content="<p>正文</p>") for number in (1, 2)]
+    assert asyncio.run(ledger.sift(entries)).fresh == tuple(entries)
+    asyncio.run(ledger.settle(entries[0], "stored"))
+    assert ledger.store.deferred(A) == entries[1:]
+
+
+def test_a_redirect_leads_to_what_is_fetched_under_its_own_address(ledger: Ledger) -> None:
+    asyncio.run(ledger.sift([link("go?1"), link("go?2"), link("go?3")]))
+    target = "https://b.example/story"
+    assert asyncio.run(ledger.lead(link("go?1"), target)) == replace(link("go?1"), url=target)
+    assert asyncio.run(ledger.lead(link("go?2"), target)) is None, "another link led there first"
+    assert [one.url for one in ledger.store.deferred(A)] == ["https://a.example/go?3", target]
+    keep(ledger, link("known"))
+    assert asyncio.run(ledger.lead(link("go?3"), link("known").url)) is None
+    found = row(ledger)
+    assert (found.new, found.repeated, found.known, found.entries) == (1, 1, 1, 3)
+
+
+def test_close_remembers_validators_rests_and_errors(ledger: Ledger) -> None:
+    for source in (A, B):
+        asyncio.run(ledger.begin(SourceState(source)))
+    ledger.validate(A, "https://a.example/rss", ('"e"', None))
+    ledger.list_failed(B, "http-503", "https://b.example/rss: HTTP 503")
+    ledger.rest(B, NOW + timedelta(hours=1))
+    asyncio.run(ledger.close([A, B], NOW))
+    assert ledger.store.source_state(A) == SourceState(A, {"https://a.example/rss": ('"e"', None)}, last_run=NOW, last_success=NOW)
+    failed = ledger.store.source_state(B)
+    assert (failed.rest_until, failed.failures_in_row, failed.last_success) == (NOW + timedelta(hours=1), 1, None)
+    assert failed.last_error == "http-503: https://b.example/rss: HTTP 503"
+    assert failed.unfinished is not None
+
+
+def test_a_visit_is_thorough_until_one_came_to_its_end(ledger: Ledger) -> None:
+    def begun() -> bool:
+        return asyncio.run(ledger.begin(ledger.store.source_state(A)))
+
+    assert begun(), "the first"
+    assert begun(), "after a kill: nobody closed"
+    asyncio.run(ledger.close([A], NOW, finished=False))
+    assert begun(), "after a stop"
+    asyncio.run(ledger.close([A], NOW))
+    assert not begun()
+    ledger.list_failed(A, "timeout")
+    asyncio.run(ledger.close([A], NOW))
+    assert begun(), "after a list page that failed"
+
+
+def test_an_engine_that_blocks_is_not_asked_for_more_the_next_time(ledger: Ledger) -> None:
+    ledger.store.save_source_state(SourceState("engine:x", last_success=NOW))
+    asyncio.run(ledger.begin(ledger.store.source_state("engine:x")))
+    ledger.list_failed("engine:x", "blocked: captcha")
+    asyncio.run(ledger.close(["engine:x"], NOW))
+    assert not asyncio.run(ledger.begin(ledger.store.source_state("engine:x")))
+
+
+def test_only_sources_that_answered_are_due_no_more(ledger: Ledger) -> None:
+    asyncio.run(ledger.close([A], NOW))
+    assert ledger.store.source_state(B).last_run is None
+
+
+def test_a_missing_network_is_no_fault_of_the_sources(ledger: Ledger) -> None:
+    for source in (A, B):
+        ledger.list_failed(source, "dns", "no address")
+    asyncio.run(ledger.close([A, B], NOW))
+    state = ledger.store.source_state(A)
+    assert (state.failures_in_row, state.last_run, state.last_error) == (0, None, "dns: no address")
+
+
+def test_ledgers_of_one_process_share_what_is_known(ledger: Ledger, crawler_for: Callable[..., Crawler]) -> None:
+    other = ledger_of(crawler_for())
+    assert other is not ledger
+    assert other.known is ledger.known
+    keep(ledger, link("1"))
+    assert asyncio.run(other.sift([link("1")])).fresh == ()
+    assert row(other).known == 1
+
+
+def test_a_store_is_opened_anew_once_nobody_uses_it(crawler_for: Callable[..., Crawler]) -> None:
+    first = ledger_of(crawler_for())
+    first.store.close()
+    del first
+    gc.collect()
+    fresh = ledger_of(crawler_for())
+    assert fresh.store.known(["x"]) == set()
+    fresh.store.close()
+
+
+def test_a_ledger_needs_the_add_on(crawler_for: Callable[..., Crawler]) -> None:
+    with pytest.raises(RuntimeError, match="SourcesAddon"):
+        ledger_of(crawler_for(ADDONS={}))

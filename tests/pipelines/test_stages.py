@@ -1,0 +1,205 @@
+"""The stages one by one and in their order, on a real store: each gives a fuller copy, or counts why an article leaves."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scrapy.crawler import Crawler
+from scrapy.utils.misc import load_object
+
+from newsportal.frontier.ledger import Ledger
+from newsportal.items import Article, Link, Page
+from newsportal.pipelines import ORDER, store
+from newsportal.pipelines.base import Left, Stage
+from newsportal.pipelines.classify import ClassifyPipeline
+from newsportal.pipelines.content import ContentPipeline
+from newsportal.pipelines.duplicate import DuplicatePipeline
+from newsportal.pipelines.store import StorePipeline
+from newsportal.pipelines.url_filter import UrlFilterPipeline
+from newsportal.pipelines.wrapper import WrapperPipeline
+from newsportal.report import SourceReport
+
+NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
+URL = "https://b.example/2026/0305/1.html"
+TEXT = "山间古镇的石板路昨天重新铺好，镇上的老人说，走了六十年的路终于不再积水。"
+BODY = "".join(f"<p>{TEXT}第{number}天，来看路的人比买豆腐的人还多，店家把凳子搬到了门外。</p>" for number in "一二三四五")
+HTML = f"<html><head><title>古镇的路铺好了</title></head><body><h1>古镇的路铺好了</h1><div class=text>{BODY}</div></body></html>"
+
+
+def article(html: str | None = HTML, url: str = URL, source: str = "feed:乙", **link: Any) -> Article:
+    page = Page(url, html.encode(), NOW, content_type="text/html; charset=utf-8") if html is not None else None
+    return Article(url=url, link=Link(link.pop("link_url", url), source, **link), fetched=NOW, page=page)
+
+
+def through(stage: Stage, item: Any) -> Any:
+    return asyncio.run(stage.process_item(item))
+
+
+def row(ledger: Ledger, source: str = "feed:乙") -> SourceReport:
+    return next((one for one in ledger.report() if one.source == source), SourceReport(source))
+
+
+def left(stage: Stage, item: Article) -> SourceReport:
+    """What is counted of an article that leaves."""
+    with pytest.raises(Left):
+        through(stage, item)
+    return row(stage.ledger, item.source)
+
+
+def wait(ledger: Ledger, item: Article) -> Article:
+    """As the spider did before: its link waits in the store."""
+    ledger.store.defer([item.link], now=NOW)
+    return item
+
+
+def line(crawler: Crawler, items: Sequence[Article]) -> list[Article]:
+    """Through all stages in their order."""
+    stages = [load_object(path).from_crawler(crawler) for _, path in ORDER]
+    done = []
+    for item in items:
+        for stage in stages:
+            item = through(stage, item)
+        done.append(item)
+    return done
+
+
+def test_an_article_comes_through_all_stages(crawler: Crawler, ledger: Ledger) -> None:
+    found = line(crawler, [wait(ledger, article())])[0]
+    assert (found.title, found.topics, found.page) == ("古镇的路铺好了", ("旅游",), None)
+    kept = next(ledger.store.all_articles())
+    assert (kept.identity, kept.title) == ("b.example/2026/0305/1.html", "古镇的路铺好了")
+    assert TEXT in kept.text
+    assert ledger.store.deferred("feed:乙") == []
+    assert (row(ledger).parsed, row(ledger).stored) == (1, 1)
+
+
+def test_a_repeat_is_folded_and_a_known_address_is_the_same(crawler: Crawler, ledger: Ledger) -> None:
+    repost = article(url="https://c.example/2026/0305/9.html")
+    line(crawler, [article(), repost])
+    with pytest.raises(Left):
+        line(crawler, [article(link_url="https://b.example/go?1")])
+    assert (row(ledger).stored, row(ledger).folded, row(ledger).same) == (1, 1, 1)
+    assert ledger.known.known(["b.example/go?1"]) == {"b.example/go?1"}, "the redirect leads there from now on"
+
+
+def test_other_items_pass_by_untouched(ledger: Ledger) -> None:
+    item = {"not": "an article"}
+    assert through(ContentPipeline(ledger), item) is item
+
+
+def test_the_wrapper_comes_before_what_is_found_without_templates(ledger: Ledger) -> None:
+    html = HTML.replace("<div class=text>", "<h2 class=t>规则里的标题</h2><div class=text>")
+    found = through(WrapperPipeline(ledger), article(html, source="feed:甲"))
+    assert (found.title, TEXT in found.text) == ("规则里的标题", True)
+    assert through(ContentPipeline(ledger), found).title == "规则里的标题"
+
+
+def test_a_wrapper_that_finds_no_body_is_noted_and_the_next_stage_takes_over(ledger: Ledger) -> None:
+    found = through(WrapperPipeline(ledger), article(HTML.replace("class=text", "class=other"), source="feed:甲"))
+    assert found.text is None
+    assert "finds no body" in row(ledger, "feed:甲").notes[0]
+    assert TEXT in through(ContentPipeline(ledger), found).text
+
+
+def test_without_a_rule_the_wrapper_does_nothing(ledger: Ledger) -> None:
+    item = article()
+    assert through(WrapperPipeline(ledger), item) is item
+
+
+@pytest.mark.parametrize(
+    ("item", "reason"),
+    [
+        (article("<html><title>空</title></html>"), "no-body"),
+        (article(url="https://b.example/"), "front-page"),
+        (article(None, content=""), "no-body"),
+    ],
+)
+def test_a_page_without_an_article_is_counted_and_done(ledger: Ledger, item: Article, reason: str) -> None:
+    counted = left(ContentPipeline(ledger), wait(ledger, item))
+    assert (list(counted.failed), counted.parsed) == ([reason], 0)
+    assert ledger.store.deferred("feed:乙") == []
+
+
+def test_what_a_feed_carried_stands_in_for_a_page(ledger: Ledger) -> None:
+    found = through(ContentPipeline(ledger), article(None, title="题", content=f"<p>{TEXT}</p><script>x()</script>"))
+    assert (found.title, found.text) == ("题", TEXT)
+
+
+class Breaking(Stage):
+    """A stage whose algorithm has a bug that this page wakes."""
+
+    async def process(self, article: Article) -> Article:
+        raise RecursionError("a page nobody thought of")
+
+
+def test_a_page_that_breaks_a_stage_is_counted_and_the_line_goes_on(ledger: Ledger, caplog: pytest.LogCaptureFixture) -> None:
+    assert left(Breaking(ledger), wait(ledger, article())).failed == {"error: RecursionError": 1}
+    assert ledger.store.deferred("feed:乙") == [], "it would break again"
+    assert URL in caplog.text
+    assert through(ContentPipeline(ledger), article()).title
+
+
+def test_the_url_filter_gives_the_identity_of_the_final_address(ledger: Ledger) -> None:
+    found = through(UrlFilterPipeline(ledger), article(link_url="https://b.example/go?1"))
+    assert found.identity == "b.example/2026/0305/1.html"
+    shared = through(UrlFilterPipeline(ledger), article(identity="a.example/rss#1"))
+    assert shared.identity == "a.example/rss#1"
+
+
+def test_topics_come_from_keywords_source_and_search(ledger: Ledger) -> None:
+    stage = ClassifyPipeline(ledger)
+    plain = replace(article(), title="路铺好了", text="没有关键词")
+    assert through(stage, plain).topics == ()
+    assert through(stage, replace(plain, text=TEXT)).topics == ("旅游",), "the disabled topic has the same word"
+    assert through(stage, replace(plain, link=Link(URL, "feed:甲"))).topics == ("旅游",)
+    assert through(stage, replace(plain, link=Link(URL, "engine:x", topic="科技"))).topics == ("科技",)
+    assert through(stage, replace(plain, link=Link(URL, "feed:乙", category="体育"))).category == "体育"
+
+
+def test_the_same_text_has_the_same_keys(ledger: Ledger) -> None:
+    stage = DuplicatePipeline(ledger)
+    one, other = (through(stage, replace(article(url=url), title="古镇的路铺好了", text=TEXT * 5)) for url in (URL, "https://c.example/9"))
+    assert one.keys
+    assert one.keys == other.keys
+
+
+def ready(**link: Any) -> Article:
+    return replace(article(**link), identity="b.example/2026/0305/1.html", title="题", text=TEXT)
+
+
+def test_a_failing_store_keeps_the_link_and_ends_the_crawl(ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "PATIENCE", (0.01, 0.01))
+    wait(ledger, ready())
+    with closing(sqlite3.connect(tmp_path / "data" / "newsportal.db")) as connection:
+        connection.execute("ALTER TABLE articles RENAME TO hidden")  # as a real store that fails: each write raises
+        connection.commit()
+        stopped: list[bool] = []
+        counted = left(StorePipeline(ledger, lambda: stopped.append(True)), ready())
+        connection.execute("ALTER TABLE hidden RENAME TO articles")
+        connection.commit()
+    assert counted.failed == {"store-unavailable": 1}
+    assert (counted.parsed, counted.stored) == (0, 0)
+    assert stopped == [True]
+    assert [link.url for link in ledger.store.deferred("feed:乙")] == [URL]
+    assert ledger.known.known(["b.example/2026/0305/1.html"]) == set()
+
+
+def test_a_link_is_done_only_once_its_article_is_stored(ledger: Ledger) -> None:
+    stage = StorePipeline(ledger)
+    through(stage, wait(ledger, ready()))
+    assert ledger.store.deferred("feed:乙") == []
+    assert ledger.known.known(["b.example/2026/0305/1.html"]) == {"b.example/2026/0305/1.html"}
+    through(stage, ready())
+    assert (row(ledger).stored, row(ledger).same) == (1, 1)
+
+
+def test_every_stage_of_the_order_is_a_stage() -> None:
+    assert [issubclass(load_object(path), Stage) for _, path in ORDER] == [True] * len(ORDER)
