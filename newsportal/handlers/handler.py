@@ -17,6 +17,7 @@ from scrapy.exceptions import NotConfigured
 from newsportal.archive import Exchange, Index, Writer, open_index
 from newsportal.egress import Policy, check_url
 from newsportal.errors import ArchiveError, EgressDenied, NewsportalError
+from newsportal.handlers.gate import GATE, delay_of, host_of
 from newsportal.handlers.guarded import GuardedHandler
 from newsportal.handlers.replay import answer
 
@@ -143,6 +144,7 @@ class Handler(BaseDownloadHandler):
         return response
 
     async def _network(self, request: Request) -> Response:
+        await GATE.passing(host_of(request), delay_of(self.crawler, request))
         verify = request.meta.get("verify_certificate") is not False
         if verify not in self._guarded:
             self._guarded[verify] = GuardedHandler(self.crawler, self._outfit.policy, verify=verify)

@@ -60,7 +60,14 @@ def folded(reason: str, words: NullTranslations) -> str:
     return words.gettext(FOLDED[reason]) if reason in FOLDED else reason
 
 
-ENDED = {"finished": _("finished"), "shutdown": _("interrupted"), "cancelled": _("cancelled"), "killed": _("killed")}
+ENDED = {
+    "finished": _("finished"),
+    "shutdown": _("interrupted"),
+    "cancelled": _("cancelled"),
+    "killed": _("killed"),
+    "store-unavailable": _("broken off: the store failed"),
+    "archive-failed": _("broken off: the archive could not be written"),
+}
 """How a run ends, by Scrapy's finish reason."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -120,16 +121,16 @@ def _shifted(moment: datetime, by: timedelta) -> datetime:
 
 
 def _allowed(found: Sequence[Repeated], key: FoldKey, publisher: str, apart: Collection[str]) -> Repeated | None:
-    """The first candidate whose story may take the article.
+    """Of the candidates whose stories may take the article: one of the story that most of them are in, the earliest of these.
 
+    A story that several brought is the story; a twin that stands alone (the second page of an article) is not to draw reposts away.
     A standing column (「每日天气」 on many sites, every day) must not creep in through another site's edition, so with
     ``same_site`` False a story that holds this site's own article under the key is out as a whole.
     """
     taken = set() if key.same_site else {candidate.story_id for candidate in found if candidate.publisher == publisher}
-    for candidate in found:
-        if candidate.story_id not in taken and candidate.story_id not in apart:
-            return candidate
-    return None
+    allowed = [candidate for candidate in found if candidate.story_id not in taken and candidate.story_id not in apart]
+    reports = Counter(candidate.story_id for candidate in allowed)
+    return min(allowed, key=lambda candidate: -reports[candidate.story_id], default=None)
 
 
 def save_keys(connection: Connection, article_id: str, moment: datetime, keys: Iterable[FoldKey]) -> None:
