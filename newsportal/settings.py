@@ -61,7 +61,7 @@ DEFAULT_REQUEST_HEADERS = {
 
 # What comes in
 
-ITEM_PIPELINES = {path: number * 100 for number, (_, path) in enumerate(ORDER, start=1)}
+ITEM_PIPELINES = {path: number * 100 for number, (_, path) in enumerate(ORDER, start=1)}  # {}
 CONCURRENT_ITEMS = 16  # 100: extraction is work for the processor; more at once only wait for each other
 EXTENSIONS = {
     "newsportal.extensions.Workers": 400,

@@ -100,6 +100,11 @@ def _together(crawlers: list[Crawler]) -> report.Run:
     )
 
 
+def failures(run: report.Run) -> list[str]:
+    """Why a run broke off; empty for one that ended well or was told to stop."""
+    return sorted(BROKEN.intersection((run.reason or "").split(", ")))
+
+
 def chosen(spider: str | None, topic: str | None, source: str | None, sources: Sources) -> tuple[str, ...]:
     """Which spiders to run. Raises ``typer.BadParameter`` for a name that sources.yaml does not have."""
     if spider is not None and spider not in SPIDERS:
@@ -160,5 +165,5 @@ def crawl(
         typer.echo(json.dumps(report.to_dict(result), ensure_ascii=False))
     else:
         typer.echo("\n".join((report.table(result), *hints.after(result, known))))
-    if broken := BROKEN.intersection(result.reason.split(", ") if result.reason else ()):
-        raise NewsportalError(f"the crawl broke off: {', '.join(sorted(broken))}; run it again once that is mended, nothing is lost")
+    if broken := failures(result):
+        raise NewsportalError(f"the crawl broke off: {', '.join(broken)}; run it again once that is mended, nothing is lost")

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import argparse
 
-from scrapy.commands import ScrapyCommand
 
+class Passthrough:
+    """Hands all arguments on to ``newsportal`` with the command's name.
 
-class Passthrough(ScrapyCommand):
-    """Hands all arguments on to ``newsportal`` with the command's name."""
+    Not itself a ``ScrapyCommand``: Scrapy would list it as a command called scrapy_commands.
+    """
 
     requires_project = True
     requires_crawler_process = False

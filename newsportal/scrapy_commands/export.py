@@ -1,7 +1,9 @@
 """``scrapy export``: see ``newsportal export --help``."""
 
+from scrapy.commands import ScrapyCommand
+
 from newsportal.scrapy_commands import Passthrough
 
 
-class Command(Passthrough):
+class Command(Passthrough, ScrapyCommand):
     """The same as ``newsportal export``."""

@@ -1,0 +1,107 @@
+"""``newsportal crawl``: which spiders run, with what, and what its end means."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from newsportal import cli
+from newsportal.commands.crawl import Ask, chosen, failures, spider_of
+from newsportal.report import Run
+from newsportal.sources import Sources, load
+
+FILE = """\
+topics: [{name: 旅游, engines: [bing_news]}, {name: 停用, engines: [baidu_web], enabled: false}]
+engines: [{name: 自己的, url: "https://s.example/?q=##QUERY##"}]
+feeds: [{name: 甲, url: "https://a.example/rss"}]
+regions: [{name: 乙, prefix: "https://b.example/"}]
+"""
+
+
+@pytest.fixture
+def known(tmp_path: Path) -> Sources:
+    path = tmp_path / "sources.yaml"
+    path.write_text(FILE, "utf-8")
+    return load(path)
+
+
+def test_all_spiders_run_that_have_work(known: Sources) -> None:
+    assert chosen(None, None, None, known) == ("metasearch", "rss", "hub")
+    assert chosen(None, None, None, replace_sources(known, regions=())) == ("metasearch", "rss")
+    assert chosen(None, None, None, replace_sources(known, topics=(), feeds=(), regions=())) == ("rss",), "one, that says so"
+
+
+def replace_sources(known: Sources, **values: object) -> Sources:
+    return known.model_copy(update=values)
+
+
+@pytest.mark.parametrize(
+    ("spider", "topic", "source", "runs"),
+    [
+        ("hub", None, None, ("hub",)),
+        (None, "旅游", None, ("metasearch",)),
+        (None, None, "甲", ("rss",)),
+        (None, None, "feed:甲", ("rss",)),
+        (None, None, "乙", ("hub",)),
+        (None, None, "bing_news", ("metasearch",)),
+        (None, None, "engine:bing_news", ("metasearch",)),
+    ],
+)
+def test_what_is_named_decides(known: Sources, spider: str | None, topic: str | None, source: str | None, runs: tuple[str, ...]) -> None:
+    assert chosen(spider, topic, source, known) == runs
+
+
+@pytest.mark.parametrize(
+    ("spider", "topic", "source", "names"),
+    [
+        ("forum", None, None, "metasearch, rss, hub"),
+        (None, "停用", None, "旅游"),
+        (None, "旅行", None, "旅游"),
+        (None, None, "丙", "甲, 乙"),
+    ],
+)
+def test_what_is_not_there_is_told_with_what_is(
+    known: Sources, spider: str | None, topic: str | None, source: str | None, names: str
+) -> None:
+    with pytest.raises(typer.BadParameter, match=names):
+        chosen(spider, topic, source, known)
+
+
+def test_an_engine_no_topic_asks_is_not_visited(known: Sources) -> None:
+    with pytest.raises(typer.BadParameter):
+        spider_of("自己的", known)
+
+
+def test_the_command_line_becomes_settings_and_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    ask = Ask(("rss",), topic="旅游", source="甲", due=True, sources_file=Path("我 的.yaml"), replay=Path("a.warc"), log_level="ERROR")
+    settings = ask.settings()
+    assert settings["NEWSPORTAL_SOURCES"] == str(tmp_path / "我 的.yaml")
+    assert settings["NEWSPORTAL_REPLAY"] == str(tmp_path / "a.warc")
+    assert "NEWSPORTAL_ARCHIVE" not in settings
+    assert ask.arguments("rss") == {"source": "甲", "due": "1"}
+    assert ask.arguments("metasearch") == {"source": "甲", "due": "1", "topic": "旅游"}
+
+
+def test_once_and_due_are_not_given_together(known: Sources) -> None:
+    shown = CliRunner().invoke(cli.app, ["crawl", "--once", "--due", "--sources", str(known.path)], env={"COLUMNS": "200"})
+    assert shown.exit_code == 2
+    assert "give one of them" in shown.output
+
+
+@pytest.mark.parametrize(
+    ("reason", "why"),
+    [
+        (None, []),
+        ("finished", []),
+        ("shutdown", []),
+        ("finished, store-unavailable", ["store-unavailable"]),
+        ("archive-failed", ["archive-failed"]),
+    ],
+)
+def test_only_ends_that_are_failures_are_told_as_such(reason: str | None, why: list[str]) -> None:
+    assert failures(Run("1", datetime(2026, 3, 5, tzinfo=UTC), reason=reason)) == why

@@ -1,0 +1,91 @@
+"""``newsportal doctor``: every "no" comes with its remedy, and the exit status says whether there is one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from newsportal import cli
+from newsportal.commands.doctor import findings
+
+GOOD = 'feeds: [{name: 甲, url: "http://127.0.0.1:9/rss"}]\npoliteness: {allow_private: [127.0.0.1]}\n'
+
+
+def asked(path: Path, *options: str) -> Result:
+    return CliRunner().invoke(cli.app, ["doctor", "--sources", str(path), *options], env={"COLUMNS": "400"})
+
+
+def told(result: Result) -> dict[str, dict[str, Any]]:
+    return {finding["what"]: finding for finding in map(json.loads, result.stdout.splitlines())}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "我的 门户" / "sources.yaml"
+    path.parent.mkdir()
+    path.write_text(GOOD, "utf-8")
+    return path
+
+
+def test_a_healthy_machine_passes(file: Path) -> None:
+    result = asked(file)
+    assert result.exit_code == 0, result.output
+    for what in ("Python", "Chinese words", "SQLite", "sources.yaml", "store", "search index", "disk", "network"):
+        assert f"✓ {what}: " in result.output, what
+    assert "✗" not in result.output
+    assert "→" not in result.output
+
+
+def test_findings_are_one_line_of_json_each(file: Path) -> None:
+    found = told(asked(file, "--json"))
+    assert found["store"]["says"] == "0 articles, 0 stories"
+    assert found["sources.yaml"]["ok"] is True
+    assert found["network"] == {"what": "network", "ok": True, "says": "1 of 1 hosts have an address", "remedy": found["network"]["remedy"]}
+    assert "network" not in told(asked(file, "--json", "--no-network"))
+
+
+@pytest.mark.parametrize("content", ["topcs: []\n", "feeds: [\n", ""])
+def test_a_broken_sources_file_is_told_with_its_lines_and_a_remedy(file: Path, content: str) -> None:
+    file.write_text(content, "utf-8")
+    result = asked(file)
+    assert result.exit_code == 1
+    assert f"✗ sources.yaml: {file}:" in result.output
+    assert "→ mend the lines named, or start anew: newsportal source init" in result.output
+    finding = told(asked(file, "--json"))["sources.yaml"]
+    assert (finding["ok"], bool(finding["remedy"])) == (False, True)
+
+
+def test_a_missing_sources_file_is_told(file: Path) -> None:
+    file.unlink()
+    result = asked(file)
+    assert result.exit_code == 1
+    assert str(file) in result.output
+
+
+def test_a_store_that_is_none_is_told(file: Path) -> None:
+    (file.parent / "data").mkdir()
+    (file.parent / "data" / "newsportal.db").write_bytes("不是数据库".encode() * 1000)
+    found = told(asked(file, "--json"))
+    assert found["store"]["ok"] is False
+    assert "it is not a SQLite database" in found["store"]["says"]
+    assert "store:" in found["store"]["remedy"]
+    assert asked(file).exit_code == 1
+
+
+def test_a_network_that_is_away_is_told_and_the_rest_goes_on(file: Path) -> None:
+    file.write_text('feeds: [{name: 甲, url: "http://newsportal-nowhere.invalid/rss"}]\n', "utf-8")
+    result = asked(file, "--json")
+    assert result.exit_code == 1
+    assert told(result)["network"]["ok"] is False
+    assert "newsportal-nowhere.invalid" in told(result)["network"]["says"]
+    assert told(result)["store"]["ok"] is True
+
+
+def test_without_sources_to_ask_nothing_is_said_about_the_network(file: Path) -> None:
+    file.write_text("feeds: []\n", "utf-8")
+    finding = next(one for one in findings(file, network=True) if one.what == "network")
+    assert finding.ok is None

@@ -1,0 +1,131 @@
+"""What is written about the commands agrees with what the commands are."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import shlex
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from scrapy.utils.misc import load_object
+from typer.testing import CliRunner
+
+from newsportal import cli
+from newsportal.commands.crawl import SPIDERS
+
+ROOT = Path(__file__).resolve().parents[2]
+REFERENCE = ROOT / "docs" / "commands.md"
+FENCED = re.compile(r"^```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+SCRAPYS_OWN = ("list", "crawl", "shell", "fetch", "settings")
+SPIDER_CLASSES = {"metasearch": "metasearch.MetasearchSpider", "rss": "rss.RssSpider", "hub": "hub.HubSpider"}
+
+
+def commands() -> dict[str, Any]:
+    """``crawl``, ``source list`` … with what typer made of them; groups themselves too."""
+    root: Any = typer.main.get_command(cli.app)
+    found = {}
+    for name in cli.COMMANDS:
+        found[name] = root.get_command(None, name)
+        found |= {f"{name} {inner}": command for inner, command in getattr(found[name], "commands", {}).items()}
+    return found
+
+
+COMMANDS = commands()
+LEAVES = {name: command for name, command in COMMANDS.items() if not getattr(command, "commands", None)}
+
+
+def options(command: Any) -> set[str]:
+    return {text for one in command.params if one.param_type_name == "option" for text in (*one.opts, *one.secondary_opts)} | {"--help"}
+
+
+def arguments(command: Any) -> set[str]:
+    return {(one.metavar or one.name).strip("{}").upper() for one in command.params if one.param_type_name == "argument"}
+
+
+def test_the_reference_has_every_command_with_exactly_its_options() -> None:
+    parts = re.split(r"^## (.+)$", REFERENCE.read_text("utf-8"), flags=re.MULTILINE)[1:]
+    written = dict(zip(parts[::2], parts[1::2], strict=True))
+    assert list(written) == list(LEAVES)
+    for name, text in written.items():
+        rows = re.findall(r"^\| (.+?) \| ", text.replace("\\|", "¦"), re.MULTILINE)
+        named = {option.replace("¦", "|") for row in rows for option in re.findall(r"`(.+?)`", row)}
+        assert named == options(LEAVES[name]) - {"--help"} | arguments(LEAVES[name]), name
+        assert f"newsportal {name}" in text
+
+
+@pytest.mark.parametrize("name", ["", *COMMANDS])
+def test_every_command_says_what_it_is(name: str) -> None:
+    shown = CliRunner().invoke(cli.app, [*name.split(), "--help"])
+    assert shown.exit_code == 0, shown.output
+    wanted = cli.COMMANDS if not name else getattr(COMMANDS[name], "commands", ())
+    assert [one for one in wanted if one not in shown.output] == []
+
+
+def test_every_option_says_what_it_does() -> None:
+    silent = [(name, one.name) for name, command in LEAVES.items() for one in command.params if one.name != "help" and not one.help]
+    assert silent == []
+
+
+def lines(document: Path) -> Iterator[str]:
+    """Command lines in code blocks and in ``inline code``."""
+    text = document.read_text("utf-8")
+    blocks = [line for block in FENCED.findall(text) for line in block.splitlines()]
+    for line in (*blocks, *re.findall(r"`([^`\n]+)`", FENCED.sub("", text))):
+        for part in re.split(r"\s*(?:&&|;|(?<!\\)\|)\s*", line.removeprefix("$ ").partition(" #")[0]):
+            if re.match(r"(newsportal|scrapy) [a-z]", part):
+                yield part
+
+
+WRITTEN = [(document.relative_to(ROOT).as_posix(), line) for document in DOCUMENTS for line in lines(document)]
+
+
+def test_commands_are_written_about() -> None:
+    assert len(WRITTEN) > 20
+    mentioned = {line.split()[1] for _, line in WRITTEN if line.startswith("newsportal")}
+    assert [name for name in cli.COMMANDS if name not in mentioned] == []
+
+
+@pytest.mark.parametrize(("document", "line"), sorted(set(WRITTEN)))
+def test_what_documents_tell_to_type_exists(document: str, line: str) -> None:
+    program, name, *words = shlex.split(re.sub(r"[\[\]]", " ", line.replace("\\|", "¦").replace("…", "")))
+    if program == "scrapy" and name in SCRAPYS_OWN:
+        _check_scrapy(words if name == "crawl" else [])
+        return
+    assert name in cli.COMMANDS, f"no command {name}"
+    if program == "scrapy":
+        assert (ROOT / "newsportal" / "scrapy_commands" / f"{name}.py").exists()
+    inner = f"{name} {words[0]}" if words else name
+    command = COMMANDS.get(inner, COMMANDS[name])
+    used = {word.partition("=")[0] for word in words if word.startswith("-") and word != "-"}
+    assert used <= options(command), f"{name} has no {used - options(command)}"
+
+
+def _check_scrapy(words: list[str]) -> None:
+    """``crawl SPIDER -a NAME=VALUE``: the spider is there and takes the argument."""
+    if not words:
+        return
+    assert words[0] in SPIDERS
+    spider = load_object(f"newsportal.spiders.{SPIDER_CLASSES[words[0]]}")
+    takes = {name for kind in spider.__mro__[:3] for name in inspect.signature(kind.__init__).parameters}
+    given = {words[place + 1].partition("=")[0] for place, word in enumerate(words) if word == "-a"}
+    assert given <= takes
+
+
+def test_every_setting_tells_why() -> None:
+    path = ROOT / "newsportal" / "settings.py"
+    with path.open("rb") as file:
+        commented = {token.start[0] for token in tokenize.tokenize(file.readline) if token.type == tokenize.COMMENT}
+    settings = {
+        node.targets[0].id: range(node.lineno, (node.end_lineno or node.lineno) + 1)
+        for node in ast.parse(path.read_text("utf-8")).body
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+    }
+    assert len(settings) > 30
+    assert [name for name, where in settings.items() if not commented.intersection(where)] == []
