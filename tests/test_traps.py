@@ -132,7 +132,7 @@ def test_every_failure_is_counted_under_its_reason(crawled: Crawled) -> None:
         "http-503": 3,  # busy, in three ways
         "redirects": 2,  # the loop, from both ends
         "egress-denied": 3,  # hop-a, hop-b, to-metadata
-        "redirect-refused": 1,  # to-file
+        "redirect-denied": 1,  # to-file
         "challenge": 1,
         "login": 1,
         "soft-404": 1,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Self
 from urllib.parse import urljoin, urlsplit
 
 from scrapy import Request
-from scrapy.exceptions import IgnoreRequest
+from scrapy.exceptions import CannotResolveHostError, IgnoreRequest
 from scrapy.http.request import NO_CALLBACK
 
 from newsportal.errors import EgressDenied
@@ -46,7 +46,8 @@ PRIORITY = 1000
 
 class RobotsDenied(IgnoreRequest):
     """Raised for a request that robots.txt forbids (``reason`` ``robots``), or whose robots.txt cannot be had
-    (``robots-unreachable``; ``passing``: another run may try again). The spider's errback counts it."""
+    (``robots-unreachable``, or ``dns`` for a host without an address; ``passing``: another run may try again). The spider's
+    errback counts it."""
 
     def __init__(self, url: str, reason: str, detail: str) -> None:
         super().__init__(f"{detail}: {url}")
@@ -77,7 +78,7 @@ class RobotsMiddleware:
             return
         rules = await self._rules(request)
         if not rules.allows(request.url):
-            reason = "robots-unreachable" if rules.refusal else "robots"
+            reason = rules.cause if rules.refusal else "robots"
             self._count(f"robots/denied/{reason}")
             raise RobotsDenied(request.url, reason, rules.refusal or "forbidden by robots.txt")
         if rules.delay and not self._hurried:
@@ -120,6 +121,8 @@ class RobotsMiddleware:
                 if hop == 0:
                     raise  # the pages lie at the same address
                 return self._unreachable(f"its robots.txt leads to a forbidden address ({error.reason})")
+            except CannotResolveHostError as error:
+                return self._unreachable(str(error), "dns" if hop == 0 else Rules.cause)
             except Exception as error:  # noqa: BLE001 - whatever failed, the rules are unknown, and that means no
                 return self._unreachable(f"its robots.txt cannot be had ({type(error).__name__}: {error})")
             target = response.headers.get("Location")
@@ -138,9 +141,9 @@ class RobotsMiddleware:
             raise RuntimeError("requests before the engine has started")
         return await self._crawler.engine.download_async(asking)
 
-    def _unreachable(self, detail: str) -> Rules:
+    def _unreachable(self, detail: str, cause: str = Rules.cause) -> Rules:
         self._count("robots/unreachable")
-        return Rules(agent=self._token, refusal=detail)
+        return Rules(agent=self._token, refusal=detail, cause=cause)
 
     def _slow_down(self, request: Request, rules: Rules) -> None:
         """Set the delay of the host's slot, now and for slots that Scrapy makes anew after a quiet minute."""

@@ -20,11 +20,15 @@ TOKEN = re.compile(r"[A-Za-z_-]+")
 
 @dataclass(frozen=True)
 class Rules:
-    """``refusal``: everything is refused because robots.txt could not be had. ``agent`` is our name there."""
+    """``refusal``: everything is refused because robots.txt could not be had; ``cause`` is its slug in the run report.
+
+    ``agent`` is our name there.
+    """
 
     parser: Protego | None = None
     agent: str = "newsportal"
     refusal: str | None = None
+    cause: str = "robots-unreachable"
 
     def allows(self, url: str) -> bool:
         return self.refusal is None and (self.parser is None or bool(self.parser.can_fetch(url, self.agent)))

@@ -36,6 +36,7 @@ EXPLAINED: tuple[tuple[str, str], ...] = (
     (r"no-title", _("no title was found in the page")),
     (r"not-html|content-type|binary", _("it is not a web page")),
     (r"too-large|maxsize|size", _("the page is larger than allowed")),
+    (r"^redirects", _("the page sends its readers around in a circle")),
     (r"layout|no-entries|no-links|no-results", _("nothing was found in the list page: its layout may have changed")),
     (r"feed|xml|parse", _("the feed could not be read")),
 )

@@ -65,7 +65,7 @@ def outcome_of(failure: Failure) -> Outcome:
     if isinstance(error, HttpError):
         status = error.response.status
         if 300 <= status < 400:  # Scrapy follows all that it may: this one leads to file:, data: or nowhere
-            return Outcome("redirect-refused", f"HTTP {status} to {error.response.headers.get('Location')!r}", forbidden=True)
+            return Outcome("redirect-denied", f"HTTP {status} to {error.response.headers.get('Location')!r}", forbidden=True)
         return Outcome(f"http-{status}", f"HTTP {status}", passing=status in PASSING_STATUS)
     if isinstance(error, EgressDenied):
         return Outcome("egress-denied", detail, forbidden=True)

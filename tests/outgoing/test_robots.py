@@ -159,7 +159,7 @@ def test_a_host_without_a_name_means_no(crawl: Any, site: Any, monkeypatch: pyte
     monkeypatch.setattr(socket, "getaddrinfo", nothing)
     error = crawl("http://nowhere.test/", ROBOTSTXT_OBEY=True).errors["http://nowhere.test/"]
     assert isinstance(error, RobotsDenied)
-    assert "CannotResolveHostError" in str(error)
+    assert (error.reason, error.passing) == ("dns", True)
 
 
 def test_robots_txt_is_no_second_way_out(crawl: Any, make_site: Any, response: Any) -> None:

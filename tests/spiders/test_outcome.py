@@ -30,7 +30,7 @@ def http(status: int, retry: str | None = None) -> Failure:
         (Failure(IgnoreRequest("x")), "ignored", False),
         (Failure(IgnoreRequest("max redirections reached")), "redirects", False),
         (Failure(IgnoreRequest("its body exceeded DOWNLOAD_MAXSIZE (9 B)")), "too-large", False),
-        (http(302), "redirect-refused", False),
+        (http(302), "redirect-denied", False),
         (Failure(KeyError("x")), "error: KeyError", False),
     ],
 )

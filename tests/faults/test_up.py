@@ -1,0 +1,121 @@
+"""``newsportal up``: the portal answers while the crawl runs, both end together, and a missing network ends neither."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from newsportal.portal.listen import listen
+
+pytestmark = pytest.mark.slow
+
+GOODBYE = 20.0
+"""Seconds until both must have ended."""
+
+
+@contextmanager
+def up(sources: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """The process, and the portal's address as it says."""
+    command = [sys.executable, "-m", "newsportal", "up", "--sources", str(sources), *options]
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        try:
+            assert process.stdout
+            found = next((match[0] for line in process.stdout if (match := re.search(r"http://127\.0\.0\.1:\d+", line))), None)
+            assert found, process.communicate()[0]
+            yield process, found
+        finally:
+            process.kill()
+
+
+def children(sources: Path) -> list[int]:
+    """Crawls on this file."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (folder / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if b"crawl" in words and os.fsencode(sources) in words:
+            found.append(int(folder.name))
+    return found
+
+
+linux = pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="asks /proc who runs")
+
+
+@linux
+@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
+def test_the_portal_answers_while_the_crawl_runs_and_both_end_together(portal: Any, sign: signal.Signals) -> None:
+    with up(portal.sources, "--port", "0") as (process, address):
+        portal.until(lambda: bool(children(portal.sources)))
+        portal.until(lambda: len(portal.identities()) > 0)
+        assert httpx.get(address, timeout=20).status_code == 200
+        assert httpx.get(f"{address}/health", timeout=20).json()["status"] == "ok"
+        assert children(portal.sources), "the crawl still runs"
+        began = time.monotonic()
+        process.send_signal(sign)
+        rest, _ = process.communicate(timeout=60)
+    assert time.monotonic() - began < GOODBYE
+    assert (process.returncode, "Traceback" in rest) == (0, False), rest
+    assert children(portal.sources) == []
+
+
+@linux
+def test_killed_hard_it_leaves_a_crawl_that_ends_by_itself(portal: Any) -> None:
+    with up(portal.sources, "--port", "0") as (process, _):
+        portal.until(lambda: bool(children(portal.sources)))
+        process.kill()
+    portal.until(lambda: not children(portal.sources))
+
+
+def test_what_came_in_is_told_and_shown(portal: Any) -> None:
+    with up(portal.sources, "--port", "0") as (process, address):
+        assert process.stdout
+        said = next(line for line in process.stdout if "new stories" in line)
+        assert re.search(r"[1-9]\d* new stories", said)
+        time.sleep(0.5)
+        assert "/story/" in httpx.get(address, timeout=20).text
+        process.terminate()
+
+
+def test_without_a_port_the_next_free_one_is_taken(portal: Any) -> None:
+    try:
+        taken = listen("127.0.0.1", 8000)
+    except Exception:
+        taken = None  # somebody has it already, which serves as well
+    try:
+        with up(portal.sources) as (process, address):
+            assert 8000 < int(address.rpartition(":")[2]) < 8020
+            process.terminate()
+    finally:
+        if taken is not None:
+            taken.close()
+
+
+def test_without_a_network_the_portal_serves_and_says_so(tmp_path: Path) -> None:
+    sources = tmp_path / "sources.yaml"
+    feeds = ", ".join(f'{{name: {name}, url: "http://{number}.newsportal-nowhere.invalid/rss"}}' for number, name in enumerate("甲乙丙"))
+    sources.write_text(f"feeds: [{feeds}]\npoliteness: {{delay: 0}}\n", "utf-8")
+    with up(sources, "--port", "0") as (process, address):
+        assert process.stdout
+        said = []
+        for line in process.stdout:
+            said.append(line)
+            if "there is no network" in line:
+                break
+        assert httpx.get(address, timeout=20).status_code == 200
+        process.terminate()
+    for name in "甲乙丙":
+        assert any(f"feed:{name}: list page: " in line and "dns × 1" in line for line in said), said
