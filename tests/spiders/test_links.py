@@ -13,6 +13,7 @@ from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.http import HtmlResponse, Response
 from scrapy.settings import Settings
+from scrapy.statscollectors import MemoryStatsCollector
 
 from newsportal.frontier.ledger import Ledger, askable, ledger_of
 from newsportal.items import Link
@@ -38,9 +39,9 @@ def spider_of(kind: type[NewsSpider], folder: Path) -> Any:
     file = folder / "sources.yaml"
     file.write_text(SOURCES.format(folder=folder), "utf-8")
     addons = {"newsportal.frontier.addon.SourcesAddon": 100}
-    settings = Settings({"NEWSPORTAL_SOURCES": str(file), "ADDONS": addons, "TWISTED_REACTOR_ENABLED": False})
-    crawler = Crawler(kind, settings)
-    crawler._apply_settings()
+    crawler = Crawler(kind, Settings({"NEWSPORTAL_SOURCES": str(file), "ADDONS": addons}))
+    crawler.addons.load_settings(crawler.settings)  # as far as a spider needs one; no reactor, whatever other tests have installed
+    crawler.stats = MemoryStatsCollector(crawler)
     return kind.from_crawler(crawler)
 
 
