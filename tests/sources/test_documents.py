@@ -87,7 +87,7 @@ def test_every_built_in_engine_is_documented() -> None:
 @pytest.mark.parametrize("example", re.findall(r"```yaml\n(.+?)```", DOCUMENT, re.DOTALL))
 def test_the_examples_of_the_document_load(example: str) -> None:
     declared = "engines:\n- {name: 站内搜索, url: 'https://a.example/?q=##QUERY##'}\n" if "站内搜索]" in example else ""
-    parse((example + declared).encode(), Path("/srv/sources.yaml"), {})
+    assert parse((example + declared).encode(), Path("/srv/sources.yaml"), {}).version == 1
 
 
 def test_the_schema_in_docs_is_the_present_one() -> None:
