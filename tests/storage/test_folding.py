@@ -26,3 +26,13 @@ def test_more_keys_than_one_statement_takes(store: Store) -> None:
     last = FoldKey("line:末", "same-line", score=0.1)
     first = store.add(article("a"), [last], now=NOW)
     assert store.add(article("b"), [*others, last], now=NOW).story_id == first.story_id
+
+
+def test_a_repost_joins_the_story_that_several_brought(store: Store) -> None:
+    """Not the second page of an article, which stands alone under the same title and happens to be the earlier one."""
+    title = FoldKey("title:甲", "same-title", score=0.9, window=DAY, same_site=False)
+    first = store.add(article("p1", site="青河网", published=NOW), [title], now=NOW)
+    assert store.add(article("b", site="河湾网", published=NOW), [title], now=NOW).story_id == first.story_id
+    twin = store.add(article("p2", site="青河网", published=NOW - timedelta(hours=1)), [title], now=NOW)
+    assert twin.story_id != first.story_id
+    assert store.add(article("c", site="山前网", published=NOW), [title], now=NOW).story_id == first.story_id
