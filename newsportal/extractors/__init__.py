@@ -1,6 +1,7 @@
 """Extractors: a page in, an article out. Pure; Scrapy, stores and the network know them, never the other way round.
 
 An extractor is ``extract(document, link, fetched) -> Extraction``; adding one is one module and one line in ``EXTRACTORS``.
+One that remembers something of the pages it has seen is a class: an instance is called like a function and is used for a whole run.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 from importlib import import_module
-from typing import Final
+from typing import Final, Protocol, runtime_checkable
 
 from newsportal.dom import Document
 from newsportal.items import Extraction, Link
@@ -17,13 +18,25 @@ Extract = Callable[[Document, Link | None, datetime], Extraction]
 """``link`` is what a list page said of the article, ``fetched`` (aware) when the page was read. Raises ``NotApplicable``."""
 
 EXTRACTORS: Final[dict[str, str]] = {"best": "best:extract", "cevc": "cevc:extract"}
-"""Name → module of this package and its function; loaded when it is asked for."""
+"""Name → module of this package and its function or class; loaded when it is asked for."""
+
+
+@runtime_checkable
+class Learner(Protocol):
+    """An extractor that knows a site better the more of its pages it has seen. Its methods may be called from several threads."""
+
+    def learn(self, document: Document, link: Link | None, fetched: datetime) -> None:
+        """Take the page in without an answer. Never raises for a bad page."""
+        ...
+
+    def __call__(self, document: Document, link: Link | None, fetched: datetime) -> Extraction: ...
 
 
 def extractor(name: str) -> Extract:
-    """The extractor called ``name``. Raises ``ValueError`` that lists the names there are."""
+    """The extractor called ``name``; a fresh one where it remembers pages. Raises ``ValueError`` that lists the names there are."""
     if name not in EXTRACTORS:
         raise ValueError(f"no extraction algorithm is called {name!r}; there are: {', '.join(EXTRACTORS)}")
-    module, _, function = EXTRACTORS[name].partition(":")
-    found: Extract = getattr(import_module(f"{__name__}.{module}"), function)
-    return found
+    module, _, attribute = EXTRACTORS[name].partition(":")
+    found = getattr(import_module(f"{__name__}.{module}"), attribute)
+    made: Extract = found() if isinstance(found, type) else found
+    return made
