@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,9 +13,10 @@ import typer
 
 from newsportal import dom
 from newsportal.commands import jsonl
-from newsportal.commands.pages import SavedPage, saved_pages
+from newsportal.commands.pages import SavedPage, addresses, saved_pages
 from newsportal.errors import NewsportalError
-from newsportal.extractors import EXTRACTORS, Extract, extractor
+from newsportal.extractors import EXTRACTORS, Extract, Learner, extractor
+from newsportal.extractors.site import site_of
 from newsportal.items import Extraction, Link, Page
 
 NOWHERE = "about:blank"
@@ -45,19 +47,39 @@ def extract(
 
 
 def answers(source: str, url: str | None, algorithm: str, run: Extract) -> Iterator[dict[str, Any]]:
-    """An answer line for each page, as a plain dict. Raises ``EgressDenied`` and ``FetchFailed`` for an address, ``FileNotFoundError``."""
+    """An answer line for each page, as a plain dict. Raises ``EgressDenied`` and ``FetchFailed`` for an address, ``FileNotFoundError``.
+
+    An algorithm that learns sees the pages of a folder's sites before it answers.
+    """
     now = datetime.now(UTC)
     if source.startswith(("http://", "https://")):
         page = _fetched(source)
         yield {"id": source, **_answer(page, None, algorithm, run)}
         return
-    for saved in _watched(saved_pages(source)):
+    if isinstance(run, Learner) and url is None and Path(source).is_dir():
+        learn(source, run, now)
+    for saved in _watched(saved_pages(source), "extracting"):
         if saved.error is not None:
             yield _failure(saved.id, saved.url or url, algorithm, saved.error)
             continue
-        address = url or saved.url or NOWHERE
-        link = Link(address, "command", summary=saved.summary) if saved.summary else None
-        yield {"id": saved.id, **_answer(Page(address, saved.body, now), link, algorithm, run)}
+        yield {"id": saved.id, **_answer(*_page(saved, url, now), algorithm, run)}
+
+
+def learn(folder: str, run: Learner, now: datetime) -> None:
+    """Let ``run`` see the pages of sites that have two or more in the folder, one page at a time. A page alone teaches nothing."""
+    counts = Counter(site for address in addresses(folder) if (site := site_of(address)))
+    for saved in _watched(saved_pages(folder, lambda address: counts[site_of(address or "") or ""] > 1), "learning"):
+        if saved.error is None:
+            page, link = _page(saved, None, now)
+            try:
+                run.learn(dom.document(page), link, now)
+            except Exception:  # noqa: BLE001, S112  a page that breaks the reader gets its line when it is answered
+                continue
+
+
+def _page(saved: SavedPage, url: str | None, now: datetime) -> tuple[Page, Link | None]:
+    address = url or saved.url or NOWHERE
+    return Page(address, saved.body, now), Link(address, "command", summary=saved.summary) if saved.summary else None
 
 
 def _fetched(url: str) -> Page:
@@ -66,14 +88,14 @@ def _fetched(url: str) -> Page:
     return egress.fetch(url, egress.PUBLIC)
 
 
-def _watched(pages: Iterable[SavedPage]) -> Iterable[SavedPage]:
+def _watched(pages: Iterable[SavedPage], doing: str) -> Iterable[SavedPage]:
     """A progress line on a terminal, when the answers go elsewhere."""
     if not sys.stderr.isatty() or sys.stdout.isatty():
         return pages
     from rich.console import Console
     from rich.progress import track
 
-    return track(pages, description="extracting", console=Console(stderr=True), transient=True)
+    return track(pages, description=doing, console=Console(stderr=True), transient=True)
 
 
 def _answer(page: Page, link: Link | None, algorithm: str, run: Extract) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import gzip
 import json
 import sys
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
@@ -48,8 +48,8 @@ class SavedPage:
     base: str | None = None
 
 
-def saved_pages(path: str | Path) -> Iterator[SavedPage]:
-    """The pages of a file, of a folder (by name, not its subfolders) or of standard input (``-``).
+def saved_pages(path: str | Path, wanted: Callable[[str | None], bool] | None = None) -> Iterator[SavedPage]:
+    """The pages of a file, of a folder (by name, not its subfolders) or of standard input (``-``); ``wanted`` chooses by address.
 
     Never raises for a bad page: it comes with ``error``. Raises ``FileNotFoundError`` when ``path`` itself is missing.
     """
@@ -60,7 +60,18 @@ def saved_pages(path: str | Path) -> Iterator[SavedPage]:
     if not start.exists():
         raise FileNotFoundError(f"no such file or folder: {start}")
     for file in _files(start):
-        yield _saved(file)
+        if wanted is None or wanted(_address(file)):
+            yield _saved(file)
+
+
+def addresses(path: str | Path) -> Iterator[str]:
+    """The addresses of a folder's pages, without reading the pages."""
+    return (address for file in _files(Path(path)) if (address := _address(file)))
+
+
+def _address(file: Path) -> str | None:
+    url, base, _ = _description(file.with_name(f"{page_id(file)}.json"))
+    return url or base
 
 
 def page_id(file: Path) -> str:

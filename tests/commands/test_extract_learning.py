@@ -1,0 +1,91 @@
+"""``newsportal extract DIR`` with an algorithm that learns: first all pages of shared sites, then the answers, in the folder's order."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from newsportal.commands import extract
+from newsportal.commands.pages import addresses, saved_pages
+from newsportal.dom import Document
+from newsportal.items import Extraction, Link
+
+
+class Recorder:
+    """Writes down what it is asked, and stumbles over one page."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, str, str | None]] = []
+
+    def learn(self, document: Document, link: Link | None, fetched: datetime) -> None:
+        assert fetched.tzinfo is not None
+        self.calls.append(("learn", document.url, link.summary if link else None))
+        if document.url.endswith("/2"):
+            raise RecursionError("a page that breaks the reader")
+
+    def __call__(self, document: Document, link: Link | None, fetched: datetime) -> Extraction:
+        self.calls.append(("ask", document.url, link.summary if link else None))
+        return Extraction(title=document.root.findtext(".//title"), text="正文", algorithm="recorder")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, url in (
+        ("a", "https://www.gangwan.example/1"),
+        ("b", None),
+        ("c", "https://alone.example/1"),
+        ("d", "http://gangwan.example/2"),
+        ("e", "https://gangwan.example/3"),
+    ):
+        (tmp_path / f"{name}.html").write_text(f"<title>{name}</title>", "utf-8")
+        if url:
+            (tmp_path / f"{name}.json").write_text(json.dumps({"url": url, "summary": f"摘要{name}"}))
+    (tmp_path / "f.html.gz").write_bytes(b"\x1f\x8bbroken")
+    (tmp_path / "f.json").write_text(json.dumps({"url": "https://gangwan.example/4"}))
+    return tmp_path
+
+
+def test_pages_of_shared_sites_are_learnt_before_the_first_answer(folder: Path) -> None:
+    run = Recorder()
+    rows = list(extract.answers(str(folder), None, "recorder", run))
+    assert [row["id"] for row in rows] == ["a", "b", "c", "d", "e", "f"]
+    assert [row["title"] for row in rows] == ["a", "b", "c", "d", "e", None]
+    assert "gzip" in rows[-1]["error"]
+    learnt = ["https://www.gangwan.example/1", "http://gangwan.example/2", "https://gangwan.example/3"]
+    assert [url for kind, url, _ in run.calls[:3] if kind == "learn"] == learnt
+    assert [kind for kind, *_ in run.calls[3:]] == ["ask"] * 5
+    assert run.calls[0][2] == "摘要a"
+
+
+def test_answers_come_one_by_one(folder: Path) -> None:
+    run = Recorder()
+    rows = extract.answers(str(folder), None, "recorder", run)
+    next(rows)
+    assert [kind for kind, *_ in run.calls] == ["learn"] * 3 + ["ask"]
+
+
+@pytest.mark.parametrize("source", ["a.html", "."])
+def test_a_file_or_one_address_for_all_teaches_nothing(folder: Path, source: str) -> None:
+    run = Recorder()
+    list(extract.answers(str(folder / source), "https://gangwan.example/1", "recorder", run))
+    assert {kind for kind, *_ in run.calls} == {"ask"}
+
+
+def test_a_plain_function_is_never_asked_to_learn(folder: Path) -> None:
+    asked = []
+
+    def plain(document: Document, link: Link | None, fetched: datetime) -> Extraction:
+        asked.append(document.url)
+        return Extraction(text="正文")
+
+    assert len(list(extract.answers(str(folder), None, "plain", plain))) == 6
+    assert len(asked) == 5
+
+
+def test_addresses_are_read_without_the_pages(folder: Path) -> None:
+    assert sorted(addresses(folder))[-1] == "https://www.gangwan.example/1"
+    assert len(list(addresses(folder))) == 5
+    assert [page.id for page in saved_pages(folder, lambda url: url is None)] == ["b"]

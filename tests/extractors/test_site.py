@@ -1,0 +1,138 @@
+"""Lines that stand on several pages of a site are the site's, and bodies stay whole."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newsportal.extractors.site import SiteKnowledge, site_of, stem, width
+
+SITE = "https://www.gangwan.example/news/"
+NOTICE = "本网所有内容未经书面许可不得转载。"
+SHARE = "分享到微信朋友圈"
+
+
+def sentence(name: str) -> str:
+    return f"{name}的事情今天有了新的进展，记者从现场发回了报道，当地的居民都在谈论它。"
+
+
+def page(name: str, *more: str) -> list[str]:
+    return ["首页 财经 体育", name, sentence(name), sentence(f"后来{name}"), *more]
+
+
+def test_a_line_of_two_pages_is_the_site_s() -> None:
+    known = SiteKnowledge()
+    known.learn(f"{SITE}a", page("滨海新线", NOTICE))
+    known.learn(f"{SITE}b", page("东站改造", NOTICE))
+    body = [sentence("滨海新线"), sentence("后来滨海新线"), NOTICE]
+    assert known.repeated(f"{SITE}a", body) == {NOTICE}
+    assert known.repeated(f"{SITE}a", [f" {NOTICE[:4]}\u3000{NOTICE[4:]} ", *body[:2]]) == {f" {NOTICE[:4]}\u3000{NOTICE[4:]} "}
+
+
+def test_one_page_or_another_site_says_nothing() -> None:
+    known = SiteKnowledge()
+    known.learn(f"{SITE}a", page("滨海新线", NOTICE))
+    known.learn("https://other.example/b", page("东站改造", NOTICE))
+    assert known.repeated(f"{SITE}a", [sentence("滨海新线"), NOTICE]) == frozenset()
+    assert known.repeated("about:blank", [NOTICE]) == known.repeated(f"{SITE}c", []) == frozenset()
+    assert known.repeated(f"{SITE.replace('www.', '')}c", [sentence("码头"), NOTICE]) == {NOTICE}
+
+
+def test_the_same_article_is_no_witness() -> None:
+    known = SiteKnowledge()
+    for address in ("a", "print/a"):
+        known.learn(f"{SITE}{address}", page("滨海新线"))
+    assert known.repeated(f"{SITE}a", page("滨海新线")[2:]) == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("a/123.html", "a/123_2.html"),
+        ("a/123.html", "a/123-2.html"),
+        ("a/123", "a/123/2"),
+        ("a/123/", "a/123/page/3/"),
+        ("view.jsp?id=7", "view.jsp?id=7&page=2"),
+        ("view.jsp?p=1&id=7", "view.jsp?p=2&id=7"),
+        ("a#top", "a#2"),
+    ],
+)
+def test_another_page_of_the_article_is_no_witness(first: str, second: str) -> None:
+    assert stem(SITE + first) == stem(SITE + second)
+    known = SiteKnowledge()
+    lead = sentence("编者按")
+    known.learn(SITE + second, page("滨海新线", lead))
+    assert known.repeated(SITE + first, [lead, sentence("东站"), sentence("码头")]) == frozenset()
+
+
+def test_other_articles_have_other_stems() -> None:
+    assert len({stem(SITE + name) for name in ("a/123.html", "a/124.html", "view.jsp?id=7", "view.jsp?id=8", "2024/article-1203")}) == 5
+
+
+def test_short_lines_and_lines_of_few_pages_stay() -> None:
+    known = SiteKnowledge()
+    dateline = "新华社北京三月五日电"
+    for number in range(6):
+        known.learn(f"{SITE}x{number}00", page(f"事件{number}", "广告", SHARE, *([dateline] if number == 0 else [])))
+    body = [dateline, "广告", sentence("码头"), sentence("航线"), SHARE]
+    assert known.repeated(f"{SITE}y", body) == {SHARE}  # the dateline: one witness of six
+
+
+def test_what_is_learnt_again_replaces_itself() -> None:
+    known = SiteKnowledge()
+    known.learn(f"{SITE}b", page("东站改造", NOTICE))
+    known.learn(f"{SITE}b", page("东站改造"))
+    assert known.repeated(f"{SITE}a", [sentence("码头"), NOTICE]) == frozenset()
+
+
+def test_memory_is_bounded() -> None:
+    known = SiteKnowledge(sites=2, pages=2)
+    for site in ("a", "b", "c"):
+        for number in range(5):
+            known.learn(f"https://{site}.example/x{number}00", page(f"{site}{number}", NOTICE, f"{site}{number} {SHARE}"))
+    body = [sentence("码头"), sentence("航线"), NOTICE]
+    assert known.repeated("https://a.example/y", body) == frozenset()  # the site used longest ago
+    assert known.repeated("https://c.example/y", body) == {NOTICE}
+    assert known.repeated("https://c.example/y", [*body, f"c0 {SHARE}"]) == {NOTICE}  # the page seen longest ago
+
+
+def test_every_process_agrees() -> None:
+    """``hash()`` differs from process to process; what is remembered must not."""
+    code = "from newsportal.extractors.site import _hash; print(_hash('本网声明'))"
+    said = {subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout for _ in range(2)}
+    assert len(said) == 1
+
+
+def test_threads_may_learn_and_ask_at_once() -> None:
+    known = SiteKnowledge(sites=3, pages=3)
+
+    def work(number: int) -> frozenset[str]:
+        url = f"https://s{number % 5}.example/x{number}00"
+        known.learn(url, page(f"事件{number}", NOTICE))
+        return known.repeated(url, [sentence("码头"), sentence("航线"), NOTICE])
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(found <= {NOTICE} for found in pool.map(work, range(400)))
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.lists(st.text(alphabet="甲乙ab ", max_size=12), max_size=8)), max_size=12))
+def test_only_lines_of_the_body_are_ever_named(pages: list[tuple[str, list[str]]]) -> None:
+    known = SiteKnowledge(pages=3)
+    for name, lines in pages:
+        known.learn(SITE + name, lines)
+        found = known.repeated(SITE + name, lines)
+        assert found <= set(lines)
+        assert sum(width(line) for line in found) <= sum(width(line) for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("url", "site"),
+    [("https://www.A.example:8080/x", "a.example"), ("about:blank", None), ("http://[::1", None), ("file:///etc", None), ("", None)],
+)
+def test_the_site_of_an_address(url: str, site: str | None) -> None:
+    assert site_of(url) == site

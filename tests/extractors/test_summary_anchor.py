@@ -1,0 +1,194 @@
+"""The body by the summary: figure 4 of the paper on made-up sources, and the cache of what worked."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rapidfuzz.distance import LCSseq
+
+from newsportal import dom
+from newsportal.commands.pages import saved_pages
+from newsportal.errors import NotApplicable
+from newsportal.extractors import extractor
+from newsportal.extractors.summary_anchor import MAX_LAYOUTS, SummaryAnchor, anchor_of, enclosing, find_block, layout_of, read_source
+from newsportal.items import Link, Page
+
+NOW = datetime(2024, 3, 6, 12, tzinfo=UTC)
+LEAD = "本报滨海三月五日讯（记者 林港）今天早上六点，滨海新线的首班列车从东站出发，车厢里坐满了赶早的市民，站台上挂着红色的横幅。"
+MORE = "列车以每小时八十公里的速度驶过跨海大桥。"
+
+
+def link(summary: str | None, title: str | None = None) -> Link:
+    return Link("https://a.example/1", "engine:test", title=title, summary=summary)
+
+
+def read(
+    html: str, summary: str | None = LEAD, run: SummaryAnchor | None = None, url: str = "https://a.example/1", now: datetime = NOW
+) -> str:
+    return (run or SummaryAnchor())(dom.from_text(html, url), link(summary), now).text or ""
+
+
+def block(html: str, summary: str = LEAD) -> str:
+    source, anchor = read_source(html), anchor_of(summary)
+    found = find_block(source, anchor or "")
+    assert found is not None
+    return html[found.tag.start : found.end]
+
+
+def test_the_nearest_open_block_holds_the_body() -> None:
+    inner = f"<div id=body><div class=pic>图</div><p>{LEAD}</p><p>{MORE}</p><div>责编</div></div>"
+    assert block(f"<div id=page><div id=nav>首页</div>{inner}<div>相关</div></div>") == inner
+
+
+def test_the_longest_of_the_labels_blocks_wins() -> None:
+    table = f"<table><tr><td><div id=a><span>{LEAD}</span></div>{MORE}</td></tr></table>"
+    assert block(f"<div>{'头条' * 9}</div>{table}") == table
+
+
+def test_the_last_place_counts() -> None:
+    assert block(f"<div id=lead>{LEAD}</div><div id=body>{LEAD}{MORE}</div>").startswith("<div id=body>")
+
+
+def test_scripts_and_comments_are_no_source() -> None:
+    html = f"<div id=body>{LEAD}{MORE}</div><script>var t='<div>{LEAD}'</script><!-- <div>{LEAD} --><style><div>{LEAD}</style>"
+    assert block(html) == f"<div id=body>{LEAD}{MORE}</div>"
+
+
+def test_a_block_that_is_never_closed_reaches_to_the_end() -> None:
+    assert block(f"<div id=body>{LEAD}<p>{MORE}") == f"<div id=body>{LEAD}<p>{MORE}"
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        LEAD.replace("（记者 林港）", " (记者林港) "),
+        LEAD.replace("（记者 林港）", "【记者 林港】"),
+        LEAD.replace("滨海", "滨&nbsp;海").replace("，", "&#65292;"),
+        f"　　{LEAD[:6]}\n{LEAD[6:12]}<b>{LEAD[12:20]}</b>{LEAD[20:]}",
+    ],
+)
+def test_brackets_spaces_references_and_tags_do_not_matter(written: str) -> None:
+    assert MORE in read(f"<div><p>{written}</p><p>{MORE}</p></div>")
+
+
+def test_the_anchor() -> None:
+    assert anchor_of(f"<b>{LEAD}</b> ...") == anchor_of(LEAD)
+    assert len(anchor_of(LEAD) or "") == 45
+    assert anchor_of(LEAD[:20]) is anchor_of(None) is anchor_of("") is None
+    assert anchor_of("A&amp;B " * 12) == ("A&B" * 12)[:45]
+
+
+@pytest.mark.parametrize(
+    ("html", "summary", "reason"),
+    [
+        (f"<div>{LEAD}</div>", None, "no-summary"),
+        (f"<div>{LEAD}</div>", "太短的摘要", "no-summary"),
+        (f"<div>{MORE}</div>", LEAD, "summary-not-found"),
+        (f"<p>{LEAD}</p>", LEAD, "no-body"),
+        ("", LEAD, "summary-not-found"),
+    ],
+)
+def test_what_cannot_be_answered_is_told(html: str, summary: str | None, reason: str) -> None:
+    with pytest.raises(NotApplicable) as why:
+        read(html, summary)
+    assert why.value.reason == reason
+
+
+def test_the_link_s_words_come_with_it() -> None:
+    found = SummaryAnchor()(dom.from_text(f"<title>标题_某网</title><div>{LEAD}</div>"), link(LEAD, "滨海新线通车"), NOW)
+    assert (found.title, found.algorithm) == ("滨海新线通车", "summary_anchor")
+    assert LEAD in (found.html or "")
+
+
+def page(number: int, text: str) -> str:
+    return f'<div class="nav">首页</div><div id="p{number}" class=" text big">{text}</div><div class="nav">下一页</div>'
+
+
+def test_the_block_that_worked_is_tried_on_the_next_page() -> None:
+    run = extractor("summary_anchor")
+    assert isinstance(run, SummaryAnchor)
+    read(page(1, LEAD), run=run)
+    assert read(page(2, MORE), None, run) == MORE
+    assert read(page(2, MORE), LEAD, run) == MORE  # a summary that is not on the page
+    with pytest.raises(NotApplicable, match="no-summary"):
+        read(page(2, MORE), None, run, url="https://b.example/1")
+    with pytest.raises(NotApplicable, match="no-summary"):
+        read(page(2, MORE), None, run, now=NOW + timedelta(hours=25))
+    with pytest.raises(NotApplicable, match="no-summary"):
+        read(page(2, MORE) + page(3, MORE), None, run)  # twice on the page: which?
+
+
+def test_the_summary_outweighs_the_cache() -> None:
+    run = SummaryAnchor()
+    run.learn(dom.from_text(page(1, LEAD), "https://a.example/1"), link(LEAD), NOW)
+    assert read(f'{page(2, "广告")}<div id="other">{LEAD}{MORE}</div>', LEAD, run) == LEAD + MORE
+
+
+def test_learning_never_raises_and_stays_small() -> None:
+    run = SummaryAnchor(sites=2)
+    for number in range(9):
+        for html in (f"<div class=c{'x' * number}>{LEAD}</div>", "", f"<p>{LEAD}"):
+            run.learn(dom.from_text(html, f"https://s{number % 3}.example/"), link(LEAD), NOW)
+    assert len(run._layouts) == 2
+    assert all(len(layouts) <= MAX_LAYOUTS for layouts in run._layouts.values())
+
+
+def test_a_layout_is_its_names_without_digits() -> None:
+    first, second, bare = (
+        read_source(html).tags[0] for html in ('<div id="p12" class="a  b">', "<DIV class='a b' style=x id=p7>", "<div style=x>")
+    )
+    assert layout_of(first) == layout_of(second) == "div class=a b id=p#"
+    assert layout_of(bare) is None
+
+
+@given(st.lists(st.sampled_from(["<div>", "</div>", "<span>", "</span>", "甲", "<table>", "</table>", "<p>", "</p>", "<br>"]), max_size=30))
+def test_the_walk_back_finds_what_a_stack_finds(parts: list[str]) -> None:
+    """A stack of the label's open tags gives the same nearest one, wherever the mark stands."""
+    html = "".join(parts) + "标"
+    stack: list[int] = []
+    place = 0
+    for part in parts:
+        if part == "<div>":
+            stack.append(place)
+        elif part == "</div>" and stack:
+            stack.pop()
+        place += len(part)
+    found = enclosing(read_source(html), "div", place)
+    assert (found.tag.start if found else None) == (stack[-1] if stack else None)
+
+
+@pytest.mark.parametrize(
+    "html", ["<" * 200_000, "<div " * 100_000, "<!--" * 100_000, "<script>" * 50_000, "<div>" * 100_000, "<a" + "b" * 500_000]
+)
+def test_hostile_sources_take_linear_time(html: str) -> None:
+    began = datetime.now(UTC)
+    with pytest.raises(NotApplicable, match="summary-not-found"):
+        read(html)
+    assert datetime.now(UTC) - began < timedelta(seconds=5)
+
+
+FLOORS = [("zh-news", 0.965), ("daniel-zh", 0.82), ("scrapinghub", 0.865)]
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(("folder", "floor"), FLOORS)
+def test_scores_do_not_get_worse(data: Path, folder: str, floor: float) -> None:
+    """The gold text's first 60 characters stand in for the summary that a result page would have given."""
+    run = extractor("summary_anchor")
+    common = extracted = wanted = 0
+    for saved in saved_pages(data / "extraction" / folder):
+        assert saved.path is not None
+        gold = json.loads(saved.path.with_name(f"{saved.id}.json").read_text("utf-8"))["text"]
+        document = dom.document(Page(saved.url or "about:blank", saved.body, NOW))
+        try:
+            text = run(document, link(gold.replace("\n", " ")[:60]), NOW).text or ""
+        except NotApplicable:
+            text = ""
+        first, second = "".join(gold.split()), "".join(text.split())
+        common, extracted, wanted = common + LCSseq.similarity(first, second), extracted + len(second), wanted + len(first)
+    assert 2 * common / (extracted + wanted) >= floor
