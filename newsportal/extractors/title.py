@@ -1,44 +1,56 @@
-"""The title of an article: the thesis's rule, and ours that knows what titles of pages are padded with.
+"""The title of an article: the thesis's rule, and ours that looks for the headline the page shows.
 
 Thesis E, 4.3.2.2: the longest common substring of ``title`` and ``h1``; ``title`` where that is shorter than 5 characters;
-``h1`` where there is no ``title``. Ours asks what the page calls its article in four places (heading, meta, ``title`` without the
-site's name, what the link said) and takes the heading that the others confirm.
+``h1`` where there is no ``title``. Ours asks what the page calls its article (``title``, meta, JSON-LD, the link that led here) and
+takes the text on the page that agrees best with one of these: a heading, an element called title, or any line. Where the page's own title
+says nothing but the site's name, the headline is what stands like one: large, and before the date.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Final
 
 from newsportal import dom
+from newsportal.extractors.headlines import Shown, headings, headline_by_place, lines_in, marked
 from newsportal.extractors.metadata import Metadata
+from newsportal.extractors.title_parts import MARK_LAST, MAX_TITLE_CHARS, SEPARATOR, SITE_LAST, bare, plain, says_nothing, without_site
 from newsportal.items import Link
-from newsportal.text import clean, letters
+from newsportal.text import letters
+
+__all__ = ["SEPARATOR", "best_title", "thesis_title", "without_site"]
 
 SHORTEST_COMMON: Final = 5
 """Thesis E, 4.3.2.2, step 3."""
 
-MAX_TITLE_CHARS: Final = 300
-"""Longer "titles" are paragraphs or padding; the common substring is quadratic in them."""
-
-SEPARATOR: Final = re.compile(
-    r"\s*[_|｜]+\s*|\s+(?:[-–—·•»›:]|--|::)\s+|\s*(?:--+|——+)\s*|(?<=[^\x00-\x7f])-(?=[^\x00-\x7f])|-(?=[\u4e00-\u9fff]{2,8}[网網]$)"
-)
-"""What stands between a title and the site's name. A hyphen or point counts between spaces, a hyphen between Chinese characters."""
-
-SITE_FIRST: Final = re.compile(r"^[\w\s]{2,12}?(?:网|網|新闻|新聞|日报|日報|在线|線上)[:：]\s*(?=\S{4})")
-"""「某某新闻网：」 before the title."""
-
-SITE_LAST: Final = re.compile(
-    r"[-_|｜–—]\s*[^-_|｜–—]{0,16}(?:网|網|新闻|新聞|日报|日報|在线|線上|频道|頻道|online|news|\.com|\.cn)\s*$", re.IGNORECASE
-)
-
 META_TITLES: Final = ("og:title", "twitter:title", "dc.title", "articletitle", "headline", "sailthru.title", "parsely-title", "title")
 
 CONFIRMED: Final = 0.6
-"""Share of a heading's letters that ``title`` must hold, in order, for it to be the article's heading."""
+"""Share of a heading's letters that ``title`` must hold, in one piece, for it to be the article's heading."""
+
+COVERED: Final = 0.3
+"""Share of the page's title that a heading must hold: less is a keyword, or the site's name."""
+
+COVERED_LINE: Final = 0.5
+"""The same for a line that is no heading."""
+
+COVERED_INSIDE: Final = 0.4
+"""The same for a text that does not stand at the start of the page's title."""
+
+CORE: Final = 0.4
+"""A witness with less than this share of the longest one's letters is a keyword."""
+
+LEAST_LETTERS: Final = 4
+
+MARK_COST: Final = 0.05
+
+EXACT: Final = 2.0
+"""Agreement with a witness as a whole."""
+
+SURE: Final = 1.9
+"""Agreement above which no other text of the page is looked at: the heading is the page's title without the site's name."""
 
 
 def thesis_title(document: dom.Document) -> str | None:
@@ -56,62 +68,92 @@ def _common(first: str, second: str) -> str:
 
 
 def _first_text(document: dom.Document, tag: str) -> str | None:
-    for node in document.root.iter(tag):
-        text = dom.text_of(node)
-        if text:
-            return text
-    return None
+    return next((text for text in map(dom.text_of, document.root.iter(tag)) if text), None)
 
 
 def best_title(document: dom.Document, meta: Metadata, link: Link | None = None) -> str | None:
     """The title an editor would write down, or ``None``."""
     site = meta.get("og:site_name")
-    page = without_site((_first_text(document, "title") or "")[:MAX_TITLE_CHARS], site)
-    named = next((found for found in map(meta.get, META_TITLES) if found), None) or meta.article("headline")
-    told = link.title if link else None
-    witnesses = [letters(text) for text in (page, without_site(named or "", site), told) if text]
-    for heading in _headings(document):
-        if any(_confirms(letters(heading), witness) for witness in witnesses):
-            return SITE_FIRST.sub("", heading)
-    if named and SITE_LAST.search(named):
-        named = without_site(named, site)
-    return next((SITE_FIRST.sub("", found) for found in (named, page, told) if found), None) or _first_text(document, "h1")
+    whole = plain(_first_text(document, "title"))
+    named = plain(next((found for found in map(meta.get, META_TITLES) if found), None) or meta.article("headline"))
+    told = plain(link.title) if link else ""
+    names = (site,) if site else ()
+    page = "" if says_nothing(whole, names) else without_site(whole, site)
+    said = "" if says_nothing(named, names) else named
+    shown = _agreeing(document, whole if page else said, _witnesses((whole if page else "", page, without_site(said, site), told)))
+    if shown:
+        return bare(shown)
+    if SITE_LAST.search(said):
+        said = without_site(said, site)
+    placed = None if page or said else headline_by_place(document, (whole, *names))
+    return next((bare(found) for found in (placed, said, page, told, named, whole) if found), None) or _first_text(document, "h1")
 
 
-def _headings(document: dom.Document) -> Iterator[str]:
-    """Texts that may be the article's heading, the likeliest first."""
-    seen: set[str] = set()
-    for tag in ("h1", "h2", "h3"):
-        for number, node in enumerate(document.root.iter(tag)):
-            if number > 20:
-                break
-            text = dom.text_of(node)
-            if 2 <= len(text) <= MAX_TITLE_CHARS and text not in seen:
-                seen.add(text)
-                yield text
+@dataclass(frozen=True, slots=True)
+class Witnesses:
+    """The letters of what the page calls its article: with all that stands around it, and (``cores``) without the site's name."""
+
+    all: tuple[str, ...]
+    cores: frozenset[str]
 
 
-def _confirms(heading: str, witness: str) -> bool:
-    """Whether ``witness`` holds the heading at its start or nearly all of it: a site's name stands at the end of ``title``."""
-    if len(heading) < 4 or not witness:
-        return False
-    if witness.startswith(heading):
-        return True
-    return len(_common(witness, heading)) >= CONFIRMED * len(heading) and len(heading) >= 0.3 * len(witness)
+def _witnesses(texts: Sequence[str]) -> Witnesses:
+    """``cores`` are those that the page's title begins with, or that it does not hold: no keywords, no names of site and section."""
+    whole, *rest = [letters(text) for text in texts]
+    longest = max(rest, key=len, default="")
+    cores = tuple(
+        core
+        for core in dict.fromkeys(rest)
+        if core and (not whole or whole.startswith(core) or core not in whole) and (len(core) >= CORE * len(longest) or core not in longest)
+    )
+    return Witnesses(tuple(dict.fromkeys(found for found in (whole, *cores) if found)), frozenset(cores))
 
 
-FEW: Final = 5
-"""A title before the first separator has at least so many characters (twice that in Latin letters), else the longest part is taken."""
+def _agreeing(document: dom.Document, title: str, witnesses: Witnesses) -> str | None:
+    """The text on the page that agrees best with what the page calls its article."""
+    best, most = None, 0.0
+    for kind in (headings, marked, lambda page: lines_in(page, title)) if witnesses.all else ():
+        for shown in kind(document):
+            agreed = _agreement(shown, witnesses)
+            if agreed > most:
+                best, most = shown.text, agreed
+            if most >= EXACT + shown.rank:
+                return best  # what follows ranks lower
+        if most > SURE:
+            break
+    return best
 
 
-def without_site(title: str, site: str | None = None) -> str:
-    """``title`` without the names of site and section at its end (rarely its start)."""
-    title = clean(title)
-    if site and len(site) > 1 and title.endswith(site) and title != site:
-        title = title[: -len(site)].rstrip(" _|｜–—»›·•-:")
-    parts = [part for part in SEPARATOR.split(title) if part]
-    if len(parts) < 2:
-        return title.strip(" _|｜-")
-    first, longest = parts[0], max(parts, key=len)
-    enough = FEW if not first.isascii() else 2 * FEW
-    return first if len(first) >= enough and 3 * len(first) > len(longest) else longest
+def _agreement(shown: Shown, witnesses: Witnesses) -> float:
+    """0 for a text that is not the title; else more for a higher heading and for holding more of the title.
+
+    A text that is part of a witness stands at its start, or is most of it: the site's name stands at the end of ``title``.
+    """
+    said = letters(shown.text)
+    if shown.part and not (
+        said in witnesses.cores or any(said in witness and len(said) >= CONFIRMED * len(witness) for witness in witnesses.all)
+    ):
+        return 0.0
+    agreed = _agrees(said, witnesses, shown.rank > 0)
+    if shown.rank and (mark := MARK_LAST.search(shown.text)):
+        agreed = max(agreed, _agrees(letters(shown.text[: mark.start()]), witnesses, heading=True) - MARK_COST)
+    return agreed + shown.rank if agreed > 0 else 0.0
+
+
+def _agrees(said: str, witnesses: Witnesses, heading: bool) -> float:
+    if len(said) < LEAST_LETTERS:
+        return 0.0
+    if said in witnesses.cores:
+        return EXACT
+    return max((_agrees_with(witness, said, heading) for witness in witnesses.all), default=0.0)
+
+
+def _agrees_with(witness: str, said: str, heading: bool) -> float:
+    if said in witness:
+        covered = len(said) / len(witness)
+        least = 0.0 if heading else COVERED_LINE
+        return 1.0 + covered if covered >= (least if witness.startswith(said) else COVERED_INSIDE) else 0.0
+    if not heading or len(said) < COVERED * len(witness):
+        return 0.0
+    common = len(_common(witness, said))
+    return common / len(said) + min(common / len(witness), 1.0) / 2 if common >= CONFIRMED * len(said) else 0.0
