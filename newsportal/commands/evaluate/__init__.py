@@ -1,0 +1,21 @@
+"""``newsportal evaluate``: how good algorithms, ours and others', are on pages with gold answers. One module a kind of page."""
+
+from __future__ import annotations
+
+import typer
+
+from newsportal.commands.evaluate import extraction
+
+__all__ = ["register"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    group = typer.Typer(no_args_is_help=True, help="Scores for one's own gold data.")
+    group.callback()(_evaluate)
+    extraction.register(group)
+    app.add_typer(group, name="evaluate")
+
+
+def _evaluate() -> None:
+    """Scores for one's own gold data."""

@@ -1,0 +1,117 @@
+"""``newsportal evaluate extraction``: texts, titles, dates, authors and sources of articles, side by side."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from newsportal.commands.evaluate.closer import Closer, look_closer
+from newsportal.commands.evaluate.readers import Reader, readers
+from newsportal.commands.evaluate.running import PageResult, Row, rows, run
+from newsportal.commands.evaluate.table import print_rows, print_worst
+from newsportal.commands.peers import PEERS, installed
+from newsportal.errors import DependencyMissing
+from newsportal.extractors import EXTRACTORS
+
+DEFAULT: Final = "best"
+EVERY: Final = "all"
+"""``--peer all``: every peer that is installed."""
+
+WORST_IN_REPORT: Final = 10
+"""Pages shown in an HTML report that was not told how many."""
+
+
+def register(group: typer.Typer) -> None:
+    """Add ``extraction`` to ``newsportal evaluate``."""
+    group.command("extraction")(extraction)
+
+
+def extraction(
+    folders: Annotated[
+        list[Path],
+        typer.Argument(metavar="DIR...", help="Folders of <id>.html(.gz), beside each <id>.json with text, title, date, author, source."),
+    ],
+    algorithm: Annotated[
+        list[str] | None,
+        typer.Option("--algorithm", "-a", help="Which to score; several times for several; default: all, beside a peer best."),
+    ] = None,
+    peer: Annotated[list[str] | None, typer.Option("--peer", "-p", help=f"Whom to compare with: {', '.join(PEERS)}, all.")] = None,
+    worst: Annotated[int, typer.Option("--worst", "-w", min=0, help="Also so many of the worst pages, and what is wrong there.")] = 0,
+    html: Annotated[Path | None, typer.Option("--html", help="Also write a report with curves and marked differences there.")] = None,
+    by_site: Annotated[int | None, typer.Option("--by-site", min=1, help="Also a row for each site that has so many pages.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON line a row.")] = False,
+) -> None:
+    """Precision, recall and F1 of the text (longest common subsequence of characters), titles, days, authors and sources that are right.
+
+    Scores algorithms, ours and others', on pages with gold answers; several folders: a row for each and one for all.
+    """
+    asked = _readers(algorithm, peer)
+    if html is not None and html.is_dir():
+        raise typer.BadParameter(f"{html} is a folder; name a file in it", param_hint="--html")
+    with _progress(folders) as done:
+        results = run(folders, asked, done)
+    names = [reader.name for reader in asked]
+    found = rows(results, names, by_site=by_site)
+    number = worst or (WORST_IN_REPORT if html else 0)
+    closer = look_closer(results, asked, number) if number else []
+    _show(found, closer if worst else [], names, as_json)
+    if html is not None:
+        _write_report(html, found, results, names, closer)
+
+
+def _readers(algorithms: Sequence[str] | None, peers: Sequence[str] | None) -> list[Reader]:
+    names = list(algorithms or ([DEFAULT] if peers else EXTRACTORS))
+    others = [each for name in peers or () for each in (installed() if name == EVERY else [name])]
+    if EVERY in (peers or ()) and not installed():
+        raise DependencyMissing("to compare with peers", "peers")
+    for name in names:
+        if name not in EXTRACTORS:
+            raise typer.BadParameter(f"no algorithm is called {name!r}; there are: {', '.join(EXTRACTORS)}", param_hint="--algorithm")
+    for name in others:
+        if name not in PEERS:
+            raise typer.BadParameter(f"no peer is called {name!r}; there are: {', '.join(PEERS)}, {EVERY}", param_hint="--peer")
+    return readers(names, others)
+
+
+@contextmanager
+def _progress(folders: Sequence[Path]) -> Iterator[Callable[[], None]]:
+    """A bar on a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("reading pages"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=sum(len(list(folder.glob("*.json"))) for folder in folders))
+        yield lambda: bar.advance(task)
+
+
+def _show(found: Sequence[Row], closer: Sequence[Closer], names: Sequence[str], as_json: bool) -> None:
+    if not as_json:
+        print_rows(found)
+        print_worst(closer, names)
+        return
+    for row in found:
+        typer.echo(json.dumps({"set": row.set, "algorithm": row.reader, **asdict(row.scores)}, ensure_ascii=False))
+    for page in closer:
+        typer.echo(json.dumps(page.plain(), ensure_ascii=False))
+
+
+def _write_report(file: Path, found: Sequence[Row], results: Sequence[PageResult], names: Sequence[str], closer: Sequence[Closer]) -> None:
+    from newsportal.commands.evaluate.report import report
+
+    try:
+        file.write_text(report(found, results, names, closer), encoding="utf-8", errors="replace")
+    except OSError as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(1) from error
+    typer.echo(f"report: {file}", err=True)

@@ -1,0 +1,97 @@
+"""Who is scored: our algorithms and peers behind one form, ``read(page) -> Found``, with the processor's time that it took."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from newsportal import dom
+from newsportal.commands.evaluate.gold import GoldPage
+from newsportal.commands.evaluate.scoring import Answer
+from newsportal.commands.extract import NOWHERE, learn
+from newsportal.commands.peers import Peer, peer
+from newsportal.errors import NewsportalError
+from newsportal.extractors import Extract, Learner, extractor
+from newsportal.items import Extraction, Link, Page
+
+
+@dataclass(slots=True)
+class Clock:
+    """Seconds of the processor, added up."""
+
+    seconds: float = 0.0
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Count what is done within."""
+        started = time.process_time()
+        try:
+            yield
+        finally:
+            self.seconds += time.process_time() - started
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A page as somebody read it. ``error``: why there is no answer. ``seconds`` of the processor, decoding and parsing included."""
+
+    answer: Answer
+    error: str | None = None
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """An algorithm or a peer. ``learn`` looks at a folder before its first page is asked for, where the algorithm remembers pages."""
+
+    name: str
+    answer: Callable[[GoldPage], Answer] = field(repr=False)
+    learn: Callable[[Path], None] | None = field(default=None, repr=False)
+
+    def read(self, page: GoldPage) -> Found:
+        """What is found in ``page``. Never raises for a page: what breaks on it has an empty answer and says why."""
+        if page.saved.error is not None:
+            return Found(Answer(), page.saved.error)
+        clock, answer, error = Clock(), Answer(), None
+        with clock.running():
+            try:
+                answer = self.answer(page)
+            except NewsportalError as fault:
+                error = str(fault)
+            except Exception as fault:  # noqa: BLE001  a page that breaks a reader is a page without an answer; the report says so
+                error = f"{type(fault).__name__}: {fault}"
+        return Found(answer, error, clock.seconds)
+
+
+def readers(algorithms: Sequence[str], peers: Sequence[str]) -> list[Reader]:
+    """By name, algorithms first. Raises ``ValueError`` for a name that is not known, ``DependencyMissing`` for a peer not installed."""
+    now = datetime.now(UTC)
+    ours = [_algorithm(name, extractor(name), now) for name in dict.fromkeys(algorithms)]
+    return ours + [_peer(name, peer(name)) for name in dict.fromkeys(peers)]
+
+
+def _algorithm(name: str, run: Extract, now: datetime) -> Reader:
+    def answer(page: GoldPage) -> Answer:
+        return _answer(run(*_given(page, now)))
+
+    return Reader(name, answer, (lambda folder: learn(str(folder), run, now)) if isinstance(run, Learner) else None)
+
+
+def _given(page: GoldPage, now: datetime) -> tuple[dom.Document, Link | None, datetime]:
+    """What the crawl would hand to an extractor."""
+    url = page.saved.url or NOWHERE
+    link = Link(url, "command", summary=page.saved.summary) if page.saved.summary else None
+    return dom.document(Page(url, page.saved.body, now)), link, now
+
+
+def _answer(found: Extraction) -> Answer:
+    date = found.published.isoformat() if found.published else None
+    return Answer(text=found.text, title=found.title, date=date, author=found.author, source=found.origin)
+
+
+def _peer(name: str, run: Peer) -> Reader:
+    return Reader(name, lambda page: Answer(**run(page.saved.body, page.saved.url)))

@@ -1,0 +1,161 @@
+"""Scores of extraction against gold answers, as thesis E measures them (2.4.1).
+
+    P = Σ LCS(e, g) / Σ |e|      R = Σ LCS(e, g) / Σ |g|      F1 = 2PR / (P + R)                              (2-13 to 2-16)
+
+over all pages, where e is the extracted and g the gold text without white space and LCS the length of their longest common
+subsequence of characters. A few long pages rule these sums, so beside them stand the mean of the pages' own F1 and the share of pages
+that reach ``GOOD``. Titles are compared whole, dates by the day, authors by one of their names.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from newsportal.commands.evaluate.lcs import lcs_length
+
+MAX_CHARS: Final = 300_000
+"""Longer texts are compared by their beginnings: the comparison is quadratic in principle."""
+
+GOOD: Final = 0.9
+"""The F1 of a page that reads as the article it is."""
+
+BLANK: Final = re.compile(r"[\s\u200b-\u200d\u2060\ufeff\u00ad]+")
+DAY: Final = re.compile(r"((?:19|20)\d\d)\D{1,3}(\d{1,2})\D{1,3}(\d{1,2})")
+NAMES: Final = re.compile(r"[;；]")
+
+AUTHOR_SLACK: Final = 40
+AUTHOR_TIMES: Final = 3
+"""An answer longer than ``AUTHOR_SLACK`` characters and ``AUTHOR_TIMES`` the names is a paragraph that happens to hold one of them."""
+
+FIELDS: Final = ("title", "date", "author", "source")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a page holds: as gold says, or as somebody found. ``None``: not given, not found. Several authors are parted by 「;」."""
+
+    text: str | None = None
+    title: str | None = None
+    date: str | None = None
+    author: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PageScore:
+    """One page: characters in common, extracted and in the gold text, without white space. ``None``: gold says nothing of it."""
+
+    common: int = 0
+    extracted: int = 0
+    gold: int = 0
+    has_text: bool = True
+    answered: bool = True
+    title: bool | None = None
+    date: bool | None = None
+    author: bool | None = None
+    source: bool | None = None
+
+    @property
+    def f1(self) -> float:
+        """2 LCS / (|e| + |g|), which is 2PR / (P + R) of this page alone."""
+        return 2 * self.common / (self.extracted + self.gold) if self.common else 0.0
+
+    @property
+    def missing(self) -> int:
+        return self.gold - self.common
+
+    @property
+    def surplus(self) -> int:
+        return self.extracted - self.common
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """A row of the table. Shares run from 0 to 1; ``None``: no page has gold for it. ``ms``: processor time a page, in milliseconds."""
+
+    pages: int
+    precision: float | None
+    recall: float | None
+    f1: float | None
+    page_f1: float | None
+    good: float | None
+    title: float | None
+    date: float | None
+    author: float | None
+    source: float | None
+    unanswered: int
+    ms: float | None = None
+
+
+def score_page(gold: Answer, found: Answer) -> PageScore:
+    """``found`` against ``gold``."""
+    wanted, given = squash(gold.text), squash(found.text)
+    return PageScore(
+        common=lcs_length(wanted, given) if wanted else 0,
+        extracted=len(given) if gold.text else 0,
+        gold=len(wanted),
+        has_text=bool(gold.text),
+        answered=bool(given),
+        title=folded(gold.title) == folded(found.title) if gold.title else None,
+        date=day(gold.date) == day(found.date) if day(gold.date) else None,
+        author=same_author(gold.author, found.author) if gold.author else None,
+        source=folded(gold.source) == folded(found.source) if gold.source else None,
+    )
+
+
+def add_up(pages: Sequence[PageScore], seconds: float | None = None) -> Scores:
+    """The row of these pages; ``seconds`` is the time that all took."""
+    texts = [page for page in pages if page.has_text]
+    common = sum(page.common for page in texts)
+    precision = _share(common, sum(page.extracted for page in texts))
+    recall = _share(common, sum(page.gold for page in texts))
+    return Scores(
+        pages=len(pages),
+        precision=round(precision, 4) if texts else None,
+        recall=round(recall, 4) if texts else None,
+        f1=round(2 * precision * recall / (precision + recall or 1), 4) if texts else None,
+        page_f1=_mean(page.f1 for page in texts),
+        good=_mean(page.f1 >= GOOD for page in texts),
+        title=_mean(page.title for page in pages),
+        date=_mean(page.date for page in pages),
+        author=_mean(page.author for page in pages),
+        source=_mean(page.source for page in pages),
+        unanswered=sum(not page.answered for page in pages),
+        ms=round(1000 * seconds / len(pages), 2) if seconds is not None and pages else None,
+    )
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return round(sum(known) / len(known), 4) if known else None
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0
+
+
+def squash(text: object) -> str:
+    """``text`` without white space, cut at ``MAX_CHARS``."""
+    return BLANK.sub("", str(text or ""))[:MAX_CHARS]
+
+
+def folded(text: object) -> str:
+    """How titles and names are compared: NFKC, no white space, lower case."""
+    return BLANK.sub("", unicodedata.normalize("NFKC", str(text or ""))).lower()
+
+
+def day(written: str | None) -> str | None:
+    """The day of an ISO time, or of another date that begins with its year. ``None``: no such date."""
+    found = DAY.search(written or "")
+    return f"{found[1]}-{int(found[2]):02}-{int(found[3]):02}" if found else None
+
+
+def same_author(gold: str, found: str | None) -> bool:
+    """Whether ``found`` holds one of gold's names, and little else."""
+    given = folded(found)
+    names = [folded(name) for name in NAMES.split(gold) if name.strip()]
+    return bool(given) and len(given) <= AUTHOR_SLACK + AUTHOR_TIMES * sum(map(len, names)) and any(name in given for name in names)

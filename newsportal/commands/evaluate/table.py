@@ -1,0 +1,122 @@
+"""Scores as tables on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from newsportal.commands.evaluate.closer import Closer
+from newsportal.commands.evaluate.running import Row
+from newsportal.text import clean
+
+COLUMNS: Final[dict[str, str]] = {
+    "precision": "P",
+    "recall": "R",
+    "f1": "F1",
+    "page_f1": "page",
+    "good": "≥.9",
+    "title": "title",
+    "date": "date",
+    "author": "author",
+    "source": "source",
+    "unanswered": "none",
+    "ms": "ms",
+}
+"""Figure → heading; ``page``: the mean of the pages' own F1, ``≥.9``: the share of pages with that F1, ``none``: pages without a text."""
+
+HIGHER_IS_BETTER: Final = frozenset(("precision", "recall", "f1", "page_f1", "good", "title", "date", "author", "source"))
+
+WIDE: Final = 160
+
+EXCERPT: Final = 36
+"""Characters of a difference that a line of the terminal shows."""
+
+
+def shown(rows: Sequence[Row]) -> list[str]:
+    """The figures that any of the rows has."""
+    return [name for name in COLUMNS if any(getattr(row.scores, name) is not None for row in rows)]
+
+
+def written(row: Row, name: str) -> str:
+    """A figure as text: shares in per cent."""
+    value = getattr(row.scores, name)
+    if value is None:
+        return "–"
+    return f"{100 * value:.1f}" if name in HIGHER_IS_BETTER else f"{value:.1f}" if name == "ms" else str(value)
+
+
+def is_best(row: Row, name: str, rows: Sequence[Row]) -> bool:
+    """Whether nobody has a better figure on the same pages, and somebody a worse one."""
+    values = [value for other in rows if other.set == row.set and (value := getattr(other.scores, name)) is not None]
+    return name in HIGHER_IS_BETTER and len(set(values)) > 1 and getattr(row.scores, name) == max(values)
+
+
+def print_rows(rows: Sequence[Row]) -> None:
+    """A table for each set, a line for each reader; what is best on a set stands out."""
+    names = shown(rows)
+    width = max(len(row.reader) for row in rows)
+    for number, name in enumerate(dict.fromkeys(row.set for row in rows)):
+        own = [row for row in rows if row.set == name]
+        if number:
+            _say()
+        table = _table(f"{name}, {own[0].scores.pages} pages")
+        table.add_column("", min_width=width, no_wrap=True)
+        for figure in names:
+            table.add_column(COLUMNS[figure], justify="right", no_wrap=True, min_width=5)
+        for row in own:
+            cells = (Text(written(row, figure), style="bold" if is_best(row, figure, rows) else "") for figure in names)
+            table.add_row(escape(row.reader), *cells)
+        _say(table)
+
+
+def _table(title: str) -> Table:
+    return Table(title=escape(title), title_justify="left", title_style="bold", box=None, padding=(0, 1, 0, 0), pad_edge=False)
+
+
+def _say(*what: Table) -> None:
+    """To the terminal, as wide as it is; to a file as wide as it takes."""
+    console = Console(emoji=False, highlight=False)
+    if not console.is_terminal:
+        console = Console(emoji=False, highlight=False, width=WIDE)
+    console.print(*what)
+
+
+def print_worst(pages: Sequence[Closer], names: Sequence[str]) -> None:
+    """A table for each reader: its worst pages, how the others do there, the longest piece that is missing and that is too much."""
+    for name in names:
+        own = [page for page in pages if page.of == name]
+        if not own:
+            continue
+        table = _table(f"worst of {name}")
+        for heading in ("page", "F1"):
+            table.add_column(heading, no_wrap=True)
+        for other in names:
+            if other != name:
+                table.add_column(escape(other), justify="right")
+        table.add_column("missing")
+        table.add_column("too much")
+        for page in own:
+            table.add_row(*_worst_line(page))
+        _say()
+        _say(table)
+
+
+def _worst_line(page: Closer) -> list[Text]:
+    scores = page.result.scores
+    others = [f"{scores[at].f1:.3f}" for at in range(len(scores)) if at != page.at]
+    error = page.result.errors[page.at]
+    missing = _excerpt(scores[page.at].missing, page.longest("missing"))
+    surplus = clean(error) if error else _excerpt(scores[page.at].surplus, page.longest("surplus"))
+    return [Text(cell) for cell in (f"{page.result.folder}/{page.result.id}", f"{scores[page.at].f1:.3f}", *others, missing, surplus)]
+
+
+def _excerpt(characters: int, text: str | None) -> str:
+    if not characters:
+        return ""
+    start = clean(text or "")[:EXCERPT]
+    return f"{characters}: {start}…" if start else str(characters)

@@ -1,0 +1,34 @@
+"""What is missing and what is too much, in pieces that people can read."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newsportal.commands.evaluate.differences import Piece, differences
+
+A, B, C = "第一句话说完了。", "第二句话也说完了。", "还有完全无关的内容！"
+
+
+def test_sentences_that_differ_are_shown_whole() -> None:
+    assert differences(A + B, A + C) == (Piece("same", A), Piece("missing", B), Piece("surplus", C))
+
+
+def test_a_sentence_that_nearly_agrees_is_compared_by_characters() -> None:
+    assert differences(A + B, A + "（记者王强）" + B) == (Piece("same", A), Piece("surplus", "（记者王强）"), Piece("same", B))
+
+
+def test_white_space_alone_is_no_difference() -> None:
+    assert [piece.kind for piece in differences(f"{A}\n{B}", f"{A} \n\n {B}\n")] == ["same"]
+
+
+def test_nothing_found() -> None:
+    assert differences(A, "") == (Piece("missing", A),)
+    assert differences("", "") == ()
+
+
+@given(st.text(alphabet="一二。\n ", max_size=60), st.text(alphabet="一二。\n ", max_size=60))
+def test_the_pieces_make_both_texts(gold: str, found: str) -> None:
+    pieces = differences(gold, found)
+    for kind, text in (("missing", gold), ("surplus", found)):
+        assert "".join("".join(p.text for p in pieces if p.kind in ("same", kind)).split()) == "".join(text.split())

@@ -1,0 +1,148 @@
+"""``newsportal evaluate extraction``: folders, algorithms and peers side by side, on a terminal, as JSON and as a report."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from newsportal.commands import evaluate, peers
+from newsportal.errors import DependencyMissing
+
+FIGURES = ["pages", "precision", "recall", "f1", "page_f1", "good", "title", "date", "author", "source", "unanswered", "ms"]
+
+
+@pytest.fixture
+def app() -> typer.Typer:
+    app = typer.Typer()
+    app.callback()(lambda: None)
+    evaluate.register(app)
+    return app
+
+
+@pytest.fixture
+def echo(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A peer that gives back a fixed text, or breaks."""
+
+    def run(body: bytes, url: str | None) -> dict[str, str | None]:
+        if b"404" in body:
+            raise LookupError("<b>no page</b>")
+        return {"text": "<script>alert(1)</script>今天早上六点", "title": "<i>题</i>", "date": "2024-03-05"}
+
+    monkeypatch.setitem(peers.PEERS, "echo", ("json", run))
+
+
+def run(app: typer.Typer, *arguments: object) -> Any:
+    return CliRunner().invoke(app, ["evaluate", "extraction", *map(str, arguments)])
+
+
+def rows(app: typer.Typer, *arguments: object) -> list[dict[str, Any]]:
+    result = run(app, *arguments, "--json")
+    assert result.exit_code == 0, result.output
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def test_a_row_for_each_folder_and_one_for_all(app: typer.Typer, folders: list[Path]) -> None:
+    found = rows(app, *folders, "-a", "best", "-a", "cevc")
+    sets = [("第一 组", 3), ("second", 2), ("all", 5)]
+    expected = [(name, algorithm, pages) for name, pages in sets for algorithm in ("best", "cevc")]
+    assert [(row["set"], row["algorithm"], row["pages"]) for row in found] == expected
+    assert list(found[0]) == ["set", "algorithm", *FIGURES]
+    best = found[0]
+    assert (best["precision"], best["title"], best["date"]) == (1.0, 0.6667, 0.6667)
+    assert best["recall"] < 1
+    assert best["ms"] > 0
+    assert found[2]["unanswered"] == 1
+    assert found[4]["f1"] == pytest.approx(
+        2 * found[4]["precision"] * found[4]["recall"] / (found[4]["precision"] + found[4]["recall"]), abs=1e-3
+    )
+
+
+def test_sites_can_have_rows(app: typer.Typer, folders: list[Path]) -> None:
+    sites = [row["set"] for row in rows(app, *folders, "-a", "cevc", "--by-site", 2)][3:]
+    assert sites == ["a.example", "b.example"]
+
+
+def test_a_peer_stands_beside_best_and_what_breaks_it_is_told(app: typer.Typer, folders: list[Path], echo: None) -> None:
+    best, other, worst, *_ = rows(app, folders[1], "-p", "echo", "-w", 1)
+    assert (best["algorithm"], other["algorithm"], other["unanswered"]) == ("best", "echo", 1)
+    assert (worst["worst_of"], worst["id"], worst["f1"], list(worst["others"])) == ("best", "none", 0.0, ["echo"])
+    assert worst["error"].startswith("soft-404")
+    *_, broken = rows(app, folders[1], "-p", "echo", "-w", 1)
+    assert (broken["id"], broken["error"]) == ("none", "LookupError: <b>no page</b>")
+
+
+def test_a_terminal_sees_tables(app: typer.Typer, folders: list[Path], echo: None) -> None:
+    shown = run(app, *folders, "-p", "echo", "--worst", 2).stdout
+    assert "第一 组, 3 pages" in shown
+    assert "all, 5 pages" in shown
+    assert "worst of best" in shown
+    assert "second/none" in shown
+    assert "soft-404" in shown
+    assert re.search(r"echo +\d", shown)
+
+
+class Reading(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.outside: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.outside += [
+            f"{tag} {name}" for name, _ in attrs if name in ("src", "href", "srcset", "action", "data") or name.startswith("on")
+        ]
+
+
+def test_the_report_stands_alone_and_shows_pages_as_text(app: typer.Typer, folders: list[Path], tmp_path: Path, echo: None) -> None:
+    file = tmp_path / "report.html"
+    assert run(app, *folders, "-p", "echo", "--html", file).exit_code == 0
+    html = file.read_text("utf-8")
+    page = Reading()
+    page.feed(html)
+    assert page.outside == []
+    assert not {"script", "link", "img", "iframe", "i"} & set(page.tags)
+    assert {"polyline", "ins", "del", "details"} <= set(page.tags)
+    assert "url(" not in html
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
+    assert "&lt;b&gt;no page&lt;/b&gt;" in html
+    assert "default-src &#39;none&#39;" in html or "default-src 'none'" in html
+    assert page.tags.count("polyline") == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["-a", "nonsense"], "best"),
+        (["-p", "nonsense"], "trafilatura"),
+        (["--html", "."], "is a folder"),
+    ],
+)
+def test_mistakes_are_told_with_the_remedy(app: typer.Typer, folders: list[Path], arguments: list[str], said: str) -> None:
+    result = run(app, folders[0], *arguments)
+    assert result.exit_code == 2
+    assert said in result.output
+
+
+def test_a_folder_without_gold_says_what_gold_is(app: typer.Typer, tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text("<p>a</p>")
+    result = run(app, tmp_path)
+    assert result.exit_code == 1
+    assert "<id>.json with text, title, date, author or source" in str(result.exception)
+    assert "no folder" in str(run(app, tmp_path / "a.html").exception)
+
+
+def test_a_peer_that_is_not_installed_says_how_to_install_it(
+    app: typer.Typer, folders: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(peers.PEERS, "absent", ("no_such_module_at_all", lambda body, url: {}))
+    result = run(app, folders[0], "-p", "absent")
+    assert isinstance(result.exception, DependencyMissing)
+    assert "[peers]" in str(result.exception)
