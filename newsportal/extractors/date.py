@@ -16,7 +16,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final
 
 from newsportal.extractors.clock import CHINA, KOREA, clock_after, clock_before
-from newsportal.extractors.date_forms import FORMS, RELATIVE, TOLERANCE, Reader
+from newsportal.extractors.date_forms import DAY_FIRST, FORMS, RELATIVE, TOLERANCE, Reader
 from newsportal.text import CJK, INVISIBLE
 
 HANGUL: Final = re.compile("[\uac00-\ud7a3]")
@@ -73,8 +73,11 @@ def parse_date(text: str, now: datetime, zone: tzinfo | None = None) -> datetime
     return _guess(whole, now, zone)
 
 
-def find_dates(text: str, now: datetime, zone: tzinfo | None = None) -> Iterator[Written]:
-    """Every plausible date written in ``text``, in order (the forms of this module; see :func:`parse_date`)."""
+def find_dates(text: str, now: datetime, zone: tzinfo | None = None, day_first: bool = False) -> Iterator[Written]:
+    """Every plausible date written in ``text``, in order (the forms of this module; see :func:`parse_date`).
+
+    ``day_first``: 05/03/2024 is the fifth of March, as everywhere but in America.
+    """
     text = unicodedata.normalize("NFKC", INVISIBLE.sub("", text[:MAX_CHARS]))
     if not DATE_LIKE.search(text):
         return
@@ -85,7 +88,8 @@ def find_dates(text: str, now: datetime, zone: tzinfo | None = None) -> Iterator
         if start < end:
             continue
         end = match.end()  # what was read once, plausible or not, is not read again in pieces
-        written = _written(match, FORMS[form][1], text, local)
+        read = FORMS[form][1]
+        written = _written(match, DAY_FIRST.get(read, read) if day_first else read, text, local)
         if written is None:
             continue
         end = written.end

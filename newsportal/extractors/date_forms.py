@@ -117,6 +117,16 @@ def _year_last(match: re.Match[str], local: datetime) -> Day:
     return _date(int(match["y"]), *((first, second) if month_first else (second, first)))
 
 
+def _day_first(match: re.Match[str], local: datetime) -> Day:
+    """05/03/2024 where the day comes first; a number past 12 decides."""
+    first, second = int(match["a"]), int(match["b"])
+    return _date(int(match["y"]), *((first, second) if second > 12 else (second, first)))
+
+
+def _day_month_short_year(match: re.Match[str], local: datetime) -> Day:
+    return _date(2000 + int(match["y"]), int(match["mo"]), int(match["d"]))
+
+
 _UNITS = {
     **dict.fromkeys(("秒", "秒钟", "秒鐘", "s", "sec", "second"), timedelta(seconds=1)),
     **dict.fromkeys(("分", "分钟", "分鐘", "m", "min", "minute"), timedelta(minutes=1)),
@@ -183,7 +193,7 @@ FORMS: Final[tuple[tuple[re.Pattern[str], Reader], ...]] = tuple(
             _java,
         ),
         (
-            rf"(?P<mon>(?<![^\W\d_]){MONTH})\.?\s{{1,2}}(?P<d>{_N})(?:st|nd|rd|th)?(?!\d)(?!:)(?:,?\s{{0,2}}(?P<y>\d{{4}})(?!\d))?",
+            rf"(?P<mon>(?<![^\W\d_]){MONTH})\.?\s{{1,2}}(?P<d>{_N})(?:st|nd|rd|th)?(?!\d)(?!:)(?:,?\s{{0,2}}(?:{WEEKDAY},?\s{{1,2}})?(?P<y>\d{{4}})(?!\d))?",
             _named_month,
         ),
         (
@@ -192,6 +202,10 @@ FORMS: Final[tuple[tuple[re.Pattern[str], Reader], ...]] = tuple(
             _named_month,
         ),
         (rf"(?<![\d.\-/])(?P<a>{_N})(?P<sep>[-/.])(?P<b>{_N})(?P=sep)(?P<y>\d{{4}})(?!\d)", _year_last),
+        (
+            rf"(?<![\d.])(?P<d>{_N})\.(?P<mo>{_N})\.(?P<y>[0-3]\d)(?![\d.])(?=[\s,|·-]{{1,4}}\d{{1,2}}[:.]\d{{2}})",
+            _day_month_short_year,
+        ),
         (
             r"(?P<n>\d{1,4}|[半几幾数數]|[一二两兩三四五六七八九十]{1,3})\s{0,2}多?[个個]?\s?"
             r"(?P<unit>秒[钟鐘]?|分[钟鐘]?|小[时時]|钟头|鐘頭|天|日|[周週]|星期|[礼禮]拜|月|年)\s?(?:之前|以前|前)",
@@ -214,3 +228,6 @@ FORMS: Final[tuple[tuple[re.Pattern[str], Reader], ...]] = tuple(
 
 RELATIVE: Final[frozenset[Reader]] = frozenset((_ago, _named_day, _weekday, _just_now))
 """Readers whose dates count from the moment of reading: right in a page just fetched, wrong in a saved one."""
+
+DAY_FIRST: Final[dict[Reader, Reader]] = {_year_last: _day_first}
+"""Readers of pages in other languages than English, Chinese, Japanese and Korean."""

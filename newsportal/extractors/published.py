@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final
 
 from newsportal import dom
@@ -41,13 +41,56 @@ LONGEST_LINE: Final = 200
 """A longer line of the page is a paragraph, and dates in it belong to its story."""
 
 WORDS: Final = re.compile(
-    r"发布|發布|發佈|发表|發表|时间|時間|日期|来源|來源|更新|published|posted|updated|erstellt|veröffentlicht|publié", re.IGNORECASE
+    r"发布|發布|發佈|发表|發表|时间|時間|日期|来源|來源|更新|作者|记者|記者|编辑|編輯|published|posted|updated|erstellt|veröffentlicht|publié|datum"
+    r"|\bby\b",
+    re.IGNORECASE,
 )
+FIRST: Final = re.compile(
+    r"(?:发布|發布|發佈|发表|發表|刊登|首发|创建|建立|上传|发稿|發稿|入稿|(?<!\w)(?:datum|date|日期|时间|時間)|published|posted|erstellt|veröffentlicht|publié)\W{0,3}(?:时间|時間|日期|于|於|on|le|am)?"
+    r"[\s:：|｜]{0,4}$",
+    re.IGNORECASE,
+)
+LATER: Final = re.compile(
+    r"(?:更新|修改|编辑于|編輯於|last (?:edit|modif)\w+|updated|modified|aktualisiert|mis à jour|actualizado|modificado)\W{0,3}"
+    r"(?:时间|時間|日期|于|於|on|le|am|at|el)?[\s:：|｜]{0,4}$",
+    re.IGNORECASE,
+)
+NOW: Final = re.compile(
+    r"(?:今天是?|今日是?|现在是?|現在是?|当前时间|當前時間|现在时间|today(?: is|'s date)?|北京时间)[\s:：]{0,3}$", re.IGNORECASE
+)
+EVENT: Final = re.compile(
+    r"(?:截止|截至|报名|報名|活动|活動|有效|举行|舉行|开始|開始|结束|結束|上映|出生|生于|召开|自|从|從|由|至|到|在|于|於|日前|展期|档期"
+    r"|until|from|since|bis|vom|ab|as of"
+    r"|due|deadline|expires?|born)(?:时间|時間|日期|期限)?[\s:：]{0,3}$",
+    re.IGNORECASE,
+)
+"""What stands right before a date: of the first publication, of a later change, of this very moment, of what is told about."""
+BEFORE: Final = ((NOW, -5.0), (LATER, -2.0), (FIRST, 1.0), (EVENT, -1.5))
+PROSE: Final = re.compile(r"[。！？，,;；]\s?[^\s\d]|\.\s[A-Z]")
+SENTENCE: Final = 1.0
+"""A date amid a sentence is told, not set."""
+
 COPYRIGHT: Final = re.compile(r"©|copyright|版权|版權|备案|ICP|许可证|all rights", re.IGNORECASE)
 URL_DATE: Final = re.compile(
     r"(?<!\d)(?P<y>(?:19|20)\d\d)[/_-]?(?P<m>0[1-9]|1[0-2]|[1-9](?=[/_-]))[/_-]?(?P<d>0[1-9]|[12]\d|3[01]|[1-9](?=[/_.-]))(?!\d)"
 )
 URL_DATE_RUN: Final = re.compile(r"(?<!\d)(?P<y>20[012]\d)(?P<m>0[1-9]|1[0-2])(?P<d>0[1-9]|[12]\d|3[01])\d{4,10}(?!\d)")
+SCRIPT_DATE: Final = re.compile(
+    r"""["'\s.,{](?:ct|publish(?:ed)?_?(?:time|date|at|on)?|pub_?(?:time|date)|create_?(?:time|date|d_?at)|release_?(?:time|date)|news_?time|display_?time"""
+    r"""|post_?(?:time|date))["']?"""
+    r"""\s*[:=]\s*["']?(\d{10}(?:\d{3})?(?!\d)"""
+    r"""|(?:19|20)\d\d[-/]\d{1,2}[-/]\d{1,2}(?:[T ]\d{2}:\d{2}(?::\d{2})?(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?)?)""",
+    re.IGNORECASE,
+)
+SURE: Final = 2.0
+"""A written date with a lower score is asked last: it may be of anything."""
+
+MARK_CHARS: Final = 10
+BESIDE_RELATIVE: Final = 12
+"""Characters beside 「3小时前」: in a longer statement it belongs to a story."""
+
+SITES: Final = 2.5
+"""What the score of today's date at the top of the page loses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +110,28 @@ def best_date(
     told = _told(meta, fetched, zone) or _time_element(document, fetched, zone)
     if told and (told.hour or told.minute):
         return told
-    beside = _beside_title(document, fetched, zone, heading)
+    beside, score = _beside_title(document, fetched, zone, heading, day_first(language))
     if told:
         return beside if beside and beside.date() == told.date() else told
-    if beside:
+    if beside and score >= SURE:
         return beside
-    return url_date(document.url, fetched, zone) or (link.published if link else None)
+    return (
+        script_date(document.html, fetched, zone) or beside or url_date(document.url, fetched, zone) or (link.published if link else None)
+    )
+
+
+def day_first(language: str | None) -> bool:
+    """Whether 05/03/2024 is the fifth of March where the page is written."""
+    return language is not None and language not in ("zh", "zh-Hant", "ja", "ko", "en")
+
+
+def script_date(html: str, fetched: datetime, zone: tzinfo) -> datetime | None:
+    """The first moment that a script keeps under a name of publication: ``"publishTime": 1718000000``, ``var ct = "1581517074"``."""
+    for match in SCRIPT_DATE.finditer(html):
+        found = parse_date(match[1], fetched, zone)
+        if found:
+            return found
+    return None
 
 
 def zone_of(language: str | None) -> tzinfo:
@@ -105,42 +164,64 @@ def _time_element(document: dom.Document, fetched: datetime, zone: tzinfo) -> da
     return values[0] if len({value.date() for value in values if value}) == 1 else None
 
 
-def _beside_title(document: dom.Document, fetched: datetime, zone: tzinfo, heading: str | None) -> datetime | None:
+def _beside_title(
+    document: dom.Document, fetched: datetime, zone: tzinfo, heading: str | None, day_first: bool = False
+) -> tuple[datetime | None, float]:
+    """The written date that stands best, and how well."""
     lines = document.lines
     place = next((number for number, line in enumerate(lines) if heading and _same(line, heading)), None)
     best, most = None, 0.0
     for number in sorted(range(len(lines)), key=lambda number: (-_at_most(number, place), number)):
         if _at_most(number, place) <= most:
             break
-        for written in _dates(lines[number], fetched, zone):
-            score = _score(Seen(number, lines[number], written), place)
+        for written in _dates(lines[number], fetched, zone, day_first):
+            seen = Seen(number, lines[number], written)
+            score = _score(seen, place) - (SITES if place is not None and _is_sites(seen, place, fetched) else 0.0)
             if score > most:
                 best, most = written.when, score
-    return best
+    return best, most
+
+
+def _is_sites(seen: Seen, place: int, fetched: datetime) -> bool:
+    """Whether it is the date that templates draw at the top of every page: today's, before the title, without a word that says more."""
+    return seen.line < place and not WORDS.search(seen.text) and abs(seen.written.when - fetched) < timedelta(days=2)
 
 
 def _same(line: str, heading: str) -> bool:
-    return line == heading or ("\t" in line and "".join(line.split()) == "".join(heading.split()))
+    """Whether the line shows the heading, give or take a mark before or after it."""
+    if line == heading:
+        return True
+    if "\t" in line:
+        line, heading = "".join(line.split()), "".join(heading.split())
+    return len(line) <= len(heading) + MARK_CHARS and heading in line
 
 
-def _dates(line: str, fetched: datetime, zone: tzinfo) -> Iterator[Written]:
+def _dates(line: str, fetched: datetime, zone: tzinfo, day_first: bool) -> Iterator[Written]:
     if len(line) <= LONGEST_LINE:
-        yield from find_dates(line, fetched, zone)
+        yield from find_dates(line, fetched, zone, day_first=day_first)
 
 
 def _score(seen: Seen, place: int | None) -> float:
-    """How much a written date looks like the publication's: a year, a time, a word that says so, a place soon after the title."""
-    written, rest = seen.written, len(seen.text) - (seen.written.end - seen.written.start)
-    score = 2.0 * written.has_year + 1.5 * written.has_time + (1.0 if WORDS.search(seen.text) else 0.0)
-    score -= min(rest / 60, 2.0) + (4.0 if COPYRIGHT.search(seen.text) else 0.0)
+    """How much a written date looks like the publication's: a year, a time, a word that says so, alone, a place soon after the title."""
+    written, text = seen.written, seen.text
+    start, end = text.rfind("\t", 0, written.start) + 1, text.find("\t", written.end)
+    statement = text[start : end if end >= 0 else len(text)]
+    length = written.end - written.start
+    score = (
+        2.0 * written.has_year + 1.5 * written.has_time + (1.0 if WORDS.search(text) else 0.0) - (4.0 if COPYRIGHT.search(text) else 0.0)
+    )
+    score -= min((len(text) - length) / 60, 2.0) + (SENTENCE if PROSE.search(statement) else 0.0)
     if not (written.has_year or written.has_time) or (written.relative and not written.has_time):
         score -= 3.0
+    score -= min((len(statement) - length) / 60, 1.0)
     if written.relative:
-        score -= 2.5
+        score -= 2.5 if len(statement) - length <= BESIDE_RELATIVE else 5.0
+    before = text[max(0, written.start - 24) : written.start]
+    score += next((worth for pattern, worth in BEFORE if pattern.search(before)), 0.0)
     return score + _nearness(seen.line, place)
 
 
-MOST: Final = 4.5
+MOST: Final = 5.5
 """What :func:`_score` can be without :func:`_nearness`."""
 
 
