@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import Final
 
 from newsportal import dom
@@ -29,6 +30,9 @@ MAX_TAIL_CHARS: Final = 120
 MAX_LINES: Final = 8
 """So many lines at most are cut at either end."""
 
+LINE_ELEMENTS: Final = 60
+"""An element with more below it is no single line; to write out the text of every such one takes quadratic time on nested tables."""
+
 
 def trimmed(lines: list[str], title: str | None = None) -> tuple[int, int]:
     """The slice of ``lines`` that is the text itself."""
@@ -54,5 +58,9 @@ def cut(block: dom.Element, lines: list[str]) -> None:
             node.text = None
         if node.tail and clean(node.tail) in wanted:
             node.tail = None
-        if node is not block and len(node) and dom.text_of(node) in wanted:
+        if node is not block and len(node) and _may_be_line(node) and dom.text_of(node) in wanted:
             node.drop_tree()
+
+
+def _may_be_line(node: dom.Element) -> bool:
+    return next(islice(node.iter(), LINE_ELEMENTS, None), None) is None
