@@ -82,7 +82,7 @@ class Extraction:
     language: str | None = None  # BCP 47: "zh", "zh-Hant", "en"
     canonical: str | None = None
     algorithm: str | None = None
-    pages: tuple[str, ...] = ()
+    pages: tuple[str, ...] = ()  # of an article of several pages: their URLs in order, as far as known; else empty
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,8 @@ class Fold:
 class Article:
     """An article on its way through the pipelines: each stage answers with a fuller copy (``dataclasses.replace``).
 
-    ``page`` is there until the article is stored; ``identity`` is the canonical form of its URL, by which it is known.
+    ``page`` is there until the article is stored; ``identity`` is the canonical form of its URL, by which it is known. ``pages`` are
+    the URLs of an article of several pages, the first included; the store keeps them as aliases.
     """
 
     url: str
@@ -135,6 +136,7 @@ class Article:
     topics: tuple[str, ...] = ()
     algorithm: str | None = None
     keys: tuple[FoldKey, ...] = ()
+    pages: tuple[str, ...] = ()
 
     @property
     def source(self) -> str:

@@ -12,16 +12,11 @@ from dataclasses import dataclass, field
 
 from newsportal import dom
 from newsportal.extractors.hub_urls import MAX_URL_CHARS, Address
+from newsportal.extractors.page_labels import NEXT, dead
 
 MAX_PAGES = 20  # more pages of one list are history, not news
 MAX_NUMBER = 9_999
 MAX_ANCHORS = 5_000
-NEXT = re.compile(
-    r"^[\s\[(<【]*(?:下一?[页頁]|[后後]一?[页頁]|下一个?|翻下页|next(?: page| posts)?|older(?: posts| entries| articles)?|[>›»→]{1,2})"
-    r"[\s\])>›»→】]*$",
-    re.IGNORECASE,
-)
-DEAD = frozenset("disabled disable inactive nolink".split())
 PAGER_NAME = re.compile(r"pag(?:e|er|ination|ebar|enav|elist|es|ing)?(?![a-z])|fenye|\bpg\b|pagination|navigation", re.IGNORECASE)
 PAGER_LEVELS = 4
 MIN_ROW = 2
@@ -52,7 +47,7 @@ def next_pages(document: dom.Document) -> list[str]:
         if url is None:
             continue
         if further:
-            nexts += [url] if not _dead(node) else []
+            nexts += [url] if not dead(node) else []
         else:
             _note(rows, int(number[:6]), url, node)
     row = _pager(rows, nexts, own)
@@ -69,10 +64,6 @@ def _declared(document: dom.Document) -> list[str]:
 def _further(url: str, own: Address) -> bool:
     address = Address(url)
     return address.domain == own.domain and address.same_page.rstrip("/") != own.same_page.rstrip("/")
-
-
-def _dead(node: dom.Element) -> bool:
-    return bool(DEAD & set((node.get("class") or "").lower().split()))
 
 
 def _note(rows: dict[str, Row], number: int, url: str, node: dom.Element) -> None:

@@ -4,54 +4,94 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Self
 
 from newsportal import dom
 from newsportal.dedup.canonical import site_of
 from newsportal.errors import NotApplicable
 from newsportal.extractors import extractor, fragment
-from newsportal.items import Article, Extraction, Page
+from newsportal.extractors.pagination import Pager, find_pager, is_thread
+from newsportal.extractors.rule import apply
+from newsportal.frontier.ledger import ledger_of
+from newsportal.items import Article, Extraction, Link, Page
 from newsportal.pipelines.base import Left, Stage
+from newsportal.pipelines.turning import Downloads, Fetch, Interrupted, Read, Turner, is_front_page, offline
 from newsportal.text import clean
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from newsportal.frontier.ledger import Ledger
 
 
 class ContentPipeline(Stage):
-    """Runs the ``best`` extractor in a thread. A page without an article is counted with its reason, never passed on."""
+    """Runs the ``best`` extractor in a thread, on all pages of the article. A page without an article is counted with its reason,
+    never passed on."""
+
+    def __init__(self, ledger: Ledger, fetch: Fetch = offline) -> None:
+        super().__init__(ledger)
+        sources = (*ledger.sources.feeds, *ledger.sources.regions)
+        self._rules = {source.key: source.article for source in sources if source.article}
+        self._turner = Turner(ledger, fetch, self._read_page)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(ledger_of(crawler), Downloads(crawler))
 
     async def process(self, article: Article) -> Article:
         try:
-            found = await asyncio.to_thread(read, article)
+            met = await asyncio.to_thread(read, article)
+            article, first = await self._turner.begin(article, met)
+            found = await self._turner.joined(article, first)
         except NotApplicable as why:
             await self.ledger.fail(article.link, why.reason)
             raise Left(f"{article.url}: {why}") from why
-        return fill(article, found)
+        except Interrupted as why:
+            raise Left(f"{article.url}: the crawl ends before its further pages are read") from why
+        return fill(article if len(found.pages) < 2 else replace(article, text=None, html=None, title=None), found)
+
+    def _read_page(self, article: Article, page: Page) -> Read:
+        """A further page: the source's rule goes first, as on the first page (``newsportal.pipelines.wrapper``)."""
+        document = dom.document(page)
+        one = _read(document, replace(article.link, summary=None, content=None), page)
+        rule = self._rules.get(article.source)
+        return one if rule is None else Read(_ruled(apply(rule, document, page.fetched), one.found), one.pager)
 
 
-def read(article: Article) -> Extraction:
+def read(article: Article) -> Read:
     """Extract an article's page, or what its feed carried. Raises ``NotApplicable``; ``no-title`` if neither page nor link has one."""
-    found = _page(article, article.page) if article.page else fragment.read(article.link.content or "", article.url)
-    if not (article.title or found.title or article.link.title):
+    met = _page(article, article.page) if article.page else Read(_carried(article), Pager(()))
+    if not (article.title or met.found.title or article.link.title):
         raise NotApplicable("no-title")
-    if not (article.text or found.text):
+    if not (article.text or met.found.text):
         raise NotApplicable("no-body")
-    return found
+    return Read(_ruled(article, met.found), met.pager)
 
 
-def _page(article: Article, page: Page) -> Extraction:
+def _page(article: Article, page: Page) -> Read:
     if is_front_page(article.url):
         raise NotApplicable("front-page")
     try:
-        return extractor("best")(dom.document(page), article.link, article.fetched)
+        return _read(dom.document(page), article.link, page)
     except NotApplicable:
         if not article.link.content:
             raise
-        return fragment.read(article.link.content, article.url)
+        return Read(_carried(article), Pager(()))
 
 
-def is_front_page(url: str) -> bool:
-    """Whether ``url`` is a host's front page: dead links are sent there, and feeds without addresses of their own point at it."""
-    parts = urlsplit(url)
-    return parts.path in ("", "/") and not parts.query
+def _read(document: dom.Document, link: Link, page: Page) -> Read:
+    """One parse: the extraction and the pager read the same document. The pages of a thread are other people's posts."""
+    pager = Pager((document.url,)) if is_thread(document.url) else find_pager(document)
+    return Read(extractor("best")(document, link, page.fetched), pager)
+
+
+def _carried(article: Article) -> Extraction:
+    return fragment.read(article.link.content or "", article.url)
+
+
+def _ruled(rule: Article | Extraction, found: Extraction) -> Extraction:
+    """What a rule found of text and title comes before what was found without."""
+    return replace(found, title=rule.title or found.title, text=rule.text or found.text, html=rule.html if rule.text else found.html)
 
 
 def fill(article: Article, found: Extraction) -> Article:
@@ -69,4 +109,5 @@ def fill(article: Article, found: Extraction) -> Article:
         images=article.images or found.images,
         language=article.language or found.language,
         algorithm=article.algorithm or found.algorithm,
+        pages=found.pages,
     )

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
+from newsportal.dedup.canonical import identity
 from newsportal.errors import StoreUnavailable
 from newsportal.frontier.ledger import STORE_FAILS, Ledger, ledger_of, name_of, utcnow
 from newsportal.items import Article
@@ -73,8 +74,8 @@ class StorePipeline(Stage):
     async def _enter(self, article: Article) -> None:
         if article.identity is None:
             raise ValueError(f"{article.url}: the URL filter gave no identity")
-        linked = name_of(article.link)
-        if linked != article.identity:
-            await asyncio.to_thread(self.ledger.store.add_alias, linked, article.identity)
-            self.ledger.known.enter(linked)
+        names = {name_of(article.link), *map(identity, article.pages)} - {article.identity}
+        for name in names:
+            await asyncio.to_thread(self.ledger.store.add_alias, name, article.identity)
+            self.ledger.known.enter(name)
         self.ledger.known.enter(article.identity)

@@ -1,0 +1,52 @@
+"""``newsportal pager``: the pages of saved articles as JSON lines, as the crawl would turn them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from newsportal.commands import jsonl
+from newsportal.commands.pages import SavedPage, saved_pages
+from newsportal.dom import document
+from newsportal.extractors.pagination import NOWHERE, find_pager
+from newsportal.items import Page
+
+UNKNOWN = "about:blank"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command("pager")(pager)
+
+
+def pager(
+    path: Annotated[str, typer.Argument(help="A saved page, a folder of <id>.html or <id>.html.gz, or - for standard input.")],
+    url: Annotated[str | None, typer.Option("--url", "-u", help="The page's address, where no <id>.json beside it says so.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Where to write the JSON lines; standard output by default.")] = None,
+) -> None:
+    """Find the further pages of saved articles: one JSON line a page, its own address first, then those that follow, in order.
+
+    A page that cannot be read gives a line with "error", and the run goes on.
+    """
+    jsonl.write(answers(path, url), out)
+
+
+def answers(path: str, url: str | None = None) -> Iterator[dict[str, Any]]:
+    """An answer line for each page, as a plain dict. Addresses are relative where the page's own is not known."""
+    now = datetime.now(UTC)
+    for page in saved_pages(path):
+        yield {"id": page.id, **_answer(page, url, now)}
+
+
+def _answer(page: SavedPage, url: str | None, now: datetime) -> dict[str, Any]:
+    if page.error is not None:
+        return {"pages": [], "error": page.error}
+    try:
+        found = find_pager(document(Page(url=page.url or url or UNKNOWN, body=page.body, fetched=now)))
+        return {"pages": [address.removeprefix(NOWHERE) for address in found.pages if address != UNKNOWN]}
+    except Exception as error:  # noqa: BLE001  one page that breaks the reader must not end the run; the line says so
+        return {"pages": [], "error": f"{type(error).__name__}: {error}"}

@@ -1,0 +1,237 @@
+"""Further pages of an article, fetched through the crawl's own downloader: robots.txt, the egress guard, delays, the archive and
+replay hold for them as for every page.
+
+Decided purely elsewhere: what comes next (:mod:`newsportal.extractors.pagination`), and whether a page is a further one
+(:mod:`newsportal.extractors.joining`). Whatever ends the turning, the article is kept with the pages that came.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from time import monotonic
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+from urllib.parse import urlsplit
+
+from scrapy import Request
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadCancelledError,
+    DownloadFailedError,
+    DownloadTimeoutError,
+    IgnoreRequest,
+    ResponseDataLossError,
+)
+from scrapy.http.request import NO_CALLBACK
+
+from newsportal.dedup.canonical import identity
+from newsportal.errors import EgressDenied, NotApplicable
+from newsportal.extractors import joining
+from newsportal.extractors.pagination import Pager
+from newsportal.frontier.ledger import askable, utcnow
+from newsportal.items import Article, Extraction, Link, Page
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from newsportal.frontier.ledger import Ledger
+
+logger = logging.getLogger(__name__)
+
+MAX_PAGES = 30
+"""Pages of one article that are fetched. Written articles known have at most 12; longer pagers are those of photo stories and traps."""
+
+MAX_SECONDS = 300.0
+"""After so long no further page is asked for: a host with a long Crawl-delay would hold an article, and the end of a crawl, for hours."""
+
+
+class Read(NamedTuple):
+    """What one page gave, of one parse: the article on it, and where its other pages are."""
+
+    found: Extraction
+    pager: Pager
+
+
+class Missing(Exception):
+    """Raised by a :class:`Fetch` for a page that cannot be had; ``reason`` is a slug for the report. The turning ends there."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Interrupted(Exception):
+    """Raised by a :class:`Fetch` when the crawl is ending. The article is left to the next run, which may have all its pages."""
+
+
+class Fetch(Protocol):
+    """Asks for a further page of ``article``. Raises :class:`Missing` or :class:`Interrupted`."""
+
+    async def __call__(self, url: str, article: Article) -> Page: ...
+
+
+async def offline(url: str, article: Article) -> Page:
+    """A :class:`Fetch` without a crawl: every further page is missing."""
+    raise Missing("no-crawl")
+
+
+Reader = Callable[[Article, Page], Read]
+"""Reads a page of an article. Raises ``NotApplicable``."""
+
+REASONS: tuple[tuple[type[BaseException], str], ...] = (
+    (EgressDenied, "egress-denied"),
+    (CannotResolveHostError, "dns"),
+    (DownloadTimeoutError, "timeout"),
+    (DownloadCancelledError, "too-large"),
+    (IgnoreRequest, "ignored"),
+    (OSError, "connection"),
+    (DownloadFailedError, "connection"),
+    (ResponseDataLossError, "connection"),
+)
+"""The first class that fits gives the reason, unless the error brings its own (robots.txt and challenges do)."""
+
+
+class Downloads:
+    """:class:`Fetch` by Scrapy's engine, with the manners of the article's source."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    async def __call__(self, url: str, article: Article) -> Page:
+        engine, spider = self._crawler.engine, self._crawler.spider
+        if engine is None or not engine.running or not isinstance(spider, Asks):
+            raise Interrupted
+        asked = spider.article(replace(article.link, url=url)).replace(callback=NO_CALLBACK, errback=None, cb_kwargs={})
+        try:
+            response = await engine.download_async(asked)
+        except Exception as error:
+            raise Missing(_reason(error)) from error
+        if response.status != 200:
+            raise Missing(f"http-{response.status}")
+        content_type = (response.headers.get("Content-Type") or b"").decode("latin-1") or None
+        return Page(response.url, response.body, utcnow(), response.status, content_type)
+
+
+@runtime_checkable
+class Asks(Protocol):
+    """What the spiders of this house can do: make the request for a link, with the manners of its source."""
+
+    def article(self, link: Link) -> Request: ...
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, IgnoreRequest) and hasattr(error, "reason"):
+        return str(error.reason)
+    return next((reason for kind, reason in REASONS if isinstance(error, kind)), f"error: {type(error).__name__}")
+
+
+class Turner:
+    """Follows an article's pager to its end, a limit, a circle or a dead link, and joins what it found."""
+
+    def __init__(self, ledger: Ledger, fetch: Fetch, read: Reader) -> None:
+        self._ledger = ledger
+        self._fetch = fetch
+        self._read = read
+
+    async def begin(self, article: Article, met: Read) -> tuple[Article, Read]:
+        """The article from its first page on, where a list page led to a later one. If that cannot be had, it begins where we are."""
+        url = met.pager.first
+        if url is None or not askable(url) or identity(url) == identity(article.url):
+            return article, met
+        if await asyncio.to_thread(self._ledger.known.known, [identity(url)]):
+            return replace(article, url=url), Read(met.found, Pager((url,)))  # the next stage finds it known
+        try:
+            page = await self._fetch(url, article)
+            first = replace(_unread(article), url=page.url, page=page, fetched=page.fetched)
+            found = await asyncio.to_thread(self._read, first, page)
+        except (Missing, NotApplicable) as why:
+            self._note(article, why.reason)
+            return article, met
+        return (first, found) if found.pager.next is not None else (article, met)
+
+    async def joined(self, article: Article, first: Read) -> Extraction:
+        """The article over all pages that can be had. Never raises for a page that cannot; raises :class:`Interrupted`."""
+        if first.pager.next is None:
+            return first.found
+        whole = await self._whole(article, first)
+        if whole is not None:
+            return whole
+        read, urls = [first], [article.url]
+        seen = {identity(article.url)}
+        began = monotonic()
+        while (url := _following(read, seen)) is not None:
+            if len(read) >= MAX_PAGES or monotonic() - began > MAX_SECONDS:
+                self._note(article, "too-many")
+                break
+            seen.add(identity(url))
+            self._ledger.known.claim(identity(url))  # a list page may name it as well
+            try:
+                page, found = await self._turned(article, url, read, seen)
+            except (Missing, NotApplicable) as why:
+                self._note(article, why.reason)
+                break
+            seen.add(identity(page.url))
+            urls += dict.fromkeys((url, page.url))
+            read.append(found)
+        if len(read) == 1:
+            return first.found
+        return replace(joining.join([one.found for one in read], urls), pages=tuple(urls))
+
+    async def _turned(self, article: Article, url: str, read: list[Read], seen: set[str]) -> tuple[Page, Read]:
+        """The page at ``url``. Raises :class:`Missing` and ``NotApplicable``, also for what is no further page."""
+        page = await self._fetch(url, article)
+        if identity(page.url) != identity(url) and (identity(page.url) in seen or is_front_page(page.url)):
+            raise NotApplicable("elsewhere", f"{url} leads to {page.url}")
+        found = await asyncio.to_thread(self._read, article, page)
+        reason = joining.why_not([one.found for one in read], found.found)
+        if reason is not None:
+            raise NotApplicable(reason, url)
+        return page, found
+
+    async def _whole(self, article: Article, first: Read) -> Extraction | None:
+        """The article as its page for all pages has it, if there is one that keeps its word."""
+        url = first.pager.whole
+        if url is None or not askable(url):
+            return None
+        try:
+            page = await self._fetch(url, article)
+            found = (await asyncio.to_thread(self._read, article, page)).found
+        except (Missing, NotApplicable) as why:
+            logger.debug("%s: no whole article at %s: %s", article.url, url, why.reason)
+            return None
+        if not joining.is_whole(first.found, found):
+            return None
+        self._ledger.count(article.source, "pages-whole")
+        return joining.as_whole(first.found, found, (*first.pager.pages, url))
+
+    def _note(self, article: Article, reason: str) -> None:
+        """Why no further page was joined: the ends that every pager has are counted, what failed is said in the report."""
+        self._ledger.count(article.source, f"pages-{reason}")
+        if reason not in EXPECTED:
+            self._ledger.note(article.source, f"further pages of some articles cannot be had ({reason})")
+
+
+EXPECTED = frozenset(("repeats", "elsewhere", "no-text", "comments"))
+"""Ends of pagers that lose nothing of an article."""
+
+
+def _following(read: list[Read], seen: set[str]) -> str | None:
+    """The page after the last one read: what it says itself; where it has no pager, what the first page knew."""
+    last = read[-1].pager
+    named: Sequence[str] = [last.next] if last.next else []
+    if not named and last.first is None:
+        named = read[0].pager.pages[len(read) : len(read) + 1]
+    return next((url for url in named if identity(url) not in seen and askable(url)), None)
+
+
+def _unread(article: Article) -> Article:
+    """Without what the wrapper read on another page."""
+    return replace(article, title=None, text=None, html=None, published=None, author=None, algorithm=None)
+
+
+def is_front_page(url: str) -> bool:
+    """Whether ``url`` is a host's front page: dead links are sent there, and feeds without addresses of their own point at it."""
+    parts = urlsplit(url)
+    return parts.path in ("", "/") and not parts.query

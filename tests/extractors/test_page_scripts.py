@@ -1,0 +1,60 @@
+"""What scripts that draw pagers are told is read; nothing is run."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from newsportal import dom
+from newsportal.extractors.page_scripts import drawn
+
+CALL = "function createPageHTML(_nPageCount, _nCurrIndex, _sPageName, _sPageExt){ if(_nPageCount<=1) return; } createPageHTML(%s);"
+ASSIGNED = r"""
+var currentPage = %d //所在页从0开始
+var prevPage = currentPage-1
+var nextPage = currentPage+1
+var countPage = %d//共多少页
+if(countPage>1) document.write("<a target='_self' href=\"t20260312_830115"+"_" + nextPage + "."+"htm\">下一页</a>");
+"""
+NAMED = 'var _PAGE_COUNT="3"; var _PAGE_INDEX="0"; var _PAGE_NAME="t20260312_830115"; var _PAGE_FILE_EXT="html";'
+
+
+def read(script: str) -> list[tuple[int, int, str]]:
+    found = drawn(dom.from_text(f"<p>文</p><script>{script}</script>"))
+    return [(pager.count, pager.current, pager.address(pager.current + 1)) for pager in found]
+
+
+@pytest.mark.parametrize(
+    ("script", "found"),
+    [
+        (CALL % '5, 0, "t2012_1", "html"', [(5, 0, "t2012_1_1.html")]),
+        (CALL % "5,2,'t2012_1','html'", [(5, 2, "t2012_1_3.html")]),
+        (CALL % "'page_div', 4, 1, 'index', 'shtml', 55", [(4, 1, "index_2.shtml")]),
+        (CALL % '1, 0, "t2012_1", "html"', []),
+        (CALL % 'count, 0, "t2012_1", "html"', []),
+        (CALL % '5, 0, "javascript:alert(1)", "html"', []),
+        (CALL % "5, 0", []),
+        (ASSIGNED % (0, 3), [(3, 0, "t20260312_830115_1.htm")]),
+        (ASSIGNED % (1, 3), [(3, 1, "t20260312_830115_2.htm")]),
+        (ASSIGNED % (0, 1), []),
+        (NAMED, [(3, 0, "t20260312_830115_1.html")]),
+        ("var countPage = 5;", []),
+        ("var pageCount = 5; // visits", []),
+    ],
+)
+def test_forms(script: str, found: list[tuple[int, int, str]]) -> None:
+    assert read(script) == found
+
+
+def test_the_first_page_has_no_number() -> None:
+    pager = next(drawn(dom.from_text(f"<script>{NAMED}</script>")))
+    assert [pager.address(index) for index in range(3)] == ["t20260312_830115.html", "t20260312_830115_1.html", "t20260312_830115_2.html"]
+
+
+def test_a_script_made_to_be_slow_is_read_in_time() -> None:
+    began = time.perf_counter()
+    read("var countPage = 5; " + "href=" * 11_000)
+    read("createPageHTML(" * 3_000)
+    read("countPage=2;" + "href=a_a" * 7_000)
+    assert time.perf_counter() - began < 2.0

@@ -1,0 +1,192 @@
+"""Every form of pager that leads to an article's next page, and all that looks like one and is none."""
+
+from __future__ import annotations
+
+import json
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from newsportal import dom
+from newsportal.commands.pages import saved_pages
+from newsportal.extractors.pagination import MAX_PAGES, Pager, find_pager, is_thread
+from newsportal.items import Page
+
+SITE = "http://news.hedong.example"
+URL = f"{SITE}/2026/0312/830115.html"
+BODY = "<h1>古镇修路</h1><div id=content><p>" + "山间古镇的石板路昨天重新铺好，走了六十年的路终于不再积水。" * 10 + "</p></div>"
+
+
+def pager(html: str, url: str = URL) -> Pager:
+    return find_pager(dom.from_text(f"<html><body>{BODY}{html}</body></html>", url))
+
+
+def further(html: str, url: str = URL) -> list[str]:
+    return [page.removeprefix(f"{SITE}/2026/0312/") for page in pager(html, url).pages[1:]]
+
+
+@pytest.mark.parametrize(
+    ("html", "found"),
+    [
+        ('<a href="830115_2.html">下一页</a>', ["830115_2.html"]),
+        ('<a href="/2026/0312/830115_2.html">下一頁</a>', ["830115_2.html"]),
+        ('<a href="830115_2.html">下页</a>', ["830115_2.html"]),
+        ('<a href="830115_2.html"><span>下一页 ›</span></a>', ["830115_2.html"]),
+        ('<a href="830115_2.html">›</a>', ["830115_2.html"]),
+        ('<a href="830115_2.html">Next</a>', ["830115_2.html"]),
+        ('<a href="830115_2.html">Next Page »</a>', ["830115_2.html"]),
+        ('<a href="830115_2.html">Nächste Seite Durchgehende Wege</a>', ["830115_2.html"]),
+        ('<a href="830115_2.html">Weiter</a>', ["830115_2.html"]),
+        ('<a href="830115_2.html">Suivant ›</a>', ["830115_2.html"]),
+        ('<a href="830115_2.html">下一页：路上的石头</a>', ["830115_2.html"]),
+        ('<a href="830115_2.html">次ページ 石の道 ></a>', ["830115_2.html"]),
+        ('<a href="830115_2.html">余下全文</a>', ["830115_2.html"]),
+        ('<a href="830115_2.html" title="下一页"></a>', ["830115_2.html"]),
+        ('<a href="830115_2.html"><img src="r.gif" alt="下一页"></a>', ["830115_2.html"]),
+        ('<link rel="next" href="830115_2.html">', ["830115_2.html"]),
+        ('<a rel="next" href="830115_2.html"><i class="arrow"></i></a>', ["830115_2.html"]),
+        ('<b>1</b> <a href="830115_2.html">2</a> <a href="830115_3.html">3</a>', ["830115_2.html", "830115_3.html"]),
+        (
+            '<a href="830115.html">1</a> <a href="830115_2.html">[2]</a> <a href="830115_3.html">第3页</a>',
+            ["830115_2.html", "830115_3.html"],
+        ),
+        ('1 <a href="830115_1.html">2</a> <a href="830115_2.html">3</a>', ["830115_1.html", "830115_2.html"]),
+        ('1 <a href="830115_2.html">2</a> … <a href="830115_5.html">5</a>', [f"830115_{n}.html" for n in (2, 3, 4, 5)]),
+        ('<a href="?page=2">2</a> <a href="?page=3">3</a> <a href="?page=2">下一页</a>', ["830115.html?page=2", "830115.html?page=3"]),
+        ('<select><option value="830115.html">第1页<option value="830115_2.html">第2页：路</select>', ["830115_2.html"]),
+        ('<script>createPageHTML(3, 0, "830115", "html")</script>', ["830115_1.html", "830115_2.html"]),
+    ],
+)
+def test_forms_of_pagers(html: str, found: list[str]) -> None:
+    assert further(html) == found
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "",
+        '<a href="830116.html">下一篇</a> <a href="830114.html">上一篇</a>',
+        '<a href="830116.html">下一页</a>',
+        '<a rel="next" href="/2026/0313/830200.html">古镇修桥</a><link rel="next" href="/2026/0313/830200.html">',
+        '<a href="830115.html">下一页</a>',
+        '<a href="#page2">下一页</a> <a href="830115.html#2">2</a>',
+        '<a href="javascript:next()">下一页</a>',
+        '<a class="next disabled" href="830115_2.html">下一页</a>',
+        '<a href="http://ads.example/830115_2.html">下一页</a>',
+        '<div id="comments"><a href="?page=2">2</a> <a href="?page=3">3</a> <a href="?page=2">下一页</a></div>',
+        '<a href="?page=2#comments">2</a> <a href="?page=3#comments">3</a> <a href="?page=2#comments">Next</a>',
+        '<a href="?cpage=2">2</a> <a href="?cpage=2">下一页</a>',
+        '<h3>网友评论</h3><div><form><textarea></textarea></form></div><p>1 <a href="?p=2">2</a> <a href="?p=3">3</a></p>',
+        '<div class="related"><a href="830115_2.html">2</a> <a href="830115_3.html">3</a></div>',
+        '<a href="830115_9.html">末页</a>',
+        '<ul><li><a href="830201.html">1</a><li><a href="830202.html">2</a><li><a href="830203.html">3</a></ul>',
+        '<table><tr><td><a href="/2026/03/01/">1</a><td><a href="/2026/03/02/">2</a></table>',
+        '<a href="/2026/0312/">2</a>',
+        '<script>var countPage = 1; createPageHTML(1, 0, "830115", "html")</script>',
+        '<script>createPageHTML(5, 0, "index", "html")</script>',
+        '<a href="830115_2.html">图</a>',
+    ],
+)
+def test_what_is_no_pager_of_this_article(html: str) -> None:
+    assert pager(html) == Pager((URL,))
+
+
+@pytest.mark.parametrize(
+    ("own", "html"),
+    [
+        ("/news_12.html", '<a href="/news_13.html">›</a><a href="/news_11.html">‹</a>'),
+        ("/diary-2/", '<a rel="next" href="/diary-3/">Diary, part 3</a>'),
+        ("/diary-2/", '<a href="/diary-3/">Next</a>'),
+        ("/t/1.html", '<a href="/t/2.html">下一篇</a>'),
+        ("/", '<a href="/page/2/">2</a> <a href="/page/2/">下一页</a>'),
+    ],
+)
+def test_addresses_that_merely_count(own: str, html: str) -> None:
+    assert pager(html, SITE + own).next is None
+
+
+def test_a_later_page_names_what_follows_and_the_first() -> None:
+    html = '<a href="830115.html">1</a> <b>2</b> <a href="830115_3.html">3</a> <a href="830115_3.html">下一页</a>'
+    found = pager(html, f"{SITE}/2026/0312/830115_2.html")
+    assert found.pages == (f"{SITE}/2026/0312/830115_2.html", f"{SITE}/2026/0312/830115_3.html")
+    assert found.first == URL
+
+
+def test_the_last_page_has_no_next() -> None:
+    html = '<a href="830115.html">1</a> <a href="830115_2.html">2</a> <b>3</b> <a href="830115_2.html">上一页</a>'
+    found = pager(html, f"{SITE}/2026/0312/830115_3.html")
+    assert (found.next, found.first, found.known) == (None, URL, ())
+
+
+def test_addresses_that_count_from_zero() -> None:
+    first = pager('1 <a href="830115_1.html">2</a> <a href="830115_1.html">下一页</a>', f"{SITE}/2026/0312/830115_0.html")
+    assert first.next == f"{SITE}/2026/0312/830115_1.html"
+    assert first.first is None
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        '<a href="830115_all.html#p1">在本页阅读全文</a>',
+        '<a href="830115.html?printPaged=true">Artikel auf einer Seite lesen</a>',
+        '<a href="830115_0.html">单页阅读</a>',
+    ],
+)
+def test_the_whole_on_one_page(link: str) -> None:
+    assert pager(f'<a href="830115_2.html">下一页</a>{link}').whole is not None
+    assert pager(link).whole is None, "a page that is alone is the whole"
+    assert pager('<a href="830115_2.html">下一页</a><a href="/photos/">查看全部</a>').whole is None
+
+
+def test_a_page_whose_address_is_not_known() -> None:
+    found = pager('<a href="830115.html">1</a> <a href="830115_2.html">2</a> <a href="830115_2.html">下一页</a>', "about:blank")
+    assert [url.rpartition("/")[2] for url in found.pages] == ["830115.html", "830115_2.html"]
+    assert pager('<a href="830116.html">2</a>', "about:blank").next is None
+    canonical = f'<link rel="canonical" href="{URL}">'
+    assert pager(f'{canonical}<a href="830115_2.html">2</a>', "about:blank").pages[0] == URL
+
+
+def test_a_pager_without_end_is_cut() -> None:
+    html = "".join(f'<a href="830115_{number}.html">{number}</a>' for number in range(2, 300))
+    assert len(pager(html).pages) == MAX_PAGES
+
+
+def test_a_page_of_links_is_read_in_time() -> None:
+    html = "".join(f'<a href="830115_{number % 90}.html"><b>{number % 90}</b></a>' for number in range(20_000))
+    document = dom.from_text(html, URL)
+    assert document.root is not None
+    began = time.perf_counter()
+    find_pager(document)
+    assert time.perf_counter() - began < 2.0
+
+
+def test_the_pages_of_a_thread_are_posts() -> None:
+    assert is_thread("http://bbs.hedong.example/thread-12-1-1.html")
+    assert is_thread("http://hedong.example/viewthread.php?tid=3")
+    assert not is_thread(URL)
+
+
+@pytest.mark.data
+def test_real_pagers(data: Path) -> None:
+    right = []
+    for page in saved_pages(data / "pager"):
+        gold = json.loads((data / "pager" / f"{page.id}.json").read_text("utf-8"))
+        found = find_pager(dom.document(Page(page.url or "about:blank", page.body, datetime.now(UTC))))
+        right.append(found.next == gold["next"] and gold["total_pages"] in (None, len(found.pages)))
+    assert right == [True] * 10
+
+
+MULTI = {"chinadaily", "he.news", "free-ebooks", "magazine.tabelog"}
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("folder", ["fundus-tests", "magic-article", "scrapinghub", "tw-event"])
+def test_real_articles_of_one_page_have_no_next(data: Path, folder: str) -> None:
+    wrong = []
+    for page in saved_pages(data / "extraction" / folder):
+        found = find_pager(dom.document(Page(page.url or "about:blank", page.body, datetime.now(UTC))))
+        if found.next and not any(name in found.next for name in MULTI):
+            wrong.append(found.next)
+    assert wrong == []

@@ -1,0 +1,245 @@
+"""Further pages are fetched, joined and known; pagers that lie, and pages that fail, cost no article and no endless crawl."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from newsportal.dedup.canonical import identity
+from newsportal.frontier.ledger import Ledger
+from newsportal.items import Article, Link, Page
+from newsportal.pipelines import turning
+from newsportal.pipelines.base import Left
+from newsportal.pipelines.content import ContentPipeline
+from newsportal.pipelines.store import StorePipeline
+from newsportal.pipelines.turning import Interrupted, Missing
+from newsportal.pipelines.url_filter import UrlFilterPipeline
+from newsportal.pipelines.wrapper import WrapperPipeline
+
+NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
+SITE = "https://b.example/2026/"
+NUMBERS = "一二三四五六七八九十"
+
+
+def url(number: int) -> str:
+    return f"{SITE}830115.html" if number == 1 else f"{SITE}830115_{number}.html"
+
+
+def said(number: int) -> str:
+    return (
+        f"山间古镇的第{NUMBERS[number % 10]}段石板路昨天重新铺好，编号{number * 7919}的石头是镇上老人自己挑的，走了六十年的路终于不再积水。"
+    )
+
+
+def links(*numbers: int, following: int | None = None) -> str:
+    written = "".join(f'<a href="{url(number)}">{number}</a> ' for number in numbers)
+    return written + (f'<a href="{url(following)}">下一页</a>' if following else "")
+
+
+def body(number: int) -> str:
+    return f"<p>{said(number)}</p><p>来看路的人比买豆腐的人还多，第{number}天店家把凳子搬到了门外，一直坐到太阳下山才回去。</p>"
+
+
+def html(number: int, pager: str, title: str = "古镇的路铺好了", text: str | None = None) -> str:
+    inner = body(number) if text is None else text
+    return f"<html><head><title>{title}</title></head><body><h1>{title}</h1><div class=text>{inner}</div><p>{pager}</p></body></html>"
+
+
+class Web:
+    """Pages by address; an exception stands for what cannot be had. ``asked`` tells what was asked for."""
+
+    def __init__(self, pages: dict[str, str | Exception], leads: dict[str, str] | None = None) -> None:
+        self.pages = pages
+        self.leads = leads or {}
+        self.asked: list[str] = []
+
+    async def __call__(self, address: str, article: Article) -> Page:
+        self.asked.append(address)
+        final = self.leads.get(address, address)
+        found = self.pages.get(final, Missing("http-404"))
+        if isinstance(found, Exception):
+            raise found
+        return Page(final, found.encode(), NOW, content_type="text/html; charset=utf-8")
+
+
+def web(last: int, change: dict[int, str | Exception] | None = None) -> Web:
+    """An article of pages 1 to ``last``, each with a whole pager."""
+    pages: dict[str, str | Exception] = {
+        url(number): html(number, links(*range(1, last + 1), following=number + 1 if number < last else None))
+        for number in range(1, last + 1)
+    }
+    return Web(pages | {url(number): page for number, page in (change or {}).items()})
+
+
+def article(served: Web, number: int = 1, source: str = "feed:乙") -> Article:
+    page = served.pages[url(number)]
+    assert isinstance(page, str)
+    fetched = Page(url(number), page.encode(), NOW, content_type="text/html; charset=utf-8")
+    return Article(url=url(number), link=Link(url(number), source), fetched=NOW, page=fetched)
+
+
+def read(ledger: Ledger, served: Web, number: int = 1, source: str = "feed:乙") -> Article:
+    found: Article = asyncio.run(ContentPipeline(ledger, served).process_item(article(served, number, source)))
+    return found
+
+
+def pages_of(found: Article, upto: int = 40) -> list[int]:
+    """The numbers of the pages whose text is in the article, in its order."""
+    text = found.text or ""
+    there = [(text.find(said(number)), number) for number in range(1, upto)]
+    assert all(text.count(said(number)) <= 1 for number in range(1, upto))
+    return [number for place, number in sorted(there) if place >= 0]
+
+
+def notes(ledger: Ledger) -> list[str]:
+    return [note for row in ledger.report() for note in row.notes]
+
+
+def test_all_pages_are_joined_in_order(ledger: Ledger) -> None:
+    served = web(4)
+    found = read(ledger, served)
+    assert pages_of(found) == [1, 2, 3, 4]
+    assert found.html is not None
+    assert all(said(number) in found.html for number in range(1, 5))
+    assert found.pages == tuple(url(number) for number in range(1, 5))
+    assert served.asked == [url(number) for number in range(2, 5)]
+    assert notes(ledger) == []
+
+
+def test_an_article_of_one_page_asks_for_nothing(ledger: Ledger) -> None:
+    served = web(1)
+    assert read(ledger, served).pages == ()
+    assert served.asked == []
+
+
+def chain(last: int, after: Callable[[int], int | None]) -> Web:
+    """Pages that only name the one that follows."""
+    return Web({url(number): html(number, links(following=after(number))) for number in range(1, last + 1)})
+
+
+@pytest.mark.parametrize(
+    ("served", "pages", "asked"),
+    [
+        (chain(3, lambda number: number % 3 + 1), [1, 2, 3], 2),  # in a circle
+        (chain(3, lambda number: number + 1 if number < 3 else 3), [1, 2, 3], 2),  # the last points at itself
+        (web(5, {4: html(3, links(following=5)), 5: html(3, links(following=6))}), [1, 2, 3], 3),  # repeats the last page
+        (web(3, {3: html(9, "", title="古镇的路铺好了的网友评论")}), [1, 2], 2),  # comments
+        (web(3, {3: "<html><title>页面不存在</title><body><p>您访问的页面不存在</p></body></html>"}), [1, 2], 2),  # soft 404
+        (web(3, {2: "<html><title>空</title></html>"}), [1], 1),
+    ],
+)
+def test_pagers_that_lie_end(ledger: Ledger, served: Web, pages: list[int], asked: int) -> None:
+    assert pages_of(read(ledger, served)) == pages
+    assert len(served.asked) == asked
+
+
+def test_a_pager_without_end_is_cut_and_noted(ledger: Ledger) -> None:
+    served = chain(100, lambda number: number + 1)
+    assert len(pages_of(read(ledger, served), 101)) == turning.MAX_PAGES
+    assert len(served.asked) == turning.MAX_PAGES - 1
+    assert "too-many" in notes(ledger)[0]
+
+
+def test_a_slow_host_is_not_waited_for_without_end(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turning, "MAX_SECONDS", 0.0)
+    served = web(4)
+    assert pages_of(read(ledger, served)) == [1]
+    assert served.asked == []
+
+
+@pytest.mark.parametrize("reason", ["http-404", "http-500", "robots", "timeout"])
+def test_a_page_that_cannot_be_had_costs_no_article(ledger: Ledger, reason: str) -> None:
+    found = read(ledger, web(4, {3: Missing(reason)}))
+    assert pages_of(found) == [1, 2]
+    assert found.pages == (url(1), url(2))
+    assert notes(ledger) == [f"further pages of some articles cannot be had ({reason})"]
+
+
+def test_a_dead_second_page_leaves_an_article_of_one(ledger: Ledger) -> None:
+    found = read(ledger, web(2, {2: Missing("http-404")}))
+    assert (pages_of(found), found.pages, found.title) == ([1], (), "古镇的路铺好了")
+
+
+def test_a_redirect_to_the_front_page_or_to_a_page_before_is_the_end(ledger: Ledger) -> None:
+    for target in ("https://b.example/", url(1), url(2)):
+        served = web(3)
+        served.pages["https://b.example/"] = html(9, "")
+        served.leads = {url(3): target}
+        assert pages_of(read(ledger, served)) == [1, 2]
+
+
+def test_a_crawl_that_ends_leaves_the_article_to_the_next_run(ledger: Ledger) -> None:
+    served = web(3, {3: Interrupted()})
+    ledger.store.defer([Link(url(1), "feed:乙")], now=NOW)
+    with pytest.raises(Left):
+        read(ledger, served)
+    assert [link.url for link in ledger.store.deferred("feed:乙")] == [url(1)]
+    assert all(row.failed == {} and row.parsed == 0 for row in ledger.report())
+
+
+def test_the_page_that_holds_the_whole_is_taken(ledger: Ledger) -> None:
+    served = web(4)
+    whole = f'<a href="{SITE}830115_all.html">在本页阅读全文</a>'
+    first = served.pages[url(1)]
+    assert isinstance(first, str)
+    served.pages[url(1)] = first.replace("</body>", f"{whole}</body>")
+    served.pages[f"{SITE}830115_all.html"] = html(0, "", title="单页", text="".join(map(body, range(1, 5))))
+    found = read(ledger, served)
+    assert (pages_of(found), found.title) == ([1, 2, 3, 4], "古镇的路铺好了")
+    assert served.asked == [f"{SITE}830115_all.html"]
+    served.pages[f"{SITE}830115_all.html"] = html(9, "")
+    assert pages_of(read(ledger, served)) == [1, 2, 3, 4], "another article stands there"
+
+
+def test_a_later_page_that_a_list_names_leads_to_the_first(ledger: Ledger) -> None:
+    served = web(3)
+    found = read(ledger, served, number=2)
+    assert (found.url, pages_of(found)) == (url(1), [1, 2, 3])
+    lost = web(3, {1: Missing("http-404")})
+    found = read(ledger, Web(lost.pages | {url(2): html(2, links(1, 2, 3, following=3))}), number=2)
+    assert (found.url, pages_of(found)) == (url(2), [2, 3])
+
+
+def stored(ledger: Ledger, found: Article) -> Article:
+    for stage in (UrlFilterPipeline(ledger), StorePipeline(ledger)):
+        found = asyncio.run(stage.process_item(found))
+    return found
+
+
+def test_all_pages_are_known_once_the_article_is_stored(ledger: Ledger) -> None:
+    served = web(3)
+    stored(ledger, read(ledger, served))
+    names = {identity(url(number)) for number in range(1, 4)}
+    assert ledger.known.known(names) == names
+    assert [kept.url for kept in ledger.store.all_articles()] == [url(1)]
+    served.asked.clear()
+    with pytest.raises(Left):
+        stored(ledger, read(ledger, served, number=3))
+    assert served.asked == [], "the first page is known, so nothing is fetched"
+    assert len(list(ledger.store.all_articles())) == 1
+
+
+def test_a_sources_rule_reads_the_further_pages_too(ledger: Ledger) -> None:
+    served = web(3)
+    for number in (1, 2, 3):
+        served.pages[url(number)] = html(number, links(1, 2, 3, following=number + 1)).replace("<p>来看", "<p>规则里的话。</p><p>来看")
+    item: Any = asyncio.run(WrapperPipeline(ledger).process_item(article(served, source="feed:甲")))
+    found = asyncio.run(ContentPipeline(ledger, served).process_item(item))
+    assert pages_of(found) == [1, 2, 3]
+    assert found.algorithm == "rule"
+    assert found.text.count("规则里的话。") == 3
+
+
+def test_the_pages_of_a_thread_are_not_joined(ledger: Ledger) -> None:
+    served = web(3)
+    address = "https://bbs.b.example/830115.html"
+    page = served.pages[url(1)]
+    assert isinstance(page, str)
+    fetched = Page(address, page.replace("b.example", "bbs.b.example").encode(), NOW)
+    item = Article(url=address, link=Link(address, "feed:乙"), fetched=NOW, page=fetched)
+    assert asyncio.run(ContentPipeline(ledger, served).process_item(item)).pages == ()
+    assert served.asked == []
