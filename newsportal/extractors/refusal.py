@@ -49,6 +49,12 @@ NOT_HTML: Final = re.compile(
 )
 
 
+BINARY: Final = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+"""Characters that no text holds: every tenth byte of a picture, film or archive is one, in whatever encoding it is read."""
+
+BINARY_CHARS: Final = 10
+"""… of the first 500; broken pages have a few."""
+
 TEASER_END: Final = re.compile(
     r"(?:…|\.{3}|[\[(（【]?(?:详细|詳細|详情|更多|阅读全文|閱讀全文|全文|(?:read )?more)[\])）】]?\s*[>»]*)$", re.IGNORECASE
 )
@@ -62,7 +68,8 @@ TEASER_SHARE: Final = 0.9
 def refuse(document: dom.Document, title: str | None, lines: list[str], block: dom.Element | None = None) -> None:
     """Raise ``NotApplicable`` if the page is no article; ``lines`` is the text that was found, in ``block``
     (``None``: not looked at, since the page declares itself an article)."""
-    if NOT_HTML.match(document.html[:500]):
+    start = document.html[:500]
+    if NOT_HTML.match(start) or len(BINARY.findall(start)) >= BINARY_CHARS:
         raise NotApplicable("not-html")
     length = sum(map(visible_length, lines))
     if length < SURE_CHARS:

@@ -1,0 +1,221 @@
+"""Pages that nobody meant to be read, given to every algorithm: an answer or ``NotApplicable``, in time and memory that keep to bounds.
+
+A new line in ``EXTRACTORS`` is tried here without further words. Big pages are read in a process of their own, whose memory the system
+limits; their time is compared with that of decoding and parsing them, which is linear in the page.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from newsportal import dom
+from newsportal.errors import NotApplicable
+from newsportal.extractors import EXTRACTORS, Learner, extractor
+from newsportal.items import Extraction, Link, Page
+
+NOW: Final = datetime(2026, 3, 1, 12, tzinfo=UTC)
+SENTENCE: Final = "今天早上六点，滨海新线的首班列车从东站出发，车厢里坐满了赶早的市民，他们说这是一个好消息。"
+TRADITIONAL: Final = "今天早上六點，濱海新線的首班列車從東站出發，車廂裡坐滿了趕早的市民，他們說這是一個好消息。"
+LINK: Final = Link("https://a.example/1", "test", title="滨海新线今晨通车", summary=SENTENCE)
+
+TIMES: Final = 60
+"""How many times the parsing of a page its reading may take: the slowest on usual pages takes 15 times, and machines are busy."""
+
+PARSING_FLOOR: Final = 0.25
+"""Seconds taken for parsing where it took less: what every reading needs at the least, on a slow machine."""
+
+MEMORY: Final = 3 * 2**30
+"""Bytes of address space: a page of 8 million characters, cut, as text, tree, copies and lines of Python strings."""
+
+
+def html(body: str, head: str = "") -> str:
+    return f"<!DOCTYPE html><html><head><title>滨海新线今晨通车</title>{head}</head><body><h1>滨海新线今晨通车</h1>{body}</body></html>"
+
+
+BIG: Final[dict[str, Callable[[], str]]] = {
+    "nested-div": lambda: html("<div>" * 100_000 + SENTENCE),
+    "nested-inline": lambda: html("<b><i>" * 50_000 + SENTENCE),
+    "nested-tables": lambda: html("<table><tr><td>" * 33_000 + SENTENCE),
+    "nested-links": lambda: html("<ul><li><a href='/a'>新闻" * 25_000),
+    "text-node": lambda: html(f"<p>{SENTENCE * (50_000_000 // len(SENTENCE.encode()))}</p>"),
+    "text-node-one-word": lambda: html(f"<p>{'a' * 50_000_000}</p>"),
+    "digits": lambda: html(f"<p>{'2024-03-05 08:30 ' * 200_000}</p>"),
+    "one-line-of-dates": lambda: html(f"<p>{'1月2日' * 300_000}</p>"),
+    "white-space": lambda: html(f"<p>{' ' * 5_000_000}x{chr(0x3000) * 1_000_000}</p>"),
+    "attributes": lambda: html(f"<p {' '.join(f'a{n}=1' for n in range(1_000_000))}>{SENTENCE * 5}</p>"),
+    "long-attribute": lambda: html(f"<p class='{'text ' * 1_000_000}'>{SENTENCE * 5}</p>"),
+    "paragraphs": lambda: html(f"<p>{SENTENCE}</p>" * 30_000),
+    "breaks": lambda: html(f"<div>{f'{SENTENCE}<br>' * 30_000}</div>"),
+    "links": lambda: html("<a href='/2024/1.html'>滨海新线今晨通车</a> " * 50_000),
+    "short-nodes": lambda: html("<i>的</i>" * 200_000),
+    "rows": lambda: html(f"<table>{f'<tr><td>{SENTENCE}</td><td>1</td></tr>' * 20_000}</table>"),
+    "headings": lambda: html("<h1>滨海新线今晨通车</h1>" * 30_000),
+    "metas": lambda: html(SENTENCE, "<meta property='og:title' content='滨海新线'>" * 50_000),
+    "deep-json": lambda: html(f"<p>{SENTENCE * 4}</p>", f"<script type='application/ld+json'>{'[' * 200_000}</script>"),
+    "wide-json": lambda: html(f"<p>{SENTENCE * 4}</p>", f"<script type='application/ld+json'>[{'{},' * 200_000}{{}}]</script>"),
+    "open-comment": lambda: html(f"<p>{SENTENCE}</p>" + "<!--" * 500_000),
+    "open-quotes": lambda: html(f"<p>{SENTENCE}</p>" + "<a href=\"" * 100_000),
+    "angle-brackets": lambda: html("<" * 2_000_000 + SENTENCE + ">" * 2_000_000),
+    "entities": lambda: html("&#x110000;&#0;&nbsp;&lt;&unknown;" * 100_000),
+    "punctuation": lambda: html(f"<p>{'，。' * 1_000_000}</p>"),
+}  # fmt: skip
+"""Bombs and their relatives, as text."""
+
+
+def read_alone(algorithm: str, name: str) -> dict[str, Any]:
+    """Read a big page in a process of its own (this file, as a script) and tell what came of it."""
+    command = [sys.executable, "-W", "error", str(Path(__file__)), algorithm, name]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, f"{algorithm} on {name}: exit {done.returncode}\n{done.stderr[-2000:]}"
+    told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return told
+
+
+def main(algorithm: str, name: str) -> None:
+    import resource
+    import time
+
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    body = BIG[name]().encode()
+    started = time.process_time()
+    document = dom.document(Page(LINK.url, body, NOW))
+    list(document.root.iter())
+    parsed = time.process_time() - started
+    limit = int(TIMES * max(parsed, PARSING_FLOOR)) + 1
+    resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + limit, int(time.process_time()) + limit))
+    run = extractor(algorithm)
+    fresh = dom.document(Page(LINK.url, body, NOW))
+    if isinstance(run, Learner):
+        run.learn(fresh, LINK, NOW)
+    started = time.process_time()
+    try:
+        answer = f"{len(run(fresh, LINK, NOW).text or '')} characters"
+    except NotApplicable as refusal:
+        answer = refusal.reason
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    print(json.dumps({"answer": answer, "seconds": time.process_time() - started, "parsed": parsed, "rss": used.ru_maxrss}))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BIG)
+@pytest.mark.parametrize("algorithm", EXTRACTORS)
+def test_big_pages_are_read_in_bounds(algorithm: str, name: str) -> None:
+    told = read_alone(algorithm, name)
+    assert told["seconds"] <= TIMES * max(told["parsed"], PARSING_FLOOR), told
+
+
+ARTICLE: Final = html(f"<div>{f'<p>{SENTENCE}</p>' * 4}</div>")
+RARE: Final = SENTENCE.replace("市民", "镕市民㐂")  # in GBK, and in GB 18030's four bytes: neither in GB 2312
+HONG_KONG: Final = TRADITIONAL.replace("他們說這", "佢哋喺度話嘅")
+
+
+def labelled(label: str, text: str = SENTENCE, before: str = "") -> str:
+    return html(f"<div>{f'<p>{text}</p>' * 4}</div>", f"{before}<meta http-equiv='Content-Type' content='text/html; charset={label}'>")
+
+
+ENCODED: Final[dict[str, tuple[bytes, str | None, str]]] = {
+    "header UTF-8, meta gbk, bytes gb18030": (labelled("gbk", RARE).encode("gb18030"), "text/html; charset=utf-8", RARE),
+    "gb2312 label on gb18030 bytes": (labelled("gb2312", RARE).encode("gb18030"), None, RARE),
+    "no label, gb18030 bytes": (ARTICLE.encode("gb18030"), None, SENTENCE),
+    "big5 label on Big5-HKSCS bytes": (labelled("big5", HONG_KONG).encode("big5hkscs", "xmlcharrefreplace"), None, HONG_KONG),
+    "utf-8 label on Big5 bytes": (
+        labelled("utf-8", TRADITIONAL).encode("big5", "xmlcharrefreplace"),
+        "text/html; charset=utf-8",
+        TRADITIONAL,
+    ),
+    "UTF-16 little-endian without a mark": (labelled("utf-16").encode("utf-16-le"), None, SENTENCE),
+    "UTF-16 big-endian without a mark": (labelled("utf-16").encode("utf-16-be"), "text/html", SENTENCE),
+    "latin-1 header on UTF-8 bytes": (ARTICLE.encode(), "text/html; charset=iso-8859-1", SENTENCE),
+    "meta after 1,024 bytes": (labelled("gbk", before=f"<script>{'/* */' * 1000}</script>").encode("gbk"), None, SENTENCE),
+    "a label that means nothing": (labelled("x-user-defined").encode("gbk"), "text/html; charset=;;", SENTENCE),
+    "UTF-8 with a few broken bytes": (labelled("utf-8").encode().replace(b"<p>", b"<p>\xff", 1), None, SENTENCE),
+}
+
+NOISE: Final = random.Random(20260301).randbytes(60_000)
+NO_PAGES: Final[dict[str, bytes]] = {
+    "nothing": b"",
+    "white space": b" \r\n\t" * 1000,
+    "zeros": bytes(5000),
+    "one bracket": b"<",
+    "an empty html": b"<html></html>",
+    "a frameset": b"<html><frameset cols='20%,80%'><frame src='a.html'><frame src='b.html'></frameset></html>",
+    "PDF": b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n<< /Type /Catalog >>\nstream\n" + NOISE + b"\nendstream\n%%EOF",
+    "PNG": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + NOISE,
+    "JPEG": b"\xff\xd8\xff\xe0\0\x10JFIF\0" + NOISE,
+    "GIF": b"GIF89a" + NOISE,
+    "gzip": b"\x1f\x8b\x08\0" + NOISE,
+    "zip": b"PK\x03\x04" + NOISE,
+    "a word": "今天".encode(),
+}
+
+
+def read(algorithm: str, body: bytes, content_type: str | None = "text/html") -> Extraction | None:
+    """What the algorithm says; ``None`` for a refusal with its reason, a slug. Anything else that is raised fails the test."""
+    try:
+        return extractor(algorithm)(dom.document(Page(LINK.url, body, NOW, content_type=content_type)), LINK, NOW)
+    except NotApplicable as refusal:
+        reason = refusal.reason
+    assert re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", reason)
+    return None
+
+
+@pytest.mark.parametrize("case", ENCODED)
+@pytest.mark.parametrize("algorithm", EXTRACTORS)
+def test_bytes_have_the_last_word_on_the_encoding(algorithm: str, case: str) -> None:
+    body, content_type, text = ENCODED[case]
+    found = read(algorithm, body, content_type)
+    assert found is None or text in (found.text or "")
+    assert algorithm != "best" or found is not None
+
+
+@pytest.mark.parametrize("case", NO_PAGES)
+@pytest.mark.parametrize("algorithm", EXTRACTORS)
+def test_what_is_no_page_is_refused_or_gives_nothing_strange(algorithm: str, case: str) -> None:
+    found = read(algorithm, NO_PAGES[case])
+    assert algorithm != "best" or found is None
+    assert found is None or "\x00" not in (found.text or "")
+
+
+BROKEN: Final = [
+    f"<p>{SENTENCE}<p>{SENTENCE}</b></i></div></p><td>{SENTENCE}",
+    f"</html></body>{ARTICLE}</html><html><body>{ARTICLE}",
+    ARTICLE.replace("</title>", ""),
+    ARTICLE.replace("<p>", "<p "),
+    ARTICLE.replace("</p>", "\x00</p>\x01"),
+    ARTICLE[: len(ARTICLE) // 2],
+    ARTICLE.replace("<div>", "<div class=\"a 'b><![CDATA[ ]]>"),
+    f"<?xml version='1.0' encoding='gbk'?><svg><foreignObject>{ARTICLE}",
+    f"<body><body><head><head><frameset>{ARTICLE}<noscript>{ARTICLE}",
+    ARTICLE.replace("<h1>", "<form><table><h1><select><option><textarea>"),
+    f"<math><mi>{ARTICLE}<template>{ARTICLE}",
+    ARTICLE + "\ud800\udfff&#xD800;&#x110000;",
+]
+
+
+@pytest.mark.parametrize("markup", BROKEN)
+@pytest.mark.parametrize("algorithm", EXTRACTORS)
+def test_broken_markup_breaks_nobody(algorithm: str, markup: str) -> None:
+    read(algorithm, markup.encode("utf-8", "surrogatepass"))
+
+
+@pytest.mark.parametrize("algorithm", EXTRACTORS)
+def test_a_document_from_text_may_hold_anything(algorithm: str) -> None:
+    """Text that was decoded elsewhere can hold what bytes of UTF-8 cannot."""
+    try:
+        extractor(algorithm)(dom.from_text(ARTICLE.replace("今天", "\ud800今天\x00\ufffe\u202e")), None, NOW)
+    except NotApplicable:
+        return
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
