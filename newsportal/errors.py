@@ -101,6 +101,10 @@ class ArchiveError(NewsportalError):
     """A crawl's archive cannot be written: it is no WARC file, another process writes it, the disk is full. The crawl stops."""
 
 
+class TemplatesError(NewsportalError):
+    """Raised by ``template_file`` for a template library that is none, broken or of another version. The caller names the file and stops."""
+
+
 class DependencyMissing(NewsportalError):
     """A capability needs an extra that is not installed. The message is the command that installs it."""
 

@@ -12,10 +12,10 @@ from typing import Annotated, Any
 import typer
 
 from newsportal import dom
-from newsportal.commands import jsonl
+from newsportal.commands import jsonl, templates
 from newsportal.commands.pages import SavedPage, addresses, saved_pages
 from newsportal.errors import NewsportalError
-from newsportal.extractors import EXTRACTORS, Extract, Learner, extractor
+from newsportal.extractors import EXTRACTORS, Extract, Keeper, Learner, extractor
 from newsportal.extractors.site import site_of
 from newsportal.items import Extraction, Link, Page
 
@@ -34,6 +34,9 @@ def extract(
     url: Annotated[str | None, typer.Option("--url", "-u", help="The address a saved page came from.")] = None,
     algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"One of: {', '.join(EXTRACTORS)}.")] = "best",
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Where to write the JSON lines; standard output by default.")] = None,
+    library: Annotated[
+        Path | None, typer.Option("--library", help="The file where an algorithm that learns templates (url_tree) keeps them.")
+    ] = None,
 ) -> None:
     """Read the article of a page: title, text, date, author, pictures. One JSON line a page.
 
@@ -43,7 +46,15 @@ def extract(
         run = extractor(algorithm)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--algorithm") from error
+    if library is None:
+        jsonl.write(answers(source, url, algorithm, run), out)
+        return
+    if not isinstance(run, Keeper):
+        raise typer.BadParameter(f"{algorithm} keeps nothing from run to run", param_hint="--library")
+    if library.exists():
+        run.restore(templates.read(library))
     jsonl.write(answers(source, url, algorithm, run), out)
+    templates.save(run.saved(), library)
 
 
 def answers(source: str, url: str | None, algorithm: str, run: Extract) -> Iterator[dict[str, Any]]:

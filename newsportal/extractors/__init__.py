@@ -17,7 +17,12 @@ from newsportal.items import Extraction, Link
 Extract = Callable[[Document, Link | None, datetime], Extraction]
 """``link`` is what a list page said of the article, ``fetched`` (aware) when the page was read. Raises ``NotApplicable``."""
 
-EXTRACTORS: Final[dict[str, str]] = {"best": "best:extract", "cevc": "cevc:extract"}
+EXTRACTORS: Final[dict[str, str]] = {
+    "best": "best:extract",
+    "cevc": "cevc:extract",
+    "summary_anchor": "summary_anchor:SummaryAnchor",
+    "url_tree": "url_tree:UrlTree",
+}
 """Name → module of this package and its function or class; loaded when it is asked for."""
 
 
@@ -30,6 +35,19 @@ class Learner(Protocol):
         ...
 
     def __call__(self, document: Document, link: Link | None, fetched: datetime) -> Extraction: ...
+
+
+@runtime_checkable
+class Keeper(Learner, Protocol):
+    """A learner whose knowledge can be kept from run to run."""
+
+    def saved(self) -> str:
+        """What was learnt, as text that :meth:`restore` takes."""
+        ...
+
+    def restore(self, text: str) -> None:
+        """Go on from there. Raises an error of ``newsportal.errors`` for a text that :meth:`saved` did not write."""
+        ...
 
 
 def extractor(name: str) -> Extract:

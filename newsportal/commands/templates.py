@@ -1,0 +1,137 @@
+"""``newsportal templates``: look at what ``newsportal extract --algorithm url_tree --library FILE`` has learnt, and make it forget."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from newsportal.errors import TemplatesError
+from newsportal.extractors.template import Template
+from newsportal.extractors.template_file import plain, read_library, write_library
+from newsportal.extractors.url_library import Directory, Library
+from newsportal.text import clean
+
+MAX_BYTES = 256 * 1024 * 1024
+"""A library of a thousand sites has a few megabytes."""
+
+READABLE = 0o644
+"""A new file's mode: what a temporary file has is for its owner alone."""
+
+group = typer.Typer(no_args_is_help=True, help="The templates that pages of one site taught.")
+
+File = Annotated[Path, typer.Argument(help="The library: what extract --library wrote.")]
+Site = Annotated[str, typer.Argument(help="A host, as list shows it.")]
+Below = Annotated[str | None, typer.Option("--directory", "-d", help="Only this directory and those below it, such as /news/2024.")]
+AsJson = Annotated[bool, typer.Option("--json", help="One line of JSON for each.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the command line."""
+    app.add_typer(group, name="templates")
+
+
+@group.callback()
+def _templates() -> None:
+    """The templates that pages of one site taught (see extract --algorithm url_tree --library)."""
+
+
+@group.command("list")
+def list_(file: File, as_json: AsJson = False) -> None:
+    """List the sites of a library: their templates, the pages these stand for, and the pages that wait for a sibling."""
+    rows = [
+        {
+            "site": site,
+            "templates": sum(map(len, branch.templates.values())),
+            "pages": sum(template.pages for here in branch.templates.values() for template in here),
+            "waiting": len(branch.waiting),
+        }
+        for site, branch in sorted(load(file).sites.items())
+    ]
+    _print(rows, ("site", "templates", "pages", "waiting"), as_json)
+
+
+@group.command("show")
+def show(file: File, site: Site, directory: Below = None, as_json: AsJson = False) -> None:
+    """Show a site's templates: directory, pages, where the text is (contentTagSeq) and the tree of the page (structureTagSeq)."""
+    wanted = _directory(directory)
+    found = [(one, template) for host, one, template in load(file) if host == site and one[: len(wanted)] == wanted]
+    if not found:
+        raise typer.BadParameter(f"the library has no template of {site}{directory or ''}", param_hint="SITE")
+    rows = [_row(one, template) for one, template in found]
+    _print(rows, ("directory", "pages", "content_tags", "structure"), as_json)
+
+
+@group.command("forget")
+def forget(file: File, site: Site, directory: Below = None) -> None:
+    """Make a library forget a site, or one of its directories: templates and pages that wait. What comes later is learnt anew."""
+    library = load(file)
+    if site not in library.sites:
+        raise typer.BadParameter(f"the library does not know {site}", param_hint="SITE")
+    count = library.forget(site, _directory(directory) or None)
+    save(write_library(library), file)
+    typer.echo(f"{count} template{'' if count == 1 else 's'} of {site}{directory or ''} forgotten")
+
+
+def load(file: Path) -> Library:
+    """The library in ``file``. Raises ``TemplatesError`` that names the file."""
+    return read_library(read(file))
+
+
+def read(file: Path) -> str:
+    """The text of ``file``. Raises ``TemplatesError``."""
+    try:
+        if file.stat().st_size > MAX_BYTES:
+            raise TemplatesError(f"{file}: larger than {MAX_BYTES} bytes")
+        return file.read_text("utf-8")
+    except OSError as error:
+        raise TemplatesError(f"{file}: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise TemplatesError(f"{file}: no template library: it is no text") from error
+
+
+def save(text: str, file: Path) -> None:
+    """Write ``file`` at once: whoever reads it, or is interrupted, finds the old one or the new one. Raises ``TemplatesError``."""
+    part: Path | None = None
+    try:
+        with NamedTemporaryFile("w", encoding="utf-8", dir=file.parent, prefix=f".{file.name}.", delete=False) as stream:
+            part = Path(stream.name)
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        part.chmod(file.stat().st_mode & 0o7777 if file.exists() else READABLE)
+        part.replace(file)
+    except OSError as error:
+        raise TemplatesError(f"{file}: cannot be written: {error.strerror or error}") from error
+    finally:
+        if part is not None:
+            part.unlink(missing_ok=True)
+
+
+def _directory(written: str | None) -> Directory:
+    return tuple(segment for segment in (written or "").split("/") if segment)
+
+
+def _row(directory: Directory, template: Template) -> dict[str, Any]:
+    row = plain(directory, template)
+    return row | {"directory": "/" + "/".join(directory), "content_tags": " ".join(template.path), "shared": len(template.shared)}
+
+
+def _print(rows: list[dict[str, Any]], columns: tuple[str, ...], as_json: bool) -> None:
+    if as_json:
+        for row in rows:
+            typer.echo(json.dumps(row, ensure_ascii=False))
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        table.add_column(column.replace("_", " "), overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(clean(str(row[column]))) for column in columns))  # a site's names may hold [brackets], which are not markup
+    Console().print(table)

@@ -1,0 +1,182 @@
+"""The tree of a site's URLs with the templates of its directories, and the pages that wait for a sibling (paper B, section 1.3, figure 2).
+
+    directory      the segments of the path but the last; a script with a query is a directory too (``view.jsp?Id=187``)
+    leaf           a page: the last segment of the path, or the query string
+    lifting        when sibling directories hold templates that agree, their parent holds it instead, and they and their pages go
+    on the way     from the host down to the page's directory: the first template whose structure is the page's
+
+A site is a host; nothing is lifted above it. All numbers are bounded: the site used longest ago goes first, the page that waited longest,
+the template that stands for fewest pages.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import urlsplit
+
+from newsportal.extractors.layout import Layout
+from newsportal.extractors.site import site_of
+from newsportal.extractors.template import Template, compare
+
+Directory = tuple[str, ...]
+
+MAX_SITES: Final = 1000
+MAX_DIRECTORIES: Final = 200  # of a site that hold templates
+MAX_TEMPLATES: Final = 8  # of a directory
+MAX_WAITING: Final = 16  # pages of a site; a usual one takes 4 kB, the largest 300 kB
+MAX_DEPTH: Final = 16
+"""Deeper directories are the one at this depth: traps build endless paths."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a page stands in the tree."""
+
+    site: str
+    directory: Directory
+    leaf: str
+
+
+@dataclass(slots=True)
+class Branch:
+    """What is known of one site."""
+
+    templates: dict[Directory, list[Template]] = field(default_factory=dict)
+    waiting: OrderedDict[tuple[Directory, str], Layout] = field(default_factory=OrderedDict)
+
+
+def address_of(url: str) -> Address | None:
+    """The page's place in the tree; ``None`` for what is no http(s) address."""
+    site = site_of(url)
+    if site is None:
+        return None
+    parts = urlsplit(url)
+    segments = [segment for segment in parts.path.split("/") if segment]
+    leaf = parts.query or (segments.pop() if segments else "")
+    return Address(site, tuple(segments[:MAX_DEPTH]), leaf)
+
+
+class Library:
+    """All sites. Not safe for threads by itself: :class:`newsportal.extractors.url_tree.UrlTree` locks it."""
+
+    def __init__(self, sites: int = MAX_SITES) -> None:
+        self._most = sites
+        self.sites: OrderedDict[str, Branch] = OrderedDict()
+
+    def template_for(self, address: Address, structure: str) -> Template | None:
+        """The first template on the way down that has the page's structure."""
+        branch = self.sites.get(address.site)
+        if branch is None:
+            return None
+        self.sites.move_to_end(address.site)
+        for depth in range(len(address.directory) + 1):
+            for template in branch.templates.get(address.directory[:depth], ()):
+                if template.structure == structure:
+                    return template
+        return None
+
+    def add_page(self, address: Address, layout: Layout, reach: int = 1) -> Template | None:
+        """Let a page wait, unless a sibling that waits makes a template with it. ``reach`` 1: pages of the same directory are siblings;
+        2: those of sibling directories too, and so on."""
+        branch = self.branch(address.site)
+        branch.waiting.pop((address.directory, address.leaf), None)
+        for (directory, leaf), other in reversed(branch.waiting.items()):
+            if _related(address.directory, directory, reach):
+                template = compare(layout, other)
+                if template is not None:
+                    del branch.waiting[directory, leaf]
+                    self.add_template(address.site, _common(address.directory, directory), template)
+                    return template
+        branch.waiting[address.directory, address.leaf] = layout
+        if len(branch.waiting) > MAX_WAITING:
+            branch.waiting.popitem(last=False)
+        return None
+
+    def add_template(self, site: str, directory: Directory, template: Template) -> None:
+        """Put a template on a directory, and lift it as far as sibling directories agree."""
+        branch = self.branch(site)
+        template = _put(branch, directory, template)
+        while directory:
+            parent = directory[:-1]
+            agreeing = [one for one in branch.templates if one[:-1] == parent and one and _agreeing(branch, one, template)]
+            if len(agreeing) < 2:
+                break
+            for below in [one for one in branch.templates if one[: len(parent)] == parent]:
+                for found in _agreeing(branch, below, template):
+                    _remove(branch, below, found)
+                    template = template.joined(found) if below != directory else template
+            template, directory = _put(branch, parent, template), parent
+        for place, layout in list(branch.waiting.items()):
+            if place[0][: len(directory)] == directory and layout.structure == template.structure:
+                del branch.waiting[place]
+
+    def branch(self, site: str) -> Branch:
+        """The site's branch, a new one if need be; the one used longest ago goes."""
+        found = self.sites.setdefault(site, Branch())
+        self.sites.move_to_end(site)
+        if len(self.sites) > self._most:
+            self.sites.popitem(last=False)
+        return found
+
+    def forget(self, site: str, directory: Directory | None = None) -> int:
+        """Drop a site, or what stands in one directory and below it; answers how many templates went."""
+        branch = self.sites.get(site)
+        if branch is None:
+            return 0
+        top = directory or ()
+        gone = [one for one in branch.templates if one[: len(top)] == top]
+        count = sum(len(branch.templates.pop(one)) for one in gone)
+        for place in [place for place in branch.waiting if place[0][: len(top)] == top]:
+            del branch.waiting[place]
+        if not branch.templates and not branch.waiting:
+            del self.sites[site]
+        return count
+
+    def __iter__(self) -> Iterator[tuple[str, Directory, Template]]:
+        """Every template with its site and directory."""
+        for site, branch in self.sites.items():
+            for directory, templates in branch.templates.items():
+                for template in templates:
+                    yield site, directory, template
+
+
+def _related(first: Directory, second: Directory, reach: int) -> bool:
+    """Whether both directories lie below one that is at most ``reach - 1`` levels above the deeper one."""
+    return len(_common(first, second)) > max(len(first), len(second)) - reach
+
+
+def _common(first: Directory, second: Directory) -> Directory:
+    length = 0
+    for mine, theirs in zip(first, second, strict=False):
+        if mine != theirs:
+            break
+        length += 1
+    return first[:length]
+
+
+def _agreeing(branch: Branch, directory: Directory, template: Template) -> list[Template]:
+    return [one for one in branch.templates[directory] if one.agrees(template)]
+
+
+def _put(branch: Branch, directory: Directory, template: Template) -> Template:
+    """Store a template, joined with one it agrees with; answers what is stored."""
+    here = branch.templates.setdefault(directory, [])
+    for place, known in enumerate(here):
+        if known.agrees(template):
+            here[place] = template = known.joined(template)
+            return template
+    here.append(template)
+    if len(here) > MAX_TEMPLATES:
+        here.remove(min(here[:-1], key=lambda one: one.pages))
+    if len(branch.templates) > MAX_DIRECTORIES:
+        del branch.templates[next(one for one in branch.templates if one != directory)]
+    return template
+
+
+def _remove(branch: Branch, directory: Directory, template: Template) -> None:
+    branch.templates[directory].remove(template)
+    if not branch.templates[directory]:
+        del branch.templates[directory]

@@ -1,0 +1,100 @@
+"""``newsportal templates``: what was learnt can be looked at and forgotten; ``extract --library`` keeps it."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from newsportal.commands import extract, templates
+from newsportal.errors import TemplatesError
+
+
+def sentence(name: str) -> str:
+    return f"{name}的事情今天有了新的进展，记者从现场发回了报道，当地的居民都在街头谈论它，孩子们也很高兴，大家都在等待明天的结果公布。"
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Path:
+    """What ``extract`` has learnt of two pages."""
+    save_pages(tmp_path / "pages", "a", "b")
+    assert said("extract", str(tmp_path / "pages"), "-a", "url_tree", "--library", str(tmp_path / "library.json")).exit_code == 0
+    return tmp_path / "library.json"
+
+
+def save_pages(folder: Path, *names: str) -> None:
+    folder.mkdir()
+    for name in names:
+        (folder / f"{name}.html").write_text(f"<body><div><p>{sentence(name)}</p></div></body>", "utf-8")
+        (folder / f"{name}.json").write_text(json.dumps({"url": f"https://gangwan.example/news/\x1b[31m/{name}.html"}))
+
+
+def said(*arguments: str) -> Result:
+    app = typer.Typer()
+    extract.register(app)
+    templates.register(app)
+    return CliRunner().invoke(app, list(arguments))
+
+
+def test_the_next_run_knows_what_the_last_one_learnt(library: Path, tmp_path: Path) -> None:
+    save_pages(tmp_path / "more", "c")
+    (row,) = map(json.loads, said("extract", str(tmp_path / "more"), "-a", "url_tree", "--library", str(library)).stdout.splitlines())
+    assert row["text"] == sentence("c")
+    (alone,) = map(json.loads, said("extract", str(tmp_path / "more"), "-a", "url_tree").stdout.splitlines())
+    assert str(alone["error"]).startswith("waits-for-sibling")
+
+
+def test_list_and_show(library: Path) -> None:
+    (row,) = map(json.loads, said("templates", "list", str(library), "--json").stdout.splitlines())
+    assert row == {"site": "gangwan.example", "templates": 1, "pages": 2, "waiting": 0}
+    (row,) = map(json.loads, said("templates", "show", str(library), "gangwan.example", "-d", "/news", "--json").stdout.splitlines())
+    assert (row["content_tags"], row["structure"], row["content"], row["pages"]) == ("body div", "body(div)", [1], 2)
+    assert "gangwan.example" in said("templates", "list", str(library)).stdout
+    shown = said("templates", "show", str(library), "gangwan.example").stdout
+    assert "body(div)" in shown
+    assert "\x1b[31m" not in shown
+
+
+def test_forget(library: Path) -> None:
+    before = library.stat().st_mode
+    done = said("templates", "forget", str(library), "gangwan.example", "--directory", "/news")
+    assert "1 template of gangwan.example/news forgotten" in done.stdout
+    assert said("templates", "list", str(library), "--json").stdout == ""
+    assert library.stat().st_mode == before
+    assert stat.S_IMODE(before) == templates.READABLE
+    assert [file.name for file in library.parent.iterdir() if file.is_file()] == ["library.json"]
+
+
+@pytest.mark.parametrize(
+    "arguments", [("show", "nobody.example"), ("forget", "nobody.example"), ("show", "gangwan.example", "-d", "/sport")]
+)
+def test_what_is_not_there_is_told(library: Path, arguments: tuple[str, ...]) -> None:
+    name, *rest = arguments
+    assert said("templates", name, str(library), *rest).exit_code == 2
+
+
+def test_mistakes_of_the_user_are_told(tmp_path: Path) -> None:
+    (tmp_path / "other.json").write_bytes(b"\xff\xfe")
+    for file in ("nowhere.json", "other.json"):
+        assert isinstance(said("templates", "list", str(tmp_path / file)).exception, TemplatesError)
+    save_pages(tmp_path / "pages", "a")
+    kept = said("extract", str(tmp_path / "pages"), "-a", "cevc", "--library", str(tmp_path / "x.json"))
+    assert kept.exit_code == 2
+    assert "keeps nothing" in kept.output
+
+
+def test_a_file_that_cannot_be_written_stays_as_it_was(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = library.read_bytes()
+
+    def full(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(TemplatesError, match="No space left"):
+        templates.save("{}", library)
+    assert library.read_bytes() == before
+    assert [file.name for file in library.parent.iterdir() if file.is_file()] == ["library.json"]
