@@ -9,6 +9,7 @@ import pytest
 from newsportal import dom
 from newsportal.errors import NotApplicable
 from newsportal.extractors import cevc
+from newsportal.extractors.papers import newest_date
 from newsportal.extractors.title import thesis_title, without_site
 
 NOW = datetime(2024, 3, 6, tzinfo=UTC)
@@ -68,7 +69,7 @@ def test_the_date_is_the_newest_plausible_one() -> None:
     root = dom.parse_html(
         "<p>2012-01-01</p><p>发布于2024年3月5日 08:30</p><p>2099-01-01</p><p>3月7日</p><p>刚刚</p><script>2024-03-06</script>"
     )
-    assert cevc.newest_date(root, NOW) == datetime.fromisoformat("2024-03-05T08:30:00+08:00")
+    assert newest_date(root, NOW) == datetime.fromisoformat("2024-03-05T08:30:00+08:00")
 
 
 @pytest.mark.parametrize(

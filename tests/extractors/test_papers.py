@@ -1,0 +1,75 @@
+"""What the papers' methods share, and what all of them promise on bad pages."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from math import exp
+
+import pytest
+
+from newsportal import dom
+from newsportal.errors import NotApplicable
+from newsportal.extractors import extractor, papers
+
+NOW = datetime(2024, 3, 6, tzinfo=UTC)
+NAMES = ("cevc", "cetd", "cetd_threshold", "cepr", "cetr", "table_stats")
+SENTENCE = "这是一个完整的句子，有标点。"
+
+
+def test_counts_are_added_up_without_what_is_skipped() -> None:
+    body = next(dom.parse_html("<body>一<div id=d>二<a>三<b>四</b></a>五<p>六七</p></div>八</body>").iter("body"))
+    counts = papers.character_counts(body, len, frozenset(("a",)))
+    assert {node.tag: count for node, count in counts.items()} == {"body": 6, "div": 4, "a": 0, "b": 0, "p": 2}
+    assert [node.tag for node in counts] == ["body", "div", "a", "b", "p"]
+
+
+def outcome(name: str, document: dom.Document) -> str | None:
+    """The text that is found, or the reason why there is none."""
+    try:
+        return extractor(name)(document, None, NOW).text
+    except NotApplicable as error:
+        return error.reason
+
+
+def test_the_kernel_adds_up_to_one() -> None:
+    assert papers.gaussian_kernel(1) == pytest.approx(
+        [exp(-0.5) / (1 + 2 * exp(-0.5)), 1 / (1 + 2 * exp(-0.5)), exp(-0.5) / (1 + 2 * exp(-0.5))]
+    )
+    wide = papers.gaussian_kernel(1.5)
+    assert len(wide) == 5
+    assert sum(wide) == pytest.approx(1)
+
+
+def test_an_answer_without_blocks_is_escaped() -> None:
+    found = papers.answer(dom.from_text("<title>标题</title>"), NOW, "x", ["一<script>二", "三"])
+    assert (found.title, found.text, found.html) == ("标题", "一<script>二\n三", "<p>一&lt;script&gt;二</p><p>三</p>")
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "html", ["", " ", "\x00", "<html></html>", "<frameset><frame src=/></frameset>", "<body><img src=/></body>", "<" * 99]
+)
+def test_a_page_without_text_is_told(name: str, html: str) -> None:
+    assert outcome(name, dom.from_text(html)) in ("no-body", html)  # a page of signs alone is text to some
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("unit", ["<p>x</p>", f"<div>{SENTENCE}", f"<table><td>{SENTENCE * 5}</table>", "<b><i>一，</i></b>二。\n"])
+def test_time_grows_with_the_page_and_not_faster(name: str, unit: str) -> None:
+    def seconds(times: int) -> float:
+        document = dom.from_text(f"<body>{unit * times}</body>")
+        document.root  # noqa: B018  parsed before the clock runs
+        began = time.process_time()
+        outcome(name, document)
+        return time.process_time() - began
+
+    seconds(10)
+    small = min(seconds(1_000) for _ in range(3))
+    assert seconds(16_000) < 16 * 4 * (small + 0.005)  # a quadratic walk would take 256 times as long
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_same_page_gives_the_same_answer(name: str) -> None:
+    html = "<body>" + "".join(f"<div><p>{SENTENCE * (n % 7)}<a href=/>{SENTENCE}</a></p>\n</div>" for n in range(200))
+    assert extractor(name)(dom.from_text(html), None, NOW) == extractor(name)(dom.from_text(html), None, NOW)
