@@ -1,80 +1,256 @@
-"""The claim: ``best`` reads title, text, date and author of a page in a fifth of trafilatura's time or less.
+"""The claim: ``best`` reads title, text, date, author and pictures of a page in a fifth of trafilatura's time or less.
 
-    python benchmarks/extraction.py FOLDER [--limit 100]
+    python benchmarks/extraction.py FOLDER... [--limit 100] [--repeat 3]     against peers, page by page
+    python benchmarks/extraction.py FOLDER... --parts                        where the time of ``best`` goes
+    python benchmarks/extraction.py FOLDER... --memory [--pages 10000]       what a process holds after so many pages
+    python benchmarks/extraction.py --growth                                 time against the size of the page, up to 5 MB
 
-FOLDER holds ``<id>.html`` or ``<id>.html.gz``. CPU milliseconds a page, parsing included, each page read alone by each reader in
-turn, so that a busy machine is equally slow for all. The peer is measured when it is installed (``pip install trafilatura``).
+A FOLDER holds ``<id>.html`` or ``<id>.html.gz``. Processor milliseconds a page, decoding and parsing included; every page is read by
+each reader in turn, so that a busy machine is equally slow for all, and of the repeats the median counts. Peers are measured where they
+are installed (``pip install 'newsportal[peers]'``), each with all the fields it knows.
 """
 
 from __future__ import annotations
 
 import argparse
+import cProfile
+import gc
+import pstats
+import random
+import statistics
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from importlib import import_module
-from importlib.util import find_spec
 from itertools import islice
+from pathlib import Path
 
 from newsportal import dom
-from newsportal.commands.pages import saved_pages
+from newsportal.commands.pages import SavedPage, saved_pages
+from newsportal.commands.peers import installed, peer
 from newsportal.errors import NotApplicable
-from newsportal.extractors import EXTRACTORS, extractor
+from newsportal.extractors import extractor
 from newsportal.items import Page
 
 NOW = datetime.now(UTC)
-PEER = "trafilatura"
-Reader = Callable[[bytes], object]
+NOWHERE = "https://page.invalid/"
+PEERS = ("trafilatura", "readability-lxml", "gne", "magic-html", "resiliparse", "htmldate")
+YARDSTICK = "trafilatura"
+GOAL = 0.2
+SIZES = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 3.0, 5.0)  # MB
+SEED = 20260301
+SHARED = "dom"  # the module whose functions --parts tells apart: every part uses them
+Reader = Callable[[SavedPage], object]
 
 
-def parse_only(body: bytes) -> object:
-    return dom.document(Page("https://a.example/", body, NOW)).root
+def parse_only(page: SavedPage) -> object:
+    return dom.document(Page(page.url or NOWHERE, page.body, NOW)).root
 
 
-def ours(name: str) -> Reader:
-    run = extractor(name)
+def best(page: SavedPage) -> object:
+    try:
+        return extractor("best")(dom.document(Page(page.url or NOWHERE, page.body, NOW)), None, NOW)
+    except NotApplicable:
+        return None
 
-    def read(body: bytes) -> object:
+
+def asked(name: str) -> Reader:
+    run = peer(name)
+
+    def read(page: SavedPage) -> object:
         try:
-            return run(dom.document(Page("https://a.example/", body, NOW)), None, NOW)
-        except NotApplicable:
+            return run(page.body, page.url)
+        except Exception:  # noqa: BLE001  a page that a peer cannot read has its price all the same
             return None
 
     return read
 
 
-def peer() -> Reader:
-    module = import_module(PEER)
-    return lambda body: module.bare_extraction(body, with_metadata=True, include_comments=False)
+def seconds(read: Reader, page: SavedPage) -> float:
+    started = time.process_time()
+    read(page)
+    return time.process_time() - started
 
 
-def measure(readers: dict[str, Reader], pages: list[bytes]) -> dict[str, float]:
-    """CPU seconds of each reader over all pages, after one page to warm up."""
-    spent = dict.fromkeys(readers, 0.0)
+# against peers
+
+
+def compare(folders: list[str], limit: int, repeat: int) -> None:
+    readers: dict[str, Reader] = {"decode and parse": parse_only, "best": best}
+    readers |= {name: asked(name) for name in PEERS if name in installed()}
+    totals = dict.fromkeys(readers, 0.0)
+    number = 0
+    for folder in folders:
+        pages = [page for page in islice(saved_pages(folder), limit) if not page.error]
+        spent = measure(readers, pages, repeat)
+        table(Path(folder).resolve().name, len(pages), sum(len(page.body) for page in pages), spent)
+        number += len(pages)
+        totals = {name: totals[name] + spent[name] for name in totals}
+    if len(folders) > 1:
+        table("all", number, 0, totals)
+    if YARDSTICK in totals:
+        print(f"best / {YARDSTICK}: {totals['best'] / totals[YARDSTICK]:.3f} (goal: {GOAL})")
+
+
+def measure(readers: dict[str, Reader], pages: list[SavedPage], repeat: int) -> dict[str, float]:
+    """Processor seconds of each reader over all pages, each page's median of the repeats, after one page to warm up."""
     for read in readers.values():
         read(pages[0])
-    for body in pages:
-        for name, read in readers.items():
-            started = time.process_time()
-            read(body)
-            spent[name] += time.process_time() - started
+    spent = dict.fromkeys(readers, 0.0)
+    for page in pages:
+        runs = [{name: seconds(read, page) for name, read in readers.items()} for _ in range(repeat)]
+        for name in readers:
+            spent[name] += statistics.median(run[name] for run in runs)
     return spent
+
+
+def table(name: str, pages: int, size: int, spent: dict[str, float]) -> None:
+    print(f"\n{name}: {pages} pages" + (f", {size / pages / 1000:.0f} kB on average" if size else ""))
+    for reader, total in spent.items():
+        share = f"{total / spent[YARDSTICK]:8.3f} of {YARDSTICK}" if YARDSTICK in spent else ""
+        print(f"  {reader:18}{1000 * total / pages:8.2f} ms a page{pages / total:8.0f} pages/s{share}")
+
+
+# where the time goes
+
+
+def parts(folders: list[str], limit: int) -> None:
+    """Own time by module of newsportal; what a module spends in libraries and built-ins counts as its own."""
+    pages = [page for folder in folders for page in islice(saved_pages(folder), limit) if not page.error]
+    best(pages[0])
+    plain = sum(seconds(best, page) for page in pages)
+    profile = cProfile.Profile(time.process_time)
+    for page in pages:
+        profile.runcall(best, page)
+    shares = by_module(pstats.Stats(profile))
+    whole = sum(shares.values())
+    print(
+        f"{len(pages)} pages, best: {1000 * plain / len(pages):.2f} ms a page; shares as the profiler sees them, which makes calls dearer"
+    )
+    for module, own in shares.most_common():
+        if own / whole >= 0.005:
+            print(f"  {module:44}{100 * own / whole:6.1f} %{1000 * plain * own / whole / len(pages):8.2f} ms")
+
+
+def by_module(stats: pstats.Stats) -> Counter[str]:
+    """A function outside newsportal hands its time to its callers, as much to each as it was called for, until they are ours."""
+    table = stats.stats  # type: ignore[attr-defined]
+    shares: Counter[str] = Counter()
+    for function, (_, _, own, _, callers) in table.items():
+        for module, share in owners(function, callers, table, 0).items():
+            shares[module] += own * share
+    return shares
+
+
+def owners(
+    function: tuple[str, int, str], callers: dict[tuple[str, int, str], tuple[float, ...]], table: dict, depth: int
+) -> dict[str, float]:
+    module = ours(function[0])
+    if module == SHARED:
+        module = f"{module}: {function[2].strip('<>')}"
+    if module or not callers or depth > 8:
+        return {module or "the rest": 1.0}
+    whole = sum(times[3] for times in callers.values()) or 1.0
+    found: Counter[str] = Counter()
+    for caller, times in callers.items():
+        if caller != function:
+            for name, share in owners(caller, table[caller][4], table, depth + 1).items():
+                found[name] += share * times[3] / whole
+    return dict(found) or {"the rest": 1.0}
+
+
+def ours(file: str) -> str | None:
+    _, found, module = file.partition("/newsportal/newsportal/") if "/newsportal/newsportal/" in file else file.rpartition("/newsportal/")
+    return module.removesuffix(".py") if found and module.endswith(".py") else None
+
+
+# memory
+
+
+def memory(folders: list[str], number: int) -> None:
+    """Reads the folders' pages again and again; the process should hold no more after the last thousand than after the first."""
+    pages = [page for folder in folders for page in saved_pages(folder) if not page.error]
+    held = []
+    for count in range(1, number + 1):
+        best(pages[count % len(pages)])
+        if count % 1000 == 0 or count == number:
+            gc.collect()
+            held.append(resident())
+            print(f"{count:7} pages  {held[-1]:7.1f} MB", flush=True)
+    print(f"from the first thousand to the last: {held[-1] - held[0]:+.1f} MB")
+
+
+def resident() -> float:
+    """Megabytes of memory that the process holds (Linux)."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * 4096 / 1e6
+
+
+# growth
+
+
+def growth(repeat: int) -> None:
+    """Made-up pages of every size: paragraphs of many lengths, links, tables, lists of other stories."""
+    print(f"{'MB':>6}{'parse ms':>10}{'best ms':>10}{'ms a MB':>10}")
+    best(SavedPage("warm", made_up(0.05)))
+    rates = []
+    for size in SIZES:
+        page = SavedPage("made up", made_up(size))
+        parsed = statistics.median(seconds(parse_only, page) for _ in range(repeat))
+        spent = statistics.median(seconds(best, page) for _ in range(repeat))
+        rates.append(1000 * spent / (len(page.body) / 1e6))
+        print(f"{len(page.body) / 1e6:6.2f}{1000 * parsed:10.1f}{1000 * spent:10.1f}{rates[-1]:10.1f}", flush=True)
+    print(f"a megabyte of the largest page costs {rates[-1] / rates[2]:.2f} times as much as one of {SIZES[2]} MB (linear: 1)")
+
+
+def made_up(size: float) -> bytes:
+    chance = random.Random(SEED)
+    parts = ["<html><head><title>滨海新线今晨通车_滨海网</title></head><body><h1>滨海新线今晨通车</h1><p>2024-03-05 08:30</p><div>"]
+    length = 0
+    for part in pieces(chance):
+        parts.append(part)
+        length += len(part.encode())
+        if length >= size * 1e6:
+            break
+    return "".join([*parts, "</div></body></html>"]).encode()
+
+
+def pieces(chance: random.Random) -> Iterator[str]:
+    letters = (
+        "的一是不了在人有我他这个们中来上大为和国地到以说时要就出会可也你对生能而子那得于着下自之年过发后作里用道行所然家种事成方多经么去"
+    )
+    while True:
+        text = "".join(chance.choices(letters, k=chance.randrange(5, 200)))
+        yield f"<p>{text}，{text[::-1]}。</p>"
+        kind = chance.randrange(40)
+        if kind == 0:
+            yield f"<ul>{''.join(f'<li><a href=/{n}.html>{text[:20]}</a></li>' for n in range(20))}</ul>"
+        elif kind == 1:
+            yield f"<table>{f'<tr><td>{text[:8]}</td><td>{chance.random():.2f}</td></tr>' * 12}</table>"
+        elif kind == 2:
+            yield f"<div class='box'><div><span>{text}</span><img src='/{text[:2]}.jpg' alt='{text[:9]}'></div></div>"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder")
-    parser.add_argument("--limit", type=int, default=100)
-    options = parser.parse_args()
-    pages = [page.body for page in islice(saved_pages(options.folder), options.limit) if not page.error]
-    readers: dict[str, Reader] = {"decode and parse": parse_only, **{name: ours(name) for name in EXTRACTORS}}
-    if find_spec(PEER):
-        readers[PEER] = peer()
-    spent = measure(readers, pages)
-    print(f"{len(pages)} pages, {sum(map(len, pages)) / len(pages) / 1000:.0f} kB on average")
-    for name, seconds in spent.items():
-        share = f"{seconds / spent[PEER]:8.2f} of {PEER}" if PEER in spent else ""
-        print(f"{name:18}{1000 * seconds / len(pages):8.2f} ms a page{share}")
+    parser.add_argument("folders", nargs="*", metavar="FOLDER")
+    parser.add_argument("--limit", type=int, default=100, help="pages of each folder")
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--parts", action="store_true")
+    parser.add_argument("--memory", action="store_true")
+    parser.add_argument("--pages", type=int, default=10_000, help="pages read by --memory")
+    parser.add_argument("--growth", action="store_true")
+    given = parser.parse_args()
+    if not given.folders and not given.growth:
+        parser.error("name a folder of saved pages")
+    if given.growth:
+        growth(given.repeat)
+    elif given.parts:
+        parts(given.folders, given.limit)
+    elif given.memory:
+        memory(given.folders, given.pages)
+    else:
+        compare(given.folders, given.limit, given.repeat)
 
 
 if __name__ == "__main__":
