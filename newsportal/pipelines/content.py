@@ -42,7 +42,7 @@ class ContentPipeline(Stage):
         try:
             met = await asyncio.to_thread(read, article)
             article, first = await self._turner.begin(article, met)
-            found = await self._turner.joined(article, first)
+            found = await self._turner.joined(article, first, met)
         except NotApplicable as why:
             await self.ledger.fail(article.link, why.reason)
             raise Left(f"{article.url}: {why}") from why
@@ -55,17 +55,17 @@ class ContentPipeline(Stage):
         document = dom.document(page)
         one = _read(document, replace(article.link, summary=None, content=None), page)
         rule = self._rules.get(article.source)
-        return one if rule is None else Read(_ruled(apply(rule, document, page.fetched), one.found), one.pager)
+        return one if rule is None else one._replace(found=_ruled(apply(rule, document, page.fetched), one.found))
 
 
 def read(article: Article) -> Read:
     """Extract an article's page, or what its feed carried. Raises ``NotApplicable``; ``no-title`` if neither page nor link has one."""
-    met = _page(article, article.page) if article.page else Read(_carried(article), Pager(()))
+    met = _page(article, article.page) if article.page else Read(article.url, _carried(article), Pager(()))
     if not (article.title or met.found.title or article.link.title):
         raise NotApplicable("no-title")
     if not (article.text or met.found.text):
         raise NotApplicable("no-body")
-    return Read(_ruled(article, met.found), met.pager)
+    return met._replace(found=_ruled(article, met.found))
 
 
 def _page(article: Article, page: Page) -> Read:
@@ -76,13 +76,13 @@ def _page(article: Article, page: Page) -> Read:
     except NotApplicable:
         if not article.link.content:
             raise
-        return Read(_carried(article), Pager(()))
+        return Read(article.url, _carried(article), Pager(()))
 
 
 def _read(document: dom.Document, link: Link, page: Page) -> Read:
     """One parse: the extraction and the pager read the same document. The pages of a thread are other people's posts."""
     pager = Pager((document.url,)) if is_thread(document.url) else find_pager(document)
-    return Read(extractor("best")(document, link, page.fetched), pager)
+    return Read(document.url, extractor("best")(document, link, page.fetched), pager)
 
 
 def _carried(article: Article) -> Extraction:

@@ -48,8 +48,9 @@ MAX_SECONDS = 300.0
 
 
 class Read(NamedTuple):
-    """What one page gave, of one parse: the article on it, and where its other pages are."""
+    """What one page gave, of one parse: the address that answered, the article on it, and where its other pages are."""
 
+    url: str
     found: Extraction
     pager: Pager
 
@@ -141,7 +142,7 @@ class Turner:
         if url is None or not askable(url) or identity(url) == identity(article.url):
             return article, met
         if await asyncio.to_thread(self._ledger.known.known, [identity(url)]):
-            return replace(article, url=url), Read(met.found, Pager((url,)))  # the next stage finds it known
+            return replace(article, url=url), Read(url, met.found, Pager((url,)))  # the next stage finds it known
         try:
             page = await self._fetch(url, article)
             first = replace(_unread(article), url=page.url, page=page, fetched=page.fetched)
@@ -151,8 +152,11 @@ class Turner:
             return article, met
         return (first, found) if found.pager.next is not None else (article, met)
 
-    async def joined(self, article: Article, first: Read) -> Extraction:
-        """The article over all pages that can be had. Never raises for a page that cannot; raises :class:`Interrupted`."""
+    async def joined(self, article: Article, first: Read, met: Read) -> Extraction:
+        """The article over all pages that can be had; ``met`` is the page that a list named, which need not be asked for again.
+
+        Never raises for a page that cannot be had; raises :class:`Interrupted`.
+        """
         if first.pager.next is None:
             return first.found
         whole = await self._whole(article, first)
@@ -168,27 +172,24 @@ class Turner:
             seen.add(identity(url))
             self._ledger.known.claim(identity(url))  # a list page may name it as well
             try:
-                page, found = await self._turned(article, url, read, seen)
+                turned = met if identity(url) == identity(met.url) else await self._turned(article, url, seen)
+                _prove(turned, read)
             except (Missing, NotApplicable) as why:
                 self._note(article, why.reason)
                 break
-            seen.add(identity(page.url))
-            urls += dict.fromkeys((url, page.url))
-            read.append(found)
+            seen.add(identity(turned.url))
+            urls += dict.fromkeys((url, turned.url))
+            read.append(turned)
         if len(read) == 1:
             return first.found
         return replace(joining.join([one.found for one in read], urls), pages=tuple(urls))
 
-    async def _turned(self, article: Article, url: str, read: list[Read], seen: set[str]) -> tuple[Page, Read]:
-        """The page at ``url``. Raises :class:`Missing` and ``NotApplicable``, also for what is no further page."""
+    async def _turned(self, article: Article, url: str, seen: set[str]) -> Read:
+        """The page at ``url``. Raises :class:`Missing`, and ``NotApplicable`` also for a redirect to somewhere else."""
         page = await self._fetch(url, article)
         if identity(page.url) != identity(url) and (identity(page.url) in seen or is_front_page(page.url)):
             raise NotApplicable("elsewhere", f"{url} leads to {page.url}")
-        found = await asyncio.to_thread(self._read, article, page)
-        reason = joining.why_not([one.found for one in read], found.found)
-        if reason is not None:
-            raise NotApplicable(reason, url)
-        return page, found
+        return await asyncio.to_thread(self._read, article, page)
 
     async def _whole(self, article: Article, first: Read) -> Extraction | None:
         """The article as its page for all pages has it, if there is one that keeps its word."""
@@ -215,6 +216,13 @@ class Turner:
 
 EXPECTED = frozenset(("repeats", "elsewhere", "no-text", "comments"))
 """Ends of pagers that lose nothing of an article."""
+
+
+def _prove(page: Read, read: list[Read]) -> None:
+    """Raises ``NotApplicable`` for what is no further page of the article read so far."""
+    reason = joining.why_not([one.found for one in read], page.found)
+    if reason is not None:
+        raise NotApplicable(reason, page.url)
 
 
 def _following(read: list[Read], seen: set[str]) -> str | None:

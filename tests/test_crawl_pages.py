@@ -1,0 +1,210 @@
+"""Articles of several pages through a whole crawl: real HTTP on loopback, robots.txt, faults, circles, archive and replay."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from newsportal.storage import open_store
+from newsportal.storage.base import StoredArticle
+
+pytestmark = pytest.mark.slow
+
+ROBOTS = "User-agent: *\nDisallow: /2026/0312/830105_2.html\n"
+TOPICS = {
+    830101: "全部三页都在",
+    830102: "第二页不见了",
+    830103: "第三页坏了",
+    830104: "页码转成圆圈",
+    830105: "第二页不许看",
+    830106: "末页说了又说",
+    830107: "列表先说第二页",
+    830108: "第二页慢慢来",
+    830109: "第二页回到首页",
+    830110: "单页就是全文",
+}
+SLOW = 2.0
+"""Seconds; more than all the other answers take together."""
+
+
+def said(number: int, page: int) -> str:
+    words = "山间古镇的石板路昨天重新铺好，编号{}的石头是镇上老人自己挑的，走了六十年的路终于不再积水，第{}页的人都这么说。"
+    return "".join(f"<p>{words.format(number * 100 + page * 10 + line, page)}</p>" for line in range(3))
+
+
+def path(number: int, page: int) -> str:
+    return f"/2026/0312/{number}{f'_{page}' if page > 1 else ''}.html"
+
+
+def html(number: int, page: int, last: int = 3, pager: str | None = None) -> str:
+    row = " ".join(f"<b>{n}</b>" if n == page else f'<a href="{path(number, n)}">{n}</a>' for n in range(1, last + 1))
+    following = f' <a href="{path(number, page + 1)}">下一页</a>' if page < last else ""
+    title = f"古镇修路：{TOPICS[number]}{f'（第{page}页）' if page > 1 else ''}"
+    return (
+        f"<html><head><meta charset=utf-8><title>{title}</title></head><body><h1>{title}</h1><p>2026-03-12 08:30</p>"
+        f"<div class=text>{said(number, page)}</div><div class=pages>{row + following if pager is None else pager}</div></body></html>"
+    )
+
+
+def built() -> dict[str, str]:
+    pages = {path(number, page): html(number, page) for number in TOPICS for page in (1, 2, 3)}
+    del pages[path(830102, 2)]
+    for page in (1, 2, 3):
+        pages[path(830104, page)] = html(830104, page, pager=f'<a href="{path(830104, page % 3 + 1)}">下一页</a>')
+    pages[path(830106, 3)] = html(830106, 2, last=99).replace("（第2页）", "（第3页）")
+    pages[path(830110, 1)] = pages[path(830110, 1)].replace("</body>", '<a href="/2026/0312/830110_all.html">单页阅读</a></body>')
+    pages["/2026/0312/830110_all.html"] = html(830110, 1, pager="").replace("</div>", said(830110, 2) + said(830110, 3) + "</div>", 1)
+    names = [path(number, 2 if number == 830107 else 1) for number in TOPICS]
+    listed = "".join(
+        f'<li><a href="{name}">古镇修路：{title}</a> 2026-03-12</li>' for name, title in zip(names, TOPICS.values(), strict=True)
+    )
+    front = f"<html><head><meta charset=utf-8><title>河东新闻</title></head><body><h1>河东新闻</h1><ul>{listed}</ul></body></html>"
+    return pages | {"/": front, "/robots.txt": ROBOTS}
+
+
+@dataclass
+class Town:
+    """The server. ``asked`` lists the paths asked for."""
+
+    port: int = 0
+    asked: list[str] = field(default_factory=list)
+    pages: dict[str, str] = field(default_factory=built)
+
+
+@pytest.fixture(scope="module")
+def town() -> Iterator[Town]:
+    found = Town()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            found.asked.append(self.path)
+            if self.path == path(830108, 2):
+                time.sleep(SLOW)
+            moved = self.path == path(830109, 2)
+            body = found.pages.get(self.path, "").encode()
+            self.send_response(302 if moved else 500 if self.path == path(830103, 3) else 200 if body else 404)
+            if moved:
+                self.send_header("Location", "/")
+            self.send_header("Content-Type", "text/plain" if self.path == "/robots.txt" else "text/html; charset=utf-8")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        found.port = server.server_port
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield found
+        server.shutdown()
+
+
+def crawl(folder: Path, town: Town, *options: str) -> dict[str, Any]:
+    address = f"http://127.0.0.1:{town.port}/"
+    sources = folder / "sources.yaml"
+    sources.write_text(
+        "version: 1\nstore: sqlite:///news.db\npoliteness: {delay: 0, allow_private: [127.0.0.1]}\n"
+        f"regions:\n  - {{name: 河东, prefix: '{address}', seeds: ['{address}']}}\n",
+        "utf-8",
+    )
+    command = [sys.executable, "-m", "newsportal", "crawl", "--json", "--sources", str(sources), *options]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "Traceback" not in done.stderr, done.stderr[-3000:]
+    report: dict[str, Any] = json.loads(done.stdout)
+    return report
+
+
+def articles(folder: Path) -> dict[str, StoredArticle]:
+    with closing(open_store(f"sqlite:///{folder}/news.db")) as store:
+        return {article.title.partition("：")[2]: article for article in store.all_articles()}
+
+
+@dataclass(frozen=True)
+class Crawled:
+    report: dict[str, Any]
+    articles: dict[str, StoredArticle]
+    asked: list[str]
+    folder: Path
+
+
+@pytest.fixture(scope="module")
+def crawled(town: Town, tmp_path_factory: pytest.TempPathFactory) -> Crawled:
+    folder = tmp_path_factory.mktemp("pages")
+    report = crawl(folder, town, "--archive", str(folder / "crawl.warc.gz"))
+    return Crawled(report, articles(folder), list(town.asked), folder)
+
+
+def pages_in(article: StoredArticle) -> list[str]:
+    """The pages' digits, in the order of the text, as often as they stand there."""
+    return [line.partition("编号")[2][6] for line in article.text.split("\n") if line.partition("编号")[2][7:8] == "0"]
+
+
+def test_every_article_is_stored_once_under_its_plain_title(crawled: Crawled) -> None:
+    assert sorted(crawled.articles) == sorted(TOPICS.values())
+    assert crawled.report["total"]["stored"] == len(TOPICS)
+    assert crawled.report["total"]["failed"] == {}
+
+
+@pytest.mark.parametrize(
+    ("topic", "pages"),
+    [
+        ("全部三页都在", "123"),
+        ("第二页不见了", "1"),
+        ("第三页坏了", "12"),
+        ("页码转成圆圈", "123"),
+        ("第二页不许看", "1"),
+        ("末页说了又说", "12"),
+        ("列表先说第二页", "123"),
+        ("第二页慢慢来", "123"),
+        ("第二页回到首页", "1"),
+        ("单页就是全文", "123"),
+    ],
+)
+def test_the_pages_that_can_be_had_stand_in_order(crawled: Crawled, topic: str, pages: str) -> None:
+    assert "".join(pages_in(crawled.articles[topic])) == pages
+
+
+def test_what_robots_txt_forbids_is_not_asked_for_and_nothing_twice(crawled: Crawled) -> None:
+    assert path(830105, 2) not in crawled.asked
+    once = [name for name in crawled.asked if name.startswith("/2026") and name != path(830103, 3)]
+    assert len(once) == len(set(once)), "each page is asked for once; 500 is retried"
+    assert path(830110, 2) not in crawled.asked, "the whole stood on one page"
+
+
+def test_what_could_not_be_had_is_said(crawled: Crawled) -> None:
+    notes = {note for row in crawled.report["sources"] for note in row["notes"]}
+    assert {f"further pages of some articles cannot be had ({reason})" for reason in ("http-404", "http-500", "robots")} == notes
+
+
+def test_a_second_crawl_knows_every_page(crawled: Crawled, town: Town) -> None:
+    town.asked.clear()
+    front = town.pages["/"]
+    town.pages["/"] = front.replace(path(830101, 1), path(830101, 3))
+    try:
+        total = crawl(crawled.folder, town)["total"]
+    finally:
+        town.pages["/"] = front
+    assert (total["stored"], total["folded"], total["new"]) == (0, 0, 0)
+    assert [name for name in town.asked if name.startswith("/2026")] == []
+
+
+def test_a_replay_joins_the_same(crawled: Crawled, town: Town, tmp_path: Path) -> None:
+    town.asked.clear()
+    crawl(tmp_path, town, "--replay", str(crawled.folder / "crawl.warc.gz"))
+    assert town.asked == []
+    assert {title: article.text for title, article in articles(tmp_path).items()} == {
+        title: article.text for title, article in crawled.articles.items()
+    }
