@@ -40,6 +40,16 @@ class Metadata:
                 return value.strip()
         return None
 
+    def article_image(self) -> str | None:
+        """The address of the JSON-LD article's ``image``: a text, an object with ``url``, or a list of these."""
+        for thing in self.things:
+            value = thing.get("image")
+            value = value[0] if isinstance(value, list) and value else value
+            value = value.get("url") or value.get("contentUrl") if isinstance(value, dict) else value
+            if isinstance(value, str) and value.strip():
+                return value.strip()
+        return None
+
     def people(self, key: str) -> tuple[str, ...]:
         """The names under ``key`` of the JSON-LD article (``author``), without those of organisations."""
         return self._named(key, organisations=False)
