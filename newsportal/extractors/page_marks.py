@@ -65,7 +65,7 @@ def places(url: str) -> tuple[Place, ...]:
     if match and int(match["number"]) <= MAX_PAGE:
         form = f"{parts.query[: match.start('number')]}{{}}{parts.query[match.end('number') :]}"
         found.append(Place(f"{host}{bare}{asked}", int(match["number"]), f"{origin}{parts.path}?{form}"))
-    return tuple(place for place in found if place.stem != host)  # the pages of a front page are those of a list
+    return tuple(place for place in found if host and place.stem != host)  # the pages of a front page are those of a list
 
 
 def _asked(query: str, mark: re.Match[str] | None) -> str:

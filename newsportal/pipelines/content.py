@@ -12,10 +12,11 @@ from newsportal.errors import NotApplicable
 from newsportal.extractors import extractor, fragment
 from newsportal.extractors.pagination import Pager, find_pager, is_thread
 from newsportal.extractors.rule import apply
+from newsportal.extractors.turning import Read, is_front_page
 from newsportal.frontier.ledger import ledger_of
 from newsportal.items import Article, Extraction, Link, Page
 from newsportal.pipelines.base import Left, Stage
-from newsportal.pipelines.turning import Downloads, Fetch, Interrupted, Read, Turner, is_front_page, offline
+from newsportal.pipelines.turning import Downloads, Fetch, Interrupted, Turner, offline
 from newsportal.text import clean
 
 if TYPE_CHECKING:

@@ -1,19 +1,17 @@
 """Further pages of an article, fetched through the crawl's own downloader: robots.txt, the egress guard, delays, the archive and
 replay hold for them as for every page.
 
-Decided purely elsewhere: what comes next (:mod:`newsportal.extractors.pagination`), and whether a page is a further one
-(:mod:`newsportal.extractors.joining`). Whatever ends the turning, the article is kept with the pages that came.
+What comes next and what is worth joining is decided in :mod:`newsportal.extractors.turning`. Whatever ends the turning, the article is
+kept with the pages that came.
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from time import monotonic
-from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from scrapy import Request
 from scrapy.exceptions import (
@@ -28,8 +26,8 @@ from scrapy.http.request import NO_CALLBACK
 
 from newsportal.dedup.canonical import identity
 from newsportal.errors import EgressDenied, NotApplicable
-from newsportal.extractors import joining
 from newsportal.extractors.pagination import Pager
+from newsportal.extractors.turning import EXPECTED, Read, Turning
 from newsportal.frontier.ledger import askable, utcnow
 from newsportal.items import Article, Extraction, Link, Page
 
@@ -38,21 +36,8 @@ if TYPE_CHECKING:
 
     from newsportal.frontier.ledger import Ledger
 
-logger = logging.getLogger(__name__)
-
-MAX_PAGES = 30
-"""Pages of one article that are fetched. Written articles known have at most 12; longer pagers are those of photo stories and traps."""
-
 MAX_SECONDS = 300.0
 """After so long no further page is asked for: a host with a long Crawl-delay would hold an article, and the end of a crawl, for hours."""
-
-
-class Read(NamedTuple):
-    """What one page gave, of one parse: the address that answered, the article on it, and where its other pages are."""
-
-    url: str
-    found: Extraction
-    pager: Pager
 
 
 class Missing(Exception):
@@ -157,55 +142,28 @@ class Turner:
 
         Never raises for a page that cannot be had; raises :class:`Interrupted`.
         """
-        if first.pager.next is None:
-            return first.found
-        whole = await self._whole(article, first)
-        if whole is not None:
-            return whole
-        read, urls = [first], [article.url]
-        seen = {identity(article.url)}
-        began = monotonic()
-        while (url := _following(read, seen)) is not None:
-            if len(read) >= MAX_PAGES or monotonic() - began > MAX_SECONDS:
-                self._note(article, "too-many")
+        turning, began = Turning(first, identity), monotonic()
+        while (url := turning.wanted()) is not None:
+            if monotonic() - began > MAX_SECONDS:
+                turning.end("too-slow")
                 break
-            seen.add(identity(url))
             self._ledger.known.claim(identity(url))  # a list page may name it as well
             try:
-                turned = met if identity(url) == identity(met.url) else await self._turned(article, url, seen)
-                _prove(turned, read)
+                turning.take(met if identity(url) == identity(met.url) else await self._turned(article, url, turning))
             except (Missing, NotApplicable) as why:
-                self._note(article, why.reason)
-                break
-            seen.add(identity(turned.url))
-            urls += dict.fromkeys((url, turned.url))
-            read.append(turned)
-        if len(read) == 1:
-            return first.found
-        return replace(joining.join([one.found for one in read], urls), pages=tuple(urls))
+                turning.lose(why.reason)
+        for reason in turning.ends:
+            self._note(article, reason)
+        return turning.result()
 
-    async def _turned(self, article: Article, url: str, seen: set[str]) -> Read:
-        """The page at ``url``. Raises :class:`Missing`, and ``NotApplicable`` also for a redirect to somewhere else."""
+    async def _turned(self, article: Article, url: str, turning: Turning) -> Read:
+        """The page at ``url``. Raises :class:`Missing`, and ``NotApplicable`` for a page without text, or a redirect to somewhere else."""
+        if not askable(url):
+            raise Missing("bad-address")
         page = await self._fetch(url, article)
-        if identity(page.url) != identity(url) and (identity(page.url) in seen or is_front_page(page.url)):
+        if turning.strays(page.url):
             raise NotApplicable("elsewhere", f"{url} leads to {page.url}")
         return await asyncio.to_thread(self._read, article, page)
-
-    async def _whole(self, article: Article, first: Read) -> Extraction | None:
-        """The article as its page for all pages has it, if there is one that keeps its word."""
-        url = first.pager.whole
-        if url is None or not askable(url):
-            return None
-        try:
-            page = await self._fetch(url, article)
-            found = (await asyncio.to_thread(self._read, article, page)).found
-        except (Missing, NotApplicable) as why:
-            logger.debug("%s: no whole article at %s: %s", article.url, url, why.reason)
-            return None
-        if not joining.is_whole(first.found, found):
-            return None
-        self._ledger.count(article.source, "pages-whole")
-        return joining.as_whole(first.found, found, (*first.pager.pages, url))
 
     def _note(self, article: Article, reason: str) -> None:
         """Why no further page was joined: the ends that every pager has are counted, what failed is said in the report."""
@@ -214,32 +172,6 @@ class Turner:
             self._ledger.note(article.source, f"further pages of some articles cannot be had ({reason})")
 
 
-EXPECTED = frozenset(("repeats", "elsewhere", "no-text", "comments"))
-"""Ends of pagers that lose nothing of an article."""
-
-
-def _prove(page: Read, read: list[Read]) -> None:
-    """Raises ``NotApplicable`` for what is no further page of the article read so far."""
-    reason = joining.why_not([one.found for one in read], page.found)
-    if reason is not None:
-        raise NotApplicable(reason, page.url)
-
-
-def _following(read: list[Read], seen: set[str]) -> str | None:
-    """The page after the last one read: what it says itself; where it has no pager, what the first page knew."""
-    last = read[-1].pager
-    named: Sequence[str] = [last.next] if last.next else []
-    if not named and last.first is None:
-        named = read[0].pager.pages[len(read) : len(read) + 1]
-    return next((url for url in named if identity(url) not in seen and askable(url)), None)
-
-
 def _unread(article: Article) -> Article:
     """Without what the wrapper read on another page."""
     return replace(article, title=None, text=None, html=None, published=None, author=None, algorithm=None)
-
-
-def is_front_page(url: str) -> bool:
-    """Whether ``url`` is a host's front page: dead links are sent there, and feeds without addresses of their own point at it."""
-    parts = urlsplit(url)
-    return parts.path in ("", "/") and not parts.query

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from newsportal.dedup.canonical import identity
+from newsportal.extractors.turning import MAX_PAGES
 from newsportal.frontier.ledger import Ledger
 from newsportal.items import Article, Link, Page
 from newsportal.pipelines import turning
@@ -139,8 +140,8 @@ def test_pagers_that_lie_end(ledger: Ledger, served: Web, pages: list[int], aske
 
 def test_a_pager_without_end_is_cut_and_noted(ledger: Ledger) -> None:
     served = chain(100, lambda number: number + 1)
-    assert len(pages_of(read(ledger, served), 101)) == turning.MAX_PAGES
-    assert len(served.asked) == turning.MAX_PAGES - 1
+    assert len(pages_of(read(ledger, served), 101)) == MAX_PAGES
+    assert len(served.asked) == MAX_PAGES - 1
     assert "too-many" in notes(ledger)[0]
 
 

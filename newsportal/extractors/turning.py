@@ -1,0 +1,124 @@
+"""Turning the pages of an article, decided purely: which address to ask for next, what an answer is worth, when to end.
+
+Whoever fetches (the crawl, a command) drives it::
+
+    turning = Turning(first, same=identity)
+    while (url := turning.wanted()) is not None:
+        try:
+            turning.take(read(fetch(url)))
+        except NotApplicable as why:
+            turning.lose(why.reason)
+    article = turning.result()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final, NamedTuple
+from urllib.parse import urlsplit
+
+from newsportal.extractors import joining
+from newsportal.extractors.pagination import Pager
+from newsportal.items import Extraction
+
+MAX_PAGES: Final = 30
+"""Pages of one article that are asked for. Written articles known have at most 12; longer pagers are those of photo stories and traps."""
+
+EXPECTED: Final = frozenset(("repeats", "elsewhere", "no-text", "comments"))
+"""Ends of a pager that lose nothing of an article."""
+
+
+class Read(NamedTuple):
+    """What one page gave, of one parse: the address that answered, the article on it, and where its other pages are."""
+
+    url: str
+    found: Extraction
+    pager: Pager
+
+
+class Turning:
+    """The way through one article's pages. ``same`` gives two addresses of one page the same name.
+
+    ``ends`` says why it ended, in slugs; empty where the pager just ended.
+    """
+
+    def __init__(self, first: Read, same: Callable[[str], str]) -> None:
+        self.ends: list[str] = []
+        self._same = same
+        self._read = [first]
+        self._urls = [first.url]
+        self._seen = {same(first.url)}
+        self._whole = first.pager.whole if first.pager.next else None
+        self._at_once: Extraction | None = None
+        self._asked: str | None = None
+        self._over = first.pager.next is None
+
+    def wanted(self) -> str | None:
+        """The address to ask for; ``None`` when the article has all it can have."""
+        if self._over:
+            return None
+        self._asked = self._whole or self._following()
+        if self._asked is not None and len(self._read) >= MAX_PAGES:
+            self.end("too-many")
+            return None
+        return self._asked
+
+    def strays(self, url: str) -> bool:
+        """Whether an answer that came from ``url``, after redirects, is not worth reading."""
+        asked = self._asked or url
+        return self._same(url) != self._same(asked) and (self._same(url) in self._seen or is_front_page(url))
+
+    def take(self, page: Read) -> None:
+        """The page that was wanted has come."""
+        if self._whole is not None:
+            self._take_whole(page)
+            return
+        reason = "elsewhere" if self.strays(page.url) else joining.why_not([one.found for one in self._read], page.found)
+        if reason is not None:
+            self.end(reason)
+            return
+        asked = self._asked or page.url
+        self._seen |= {self._same(asked), self._same(page.url)}
+        self._urls += dict.fromkeys((asked, page.url))
+        self._read.append(page)
+
+    def lose(self, reason: str) -> None:
+        """The page that was wanted cannot be had, or is none. Without the page that holds all, the pages are turned one by one."""
+        if self._whole is not None:
+            self._whole = None
+        else:
+            self.end(reason)
+
+    def end(self, reason: str) -> None:
+        """No more pages, for this reason."""
+        self.ends.append(reason)
+        self._over = True
+
+    def result(self) -> Extraction:
+        """The article of the pages that came; its ``pages`` are their addresses, none if it is one page alone."""
+        if self._at_once is not None:
+            return self._at_once
+        if len(self._read) == 1:
+            return self._read[0].found
+        return replace(joining.join([one.found for one in self._read], self._urls), pages=tuple(self._urls))
+
+    def _take_whole(self, page: Read) -> None:
+        first, whole, self._whole = self._read[0], self._whole, None
+        if whole is not None and joining.is_whole(first.found, page.found):
+            self._at_once = joining.as_whole(first.found, page.found, (*first.pager.pages, whole))
+            self._over = True
+
+    def _following(self) -> str | None:
+        """The page after the last one read: what it says itself; where it has no pager, what the first page knew."""
+        last = self._read[-1].pager
+        url = last.next
+        if url is None and last.first is None:
+            url = next(iter(self._read[0].pager.pages[len(self._read) : len(self._read) + 1]), None)
+        return url if url is not None and self._same(url) not in self._seen else None
+
+
+def is_front_page(url: str) -> bool:
+    """Whether ``url`` is a host's front page: dead links are sent there, and feeds without addresses of their own point at it."""
+    parts = urlsplit(url)
+    return parts.path in ("", "/") and not parts.query
