@@ -20,6 +20,11 @@ Extract = Callable[[Document, Link | None, datetime], Extraction]
 EXTRACTORS: Final[dict[str, str]] = {
     "best": "best:extract",
     "cevc": "cevc:extract",
+    "cetd": "cetd:extract",
+    "cetd_threshold": "cetd:extract_with_threshold",
+    "cepr": "cepr:extract",
+    "cetr": "cetr:extract",
+    "table_stats": "table_stats:extract",
     "summary_anchor": "summary_anchor:SummaryAnchor",
     "url_tree": "url_tree:UrlTree",
 }
