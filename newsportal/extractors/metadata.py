@@ -1,4 +1,4 @@
-"""What a page says about itself to machines: ``meta`` elements, JSON-LD, ``link rel``, ``html lang``."""
+"""What a page says about itself to machines: ``meta`` elements, JSON-LD, microdata, ``link rel``, ``html lang``."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from newsportal import dom
+from newsportal.extractors.microdata import microdata_articles
 from newsportal.text import clean
 
 ARTICLE_TYPES: Final = re.compile(r"Article|BlogPosting|Report|LiveBlogPosting|WebPage$")
@@ -20,8 +21,8 @@ MAX_OBJECTS: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """``names``: the first content of every ``meta`` by its lower-case name, property or itemprop; ``things``: JSON-LD of articles;
-    ``known``: what else JSON-LD names, by its ``@id``."""
+    """``names``: the first content of every ``meta`` by its lower-case name, property or itemprop; ``things``: JSON-LD of articles,
+    then their microdata; ``known``: what else JSON-LD names (people, pictures), by its ``@id``."""
 
     names: Mapping[str, str] = field(default_factory=dict)
     things: tuple[Mapping[str, Any], ...] = ()
@@ -41,11 +42,12 @@ class Metadata:
         return None
 
     def article_image(self) -> str | None:
-        """The address of the JSON-LD article's ``image``: a text, an object with ``url``, or a list of these."""
+        """The address of the JSON-LD article's ``image``: a text, an object with ``url``, an ``@id``, or a list of these."""
         for thing in self.things:
-            value = thing.get("image")
-            value = value[0] if isinstance(value, list) and value else value
-            value = value.get("url") or value.get("contentUrl") if isinstance(value, dict) else value
+            value = _first(thing.get("image"))
+            if isinstance(value, dict):
+                value = value if "url" in value or "contentUrl" in value else self.known.get(str(value.get("@id")), value)
+                value = _first(value.get("url") or value.get("contentUrl"))
             if isinstance(value, str) and value.strip():
                 return value.strip()
         return None
@@ -102,8 +104,9 @@ def read_metadata(document: dom.Document) -> Metadata:
             for thing in _objects(node.text or ""):
                 if ARTICLE_TYPES.search(_type(thing)):
                     things.append(thing)
-                elif "name" in thing and "@id" in thing:
+                elif "@id" in thing and ("name" in thing or "url" in thing):
                     known.setdefault(str(thing["@id"]), thing)
+    things.extend(microdata_articles(document))
     things.sort(key=lambda thing: _type(thing).endswith("WebPage"))
     return Metadata(names, tuple(things), known, canonical, root.get("lang") or root.get("xml:lang") or names.get("content-language"))
 
@@ -113,11 +116,29 @@ def _type(thing: Mapping[str, Any]) -> str:
     return str(kind[0]) if isinstance(kind, list) and kind else str(kind)
 
 
+def _first(value: Any) -> Any:
+    return value[0] if isinstance(value, list) and value else value
+
+
+_WRAPPING = re.compile(r"^\s*(?:<!--|/\*.*?\*/|//<!\[CDATA\[)|(?:-->|//\]\]>)\s*$")
+_COMMENT = re.compile(r"(?m)(?:^|(?<=[,{\[]))[ \t]*//[^\n]*$")
+_LAST_COMMA = re.compile(r",(?=\s*[\]}])")
+
+
+def _parsed(text: str) -> Any:
+    """JSON as pages write it: in a comment, with line feeds in texts; at a second try without line comments and commas before a bracket."""
+    text = _WRAPPING.sub("", text.strip().rstrip(";"))
+    try:
+        return json.loads(text, strict=False)
+    except ValueError:
+        return json.loads(_LAST_COMMA.sub("", _COMMENT.sub("", text)), strict=False)
+
+
 def _objects(text: str) -> Iterator[Mapping[str, Any]]:
     if len(text) > MAX_JSON:
         return
     try:
-        found = json.loads(re.sub(r"^\s*(?:<!--|/\*.*?\*/|//<!\[CDATA\[)|(?:-->|//\]\]>)\s*$", "", text.strip().rstrip(";")), strict=False)
+        found = _parsed(text)
     except (ValueError, RecursionError):
         return
     waiting, seen = [found], 0
