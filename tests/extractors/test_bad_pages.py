@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -28,8 +29,11 @@ SENTENCE: Final = "今天早上六点，滨海新线的首班列车从东站出�
 TRADITIONAL: Final = "今天早上六點，濱海新線的首班列車從東站出發，車廂裡坐滿了趕早的市民，他們說這是一個好消息。"
 LINK: Final = Link("https://a.example/1", "test", title="滨海新线今晨通车", summary=SENTENCE)
 
+SIBLING: Final = "https://a.example/2"
+"""Another page of the site, for those who learn."""
+
 TIMES: Final = 60
-"""How many times the parsing of a page its reading may take: the slowest on usual pages takes 15 times, and machines are busy."""
+"""How many times the parsing of a page its reading may take: the slowest here takes 25 times, and machines are busy."""
 
 PARSING_FLOOR: Final = 0.25
 """Seconds taken for parsing where it took less: what every reading needs at the least, on a slow machine."""
@@ -96,7 +100,8 @@ def main(algorithm: str, name: str) -> None:
     run = extractor(algorithm)
     fresh = dom.document(Page(LINK.url, body, NOW))
     if isinstance(run, Learner):
-        run.learn(fresh, LINK, NOW)
+        for url in (LINK.url, SIBLING):
+            run.learn(dom.document(Page(url, body, NOW)), replace(LINK, url=url), NOW)
     started = time.process_time()
     try:
         answer = f"{len(run(fresh, LINK, NOW).text or '')} characters"
