@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from newsportal import dom
-from newsportal.commands import jsonl, templates
+from newsportal.commands import jsonl, templates, turned
 from newsportal.commands.pages import SavedPage, addresses, saved_pages
 from newsportal.errors import NewsportalError
 from newsportal.extractors import EXTRACTORS, Extract, Keeper, Learner, extractor
@@ -38,7 +39,7 @@ def extract(
         Path | None, typer.Option("--library", help="The file where an algorithm that learns templates (url_tree) keeps them.")
     ] = None,
 ) -> None:
-    """Read the article of a page: title, text, date, author, pictures. One JSON line a page.
+    """Read the article of a page: title, text, date, author, pictures. One JSON line a page; an address is read over all its pages.
 
     A page that gives no article has a line with "error", and the run goes on.
     """
@@ -65,7 +66,7 @@ def answers(source: str, url: str | None, algorithm: str, run: Extract) -> Itera
     now = datetime.now(UTC)
     if source.startswith(("http://", "https://")):
         page = _fetched(source)
-        yield {"id": source, **_answer(page, None, algorithm, run)}
+        yield {"id": source, **_answer(page, None, algorithm, partial(turned.joined, run, _fetched))}
         return
     if isinstance(run, Learner) and url is None and Path(source).is_dir():
         learn(source, run, now)
@@ -73,7 +74,7 @@ def answers(source: str, url: str | None, algorithm: str, run: Extract) -> Itera
         if saved.error is not None:
             yield _failure(saved.id, saved.url or url, algorithm, saved.error)
             continue
-        yield {"id": saved.id, **_answer(*_page(saved, url, now), algorithm, run)}
+        yield {"id": saved.id, **_answer(*_page(saved, url, now), algorithm, partial(turned.alone, run))}
 
 
 def learn(folder: str, run: Learner, now: datetime) -> None:
@@ -109,10 +110,10 @@ def _watched(pages: Iterable[SavedPage], doing: str) -> Iterable[SavedPage]:
     return track(pages, description=doing, console=Console(stderr=True), transient=True)
 
 
-def _answer(page: Page, link: Link | None, algorithm: str, run: Extract) -> dict[str, Any]:
+def _answer(page: Page, link: Link | None, algorithm: str, read: Callable[[Page, Link | None], Extraction]) -> dict[str, Any]:
     url = None if page.url == NOWHERE else page.url
     try:
-        found = run(dom.document(page), link, page.fetched)
+        found = read(page, link)
     except NewsportalError as error:
         return _failure(None, url, algorithm, str(error))
     except Exception as error:  # noqa: BLE001  one page that breaks the reader must not end the run; the line says so

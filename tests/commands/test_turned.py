@@ -1,0 +1,87 @@
+"""An address is read over all its pages; a saved page says which further ones there are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+
+from newsportal.commands import turned
+from newsportal.errors import FetchFailed, NotApplicable
+from newsportal.extractors import extractor
+from newsportal.extractors.turning import MAX_PAGES
+from newsportal.items import Page
+
+URL = "https://a.example/2026/830115{}.html"
+
+
+def address(number: int) -> str:
+    return URL.format("" if number == 1 else f"_{number}")
+
+
+def page(number: int, last: int, url: str | None = None) -> Page:
+    text = "".join(
+        f"<p>山间古镇的石板路昨天重新铺好，编号{number}{line}的石头是镇上老人自己挑的，走了六十年的路终于不再积水。</p>" for line in (7, 8)
+    )
+    row = " ".join(f'<a href="{address(n)}">{n}</a>' for n in range(1, last + 1) if n != number)
+    html = f"<meta charset=utf-8><title>古镇修路</title><h1>古镇修路</h1><div>{text}</div><p>{row}</p>"
+    return Page(url or address(number), html.encode(), datetime(2026, 3, 12, tzinfo=UTC))
+
+
+@pytest.fixture(autouse=True)
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turned, "DELAY", 0.0)
+
+
+def numbers(text: str | None) -> list[str]:
+    return [line.partition("编号")[2].partition("7的")[0] for line in (text or "").split("\n") if "7的" in line]
+
+
+def from_web(last: int, failing: int = 0) -> Callable[[str], Page]:
+    def fetch(url: str) -> Page:
+        number = int(url.rpartition("_")[2].removesuffix(".html"))
+        if number == failing:
+            raise FetchFailed(url, "timeout")
+        return page(number, last)
+
+    return fetch
+
+
+def test_all_pages_of_an_address() -> None:
+    found = turned.joined(extractor("best"), from_web(4), page(1, 4), None)
+    assert numbers(found.text) == ["1", "2", "3", "4"]
+    assert found.pages == tuple(map(address, range(1, 5)))
+
+
+@pytest.mark.parametrize("algorithm", ["best", "cevc"])
+def test_a_page_that_fails_ends_it(algorithm: str) -> None:
+    assert numbers(turned.joined(extractor(algorithm), from_web(4, failing=3), page(1, 4), None).text) == ["1", "2"]
+
+
+def test_no_more_than_so_many() -> None:
+    asked: list[str] = []
+
+    def fetch(url: str) -> Page:
+        asked.append(url)
+        return page(len(asked) + 1, 99)
+
+    turned.joined(extractor("best"), fetch, page(1, 99), None)
+    assert len(asked) == MAX_PAGES - 1
+
+
+def test_a_saved_page_names_its_further_pages() -> None:
+    assert turned.alone(extractor("best"), page(1, 3), None).pages == tuple(map(address, range(1, 4)))
+    assert turned.alone(extractor("best"), page(1, 1), None).pages == ()
+
+
+def test_a_first_page_without_an_article_is_said() -> None:
+    with pytest.raises(NotApplicable):
+        turned.joined(extractor("best"), from_web(1), Page(address(1), b"<title>404 not found</title>", datetime.now(UTC)), None)
+
+
+def test_a_status_that_is_no_page_ends_it() -> None:
+    def fetch(url: str) -> Page:
+        return Page(url, page(2, 3).body, datetime.now(UTC), status=500)
+
+    assert numbers(turned.joined(extractor("best"), fetch, page(1, 3), None).text) == ["1"]
