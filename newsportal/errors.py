@@ -101,8 +101,8 @@ class ArchiveError(NewsportalError):
     """A crawl's archive cannot be written: it is no WARC file, another process writes it, the disk is full. The crawl stops."""
 
 
-class TemplatesError(NewsportalError):
-    """Raised by ``template_file`` for a template library that is none, broken or of another version. The caller names the file and stops."""
+class LibraryError(NewsportalError):
+    """Raised for a file that should hold what extractors learnt and is none, broken or of another version. The caller stops and says so."""
 
 
 class DependencyMissing(NewsportalError):

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from newsportal.errors import TemplatesError
+from newsportal.errors import LibraryError
 from newsportal.extractors.template import Template
 from newsportal.extractors.template_file import plain, read_library, write_library
 from newsportal.extractors.url_library import Directory, Library
@@ -81,24 +81,24 @@ def forget(file: File, site: Site, directory: Below = None) -> None:
 
 
 def load(file: Path) -> Library:
-    """The library in ``file``. Raises ``TemplatesError`` that names the file."""
+    """The library in ``file``. Raises ``LibraryError`` that names the file."""
     return read_library(read(file))
 
 
 def read(file: Path) -> str:
-    """The text of ``file``. Raises ``TemplatesError``."""
+    """The text of ``file``. Raises ``LibraryError``."""
     try:
         if file.stat().st_size > MAX_BYTES:
-            raise TemplatesError(f"{file}: larger than {MAX_BYTES} bytes")
+            raise LibraryError(f"{file}: larger than {MAX_BYTES} bytes")
         return file.read_text("utf-8")
     except OSError as error:
-        raise TemplatesError(f"{file}: {error.strerror or error}") from error
+        raise LibraryError(f"{file}: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
-        raise TemplatesError(f"{file}: no template library: it is no text") from error
+        raise LibraryError(f"{file}: no template library: it is no text") from error
 
 
 def save(text: str, file: Path) -> None:
-    """Write ``file`` at once: whoever reads it, or is interrupted, finds the old one or the new one. Raises ``TemplatesError``."""
+    """Write ``file`` at once: whoever reads it, or is interrupted, finds the old one or the new one. Raises ``LibraryError``."""
     part: Path | None = None
     try:
         with NamedTemporaryFile("w", encoding="utf-8", dir=file.parent, prefix=f".{file.name}.", delete=False) as stream:
@@ -109,7 +109,7 @@ def save(text: str, file: Path) -> None:
         part.chmod(file.stat().st_mode & 0o7777 if file.exists() else READABLE)
         part.replace(file)
     except OSError as error:
-        raise TemplatesError(f"{file}: cannot be written: {error.strerror or error}") from error
+        raise LibraryError(f"{file}: cannot be written: {error.strerror or error}") from error
     finally:
         if part is not None:
             part.unlink(missing_ok=True)

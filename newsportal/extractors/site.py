@@ -72,10 +72,13 @@ class SiteKnowledge:
 
     def learn(self, url: str, lines: Sequence[str]) -> None:
         """``lines`` are all visible lines of the page (``Document.lines``). A page learnt again replaces itself."""
+        self.remember(url, array("Q", dict.fromkeys(_hashes(lines[:MAX_LINES]))))
+
+    def remember(self, url: str, known: array[int]) -> None:
+        """:meth:`learn` for lines that are hashed already (see :mod:`newsportal.extractors.site_file`)."""
         site = site_of(url)
         if site is None:
             return
-        known = array("Q", dict.fromkeys(_hashes(lines[:MAX_LINES])))
         with self._lock:
             pages = self._sites.setdefault(site, OrderedDict())
             self._sites.move_to_end(site)
@@ -100,6 +103,11 @@ class SiteKnowledge:
         needed = max(1, ceil(SHARE * len(shared)))
         repeated = {number for number, count in counts.items() if count >= needed and sizes[number] >= MIN_WIDTH}
         return frozenset(line for number, line in zip(numbers, lines, strict=True) if number in repeated)
+
+    def pages(self) -> list[tuple[str, array[int]]]:
+        """Every page that is remembered with the hashes of its lines, those of the site used last at the end."""
+        with self._lock:
+            return [page for site in self._sites.values() for page in site.items()]
 
     def _others(self, url: str) -> list[array[int]]:
         site, own = site_of(url), stem(url)

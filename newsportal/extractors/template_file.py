@@ -6,7 +6,7 @@ import json
 from array import array
 from typing import Any, Final
 
-from newsportal.errors import TemplatesError
+from newsportal.errors import LibraryError
 from newsportal.extractors.layout import MAX_TEXTS, Layout, read_structure
 from newsportal.extractors.template import Template, path_to
 from newsportal.extractors.url_library import MAX_DEPTH, MAX_DIRECTORIES, MAX_SITES, MAX_TEMPLATES, MAX_WAITING, Branch, Directory, Library
@@ -43,15 +43,15 @@ def plain(directory: Directory, template: Template) -> dict[str, Any]:
 
 
 def read_library(text: str) -> Library:
-    """The library behind ``text``. Raises ``TemplatesError`` that says what is wrong."""
+    """The library behind ``text``. Raises ``LibraryError`` that says what is wrong."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise TemplatesError(f"no template library: {error}") from error
+        raise LibraryError(f"no template library: {error}") from error
     if not isinstance(found, dict) or found.get("format") != FORMAT:
-        raise TemplatesError("no template library: it is some other JSON")
+        raise LibraryError("no template library: it is some other JSON")
     if found.get("version") != VERSION:
-        raise TemplatesError(f"a template library of version {found.get('version')!r}; this newsportal reads version {VERSION}")
+        raise LibraryError(f"a template library of version {found.get('version')!r}; this newsportal reads version {VERSION}")
     library = Library()
     try:
         for site in _list(found, "sites", MAX_SITES):
@@ -60,7 +60,7 @@ def read_library(text: str) -> Library:
             _read_waiting(site, branch)
             library.sites[_text(site, "site")] = branch
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise TemplatesError(f"a broken template library: site {len(library.sites) + 1}: {error}") from error
+        raise LibraryError(f"a broken template library: site {len(library.sites) + 1}: {error}") from error
     return library
 
 

@@ -68,7 +68,7 @@ class UrlTree:
             return write_library(self.library)
 
     def restore(self, text: str) -> None:
-        """Go on from what :meth:`saved` gave. Raises ``TemplatesError`` for anything else, and then keeps what there was."""
+        """Go on from what :meth:`saved` gave. Raises ``LibraryError`` for anything else, and then keeps what there was."""
         library = read_library(text)
         with self._lock:
             self.library = library

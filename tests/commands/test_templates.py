@@ -11,7 +11,7 @@ import typer
 from typer.testing import CliRunner, Result
 
 from newsportal.commands import extract, templates
-from newsportal.errors import TemplatesError
+from newsportal.errors import LibraryError
 
 
 def sentence(name: str) -> str:
@@ -80,7 +80,7 @@ def test_what_is_not_there_is_told(library: Path, arguments: tuple[str, ...]) ->
 def test_mistakes_of_the_user_are_told(tmp_path: Path) -> None:
     (tmp_path / "other.json").write_bytes(b"\xff\xfe")
     for file in ("nowhere.json", "other.json"):
-        assert isinstance(said("templates", "list", str(tmp_path / file)).exception, TemplatesError)
+        assert isinstance(said("templates", "list", str(tmp_path / file)).exception, LibraryError)
     save_pages(tmp_path / "pages", "a")
     kept = said("extract", str(tmp_path / "pages"), "-a", "cevc", "--library", str(tmp_path / "x.json"))
     assert kept.exit_code == 2
@@ -94,7 +94,7 @@ def test_a_file_that_cannot_be_written_stays_as_it_was(library: Path, monkeypatc
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(TemplatesError, match="No space left"):
+    with pytest.raises(LibraryError, match="No space left"):
         templates.save("{}", library)
     assert library.read_bytes() == before
     assert [file.name for file in library.parent.iterdir() if file.is_file()] == ["library.json"]

@@ -14,7 +14,7 @@ from rapidfuzz.distance import LCSseq
 
 from newsportal import dom
 from newsportal.commands.pages import saved_pages
-from newsportal.errors import NotApplicable, TemplatesError
+from newsportal.errors import LibraryError, NotApplicable
 from newsportal.extractors import Keeper, Learner, extractor
 from newsportal.extractors.template_file import read_library, write_library
 from newsportal.extractors.url_library import MAX_DEPTH, MAX_TEMPLATES, MAX_WAITING, Address, Library, address_of
@@ -220,7 +220,7 @@ def test_a_broken_library_is_refused(where: tuple[str | int, ...], value: object
     for key in where[:-1]:
         inner = inner[key]  # type: ignore[index]
     inner[where[-1]] = value  # type: ignore[index]
-    with pytest.raises(TemplatesError):
+    with pytest.raises(LibraryError):
         read_library(json.dumps(broken))
 
 
@@ -229,7 +229,7 @@ def test_what_is_no_library_is_refused(text: str) -> None:
     run = UrlTree()
     learn(run, "/news/a", "/news/b")
     before = run.saved()
-    with pytest.raises(TemplatesError):
+    with pytest.raises(LibraryError):
         run.restore(text)
     assert run.saved() == before
 

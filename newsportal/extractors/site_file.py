@@ -1,0 +1,67 @@
+"""What is known of sites as JSON: written with a version, checked when it is read (anybody may have written the file).
+
+Line hashes are eight bytes each, the least significant first, in base64: a site takes about twenty kilobytes.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from array import array
+from base64 import b64decode, b64encode
+from typing import Any, Final
+
+from newsportal.errors import LibraryError
+from newsportal.extractors.site import MAX_LINES, MAX_PAGES, MAX_SITES, SiteKnowledge, site_of
+
+VERSION: Final = 1
+FORMAT: Final = "newsportal-site-lines"
+
+
+def write_knowledge(knowledge: SiteKnowledge) -> str:
+    """All pages that are remembered, those of the site used last at the end."""
+    pages = [{"url": url, "lines": b64encode(_swapped(lines).tobytes()).decode("ascii")} for url, lines in knowledge.pages()]
+    return json.dumps({"format": FORMAT, "version": VERSION, "pages": pages}, ensure_ascii=False, separators=(",", ":"))
+
+
+def read_knowledge(text: str) -> SiteKnowledge:
+    """The knowledge behind ``text``. Raises ``LibraryError`` that says what is wrong."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise LibraryError(f"not what is known of sites: {error}") from error
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        raise LibraryError("not what is known of sites: it is some other JSON")
+    if found.get("version") != VERSION:
+        raise LibraryError(f"what is known of sites in version {found.get('version')!r}; this newsportal reads version {VERSION}")
+    pages = found.get("pages")
+    if not isinstance(pages, list) or len(pages) > MAX_SITES * MAX_PAGES:
+        raise LibraryError("what is known of sites is broken: 'pages' is no list, or too long")
+    knowledge = SiteKnowledge()
+    for place, page in enumerate(pages):
+        try:
+            knowledge.remember(*_page(page))
+        except (KeyError, TypeError, ValueError) as error:
+            raise LibraryError(f"what is known of sites is broken: page {place + 1}: {error}") from error
+    return knowledge
+
+
+def _page(page: Any) -> tuple[str, array[int]]:
+    url, written = page["url"], page["lines"]
+    if not isinstance(url, str) or site_of(url) is None:
+        raise ValueError("no address")
+    packed = b64decode(written, validate=True)
+    if len(packed) % 8 or len(packed) > 8 * MAX_LINES:
+        raise ValueError("lines are eight bytes each")
+    lines = array("Q")
+    lines.frombytes(packed)
+    return url, _swapped(lines)
+
+
+def _swapped(lines: array[int]) -> array[int]:
+    """The same on every machine: from the machine's order of bytes to the file's, and back."""
+    if sys.byteorder == "little":
+        return lines
+    other = array("Q", lines)
+    other.byteswap()
+    return other

@@ -1,0 +1,78 @@
+"""What is known of sites can be kept from run to run, and a file that somebody else wrote is not believed."""
+
+from __future__ import annotations
+
+import json
+from array import array
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newsportal.errors import LibraryError
+from newsportal.extractors import site_file
+from newsportal.extractors.site import SiteKnowledge
+from newsportal.extractors.site_file import read_knowledge, write_knowledge
+
+NOTICE = "本网所有内容未经书面许可不得转载。"
+
+
+def known() -> SiteKnowledge:
+    knowledge = SiteKnowledge()
+    knowledge.learn("https://a.example/1/甲", ["滨海新线", NOTICE])
+    knowledge.learn("https://b.example/1", [NOTICE])
+    return knowledge
+
+
+def test_it_goes_on_where_it_was() -> None:
+    later = read_knowledge(write_knowledge(known()))
+    assert write_knowledge(later) == write_knowledge(known())
+    assert later.repeated("https://a.example/other", ["码头今天有了新的进展，当地的居民都在谈论它。", NOTICE]) == {NOTICE}
+
+
+def test_machines_of_either_order_of_bytes_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    swapped = array("Q", [1, 2**40])
+    monkeypatch.setattr("sys.byteorder", "big")
+    assert list(site_file._swapped(swapped)) == [1 << 56, 1 << 16]
+    assert site_file._swapped(site_file._swapped(swapped)) == swapped
+
+
+@pytest.mark.parametrize(
+    ("where", "value"),
+    [
+        (("format",), "other"),
+        (("version",), 2),
+        (("pages",), {}),
+        (("pages",), [{}] * 8001),
+        (("pages", 0), 7),
+        (("pages", 0, "url"), "about:blank"),
+        (("pages", 0, "url"), None),
+        (("pages", 0, "lines"), "AAAA"),
+        (("pages", 0, "lines"), "AAA"),
+        (("pages", 0, "lines"), "ä"),
+        (("pages", 0, "lines"), 7),
+        (("pages", 0, "lines"), "A" * 4 * 8 * 1000),
+    ],
+)
+def test_a_broken_file_is_refused(where: tuple[str | int, ...], value: object) -> None:
+    broken: object = json.loads(write_knowledge(known()))
+    inner: object = broken
+    for key in where[:-1]:
+        inner = inner[key]  # type: ignore[index]
+    inner[where[-1]] = value  # type: ignore[index]
+    with pytest.raises(LibraryError):
+        read_knowledge(json.dumps(broken))
+
+
+@pytest.mark.parametrize("text", ["", "[]", "null", "{}", "[" * 100_000])
+def test_what_is_none_is_refused(text: str) -> None:
+    with pytest.raises(LibraryError):
+        read_knowledge(text)
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 12), st.lists(st.text(max_size=5), max_size=4)), max_size=40))
+def test_whatever_is_learnt_can_be_kept(pages: list[tuple[int, int, list[str]]]) -> None:
+    knowledge = SiteKnowledge()
+    for site, page, lines in pages:
+        knowledge.learn(f"https://s{site}.example/x{page}00", lines)
+    assert read_knowledge(write_knowledge(knowledge)).pages() == knowledge.pages()
