@@ -33,13 +33,14 @@ HIGHER_IS_BETTER: Final = frozenset(("precision", "recall", "f1", "page_f1", "go
 
 WIDE: Final = 160
 
-EXCERPT: Final = 36
+EXCERPT: Final = 80
 """Characters of a difference that a line of the terminal shows."""
 
 
 def shown(rows: Sequence[Row]) -> list[str]:
-    """The figures that any of the rows has."""
-    return [name for name in COLUMNS if any(getattr(row.scores, name) is not None for row in rows)]
+    """The figures that any of the rows has; that every page has a text needs no column."""
+    values = {name: {getattr(row.scores, name) for row in rows} for name in COLUMNS}
+    return [name for name, found in values.items() if found - {None} and (name != "unanswered" or any(found))]
 
 
 def written(row: Row, name: str) -> str:
@@ -67,7 +68,7 @@ def print_rows(rows: Sequence[Row]) -> None:
         table = _table(f"{name}, {own[0].scores.pages} pages")
         table.add_column("", min_width=width, no_wrap=True)
         for figure in names:
-            table.add_column(COLUMNS[figure], justify="right", no_wrap=True, min_width=5)
+            table.add_column(COLUMNS[figure], justify="right", no_wrap=True)
         for row in own:
             cells = (Text(written(row, figure), style="bold" if is_best(row, figure, rows) else "") for figure in names)
             table.add_row(escape(row.reader), *cells)
@@ -98,8 +99,9 @@ def print_worst(pages: Sequence[Closer], names: Sequence[str]) -> None:
         for other in names:
             if other != name:
                 table.add_column(escape(other), justify="right")
-        table.add_column("missing")
-        table.add_column("too much")
+        for heading in ("missing", "too much"):
+            table.add_column(heading, no_wrap=True, ratio=1)
+        table.expand = True
         for page in own:
             table.add_row(*_worst_line(page))
         _say()
