@@ -12,7 +12,8 @@ import typer
 from newsportal.commands import jsonl
 from newsportal.commands.pages import SavedPage, saved_pages
 from newsportal.dom import document
-from newsportal.extractors.pagination import NOWHERE, find_pager
+from newsportal.extractors.page_turns import NOWHERE
+from newsportal.extractors.pagination import find_pager
 from newsportal.items import Page
 
 UNKNOWN = "about:blank"

@@ -10,7 +10,8 @@ from newsportal import dom
 from newsportal.dedup.canonical import identity
 from newsportal.errors import NewsportalError
 from newsportal.extractors import Extract
-from newsportal.extractors.pagination import NOWHERE, find_pager, is_thread
+from newsportal.extractors.page_turns import NOWHERE
+from newsportal.extractors.pagination import find_pager, is_thread
 from newsportal.extractors.turning import Read, Turning
 from newsportal.items import Extraction, Link, Page
 

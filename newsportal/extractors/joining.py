@@ -49,13 +49,18 @@ PAGE_MARK: Final = re.compile(
 
 
 def why_not(before: Sequence[Extraction], page: Extraction) -> str | None:
-    """Why ``page`` is no further page of the article whose pages so far are ``before``; ``None`` if it is one."""
+    """Why ``page`` is no further page of the article whose pages so far are ``before``; ``None`` if it is one.
+
+    In a photo story the text may be the same on every page: what brings new pictures is no repeat.
+    """
     fresh = [line for line in _lines(page) if not _is_pager(line)]
     if not fresh:
         return "no-text"
     first = before[0].title or ""
     if page.title and COMMENTS.search(page.title) and not COMMENTS.search(first):
         return "comments"
+    if {image.url for image in page.images} - {image.url for earlier in before for image in earlier.images}:
+        return None
     known = {key for earlier in before for key in map(letters, _lines(earlier))}
     keys = [letters(line) for line in fresh]
     total = sum(map(len, keys))
@@ -84,6 +89,11 @@ def join(pages: Sequence[Extraction], urls: Sequence[str]) -> Extraction:
         images=_pictures(page.images for page in pages),
         pages=tuple(urls),
     )
+
+
+def unmarked(page: Extraction) -> Extraction:
+    """A first page whose further ones could not be had, without the mark on its title."""
+    return replace(page, title=PAGE_MARK.sub("", page.title) if page.title else None)
 
 
 def is_whole(first: Extraction, whole: Extraction) -> bool:
@@ -148,7 +158,7 @@ def _without(html: str | None, gone: set[str]) -> str | None:
     for node in list(body.iter()):
         if node is body or node.getparent() is None:
             continue
-        if dom.text_of(node) in gone:
+        if dom.text_of(node) in gone and next(node.iter("img"), None) is None:
             node.drop_tree()
             continue
         node.text = None if node.text and clean(node.text) in gone else node.text

@@ -56,7 +56,7 @@ BEGINNINGS: Final = frozenset("0123456789第下后後翻余剩次다页頁在本
 LONGEST: Final = 40
 """Characters: what is matched as a whole is no longer."""
 
-Kind = Literal["next", "declared", "onward", "number", "whole"]
+Kind = Literal["next", "declared", "onward", "number", "whole", "canonical"]
 
 
 def said(text: str) -> tuple[Kind | None, int]:

@@ -100,7 +100,8 @@ class Turning:
         if self._at_once is not None:
             return self._at_once
         if len(self._read) == 1:
-            return self._read[0].found
+            first = self._read[0]
+            return joining.unmarked(first.found) if first.pager.next else first.found
         return replace(joining.join([one.found for one in self._read], self._urls), pages=tuple(self._urls))
 
     def _take_whole(self, page: Read) -> None:

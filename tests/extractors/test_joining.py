@@ -120,6 +120,17 @@ def test_what_is_no_further_page(found: Extraction, reason: str | None) -> None:
     assert joining.why_not([page(*LINES[:2]), page(*LINES[2:4])], found) == reason
 
 
+def test_a_photo_story_has_the_same_words_on_every_page() -> None:
+    first, second = (page(LINES[0], images=(Image(f"http://a.example/{number}.jpg"),)) for number in (1, 2))
+    assert joining.why_not([first], second) is None
+    assert joining.why_not([first, second], second) == "repeats"
+    html = f'<p><img src="http://a.example/2.jpg">{LINES[0]}</p>'
+    found = joining.join([first, Extraction(text=LINES[0], html=html, images=second.images)], URLS[:2])
+    assert found.text == LINES[0]
+    assert found.html is not None
+    assert (found.html.count("<img"), found.html.count(LINES[0]), len(found.images)) == (1, 1, 2)
+
+
 def test_an_article_about_comments_has_further_pages() -> None:
     title = "网友评论古镇修路"
     assert joining.why_not([page(*LINES[:2], title=title)], page(*LINES[2:4], title=f"{title}（2）")) is None

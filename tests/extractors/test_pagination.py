@@ -120,6 +120,13 @@ def test_the_last_page_has_no_next() -> None:
     assert (found.next, found.first, found.known) == (None, URL, ())
 
 
+def test_a_later_page_whose_canonical_address_is_the_articles() -> None:
+    html = f'<link rel="canonical" href="{URL}">'
+    assert pager(html, f"{SITE}/2026/0312/830115_2.html").first == URL
+    assert pager(html, f"{SITE}/2026/0312/830116_2.html").first is None
+    assert pager(html).first is None
+
+
 def test_addresses_that_count_from_zero() -> None:
     first = pager('1 <a href="830115_1.html">2</a> <a href="830115_1.html">下一页</a>', f"{SITE}/2026/0312/830115_0.html")
     assert first.next == f"{SITE}/2026/0312/830115_1.html"
@@ -156,6 +163,14 @@ def test_a_pager_without_end_is_cut() -> None:
 def test_a_page_of_links_is_read_in_time() -> None:
     html = "".join(f'<a href="830115_{number % 90}.html"><b>{number % 90}</b></a>' for number in range(20_000))
     document = dom.from_text(html, URL)
+    assert document.root is not None
+    began = time.perf_counter()
+    find_pager(document)
+    assert time.perf_counter() - began < 2.0
+
+
+def test_links_around_half_a_page_are_read_in_time() -> None:
+    document = dom.from_text("<a href='830115_2.html'>" * 900 + "<b>字</b>" * 50_000, URL)
     assert document.root is not None
     began = time.perf_counter()
     find_pager(document)

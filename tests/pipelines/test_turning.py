@@ -161,7 +161,8 @@ def test_a_page_that_cannot_be_had_costs_no_article(ledger: Ledger, reason: str)
 
 
 def test_a_dead_second_page_leaves_an_article_of_one(ledger: Ledger) -> None:
-    found = read(ledger, web(2, {2: Missing("http-404")}))
+    served = web(2, {1: html(1, links(1, 2, following=2), title="古镇的路铺好了（1）"), 2: Missing("http-404")})
+    found = read(ledger, served)
     assert (pages_of(found), found.pages, found.title) == ([1], (), "古镇的路铺好了")
 
 
