@@ -30,8 +30,8 @@ class Curve:
 
 
 def curves(scores: Mapping[str, Sequence[float]]) -> list[Curve]:
-    """A curve for each reader that has pages with a text."""
-    return [_curve(number, name, sorted(values)) for number, (name, values) in enumerate(scores.items()) if values]
+    """A curve for each reader that found a text."""
+    return [_curve(number, name, sorted(values)) for number, (name, values) in enumerate(scores.items()) if any(values)]
 
 
 def _curve(number: int, name: str, values: Sequence[float]) -> Curve:
