@@ -58,22 +58,25 @@ LONGEST: Final = 40
 
 Kind = Literal["next", "declared", "onward", "number", "whole", "canonical"]
 
+NOTHING: Final[tuple[Kind | None, int]] = (None, 0)
+
 
 def said(text: str) -> tuple[Kind | None, int]:
     """What the text of a link says about pages, and the page number if it is one."""
-    start = text.lstrip(BRACKETS)[:1]
-    if start and start not in BEGINNINGS:
-        return None, 0
+    if text[:1] not in BEGINNINGS:
+        start = text.lstrip(BRACKETS)[:1]
+        if start and start not in BEGINNINGS:
+            return NOTHING
     match = NUMBER.match(text)
     if match:
         return "number", int(match[1])
     if FURTHER.match(text):
         return "next", 0
     if len(text) > LONGEST:
-        return None, 0
+        return NOTHING
     if ONWARD.match(text):
         return "onward", 0
-    return ("whole", 0) if WHOLE.match(text) else (None, 0)
+    return ("whole", 0) if WHOLE.match(text) else NOTHING
 
 
 DEAD: Final = frozenset("disabled disable inactive nolink".split())

@@ -84,18 +84,23 @@ def joined(document: dom.Document, href: str) -> str | None:
 
 def _said(node: dom.Element) -> tuple[Kind | None, int]:
     """What a link says: in words, else by its ``rel``."""
-    if node.tag != "link":
+    head = node.tag == "link"
+    if not head:
         kind, page = said((_written(node) or _unwritten(node))[:MAX_LABEL])
         if kind is not None:
             return kind, page
-    rel = (node.get("rel") or "").lower().split()
-    return ("declared" if "next" in rel else "canonical" if node.tag == "link" and "canonical" in rel else None), 0
+    rel = node.get("rel")
+    if not rel:
+        return None, 0
+    words = rel.lower().split()
+    return ("declared" if "next" in words else "canonical" if head and "canonical" in words else None), 0
 
 
 def _written(node: dom.Element) -> str:
     """The text of a link, none for one that holds half a page: so broken markup costs no time."""
     if not len(node):
-        return (node.text or "").strip()
+        text = node.text
+        return text.strip() if text else ""
     return dom.text_of(node) if sum(1 for _ in islice(node.iterdescendants(), MAX_INSIDE + 1)) <= MAX_INSIDE else ""
 
 
