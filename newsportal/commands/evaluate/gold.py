@@ -24,9 +24,8 @@ class NoGold(NewsportalError):
 
 @dataclass(frozen=True, slots=True)
 class GoldPage:
-    """A saved page and what is known of it. ``folder`` names the set it belongs to; ``site`` is its host, or what gold calls its site."""
+    """A saved page and what is known of it. ``site`` is its host, or what gold calls its site."""
 
-    folder: str
     saved: SavedPage
     gold: Answer = field(repr=False)
     site: str | None = None
@@ -63,7 +62,7 @@ def _page(folder: Path, saved: SavedPage) -> GoldPage | None:
     site = known.get("site")
     if not isinstance(site, str) and saved.url:
         site = _host(saved.url)
-    return GoldPage(folder.resolve().name, saved, gold, site if isinstance(site, str) else None)
+    return GoldPage(saved, gold, site if isinstance(site, str) else None)
 
 
 def _description(file: Path) -> dict[str, Any]:

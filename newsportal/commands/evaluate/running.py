@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,22 +41,29 @@ class Row:
 def run(folders: Sequence[Path], asked: Sequence[Reader], done: Callable[[], None] = lambda: None) -> list[PageResult]:
     """All pages of all folders; ``done`` is called after each. Raises ``NoGold``."""
     results = []
-    for folder in folders:
+    for folder, name in _named(folders).items():
         for reader in asked:
             if reader.learn is not None:
                 reader.learn(folder)
         for page in gold_pages(folder):
             found = [reader.read(page) for reader in asked]
-            results.append(_result(page, found))
+            results.append(_result(name, page, found))
             done()
     return results
 
 
-def _result(page: GoldPage, found: Sequence[Found]) -> PageResult:
+def _named(folders: Sequence[Path]) -> dict[Path, str]:
+    """Each folder once, by its own name, or by its path where two have the same name."""
+    names = {folder: folder.resolve().name for folder in folders}
+    counts = Counter(names.values())
+    return {folder: str(folder) if counts[name] > 1 or name == POOLED else name for folder, name in names.items()}
+
+
+def _result(folder: str, page: GoldPage, found: Sequence[Found]) -> PageResult:
     file = page.saved.path
     assert file is not None  # gold pages come from files
     return PageResult(
-        folder=page.folder,
+        folder=folder,
         id=page.id,
         file=file,
         site=page.site,

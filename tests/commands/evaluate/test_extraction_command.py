@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,14 @@ def test_a_row_for_each_folder_and_one_for_all(app: typer.Typer, folders: list[P
     assert found[4]["f1"] == pytest.approx(
         2 * found[4]["precision"] * found[4]["recall"] / (found[4]["precision"] + found[4]["recall"]), abs=1e-3
     )
+
+
+def test_folders_of_one_name_stay_apart(app: typer.Typer, folders: list[Path], tmp_path: Path) -> None:
+    other = tmp_path / "elsewhere" / "second"
+    other.parent.mkdir()
+    shutil.copytree(folders[1], other)
+    found = rows(app, folders[1], other, folders[1], "-a", "cevc")
+    assert [(row["set"], row["pages"]) for row in found] == [(str(folders[1]), 2), (str(other), 2), ("all", 4)]
 
 
 def test_sites_can_have_rows(app: typer.Typer, folders: list[Path]) -> None:
