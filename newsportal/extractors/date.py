@@ -16,7 +16,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final
 
 from newsportal.extractors.clock import CHINA, KOREA, clock_after, clock_before
-from newsportal.extractors.date_forms import DAY_FIRST, FORMS, RELATIVE, TOLERANCE, Reader
+from newsportal.extractors.date_forms import DAY_FIRST, FORMS, NEEDED, RELATIVE, TOLERANCE, Reader
 from newsportal.text import CJK, INVISIBLE
 
 HANGUL: Final = re.compile("[\uac00-\ud7a3]")
@@ -82,7 +82,13 @@ def find_dates(text: str, now: datetime, zone: tzinfo | None = None, day_first: 
     if not DATE_LIKE.search(text):
         return
     local = now.astimezone(zone or default_zone(text))
-    matches = [(match.start(), -match.end(), form, match) for form, (pattern, _) in enumerate(FORMS) for match in pattern.finditer(text)]
+    characters = frozenset(text)
+    matches = [
+        (match.start(), -match.end(), form, match)
+        for form, (pattern, read) in enumerate(FORMS)
+        if not characters.isdisjoint(NEEDED.get(read, characters))
+        for match in pattern.finditer(text)
+    ]
     end = 0
     for start, _, form, match in sorted(matches, key=lambda found: found[:3]):
         if start < end:

@@ -226,6 +226,24 @@ FORMS: Final[tuple[tuple[re.Pattern[str], Reader], ...]] = tuple(
 )
 """Form and reader. Where two forms match at the same place the longer match is read."""
 
+_LETTERS: Final = frozenset(letter for name in MONTH_NAMES for letter in (name[0], name[0].upper()))
+NEEDED: Final[dict[Reader, frozenset[str]]] = {
+    _chinese: frozenset("年년"),
+    _chinese_month_day: frozenset("月"),
+    _short_year: frozenset(":"),
+    _month_day: frozenset("-/"),
+    _named_month: _LETTERS,
+    _java: _LETTERS,
+    _year_month_day: frozenset("-/."),
+    _year_last: frozenset("-/."),
+    _day_month_short_year: frozenset("."),
+    _ago: frozenset("前gG"),
+    _named_day: frozenset("今昨前yY"),
+    _weekday: frozenset(":"),
+    _just_now: frozenset("刚剛jJ"),
+}
+"""Characters of which a text has at least one where the form matches: a look at them spares most of the matching."""
+
 RELATIVE: Final[frozenset[Reader]] = frozenset((_ago, _named_day, _weekday, _just_now))
 """Readers whose dates count from the moment of reading: right in a page just fetched, wrong in a saved one."""
 

@@ -23,7 +23,7 @@ from newsportal.text import letters
 __all__ = ["SEPARATOR", "best_title", "thesis_title", "without_site"]
 
 SHORTEST_COMMON: Final = 5
-"""Thesis E, 4.3.2.2, step 3."""
+"""Thesis E, 4.3.2.2, step 3: what two texts share with fewer characters is chance."""
 
 META_TITLES: Final = ("og:title", "twitter:title", "dc.title", "articletitle", "headline", "sailthru.title", "parsely-title", "title")
 
@@ -156,4 +156,4 @@ def _agrees_with(witness: str, said: str, heading: bool) -> float:
     if not heading or len(said) < COVERED * len(witness):
         return 0.0
     common = len(_common(witness, said))
-    return common / len(said) + min(common / len(witness), 1.0) / 2 if common >= CONFIRMED * len(said) else 0.0
+    return common / len(said) + min(common / len(witness), 1.0) / 2 if common >= max(CONFIRMED * len(said), SHORTEST_COMMON) else 0.0

@@ -1,0 +1,69 @@
+"""The date of publication among all dates of a page: made-up pages, each with one temptation."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from newsportal import dom
+from newsportal.extractors.metadata import read_metadata
+from newsportal.extractors.published import best_date, script_date
+
+NOW = datetime(2024, 3, 20, 12, 0, tzinfo=UTC)
+TITLE = "滨海新线今晨通车"
+RIGHT = "2024-03-05"
+
+
+def read(body: str, head: str = "", url: str = "https://news.example/a", language: str = "zh") -> str | None:
+    document = dom.from_text(f"<html><head><title>{TITLE}</title>{head}</head><body>{body}</body></html>", url)
+    found = best_date(document, read_metadata(document), None, NOW, language, TITLE)
+    return found.date().isoformat() if found else None
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"<div>今天是2024年3月20日 星期三</div><h1>{TITLE}</h1><p>2024-03-05 08:30</p>",
+        f"<div>2024年3月20日 星期三 08:30</div><div>首页</div><h1>{TITLE}</h1><p>2024-03-05</p>",
+        f"<h1>{TITLE}</h1><p>更新时间：2024-03-18 08:30</p><p>发布时间：2024-03-05 08:30</p>",
+        f"<h1>{TITLE}</h1><p>发布于 2024-03-05 08:30，最后更新于 2024-03-18 10:00</p>",
+        f"<h1>{TITLE}</h1><p>报名截止时间：2024-03-19 18:00</p><p>2024-03-05 08:30 来源：滨海日报</p>",
+        f"<h1>{TITLE}</h1><p><span>http://news.example</span><span>2024-03-05</span><span>滨海晚报</span></p><p>摘要：这是继2001年1月10日之后，最好的一次。</p>",
+        f"<h1>》{TITLE}</h1><p>日期：2024.03.05</p><div>3月19日 08:30 别处的新闻</div>",
+        f"<h1>{TITLE}</h1><p>正文一段，没有日期。</p><p>他刚刚上车，一小时前还在家。</p><div>版权声明 发布日期：2024-03-05 08:30</div>",
+        f"<h1>{TITLE}</h1><p>Mar<b>5</b>Tue<b>2024</b>00:28</p>",
+        f"<h1>{TITLE}</h1><p>正文</p><script>var nickname='x';var ct = \"1709600000\";</script>",
+        f'<h1>{TITLE}</h1><p>正文</p><script>window.S={{"id":1,"publishTime":"2024-03-05 08:30:00"}}</script>',
+    ],
+)
+def test_the_publication_wins(body: str) -> None:
+    assert read(body) == RIGHT
+
+
+def test_machines_are_believed_first() -> None:
+    assert (
+        read(f"<h1>{TITLE}</h1><p>2024-03-07 08:30</p>", '<meta property="article:published_time" content="2024-03-05T08:30:00+08:00">')
+        == RIGHT
+    )
+
+
+def test_the_day_comes_first_where_that_is_the_custom() -> None:
+    body = f"<h1>{TITLE}</h1><p>Publicado el 05/03/2024 08:30</p>"
+    assert read(body, language="es") == RIGHT
+    assert read(body, language="en") != RIGHT
+
+
+def test_german_days_with_short_years() -> None:
+    assert read(f"<h1>{TITLE}</h1><p>Di 05.03.24 | 14:07 Uhr | Von Eva Muster</p>", language="de") == RIGHT
+
+
+def test_the_address_is_asked_last() -> None:
+    assert read("<p>text</p>", url="https://news.example/2024/03/05/a.html") == RIGHT
+    assert read("<p>text</p>") is None
+
+
+def test_moments_in_scripts_have_a_name() -> None:
+    assert script_date('{"expires":1709600000,"width":1709600000}', NOW, UTC) is None
+    found = script_date('{"createTime":1709600000123}', NOW, UTC)
+    assert found is not None and found.date().isoformat() == "2024-03-05"
