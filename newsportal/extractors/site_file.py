@@ -20,7 +20,7 @@ FORMAT: Final = "newsportal-site-lines"
 
 def write_knowledge(knowledge: SiteKnowledge) -> str:
     """All pages that are remembered, those of the site used last at the end."""
-    pages = [{"url": url, "lines": b64encode(_swapped(lines).tobytes()).decode("ascii")} for url, lines in knowledge.pages()]
+    pages = [{"url": url, "lines": b64encode(packed(lines)).decode("ascii")} for url, lines in knowledge.pages()]
     return json.dumps({"format": FORMAT, "version": VERSION, "pages": pages}, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -50,12 +50,21 @@ def _page(page: Any) -> tuple[str, array[int]]:
     url, written = page["url"], page["lines"]
     if not isinstance(url, str) or site_of(url) is None:
         raise ValueError("no address")
-    packed = b64decode(written, validate=True)
-    if len(packed) % 8 or len(packed) > 8 * MAX_LINES:
+    return url, unpacked(b64decode(written, validate=True))
+
+
+def packed(lines: array[int]) -> bytes:
+    """Line hashes as bytes, the same on every machine."""
+    return _swapped(lines).tobytes()
+
+
+def unpacked(data: bytes) -> array[int]:
+    """What :func:`packed` packed. Raises ``ValueError`` for anything else."""
+    if len(data) % 8 or len(data) > 8 * MAX_LINES:
         raise ValueError("lines are eight bytes each")
     lines = array("Q")
-    lines.frombytes(packed)
-    return url, _swapped(lines)
+    lines.frombytes(data)
+    return _swapped(lines)
 
 
 def _swapped(lines: array[int]) -> array[int]:

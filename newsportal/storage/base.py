@@ -224,6 +224,17 @@ class Store(Protocol):
 
     def save_source_state(self, state: SourceState) -> None: ...
 
+    def site_lines(self, site: str) -> Mapping[str, bytes]:
+        """What :meth:`save_site_lines` was given for a site; empty for one never met."""
+        ...
+
+    def save_site_lines(self, sites: Mapping[str, Mapping[str, bytes]], *, now: datetime, most: int) -> None:
+        """Remember the lines of each site's pages (URL -> packed hashes, in the order given) in place of what was known of the site.
+
+        The sites saved last are kept, ``most`` of them.
+        """
+        ...
+
     def defer(self, links: Sequence[Link], *, now: datetime) -> None:
         """Remember links that could not be fetched for now (server away, time-out), to be asked again next time.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
@@ -15,7 +16,7 @@ from newsportal.storage.base import SourceState
 from newsportal.storage.dialects import upsert
 from newsportal.storage.reading import chunks
 from newsportal.storage.rows import name, storable
-from newsportal.storage.tables import DEFERRED, RUNS, SOURCES
+from newsportal.storage.tables import DEFERRED, RUNS, SITE_LINES, SOURCES
 
 
 def save_run(connection: Connection, run: Run) -> None:
@@ -50,6 +51,24 @@ def source_state(connection: Connection, source: str) -> SourceState:
 def source_states(connection: Connection) -> list[SourceState]:
     """See ``Store.source_states``; by name."""
     return [_state(plain) for plain in connection.scalars(select(SOURCES.c.state).order_by(SOURCES.c.source))]
+
+
+def site_lines(connection: Connection, site: str) -> dict[str, bytes]:
+    """See ``Store.site_lines``."""
+    pages = connection.scalar(select(SITE_LINES.c.pages).where(SITE_LINES.c.site == name(site)))
+    return {url: b64decode(lines) for url, lines in pages or ()}
+
+
+def save_site_lines(connection: Connection, sites: Mapping[str, Mapping[str, bytes]], now: datetime, most: int) -> None:
+    """See ``Store.save_site_lines``."""
+    rows = [
+        {"site": name(site), "seen": now, "pages": [[storable(url), b64encode(lines).decode("ascii")] for url, lines in pages.items()]}
+        for site, pages in sites.items()
+    ]
+    upsert(connection, SITE_LINES, rows, update=("seen", "pages"))
+    newest_first = select(SITE_LINES.c.site).order_by(SITE_LINES.c.seen.desc(), SITE_LINES.c.site)
+    for gone in chunks(connection.scalars(newest_first).all()[most:]):
+        connection.execute(delete(SITE_LINES).where(SITE_LINES.c.site.in_(gone)))
 
 
 def _plain(value: SourceState | Link) -> dict[str, Any]:

@@ -5,7 +5,7 @@ Writes: :mod:`writing`. Articles and stories: :mod:`reading`, :mod:`lists`. The 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from newsportal.items import Article, FoldKey, Link
@@ -120,6 +120,14 @@ class SqlStore:
     def save_source_state(self, state: SourceState) -> None:
         with write(self._engine) as connection:
             memory.save_source_state(connection, state)
+
+    def site_lines(self, site: str) -> Mapping[str, bytes]:
+        with read(self._engine) as connection:
+            return memory.site_lines(connection, site)
+
+    def save_site_lines(self, sites: Mapping[str, Mapping[str, bytes]], *, now: datetime, most: int) -> None:
+        with write(self._engine) as connection:
+            memory.save_site_lines(connection, sites, now, most)
 
     def defer(self, links: Sequence[Link], *, now: datetime) -> None:
         with write(self._engine) as connection:

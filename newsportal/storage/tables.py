@@ -190,6 +190,15 @@ SOURCES = Table(
     Column("state", JSON, nullable=False),
 )
 
+SITE_LINES = Table(
+    "site_lines",
+    METADATA,
+    Column("site", String(NAME_CHARS), primary_key=True),
+    Column("seen", Moment, nullable=False, index=True),
+    Column("pages", JSON, nullable=False),
+)
+"""Hashed lines of a site's pages, the oldest first: ``[[url, base64], …]``."""
+
 DEFERRED = Table(
     "deferred_links",
     METADATA,

@@ -445,6 +445,19 @@ class TestMemory:
         assert store.source_state("feed:快讯") == replace(state, failures_in_row=3)
         assert [known.source for known in store.source_states()] == ["engine:a", "feed:快讯"]
 
+    def test_lines_of_sites(self, store: Store) -> None:
+        first = {"https://a.example/2": b"\x00\xff" * 8, "https://a.example/1": b""}
+        store.save_site_lines({"a.example": first, "b.example": {"https://b.example/1": b"12345678"}}, now=NOW, most=9)
+        assert list(store.site_lines("a.example").items()) == list(first.items())  # in the order given
+        assert store.site_lines("unknown.example") == {}
+        store.save_site_lines({"a.example": {"https://a.example/3": b"8" * 8}}, now=NOW + HOUR, most=9)
+        assert store.site_lines("a.example") == {"https://a.example/3": b"8" * 8}
+        store.save_site_lines({}, now=NOW + HOUR, most=9)
+        assert store.site_lines("b.example") == {"https://b.example/1": b"12345678"}
+        store.save_site_lines({"c.example": {}}, now=NOW + 2 * HOUR, most=2)
+        assert store.site_lines("b.example") == {}  # the one saved longest ago
+        assert store.site_lines("a.example") != {}
+
     def test_deferred_links_wait_in_order(self, store: Store) -> None:
         links = [Link(f"https://news.example/{n}", "feed:快讯", title="题", published=NOW, topic="旅游") for n in (3, 1, 2)]
         store.defer(links[:2], now=NOW)

@@ -1,0 +1,61 @@
+"""What is known of sites, over many crawls: taken from the store when a site is met, given back when the crawl ends.
+
+A crawl fetches a page or two of most sites; what earlier crawls saw of them tells the site's own lines from the article's
+(:mod:`newsportal.extractors.site`). Losing it costs nothing but that, so a store that is away is noted in the log alone.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from datetime import datetime
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from newsportal.errors import StoreError
+from newsportal.extractors.site import MAX_SITES, SiteKnowledge, site_of
+from newsportal.extractors.site_file import packed, unpacked
+
+if TYPE_CHECKING:
+    from newsportal.storage.base import Store
+
+logger = logging.getLogger(__name__)
+
+
+class SiteMemory:
+    """Joins a crawl's knowledge and the store. Blocking; may be called from several threads."""
+
+    def __init__(self, store: Store, knowledge: SiteKnowledge) -> None:
+        self._store, self._knowledge = store, knowledge
+        self._recalled: set[str] = set()
+        self._lock = Lock()
+
+    def recall(self, url: str) -> None:
+        """Before the first page of a site is read: what the store knows of the site."""
+        site = site_of(url)
+        if site is None:
+            return
+        with self._lock:
+            if site in self._recalled:
+                return
+            self._recalled.add(site)
+            try:
+                for known, lines in self._store.site_lines(site).items():
+                    self._knowledge.remember(known, unpacked(lines))
+            except (StoreError, ValueError) as error:
+                logger.warning("what is known of %s stays unread: %s", site, error)
+
+    def keep(self, now: datetime) -> None:
+        """At the end of the crawl: what is known of the sites it met."""
+        try:
+            self._store.save_site_lines(self._met(), now=now, most=MAX_SITES)
+        except StoreError as error:
+            logger.warning("what was learnt of sites is lost: %s", error)
+
+    def _met(self) -> Mapping[str, Mapping[str, bytes]]:
+        sites: dict[str, dict[str, bytes]] = {}
+        for url, lines in self._knowledge.pages():
+            site = site_of(url)
+            if site in self._recalled:
+                sites.setdefault(site, {})[url] = packed(lines)
+        return sites

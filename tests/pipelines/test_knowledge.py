@@ -1,0 +1,71 @@
+"""What one crawl learnt of a site helps the next one; without a store the crawl goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from newsportal.errors import StoreUnavailable
+from newsportal.extractors.site import SiteKnowledge
+from newsportal.pipelines.knowledge import SiteMemory
+from newsportal.storage import open_store
+from newsportal.storage.base import Store
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+NOTICE = "本网所有内容未经书面许可不得转载。"
+BODY = ["码头今天有了新的进展，当地的居民都在谈论它。", NOTICE]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = open_store(f"sqlite:///{tmp_path}/news.db")
+    yield opened
+    opened.close()
+
+
+def crawl(store: Store, *urls: str) -> list[frozenset[str]]:
+    """A crawl of pages that all hold the notice: what it takes for the site's, page by page."""
+    knowledge = SiteKnowledge()
+    memory = SiteMemory(store, knowledge)
+    found = []
+    for url in urls:
+        memory.recall(url)
+        knowledge.learn(url, [url, NOTICE])
+        found.append(knowledge.repeated(url, BODY))
+    memory.keep(NOW)
+    return found
+
+
+def test_the_next_crawl_knows_the_site(store: Store) -> None:
+    assert crawl(store, "https://a.example/x100", "https://b.example/x100") == [frozenset(), frozenset()]
+    assert crawl(store, "https://a.example/x200", "https://c.example/x200") == [{NOTICE}, frozenset()]
+    assert list(store.site_lines("a.example")) == ["https://a.example/x100", "https://a.example/x200"]
+    assert list(store.site_lines("b.example")) == ["https://b.example/x100"]
+
+
+def test_what_has_no_site_is_passed_over(store: Store) -> None:
+    assert crawl(store, "about:blank") == [frozenset()]
+
+
+class Away:
+    """A store that cannot be reached, or that gives something else."""
+
+    def __init__(self, lines: Mapping[str, bytes] | None = None) -> None:
+        self.lines = lines
+
+    def site_lines(self, site: str) -> Mapping[str, bytes]:
+        if self.lines is None:
+            raise StoreUnavailable("away")
+        return self.lines
+
+    def save_site_lines(self, sites: Mapping[str, Mapping[str, bytes]], *, now: datetime, most: int) -> None:
+        raise StoreUnavailable("away")
+
+
+@pytest.mark.parametrize("lines", [None, {"https://a.example/1": b"123"}])
+def test_a_store_that_is_away_or_broken_is_no_failure(lines: Mapping[str, bytes] | None, caplog: pytest.LogCaptureFixture) -> None:
+    assert crawl(Away(lines), "https://a.example/x100") == [frozenset()]  # type: ignore[arg-type]
+    assert [record.levelname for record in caplog.records] == ["WARNING", "WARNING"]
