@@ -15,7 +15,7 @@ from typing import Final
 from urllib.parse import unquote
 
 from newsportal import dom
-from newsportal.extractors.date import parse_date
+from newsportal.extractors.date import default_zone, parse_date
 from newsportal.extractors.metadata import Metadata
 from newsportal.extractors.state import LONG, Held, held_texts
 from newsportal.extractors.title import META_TITLES
@@ -125,5 +125,5 @@ def _read(held: Held, title: str | None, fetched: datetime | None) -> Embedded |
     sentences = sum(len(SENTENCE.findall(line)) for line in prose)
     if total < LONG / 2 or sentences < MIN_SENTENCES or sum(map(len, prose)) < PROSE * total:
         return None
-    moments = (parse_date(date, fetched) for date in held.dates if YEAR.search(date)) if fetched else ()
+    moments = (parse_date(date, fetched, default_zone(lines[0])) for date in held.dates if YEAR.search(date)) if fetched else ()
     return Embedded("\n".join(lines), text if marked else None, title, next(filter(None, moments), None))

@@ -92,6 +92,8 @@ def source_of(node: dom.Element, base: str) -> str | None:
 def _from_picture(node: dom.Element) -> str:
     """The ``srcset`` of the first ``source`` beside an ``img`` in a ``picture``."""
     above = node.getparent()
+    while above is not None and above.tag == "source":  # libxml2 takes it for an element with an end
+        above = above.getparent()
     if above is None or above.tag != "picture":
         return ""
     return next((value for source in above.iter("source") for value in map(source.get, SETS) if value), "")

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from newsportal import dom
 
-MIN_SCRIPT_CHARS: Final = 300
+MIN_SCRIPT_CHARS: Final = 150
 MAX_SCRIPT_CHARS: Final = 4_000_000
 MAX_OBJECTS: Final = 30_000
 MAX_DEPTH: Final = 40

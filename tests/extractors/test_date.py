@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from newsportal.extractors.date import find_dates, parse_date
+from newsportal.extractors.date_forms import FORMS, NEEDED
 
 NOW = datetime(2024, 3, 6, 12, 0, tzinfo=UTC)  # a Wednesday; 20:00 in China
 
@@ -138,3 +139,30 @@ def test_the_time_is_bounded(piece: str) -> None:
     started = time.perf_counter()
     parse_date(piece * 300_000, NOW)
     assert time.perf_counter() - started < 1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Dec 28 Sat 2013 00:28", "2013-12-28T00:28"),
+        ("Di 05.03.24 | 14:07 Uhr", "2024-03-05T14:07"),
+        ("Mar 5, 2024 8:30", "2024-03-05T08:30"),
+    ],
+)
+def test_days_amid_weekdays_and_short_years(text: str, expected: str) -> None:
+    found = parse_date(text, NOW, UTC)
+    assert found is not None
+    assert found.isoformat().startswith(expected)
+
+
+def test_the_day_may_come_first() -> None:
+    assert [found.when.month for found in find_dates("05/03/2024", NOW, UTC, day_first=True)] == [3]
+    assert [found.when.day for found in find_dates("02/13/2024", NOW, UTC, day_first=True)] == [13]
+
+
+@given(st.text(alphabet="0123456789年月日号時时点:-/. 前天昨今刚才周二agoMarDec,中华民国十", max_size=40))
+def test_looking_at_the_characters_first_changes_nothing(text: str) -> None:
+    """Every form says which characters it needs; a form that matches without them would be lost."""
+    for pattern, read in FORMS:
+        if pattern.search(text) and read in NEEDED:
+            assert not NEEDED[read].isdisjoint(text)

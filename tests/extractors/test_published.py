@@ -66,4 +66,5 @@ def test_the_address_is_asked_last() -> None:
 def test_moments_in_scripts_have_a_name() -> None:
     assert script_date('{"expires":1709600000,"width":1709600000}', NOW, UTC) is None
     found = script_date('{"createTime":1709600000123}', NOW, UTC)
-    assert found is not None and found.date().isoformat() == "2024-03-05"
+    assert found is not None
+    assert found.date().isoformat() == "2024-03-05"
