@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 import threading
@@ -111,7 +112,7 @@ def town() -> Iterator[Town]:
         server.shutdown()
 
 
-def crawl(folder: Path, town: Town, *options: str) -> dict[str, Any]:
+def command(folder: Path, town: Town, *options: str) -> list[str]:
     address = f"http://127.0.0.1:{town.port}/"
     sources = folder / "sources.yaml"
     sources.write_text(
@@ -119,8 +120,11 @@ def crawl(folder: Path, town: Town, *options: str) -> dict[str, Any]:
         f"regions:\n  - {{name: 河东, prefix: '{address}', seeds: ['{address}']}}\n",
         "utf-8",
     )
-    command = [sys.executable, "-m", "newsportal", "crawl", "--json", "--sources", str(sources), *options]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return [sys.executable, "-m", "newsportal", "crawl", "--json", "--sources", str(sources), *options]
+
+
+def crawl(folder: Path, town: Town, *options: str) -> dict[str, Any]:
+    done = subprocess.run(command(folder, town, *options), capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     assert "Traceback" not in done.stderr, done.stderr[-3000:]
     report: dict[str, Any] = json.loads(done.stdout)
@@ -208,3 +212,17 @@ def test_a_replay_joins_the_same(crawled: Crawled, town: Town, tmp_path: Path) -
     assert {title: article.text for title, article in articles(tmp_path).items()} == {
         title: article.text for title, article in crawled.articles.items()
     }
+
+
+def test_an_article_that_a_ctrl_c_meets_between_two_pages_waits_for_the_next_run(town: Town, tmp_path: Path) -> None:
+    town.asked.clear()
+    with subprocess.Popen(command(tmp_path, town), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        until = time.monotonic() + 60
+        while path(830108, 2) not in town.asked and time.monotonic() < until:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        process.wait(60)
+    assert path(830108, 3) not in town.asked
+    assert TOPICS[830108] not in articles(tmp_path), "two pages of three are not kept where the third may be had"
+    crawl(tmp_path, town)
+    assert pages_in(articles(tmp_path)[TOPICS[830108]]) == ["1", "2", "3"]
