@@ -9,7 +9,8 @@ from newsportal import dom
 
 NEXT_PAGE: Final = (
     r"下一?[页頁]|[后後]一?[页頁]|翻下[页頁]|(?:余下|剩余)(?:全文|内容)|次(?:の)?ページ|次へ|다음\s?페이지|next\s?page"
-    r"|continue to page \d+|n[äa]chste[rn]? seite"
+    r"|(?:continue|go|continue reading) (?:on|to) (?:the next page|page \d+)|lesen sie (?:mehr )?auf (?:der n[äa]chsten )?seite"
+    r"|weiter (?:zu|auf|mit) seite \d|auf seite \d|n[äa]chste[rn]? seite"
     r"|weiter zur n[äa]chsten seite|page suivante|p[áa]gina s(?:iguient|eguint)e|pagina successiva|prossima pagina"
     r"|volgende pagina|следующая страница"
 )

@@ -21,14 +21,17 @@ SISTERS: Final = re.compile(r"^(?:www\d?|m|wap|3g|4g|mobile|touch|amp)\.(?=[^.]+
 
 _WORD = r"(?:p|pg|page|pages|pag|pagina|seite|teil|part|s)"
 _IN_NAME = re.compile(rf"^(?P<stem>.*[^_\-,.])[_\-,.]{_WORD}?[_\-]?(?P<number>\d{{1,3}})$", re.IGNORECASE)
-_WHOLE_NAME = re.compile(rf"^{_WORD}?[_\-,]?(?P<number>\d{{1,3}})$", re.IGNORECASE)
+_WHOLE_NAME = re.compile(rf"^(?:{_WORD}|index|default)?[_\-,]?(?P<number>\d{{1,3}})$", re.IGNORECASE)
 _WORD_ALONE = re.compile(rf"^{_WORD}$", re.IGNORECASE)
 _QUERY = re.compile(
-    r"(?:^|&)(?:[a-z_]{0,12}page(?!_?size|_?count)[a-z_]{0,8}|pn?|pg|paged|seite|pagina)=(?P<number>\d{1,3})(?=&|$)", re.IGNORECASE
+    r"(?:^|&)(?:[a-z_]{0,12}page(?!_?size|_?count)[a-z_]{0,8}|pn?|pg|paged|[a-z]{0,8}seite|pagina)=(?P<number>\d{1,3})(?=&|$)",
+    re.IGNORECASE,
 )
 _DEFAULT = frozenset("index default".split())
 _ID = re.compile(r"(?:\d{5,}|(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{8,})$")
 _MARK_IN_FORM = re.compile(rf"(?:[_\-,.]{_WORD}?[_\-]?\{{\}}|/(?:{_WORD}/)?{_WORD}?[_\-,]?\{{\}}|[?&]\w+=\{{\}})", re.IGNORECASE)
+
+_SLUG_COPY = re.compile(rf"/(?!{_WORD}-\{{\}})[^/]*[A-Za-z]-\{{\}}/?$")
 
 
 class Place(NamedTuple):
@@ -136,6 +139,11 @@ def last_id(stem: str) -> str | None:
     """The number or code at the end of a stem, by which an article is known wherever it stands; ``None`` for short ones."""
     match = _ID.search(last_name(stem))
     return match[0] if match else None
+
+
+def may_be_namesake(form: str) -> bool:
+    """Whether a form is also that of another article with the same heading: blogs call the second one ``open-thread-2/``."""
+    return _SLUG_COPY.search(form) is not None
 
 
 def without_mark(form: str) -> str:

@@ -16,7 +16,7 @@ from typing import Final
 
 from newsportal import dom
 from newsportal.extractors.hub_urls import Address
-from newsportal.extractors.page_marks import Place, Step, last_id, last_name, places, sister_step, step, without_mark
+from newsportal.extractors.page_marks import Place, Step, last_id, last_name, may_be_namesake, places, sister_step, step, without_mark
 from newsportal.extractors.page_scripts import drawn
 from newsportal.extractors.page_turns import SHORT_KEY, Turn, beside, joined, under_comments
 from newsportal.extractors.page_turns import turns as turning_links
@@ -120,7 +120,7 @@ def _read(here: int | None, steps: list[tuple[Turn, Step]]) -> Row | None:
             proven = True
         elif page != this + 1:
             continue
-        elif here is None or turn.kind == "next":
+        elif turn.kind == "next" or (here is None and not may_be_namesake(found.form)):
             proven = True
         pages.setdefault(page, turn.url)
         forms[found.form].append(page)

@@ -31,6 +31,8 @@ SITE = "http://news.hedong.example"
         ("/index.php?m=show&id=3", "/index.php?m=show&id=3&page=2", (None, 2)),
         ("/2026/0312/c_830115.htm?from=rss", "/2026/0312/c_830115_2.htm", (None, 2)),
         ("/2026/03/long-story/?utm_source=feed", "/2026/03/long-story/2/", (None, 2)),
+        ("/a/12/index.html", "/a/12/index2.html", (None, 2)),
+        ("/meldung-16604.html", "/meldung-16604.html?artikelseite=2", (None, 2)),
         ("/c.html?page=2", "/c.html?page=3", (2, 3)),
         ("/%E5%8F%A4%E9%95%87/1234", "/古镇/1234_2", (None, 2)),
     ],

@@ -42,6 +42,8 @@ def further(html: str, url: str = URL) -> list[str]:
         ('<a href="830115_2.html">Suivant ›</a>', ["830115_2.html"]),
         ('<a href="830115_2.html">下一页：路上的石头</a>', ["830115_2.html"]),
         ('<a href="830115_2.html">次ページ 石の道 ></a>', ["830115_2.html"]),
+        ('<a href="830115_2.html">Lesen Sie auf der nächsten Seite: Steine</a>', ["830115_2.html"]),
+        ('<a href="830115_2.html">Continue to page 2</a>', ["830115_2.html"]),
         ('<a href="830115_2.html">余下全文</a>', ["830115_2.html"]),
         ('<a href="830115_2.html" title="下一页"></a>', ["830115_2.html"]),
         ('<a href="830115_2.html"><img src="r.gif" alt="下一页"></a>', ["830115_2.html"]),
@@ -99,12 +101,19 @@ def test_what_is_no_pager_of_this_article(html: str) -> None:
         ("/news_12.html", '<a href="/news_13.html">›</a><a href="/news_11.html">‹</a>'),
         ("/diary-2/", '<a rel="next" href="/diary-3/">Diary, part 3</a>'),
         ("/diary-2/", '<a href="/diary-3/">Next</a>'),
+        ("/open-thread/", '<link rel="next" href="/open-thread-2/"><a rel="next" href="/open-thread-2/">Open thread</a>'),
+        ("/open-thread/", '<a href="/open-thread-2/">»</a>'),
         ("/t/1.html", '<a href="/t/2.html">下一篇</a>'),
         ("/", '<a href="/page/2/">2</a> <a href="/page/2/">下一页</a>'),
     ],
 )
 def test_addresses_that_merely_count(own: str, html: str) -> None:
     assert pager(html, SITE + own).next is None
+
+
+@pytest.mark.parametrize("following", ["/open-thread/2/", "/open-thread/page/2/", "/open-thread/seite-2", "/open-thread?page=2"])
+def test_what_a_head_declares_is_believed_where_no_other_article_has_such_an_address(following: str) -> None:
+    assert pager(f'<link rel="next" href="{following}">', f"{SITE}/open-thread/").next == SITE + following
 
 
 def test_a_later_page_names_what_follows_and_the_first() -> None:
@@ -205,3 +214,12 @@ def test_real_articles_of_one_page_have_no_next(data: Path, folder: str) -> None
         if found.next and not any(name in found.next for name in MULTI):
             wrong.append(found.next)
     assert wrong == []
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(("folder", "least"), [("daniel-zh", 21), ("zh-news", 1), ("magic-article", 5)])
+def test_real_articles_of_several_pages_are_found(data: Path, folder: str, least: int) -> None:
+    found = 0
+    for page in saved_pages(data / "extraction" / folder):
+        found += find_pager(dom.document(Page(page.url or "about:blank", page.body, datetime.now(UTC)))).next is not None
+    assert found == least, "all of them were looked at; who finds another looks at it"
