@@ -30,6 +30,7 @@ from newsportal.extractors.bylines import (
     REPORTER,
     ROLE_FIRST,
 )
+from newsportal.extractors.called import called
 from newsportal.extractors.metadata import Metadata
 from newsportal.extractors.title import SEPARATOR
 from newsportal.text import CJK, clean
@@ -62,10 +63,6 @@ SITE_WORDS: Final = 4
 WHOLE_NAME: Final = 6
 """Letters of a site's name that is known in a longer one."""
 
-ELEMENT: Final = (
-    ".//*[@rel='author' or @itemprop='author' or contains(@class,'uthor') or contains(@class,'yline') or contains(@class,'AUTHOR')"
-    " or (self::a and contains(@href,'/aut'))]"
-)
 ELEMENT_CLASS: Final = re.compile(r"(?<![a-z])(?:authors?|byline)(?:[-_]*(?:names?|list|item|link))*(?![a-z])", re.IGNORECASE)
 ELEMENT_LINK: Final = re.compile(r"/(?:authors?|autor|autoren|auteurs?|autores)/[^/?#]+/?(?:[^/?#]+/?)?$")
 """Where a site tells about one author."""
@@ -152,10 +149,15 @@ def _written(document: dom.Document, lines: Sequence[str], heading: str | None) 
     """Lines that are bylines, from the heading on and then before it; at last the ends of the text."""
     page = document.lines[:MAX_BYLINES]
     start = next((number for number, line in enumerate(page) if heading and line.startswith(heading[:20])), 0)
-    short = [line for line in (*page[start:], *page[:start]) if _may_be_byline(line)]
+    labelled: list[tuple[str, bool]] = []
+    for line in (*page[start:], *page[:start]):
+        if _may_be_byline(line):
+            chinese = not line.isascii() and BYLINE.search(line) is not None
+            if chinese or BY_WORD.search(line):
+                labelled.append((line, chinese))
     for form in (LABELLED, REPORTER, IN_TEXT):
-        for line in short:
-            match = form.search(line) if BYLINE.search(line) else BY.search(line) if BY_WORD.search(line) else None
+        for line, chinese in labelled:
+            match = (form if chinese else BY).search(line)
             if match:
                 return _parted(next(filter(None, match.groups())))
     for line in (*lines[:2], *lines[-2:]):
@@ -176,15 +178,15 @@ def _parted(names: str) -> list[str]:
 
 
 def _is_marked(node: dom.Element) -> bool:
-    if node.get("rel") or node.get("itemprop") or ELEMENT_CLASS.search(node.get("class") or ""):
+    if "author" in ((node.get("rel") or "").lower(), (node.get("itemprop") or "").lower()) or ELEMENT_CLASS.search(node.get("class") or ""):
         return True
     return node.tag == "a" and ELEMENT_LINK.search(node.get("href") or "") is not None
 
 
 def _marked(document: dom.Document) -> list[str]:
     """The first element that is marked as the author, outside of comments and teasers."""
-    for node in dom.xpath(document.root, ELEMENT):
-        if not isinstance(node, dom.Element) or not _is_marked(node):
+    for node in called(document, ("uthor", "yline", "AUTHOR", "/aut"), ("class", "rel", "itemprop", "href")):
+        if not _is_marked(node):
             continue
         text = FIRST_WORD.sub("", _name_in(node))
         if not 2 <= len(text) <= ELEMENT_CHARS or re.search(r"[\d:：]", text):

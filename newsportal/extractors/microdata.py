@@ -11,8 +11,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from newsportal import dom
+from newsportal.extractors.called import called
 
-ARTICLE: Final = re.compile(r"schema\.org/(?:\w*Article|BlogPosting|SocialMediaPosting|LiveBlogPosting|\w*Report)$", re.IGNORECASE)
+ARTICLE: Final = re.compile(r"schema\.org/(?:\w*Article|BlogPosting|SocialMediaPosting|LiveBlogPosting|\w*Report)$")
+WRITTEN: Final = re.compile(r"schema\.org/(?:\w{0,30}Article|\w{0,30}Posting|\w{0,30}Report)[\"'\s>]")
+"""What a page with such an item has in its markup."""
+
 MAX_ITEMS: Final = 5
 MAX_PROPERTIES: Final = 200
 MAX_NESTING: Final = 4
@@ -34,11 +38,9 @@ LONG: Final = frozenset(("articlebody", "text", "reviewbody", "comment"))
 
 def microdata_articles(document: dom.Document) -> Iterator[Mapping[str, Any]]:
     """Each article of the page as a JSON-LD object (``@type``, properties). A page without microdata costs one look at its text."""
-    if "itemtype" not in document.html:
-        return
     count = 0
-    for node in dom.xpath(document.root, "descendant-or-self::*[@itemscope and @itemtype]"):
-        if isinstance(node, dom.Element) and ARTICLE.search((node.get("itemtype") or "").strip()):
+    for node in called(document, ("schema.org/",), ("itemtype",)) if WRITTEN.search(document.html) else ():
+        if node.get("itemscope") is not None and ARTICLE.search((node.get("itemtype") or "").strip()):
             count += 1
             if count > MAX_ITEMS:
                 return

@@ -9,6 +9,7 @@ from typing import Final
 from newsportal import dom
 from newsportal.extractors.author import MAX_BYLINES
 from newsportal.extractors.bylines import CUT
+from newsportal.extractors.called import called
 from newsportal.extractors.metadata import Metadata
 
 MAX_LINE_CHARS: Final = 160
@@ -31,10 +32,6 @@ NOT_NAMES: Final = re.compile(r"^(?:资料图|資料圖|图片|X{2,}|x{2,}|未�
 
 FOREIGN: Final = ("Source:", "irst published", "riginally ")
 """Without one of these in its markup a page that is not Chinese need not be read line by line."""
-
-ELEMENT: Final = ".//*[contains(@class,'ource') or contains(@id,'ource') or contains(@class,'laiyuan') or contains(@id,'laiyuan')]"
-ELEMENT_HINT: Final = re.compile(r"""(?:class|id)=["']?[^"'<>]{0,40}?(?:ource|laiyuan)""")
-"""Looking through the text of a page is cheaper than asking each of its elements."""
 
 ELEMENT_NAME: Final = re.compile(
     r"(?<![a-z])(?:article|art|news|post|info|time|the)?[-_]?(?:sources?|laiyuan)(?:[-_]?(?:name|baidu))?(?![a-z])", re.I
@@ -66,8 +63,8 @@ def _name(text: str) -> str | None:
 
 def _marked(document: dom.Document) -> Iterator[str]:
     """Short names in elements whose class or id says source."""
-    for node in dom.xpath(document.root, ELEMENT) if ELEMENT_HINT.search(document.html) else ():
-        if isinstance(node, dom.Element) and ELEMENT_NAME.search(f"{node.get('class') or ''} {node.get('id') or ''}"):
+    for node in called(document, ("ource", "laiyuan")):
+        if ELEMENT_NAME.search(f"{node.get('class') or ''} {node.get('id') or ''}"):
             text = dom.text_of(node)
             name = _name(text) if len(text) <= MAX_ELEMENT_CHARS and not re.search(r"[\d:：#\s]", text) else None
             if name:
