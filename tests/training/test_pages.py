@@ -1,0 +1,144 @@
+"""The made-up pages that are trained on: the same for a seed, true to their gold, varied, fast."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from newsportal import dom
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # training is no part of the installed package
+
+from training import MadeUpPage, made_up_pages
+from training.grammar import grammar, speak, traditional
+from training.prose import TONGUES, Voice, rules_of
+
+COUNT = 400
+LEAST_RATE = 200
+"""Pages a second that must be reached; five times as many are made on one core of a small machine."""
+
+
+@pytest.fixture(scope="module")
+def pages() -> list[MadeUpPage]:
+    return list(made_up_pages(COUNT, 5))
+
+
+def squeezed(text: str) -> str:
+    return "".join(dom.clean(text).split())
+
+
+def shown(page: MadeUpPage) -> str:
+    return squeezed("\n".join(dom.lines_of(dom.from_text(page.html).root)))
+
+
+def test_the_same_seed_gives_the_same_pages(pages: list[MadeUpPage]) -> None:
+    assert list(made_up_pages(20, 5)) == pages[:20], "a page does not depend on how many are made"
+    assert [page.html for page in made_up_pages(3, 6)] != [page.html for page in pages[:3]]
+    assert len({page.id for page in pages}) == len({page.html for page in pages}) == COUNT
+
+
+def test_gold_stands_on_the_page_line_by_line_and_in_order(pages: list[MadeUpPage]) -> None:
+    for page in pages:
+        whole, place = shown(page), 0
+        for line in page.text.split("\n"):
+            found = whole.find(squeezed(line), place)
+            assert squeezed(line), page.id
+            assert found >= 0, (page.id, line)
+            place = found + len(squeezed(line))
+
+
+def test_gold_lines_are_lines_of_the_page(pages: list[MadeUpPage]) -> None:
+    """What labels blocks by their lines finds every line of gold as it is."""
+    for page in pages:
+        lines = Counter(map(squeezed, dom.lines_of(dom.from_text(page.html).root)))
+        assert not Counter(map(squeezed, page.text.split("\n"))) - lines, page.id
+
+
+def test_titles_authors_and_dates_stand_on_the_page(pages: list[MadeUpPage]) -> None:
+    for page in pages:
+        assert squeezed(page.title) in shown(page), page.id
+        assert page.author is None or page.author in page.html, page.id
+        assert page.date is None or 2003 <= date.fromisoformat(page.date).year <= 2025, page.id
+        assert page.url.split("/")[2].endswith(".example"), "no real site is named"
+    assert COUNT / 4 < sum(page.author is not None for page in pages) < COUNT * 3 / 4
+
+
+def body_path(page: MadeUpPage) -> str:
+    """The tags from the top down to what holds the longest line of gold."""
+    longest = squeezed(max(page.text.split("\n"), key=len))
+    node = dom.from_text(page.html).root
+    tags = [str(node.tag)]
+    while inner := [child for child in node if isinstance(child.tag, str) and longest in squeezed(dom.text_of(child))]:
+        node = inner[-1]
+        tags.append(str(node.tag))
+    return "/".join(tags)
+
+
+def test_pages_differ(pages: list[MadeUpPage]) -> None:
+    paths = Counter(map(body_path, pages))
+    assert len(paths) >= COUNT / 2
+    assert paths.most_common(1)[0][1] < COUNT / 15
+    assert {next(tongue for tongue in TONGUES if f'lang="{tongue}"' in page.html) for page in pages} == set(TONGUES)
+    shares = sorted(len(squeezed(page.text)) / len(shown(page)) for page in pages)
+    assert shares[COUNT // 10] < 0.1, "some bodies are small among what stands around them"
+    assert shares[-COUNT // 10] > 0.5, "and some pages are nearly all body"
+    lengths = sorted(page.text.count("\n") + 1 for page in pages)
+    assert lengths[COUNT // 20] <= 2
+    assert lengths[-COUNT // 20] >= 20
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "display:none",
+        "<form",
+        "<TABLE",
+        "<article",
+        "<br>",
+        'class="pullquote"',
+        "embedded-post",
+        "__STATE__",
+        "application/ld+json",
+        "<BR>",
+    ],
+)
+def test_every_oddity_occurs(pages: list[MadeUpPage], part: str) -> None:
+    assert any(part in page.html for page in pages)
+
+
+def test_every_symbol_of_every_tongue_speaks() -> None:
+    from random import Random
+
+    for tongue in TONGUES:
+        rules = rules_of(tongue)
+        for symbol in rules:
+            said = Voice(tongue, rules, Random(1)).many(symbol, 20, 20)
+            assert not [text for text in said if "{" in text or "SPACE" in text], (tongue, symbol)
+
+
+def test_a_grammar_says_what_it_lacks() -> None:
+    with pytest.raises(ValueError, match="colour"):
+        grammar("sky: {colour} clouds")
+
+
+def test_numbers_and_options_are_drawn() -> None:
+    from random import Random
+
+    rules = grammar("heat: {?about}{5-7} degrees", "about: about&nbsp;")
+    said = {speak(rules, "heat", Random(seed)) for seed in range(60)}
+    assert said == {f"{word}{number} degrees" for word in ("", "about&nbsp;") for number in (5, 6, 7)}
+
+
+def test_traditional_characters_take_the_usual_form() -> None:
+    assert traditional("“群众为后台签字”") == "「群眾為後台簽字」"
+
+
+def test_many_pages_are_made_in_a_second() -> None:
+    started = time.process_time()
+    assert sum(1 for _ in made_up_pages(200, 1)) == 200
+    assert 200 / (time.process_time() - started) >= LEAST_RATE

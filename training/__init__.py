@@ -1,0 +1,5 @@
+"""Made-up article pages with gold answers, and what is trained on them. No part of the installed package."""
+
+from training.pages import MadeUpPage, made_up_pages
+
+__all__ = ["MadeUpPage", "made_up_pages"]

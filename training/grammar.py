@@ -1,0 +1,78 @@
+"""A grammar from plain text, and how it speaks: ``symbol: one | another``; ``{symbol}`` is replaced, ``{12-99}`` is a number.
+
+Lines of the same symbol add up. ``{symbol}`` with a question mark in front (``{?symbol}``) is left out half the time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from random import Random
+
+SLOT = re.compile(r"\{([^{}]+)\}")
+USUAL = "后後里裡面面群群众眾为為钟鐘签簽台台启啟“「”」"
+"""Simplified characters whose usual traditional form is not the table's first, and quotation marks."""
+NUMBER = re.compile(r"(\d+)-(\d+)")
+
+Part = str | tuple[str, int, int]
+Grammar = Mapping[str, tuple[tuple[Part, ...], ...]]
+
+
+def grammar(*texts: str) -> Grammar:
+    """The alternatives of every symbol, cut into literal parts (even places) and slots (odd places)."""
+    found: dict[str, list[tuple[Part, ...]]] = {}
+    for line in "\n".join(texts).splitlines():
+        symbol, colon, alternatives = line.partition(":")
+        if colon and symbol.strip():
+            found.setdefault(symbol.strip(), []).extend(_parts(part.strip()) for part in alternatives.split("|"))
+    missing = {slot for all_ in found.values() for parts in all_ for slot in _symbols(parts)} - set(found)
+    if missing:
+        raise ValueError(f"the grammar does not say what these are: {sorted(missing)}")
+    return {symbol: tuple(alternatives) for symbol, alternatives in found.items()}
+
+
+def _parts(alternative: str) -> tuple[Part, ...]:
+    parts: list[Part] = list(SLOT.split(alternative))
+    for place in range(1, len(parts), 2):
+        if number := NUMBER.fullmatch(str(parts[place])):
+            parts[place] = ("", int(number[1]), int(number[2]))
+    return tuple(parts)
+
+
+def _symbols(parts: tuple[Part, ...]) -> list[str]:
+    return [part.lstrip("?") for part in parts[1::2] if isinstance(part, str)]
+
+
+def speak(rules: Grammar, symbol: str, rng: Random) -> str:
+    """One text for ``symbol``, chosen at random."""
+    alternatives = rules[symbol]
+    parts = alternatives[int(rng.random() * len(alternatives))]
+    if len(parts) == 1:
+        return str(parts[0])
+    said: list[str] = []
+    for place, part in enumerate(parts):
+        if not place % 2:
+            said.append(str(part))
+        elif not isinstance(part, str):
+            said.append(str(part[1] + int(rng.random() * (part[2] - part[1] + 1))))
+        elif part[0] != "?":
+            said.append(speak(rules, part, rng))
+        elif rng.random() < 0.5:
+            said.append(speak(rules, part[1:], rng))
+    return "".join(said)
+
+
+@cache
+def _traditional() -> dict[int, str]:
+    """OpenCC's table of single characters, the usual form first."""
+    lines = (files("opencc") / "dictionary" / "STCharacters.txt").read_text(encoding="utf-8").splitlines()
+    pairs = (line.split("\t") for line in lines if "\t" in line)
+    table = {ord(simple): forms.split(" ")[0] for simple, forms in pairs if len(simple) == 1}
+    return table | {ord(simple): form for simple, form in zip(USUAL[::2], USUAL[1::2], strict=True)}
+
+
+def traditional(text: str) -> str:
+    """Simplified text in traditional characters, one for one, with the quotation marks used there."""
+    return text.translate(_traditional())
