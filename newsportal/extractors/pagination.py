@@ -62,7 +62,7 @@ def find_pager(document: dom.Document) -> Pager:
     known = document.url.startswith(("http://", "https://"))
     own = places(document.url) if known else _guessed(turns)
     row = _row(own, turns) or _script_row(document, own)
-    url = document.url if known or not own else own[0].form
+    url = document.url if known else _own_address(document.url, own, row)
     first = (row.first if row else None) or _canonical(own, turns)
     if row is None:
         return Pager((url,), first=first)
@@ -72,6 +72,13 @@ def find_pager(document: dom.Document) -> Pager:
     pages = (url, *following)
     whole = _whole(own, turns, pages) if following or first else None
     return Pager(pages, following[0] if following else None, whole, first)
+
+
+def _own_address(url: str, own: Sequence[Place], row: Row | None) -> str:
+    """The best that can be said of the address of a page that came without one."""
+    if own:
+        return own[0].form
+    return row.pages.get(row.this, url) if row else url
 
 
 def _canonical(own: Sequence[Place], turns: Sequence[Turn]) -> str | None:

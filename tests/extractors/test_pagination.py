@@ -160,6 +160,8 @@ def test_a_page_whose_address_is_not_known() -> None:
     found = pager('<a href="830115.html">1</a> <a href="830115_2.html">2</a> <a href="830115_2.html">下一页</a>', "about:blank")
     assert [url.rpartition("/")[2] for url in found.pages] == ["830115.html", "830115_2.html"]
     assert pager('<a href="830116.html">2</a>', "about:blank").next is None
+    drawn = pager('<script>createPageHTML(3, 1, "t1", "html")</script>', "about:blank")
+    assert [url.rpartition("/")[2] for url in drawn.pages] == ["t1_1.html", "t1_2.html"]
     canonical = f'<link rel="canonical" href="{URL}">'
     assert pager(f'{canonical}<a href="830115_2.html">2</a>', "about:blank").pages[0] == URL
 
