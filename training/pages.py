@@ -85,7 +85,7 @@ def _summary(desk: Desk) -> tuple[str, list[Piece]]:
     """A summary above the body's box (no gold), or inside it (gold), or none."""
     kind = desk.rng.random()
     first = desk.pieces[0].lines[0]
-    text = desk.topical("summary") if kind % 0.02 < 0.015 else first[: max(20, len(first) // 2)]
+    text = desk.topical("summary") if desk.rng.random() < 0.75 else first[: max(20, len(first) // 2)]
     if kind < 0.12:
         return desk.skin.box("summary", escape(text, quote=False)), []
     return "", [Piece("lead", ((text,),))] if kind < 0.2 else []
