@@ -204,24 +204,14 @@ def test_real_pagers(data: Path) -> None:
     assert right == [True] * 10
 
 
-MULTI = {"chinadaily", "he.news", "free-ebooks", "magazine.tabelog"}
+REAL = [("daniel-zh", 21), ("zh-news", 1), ("magic-article", 5), ("fundus-tests", 0), ("scrapinghub", 0), ("tw-event", 0)]
+"""How many pages of each folder have a next page; every one found was looked at, and all are true."""
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("folder", ["fundus-tests", "magic-article", "scrapinghub", "tw-event"])
-def test_real_articles_of_one_page_have_no_next(data: Path, folder: str) -> None:
-    wrong = []
-    for page in saved_pages(data / "extraction" / folder):
-        found = find_pager(dom.document(Page(page.url or "about:blank", page.body, datetime.now(UTC))))
-        if found.next and not any(name in found.next for name in MULTI):
-            wrong.append(found.next)
-    assert wrong == []
-
-
-@pytest.mark.data
-@pytest.mark.parametrize(("folder", "least"), [("daniel-zh", 21), ("zh-news", 1), ("magic-article", 5)])
-def test_real_articles_of_several_pages_are_found(data: Path, folder: str, least: int) -> None:
-    found = 0
-    for page in saved_pages(data / "extraction" / folder):
-        found += find_pager(dom.document(Page(page.url or "about:blank", page.body, datetime.now(UTC)))).next is not None
-    assert found == least, "all of them were looked at; who finds another looks at it"
+@pytest.mark.parametrize(("folder", "several"), REAL)
+def test_real_articles_of_one_page_and_of_several(data: Path, folder: str, several: int) -> None:
+    pages = (page for page in saved_pages(data / "extraction" / folder) if page.error is None)
+    found = [find_pager(dom.document(Page(page.url or "about:blank", page.body, datetime.now(UTC)))).next for page in pages]
+    named = [url for url in found if url]
+    assert len(named) == several, f"who finds another looks at it: {named}"
