@@ -30,7 +30,7 @@ from newsportal.extractors.bylines import (
     REPORTER,
     ROLE_FIRST,
 )
-from newsportal.extractors.called import called
+from newsportal.extractors.called import called, short_text
 from newsportal.extractors.metadata import Metadata
 from newsportal.extractors.title import SEPARATOR
 from newsportal.text import CJK, clean
@@ -201,6 +201,6 @@ def _marked(document: dom.Document) -> list[str]:
 def _name_in(node: dom.Element) -> str:
     """The text of the author's element without what its parts tell about the author."""
     if not any(ROLE.search(f"{child.get('class') or ''} {child.get('itemprop') or ''}") for child in node):
-        return dom.text_of(node)
-    kept = (dom.text_of(child) for child in node if not ROLE.search(f"{child.get('class') or ''} {child.get('itemprop') or ''}"))
+        return short_text(node)
+    kept = (short_text(child) for child in node if not ROLE.search(f"{child.get('class') or ''} {child.get('itemprop') or ''}"))
     return clean(" ".join((node.text or "", *kept)))

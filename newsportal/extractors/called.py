@@ -6,9 +6,13 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from newsportal import dom
+from newsportal.text import clean
 
 MAX_TAG_CHARS: Final = 300
 MAX_LOOKS: Final = 200
+MAX_SHORT_CHARS: Final = 4000
+MAX_SHORT_PIECES: Final = 600
+"""A short text with all white space and elements that its markup may have."""
 
 
 def is_called(html: str, words: Sequence[str], attributes: Sequence[str] = ("class", "id")) -> bool:
@@ -35,3 +39,15 @@ def called(document: dom.Document, words: Sequence[str], attributes: Sequence[st
         for node in document.root.iter():
             if any(word in value for value in node.values() for word in words):
                 yield node
+
+
+def short_text(node: dom.Element, most: int = MAX_SHORT_CHARS) -> str:
+    """The visible text below ``node`` on one line; ``""`` if that is no short text. Looks at no more than it needs: elements may nest."""
+    parts: list[str] = []
+    size = 0
+    for kind, text in dom.pieces(node):
+        parts.append(text if kind == "text" else " ")
+        size += len(text)
+        if size > most or len(parts) > MAX_SHORT_PIECES:
+            return ""
+    return clean("".join(parts))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from newsportal import dom
+from newsportal.extractors.called import short_text
 from newsportal.extractors.months import MONTH
 from newsportal.extractors.title_parts import MARK_LAST, MAX_TITLE_CHARS, says_nothing
 
@@ -58,7 +60,7 @@ def headings(document: dom.Document) -> Iterator[Shown]:
 
 def _texts(node: dom.Element) -> Iterator[str]:
     """The text of a heading; where elements stand inside, what stands before and in the first of them as well."""
-    whole = dom.text_of(node)
+    whole = short_text(node)
     if len(whole) < 2:
         return
     yield whole[: 2 * MAX_TITLE_CHARS]
@@ -69,7 +71,7 @@ def _texts(node: dom.Element) -> Iterator[str]:
         if 2 <= len(own) <= MAX_TITLE_CHARS and own != whole:
             yield own
         for child in list(node)[:3]:
-            inner = dom.text_of(child)
+            inner = short_text(child)
             if 2 <= len(inner) <= MAX_TITLE_CHARS and inner != whole:
                 yield inner
 
@@ -84,7 +86,7 @@ def marked(document: dom.Document) -> Iterator[Shown]:
         count += 1
         if count > MOST_HEADINGS:
             return
-        text = dom.text_of(node)
+        text = short_text(node)
         if 2 <= len(text) <= MAX_TITLE_CHARS:
             yield Shown(text, MARKED_RANK)
 
@@ -158,9 +160,10 @@ def _place(lines: Sequence[str], dated: Sequence[int], number: int) -> float:
     """How much the line stands like a headline (-0.4 to 1.4): no paragraph before it, the date soon after it, then a paragraph."""
     if any(_is_paragraph(line) for line in lines[max(0, number - BEFORE_TEXT) : number]):
         return -0.4
-    date = next((date for date in dated if date > number), None)
+    after = bisect_right(dated, number)
+    date = dated[after] if after < len(dated) else number
     score = 0.0
-    if date is not None and date - number <= BEFORE_DATE:
+    if number < date <= number + BEFORE_DATE:
         score = (0.6 + (0.4 if BESIDE_DATE.search(lines[date]) else 0.0)) * (1 - (date - number - 1) / BEFORE_DATE)
     return score + (0.4 if any(map(_is_paragraph, lines[number + 1 : number + BEFORE_TEXT])) else 0.0)
 

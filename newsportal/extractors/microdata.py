@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from newsportal import dom
-from newsportal.extractors.called import called
+from newsportal.extractors.called import called, short_text
 
 ARTICLE: Final = re.compile(r"schema\.org/(?:\w*Article|BlogPosting|SocialMediaPosting|LiveBlogPosting|\w*Report)$")
 WRITTEN: Final = re.compile(r"schema\.org/(?:\w{0,30}Article|\w{0,30}Posting|\w{0,30}Report)[\"'\s>]")
@@ -91,4 +91,4 @@ def _value(node: dom.Element) -> str:
         told = node.get("datetime") or node.get("value")
         if told:
             return str(told).strip()
-    return dom.text_of(node)[:MAX_VALUE_CHARS]
+    return short_text(node)[:MAX_VALUE_CHARS]

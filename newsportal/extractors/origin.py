@@ -9,7 +9,7 @@ from typing import Final
 from newsportal import dom
 from newsportal.extractors.author import MAX_BYLINES
 from newsportal.extractors.bylines import CUT
-from newsportal.extractors.called import called
+from newsportal.extractors.called import called, short_text
 from newsportal.extractors.metadata import Metadata
 
 MAX_LINE_CHARS: Final = 160
@@ -65,7 +65,7 @@ def _marked(document: dom.Document) -> Iterator[str]:
     """Short names in elements whose class or id says source."""
     for node in called(document, ("ource", "laiyuan")):
         if ELEMENT_NAME.search(f"{node.get('class') or ''} {node.get('id') or ''}"):
-            text = dom.text_of(node)
+            text = short_text(node)
             name = _name(text) if len(text) <= MAX_ELEMENT_CHARS and not re.search(r"[\d:：#\s]", text) else None
             if name:
                 yield name

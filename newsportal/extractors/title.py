@@ -14,6 +14,7 @@ from difflib import SequenceMatcher
 from typing import Final
 
 from newsportal import dom
+from newsportal.extractors.called import short_text
 from newsportal.extractors.headlines import Shown, headings, headline_by_place, lines_in, marked
 from newsportal.extractors.metadata import Metadata
 from newsportal.extractors.title_parts import MARK_LAST, MAX_TITLE_CHARS, SEPARATOR, SITE_LAST, bare, plain, says_nothing, without_site
@@ -77,6 +78,8 @@ def best_title(document: dom.Document, meta: Metadata, link: Link | None = None)
     whole = plain(_first_text(document, "title"))
     named = plain(next((found for found in map(meta.get, META_TITLES) if found), None) or meta.article("headline"))
     told = plain(link.title) if link else ""
+    if site and site in (named, whole):
+        site = None  # some pages call their site like the article
     names = (site,) if site else ()
     page = "" if says_nothing(whole, names) else without_site(whole, site)
     said = "" if says_nothing(named, names) else named
@@ -95,7 +98,7 @@ def _plainly_shown(document: dom.Document, whole: str, page: str) -> str | None:
     """The ``h1`` that is the page's title up to the site's name, letter by letter: the common case, which needs no comparing."""
     if not page or not whole.startswith(page):
         return None
-    return next((page for node in document.root.iter("h1") if dom.text_of(node) == page), None)
+    return next((page for node in document.root.iter("h1") if short_text(node) == page), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,13 +110,21 @@ class Witnesses:
 
 
 def _witnesses(texts: Sequence[str]) -> Witnesses:
-    """``cores`` are those that the page's title begins with, or that it does not hold: no keywords, no names of site and section."""
+    """``cores`` are those that the page's title begins with, or that it does not hold: no keywords, no names of site and section.
+
+    A title that begins with such names counts from behind them, too.
+    """
+    page = texts[1]
+    before = texts[0].find(page) if page else 0
+    begins = letters(texts[0][before:]) if before > 0 and says_nothing(texts[0][:before]) else ""
     whole, *rest = [letters(text) for text in texts]
     longest = max(rest, key=len, default="")
     cores = tuple(
         core
         for core in dict.fromkeys(rest)
-        if core and (not whole or whole.startswith(core) or core not in whole) and (len(core) >= CORE * len(longest) or core not in longest)
+        if core
+        and (not whole or whole.startswith(core) or begins.startswith(core) or core not in whole)
+        and (len(core) >= CORE * len(longest) or core not in longest)
     )
     return Witnesses(tuple(dict.fromkeys(found for found in (whole, *cores) if found)), frozenset(cores))
 
@@ -143,6 +154,8 @@ def _agreement(shown: Shown, witnesses: Witnesses) -> float:
         said in witnesses.cores or any(said in witness and len(said) >= CONFIRMED * len(witness) for witness in witnesses.all)
     ):
         return 0.0
+    if not shown.rank and said == witnesses.all[0] and said not in witnesses.cores:
+        return 0.0  # the page's title, with the site's name, once more
     agreed = _agrees(said, witnesses, shown.rank > 0)
     if shown.rank and (mark := MARK_LAST.search(shown.text)):
         agreed = max(agreed, _agrees(letters(shown.text[: mark.start()]), witnesses, heading=True) - MARK_COST)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from newsportal.text import CJK, clean
+from newsportal.text import clean
 
 MAX_TITLE_CHARS: Final = 300
 """Longer "titles" are paragraphs or padding; the common substring is quadratic in them."""
@@ -34,6 +34,9 @@ SITE_NAME: Final = re.compile(rf"(?:{_SITE}|online|news|\.com|\.cn|home)$", re.I
 
 MARK_LAST: Final = re.compile(r"\s*[【\[(（〔][^】\])）〕]{1,12}[】\])）〕]$")
 """（图）, [3P], 【16:15】: an editor's mark belongs to the headline, although the page's title goes without it."""
+
+NAME_CHARS: Final = 16
+"""Longer parts are headlines that end like a name."""
 
 FEW: Final = 5
 """A title before the first separator has at least so many characters (twice that in Latin letters), else the longest part is taken."""
@@ -69,15 +72,15 @@ def without_site(title: str, site: str | None = None) -> str:
     parts = parts_of(title)
     if len(parts) < 2:
         return title.strip(" _|｜-")
-    first, longest = parts[0], max(parts, key=len)
+    first, longest = parts[0], max([part for part in parts if not _is_name(part)] or parts, key=len)
     return first if enough(first) and 3 * len(first) > len(longest) else longest
 
 
 def says_nothing(title: str, names: Iterable[str] = ()) -> bool:
     """Whether a page's title holds nothing but the names of site and section: each part is short, known, or ends like a name."""
     known = frozenset(names)
-    return all(len(part) < FEW or part in known or (SITE_NAME.search(part) and len(part) <= 16) for part in parts_of(title) or [title])
+    return all(len(part) < FEW or part in known or _is_name(part) for part in parts_of(title) or [title])
 
 
-def is_chinese(text: str) -> bool:
-    return CJK.search(text) is not None
+def _is_name(part: str) -> bool:
+    return len(part) <= NAME_CHARS and SITE_NAME.search(part) is not None
