@@ -10,7 +10,7 @@ import copy
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 from urllib.parse import urljoin
 
 import lxml.html
@@ -41,6 +41,7 @@ __all__ = [
     "parse_html",
     "pieces",
     "text_of",
+    "walk",
     "xpath",
 ]
 
@@ -309,6 +310,14 @@ def _text(top: Element, brk: str) -> list[str]:
         if text:
             found.append(text if kept else text.replace("\n", " "))
     return found
+
+
+def walk(top: Element) -> Any:
+    """``("start" | "end", element)`` for ``top`` and everything below it, in document order; never recursive.
+
+    After a ``start``, ``skip_subtree()`` of the result leaves out what lies inside; the ``end`` still comes.
+    """
+    return etree.iterwalk(top, events=("start", "end"))
 
 
 def link_of(node: Element, base: str) -> str | None:

@@ -83,6 +83,7 @@ class Extraction:
     canonical: str | None = None
     algorithm: str | None = None
     pages: tuple[str, ...] = ()  # of an article of several pages: their URLs in order, as far as known; else empty
+    confidence: float | None = None  # how sure the algorithm is of the text, from 0 to 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ Extract = Callable[[Document, Link | None, datetime], Extraction]
 """``link`` is what a list page said of the article, ``fetched`` (aware) when the page was read. Raises ``NotApplicable``."""
 
 EXTRACTORS: Final[dict[str, str]] = {
-    "best": "best:extract",
+    "best": "best:Best",
     "cevc": "cevc:extract",
     "cetd": "cetd:extract",
     "cetd_threshold": "cetd:extract_with_threshold",

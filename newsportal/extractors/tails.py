@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import islice
 from typing import Final
-
-from newsportal import dom
-from newsportal.text import clean
 
 HEAD: Final = re.compile(
     r"^(?:(?:\d{4}[年/.-]\d{1,2}[月/.-]\d{1,2}日?.{0,40}(?:来源|來源|作者|编辑|字号|评论|$))|(?:来源|來源|作者|编辑|編輯|记者|字号|字體|字体|发布时间|發佈時間|時間|时间|日期|点击|浏览)"
@@ -24,14 +20,11 @@ TAIL: Final = re.compile(
     rf"^[\s\[【(（]*(?:{'|'.join(TAIL_WORDS.split()).replace('_', ' ')})\s*(?:[:：|\]】)）>》<]|\S{{0,12}}$|$)",
     re.IGNORECASE,
 )
-MAX_TAIL_CHARS: Final = 120
+MAX_TAIL_CHARS: Final = 60
 """Longer lines are paragraphs, however they begin."""
 
 MAX_LINES: Final = 8
 """So many lines at most are cut at either end."""
-
-LINE_ELEMENTS: Final = 60
-"""An element with more below it is no single line; to write out the text of every such one takes quadratic time on nested tables."""
 
 
 def trimmed(lines: list[str], title: str | None = None) -> tuple[int, int]:
@@ -44,23 +37,3 @@ def trimmed(lines: list[str], title: str | None = None) -> tuple[int, int]:
             end = number
             break
     return start, end
-
-
-def cut(block: dom.Element, lines: list[str]) -> None:
-    """Take the elements and text nodes out of ``block`` (a copy) that are exactly one of ``lines``."""
-    wanted = set(lines)
-    if not wanted:
-        return
-    for node in list(block.iter()):
-        if node is not block and node.getparent() is None:
-            continue
-        if node.text and clean(node.text) in wanted:
-            node.text = None
-        if node.tail and clean(node.tail) in wanted:
-            node.tail = None
-        if node is not block and len(node) and _may_be_line(node) and dom.text_of(node) in wanted:
-            node.drop_tree()
-
-
-def _may_be_line(node: dom.Element) -> bool:
-    return next(islice(node.iter(), LINE_ELEMENTS, None), None) is None

@@ -1,58 +1,113 @@
-"""A copy of the body without what is no text: controls, asides, lists of links."""
+"""The body as markup: a copy of the smallest part of the page that holds all of its text, without what is no text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
 from newsportal import dom
-from newsportal.extractors.body import NEVER, Counts, Survey, is_aside
+from newsportal.extractors.blocks import NEVER, Blocks
+from newsportal.extractors.body import Body
+from newsportal.extractors.hints import says_aside
 
-BLOCKS: Final = frozenset("div ul ol dl table section article li p tr td h2 h3 h4 h5 h6 center dd dt header tbody span strong".split())
+CAPTION_CHARS: Final = 200
+"""A box without text of the article that holds a picture stays, with at most so many characters under it."""
 
-LINK_SHARE: Final = 0.5
-"""A block whose visible characters are links to more than this share is a list of links."""
-
-PARAGRAPH_LINK_SHARE: Final = 0.85
-"""A paragraph may consist of names that are links; one that is nothing but a link leads elsewhere."""
-
-ASIDE_SHARE: Final = 0.4
-"""An aside with more than this share of the body's characters is the body under a bad name."""
+LEAD_BLOCKS: Final = 3
+"""A picture stands at most so many lines before the text."""
 
 
-def tidied(nodes: Sequence[dom.Element], survey: Survey) -> dom.Element:
-    """One ``div`` with copies of ``nodes``; the page's tree is left as it is."""
+def tidied(body: Body) -> dom.Element:
+    """One ``div`` with a copy of the body; the page's tree is left as it is."""
+    page = body.page
     whole = dom.parse_html("<div></div>").find(".//div")
-    total = sum(survey.counts[node].text for node in nodes)
-    for node in nodes:
-        copy = dom.copy_of(node)
-        tail, copy.tail = copy.tail, None
-        for dropped in list(_unwanted(node, copy, survey, total)):
-            if dropped.getparent() is not None:
-                dropped.drop_tree()
-        whole.append(copy)
-        if tail and len(nodes) > 1:
-            copy.tail = tail
+    top = _common(page, body)
+    if top is None:
+        return whole
+    kept = _boxes_kept(page, body)
+    _with_pictures(page, body, top, kept)
+    original = page.nodes[top]
+    copy = dom.copy_of(original)
+    copy.tail = None
+    pairs = dict(zip(original.iter(), copy.iter(), strict=True))
+    for node, tail in _dropped_parts(page, body, top, kept):
+        if tail:
+            pairs[node].tail = None
+        else:
+            pairs[node].text = None
+    for node in list(_dropped_nodes(page, top, kept)):
+        pairs[node].drop_tree()
+    for node in [node for node in copy.iter() if node.tag in NEVER]:
+        if node.getparent() is not None:
+            node.drop_tree()
+    whole.append(copy)
     return whole
 
 
-def _unwanted(node: dom.Element, copy: dom.Element, survey: Survey, total: int) -> Iterator[dom.Element]:
-    """The elements of ``copy`` to drop, found by walking it beside its original, which the counts belong to."""
-    for original, copied in zip(node.iter(), copy.iter(), strict=True):
-        if original is node:
-            continue
-        counts = survey.counts.get(original)
-        if counts is None:
-            if original.tag in NEVER:
-                yield copied
-        elif counts.text and ((counts.text < ASIDE_SHARE * total and is_aside(original)) or _is_links(original, counts)):
-            yield copied
+def _common(page: Blocks, body: Body) -> int | None:
+    """The smallest box that holds every kept block."""
+    numbers = body.kept.nonzero()[0]
+    if not len(numbers):
+        return None
+    first, last = int(numbers[0]), int(numbers[-1])
+    box = page.blocks[first].box
+    while box > 0 and not (page.start[box] <= first and last < page.end[box]):
+        box = page.parent[box]
+    return box
 
 
-def _is_links(node: dom.Element, counts: Counts) -> bool:
-    if node.tag not in BLOCKS or not counts.linked:
-        return False
-    share = counts.linked / counts.text
-    if node.tag in ("p", "span", "strong"):
-        return share > PARAGRAPH_LINK_SHARE and counts.linked > 4 and (node.tag == "p")
-    return share > LINK_SHARE
+def _boxes_kept(page: Blocks, body: Body) -> set[int]:
+    """The boxes around kept blocks."""
+    kept: set[int] = set()
+    for block, wanted in zip(page.blocks, body.kept, strict=True):
+        box = block.box if wanted else -1
+        while box >= 0 and box not in kept:
+            kept.add(box)
+            box = page.parent[box]
+    return kept
+
+
+def _with_pictures(page: Blocks, body: Body, top: int, kept: set[int]) -> None:
+    """Keep the boxes of pictures that stand in the text or shortly before it, captions included."""
+    numbers = body.kept.nonzero()[0]
+    first, last = int(numbers[0]) - LEAD_BLOCKS, int(numbers[-1]) + 1
+    for _, box, number in page.pictures:
+        chain = []
+        while box > 0 and box != top and box not in kept:
+            chain.append(box)
+            box = page.parent[box]
+        inside = box == top or (box in kept and page.start[top] <= number <= page.end[top])
+        if chain and inside and first <= number <= last and all(_is_picture_box(page, one) for one in chain):
+            kept.update(below for one in chain for below in _below(page, one))
+
+
+def _below(page: Blocks, box: int) -> Iterator[int]:
+    """``box`` and the boxes in it, which stand right behind it."""
+    yield box
+    for inner in range(box + 1, len(page.nodes)):
+        if page.depth[inner] <= page.depth[box]:
+            return
+        yield inner
+
+
+def _is_picture_box(page: Blocks, box: int) -> bool:
+    blocks = page.blocks[page.start[box] : page.end[box]]
+    short = sum(block.length for block in blocks) <= CAPTION_CHARS
+    return short and not says_aside(page.mask[box]) and not any(block.linked and block.linked > block.length / 2 for block in blocks)
+
+
+def _dropped_parts(page: Blocks, body: Body, top: int, kept: set[int]) -> Iterator[tuple[dom.Element, bool]]:
+    """The text nodes of dropped blocks that stand in kept boxes; a picture's own box keeps its caption."""
+    for number in range(page.start[top], page.end[top]):
+        block = page.blocks[number]
+        if not body.kept[number] and block.box in kept and any(body.kept[page.start[block.box] : page.end[block.box]]):
+            yield from block.parts
+
+
+def _dropped_nodes(page: Blocks, top: int, kept: set[int]) -> Iterator[dom.Element]:
+    """The topmost boxes below ``top`` that are not kept."""
+    for box in range(top + 1, len(page.nodes)):
+        if page.start[box] >= page.end[top] and page.depth[box] <= page.depth[top]:
+            break
+        if box not in kept and page.parent[box] in kept:
+            yield page.nodes[box]

@@ -93,12 +93,13 @@ def test_the_link_helps_with_what_the_page_does_not_say() -> None:
 
 def test_pictures_are_those_of_the_body_with_their_real_addresses() -> None:
     found = read(
-        f"<img src=/logo.png><div><p>{ONE}</p><figure><img src=/blank.gif data-src='/i/1.jpg'><figcaption>首班列车</figcaption></figure>"
+        f"<img src=/logo.png><div><p>{ONE}</p><figure><img src=/blank.gif data-src='/i/1.jpg'>"
+        "<figcaption>站台上的乘客</figcaption></figure>"
         f"<p>{TWO}</p>"
         f"<img src='/i/s.jpg' srcset='/i/m.jpg 600w, /i/l.jpg 1200w'><img src='/t.gif' width=1 height=1><p>{THREE}</p></div>"
     )
     assert [(image.url, image.caption) for image in found.images] == [
-        ("https://news.example/i/1.jpg", "首班列车"),
+        ("https://news.example/i/1.jpg", "站台上的乘客"),
         ("https://news.example/i/l.jpg", None),
     ]
     assert found.html is not None
@@ -145,7 +146,11 @@ def test_an_article_about_error_pages_is_an_article(title: str) -> None:
     assert read(body, head=f"<title>{title}</title>").title == title
 
 
-@pytest.mark.parametrize("name", EXTRACTORS)
+ALONE = [name for name in EXTRACTORS if name not in ("summary_anchor", "url_tree")]
+"""Algorithms that need nothing but the page."""
+
+
+@pytest.mark.parametrize("name", ALONE)
 def test_the_page_is_left_as_it_was(name: str) -> None:
     document = page(f"<div><h1>{TITLE}</h1>{PARAGRAPHS}<ul><li><a href=/1>另一条</a></ul></div>")
     before = dom.html_of(document.root)
@@ -162,7 +167,7 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("name", EXTRACTORS)
+@pytest.mark.parametrize("name", ["best", "cetd", "cetr", "cevc"])
 @pytest.mark.parametrize("html", HOSTILE)
 def test_hostile_markup_still_gives_the_text(name: str, html: str) -> None:
     text = extractor(name)(dom.from_text(html, URL), None, NOW).text

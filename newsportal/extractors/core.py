@@ -1,0 +1,126 @@
+"""Where a page's text is densest: CEVC's walk (thesis E, 2.3) over boxes, made robust.
+
+What differs from the thesis: a sentence mark makes a text valid too; boxes that say they are beside the body do not count, unless they
+hold most of the page or the heading; text among links weighs less, and what stands with the heading more; the walk never enters a
+single paragraph.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newsportal.extractors.blocks import Blocks
+from newsportal.extractors.hints import ARTICLE_BODY, says_aside
+
+ALPHA: Final = 0.5
+"""Thesis E, 2.4.3."""
+
+MOST: Final = 0.5
+"""A box with more than this share of the page's valid characters is its body, whatever it calls itself."""
+
+ENOUGH: Final = 0.3
+ENOUGH_CHARS: Final = 150
+"""If what remains without asides is a smaller share (or less beside the heading), their names do not mean what they say here."""
+
+DECLARED: Final = 0.2
+HEADING_BONUS: Final = 2.0
+WHOLE: Final = frozenset("p li h1 h2 h3 blockquote".split())
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Core:
+    """``box``: the densest one; ``climb``: for each block, how many levels above it both stand together; ``counted``: blocks that lie in
+    no aside; ``share``: the box's part of the page's valid characters; ``linked``: the share of links in it."""
+
+    box: int
+    climb: NDArray[np.float32]
+    counted: NDArray[np.bool_]
+    share: float
+    linked: float
+
+
+def below(page: Blocks, rows: Floats) -> Floats:
+    """Sums over the blocks below every box: from (k, blocks) to (k, boxes)."""
+    sums = np.zeros((rows.shape[0], rows.shape[1] + 1))
+    np.cumsum(rows, axis=1, out=sums[:, 1:])
+    return sums[:, np.array(page.end)] - sums[:, np.array(page.start)]
+
+
+def levels_from(page: Blocks, box: int) -> NDArray[np.float32]:
+    """For each block, how many levels above ``box`` the smallest box stands that holds both."""
+    chain = []
+    while box >= 0:
+        chain.append(box)
+        box = page.parent[box]
+    climb = np.zeros(len(page.blocks), dtype=np.float32)
+    for level in range(len(chain) - 1, -1, -1):
+        climb[page.start[chain[level]] : page.end[chain[level]]] = level
+    return climb
+
+
+def find_core(page: Blocks, valid: Floats, text: Floats, linked: Floats, heading: int | None) -> Core:
+    """``valid``, ``text``, ``linked``: characters of each block; ``heading``: the block that is the article's title."""
+    held = _boxes_of(page, heading)
+    counted = _counted(page, valid, held)
+    kept, whole, links = below(page, np.stack([np.where(counted, valid, 0), text, linked]))
+    weight = kept * (1 - links / np.maximum(whole, 1))
+    for box in held:
+        weight[box] *= HEADING_BONUS
+    box = _step_into(
+        page, _declared(page, kept), weight, np.bincount([b.box for b in page.blocks], np.where(counted, valid, 0), len(weight))
+    )
+    return Core(box, levels_from(page, box), counted, kept[box] / max(kept[0], 1), links[box] / max(whole[box], 1))
+
+
+def _boxes_of(page: Blocks, block: int | None) -> list[int]:
+    """The boxes around a block, the innermost first."""
+    held = []
+    box = page.blocks[block].box if block is not None else -1
+    while box >= 0:
+        held.append(box)
+        box = page.parent[box]
+    return held
+
+
+def _counted(page: Blocks, valid: Floats, held: list[int]) -> NDArray[np.bool_]:
+    """Which blocks lie in no aside; all, where that leaves too little."""
+    sums = np.concatenate([[0.0], np.cumsum(valid)])
+    total, around = sums[-1], set(held)
+    counted = np.ones(len(valid), dtype=bool)
+    for box, mask in enumerate(page.mask):
+        if mask and box not in around and says_aside(mask):
+            first, last = page.start[box], page.end[box]
+            if sums[last] - sums[first] < MOST * total:
+                counted[first:last] = False
+    left = valid[counted].sum()
+    if left < ENOUGH * total and not (held and left >= ENOUGH_CHARS):
+        counted[:] = True
+    return counted
+
+
+def _declared(page: Blocks, kept: Floats) -> int:
+    """The box that is marked as the article's body, if it holds text; else the page."""
+    marked = [box for box, mask in enumerate(page.mask) if mask & ARTICLE_BODY and kept[box] > DECLARED * kept[0]]
+    return marked[-1] if marked else 0
+
+
+def _step_into(page: Blocks, box: int, weight: Floats, own: NDArray[Any]) -> int:
+    """Thesis E, algorithm 2.2, that stops before a single paragraph."""
+    children: dict[int, list[int]] = {}
+    for child, parent in enumerate(page.parent):
+        children.setdefault(parent, []).append(child)
+    while True:
+        inside = children.get(box)
+        if not inside:
+            return max(page.parent[box], 0)
+        largest = max(inside, key=weight.__getitem__)
+        most = weight[largest]
+        if most <= 0 or most < ALPHA * (sum(weight[child] for child in inside) + own[box]) or page.nodes[largest].tag in WHOLE:
+            return box
+        box = largest
