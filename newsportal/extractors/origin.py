@@ -34,8 +34,11 @@ FOREIGN: Final = ("Source:", "irst published", "riginally ")
 """Without one of these in its markup a page that is not Chinese need not be read line by line."""
 
 ELEMENT_NAME: Final = re.compile(
-    r"(?<![a-z])(?:article|art|news|post|info|time|the)?[-_]?(?:sources?|laiyuan)(?:[-_]?(?:name|baidu))?(?![a-z])", re.I
+    r"(?<![a-z])(?:article|art|news|post|info|time|the)?[-_]?(?:sources?|laiyuan)(?:[-_]?(?:name|baidu))?(?![a-z])"
+    r"|(?<![a-z])(?:profile|account|media|wemedia)[-_]?(?:nick)?name(?![a-z])",
+    re.IGNORECASE,
 )
+"""Classes and ids that say source, or whose account it is on a site where everybody publishes."""
 
 ORIGIN_META: Final = ("source", "contentsource", "og:article:source", "copyright-holder", "mediaid")
 MAX_CHARS: Final = 30
@@ -63,7 +66,7 @@ def _name(text: str) -> str | None:
 
 def _marked(document: dom.Document) -> Iterator[str]:
     """Short names in elements whose class or id says source."""
-    for node in called(document, ("ource", "laiyuan")):
+    for node in called(document, ("ource", "laiyuan", "nickname", "ccount", "edia")):
         if ELEMENT_NAME.search(f"{node.get('class') or ''} {node.get('id') or ''}"):
             text = short_text(node)
             name = _name(text) if len(text) <= MAX_ELEMENT_CHARS and not re.search(r"[\d:：#\s]", text) else None

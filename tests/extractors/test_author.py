@@ -115,6 +115,8 @@ def test_an_organisation_signs_only_where_that_is_the_custom() -> None:
         ("<p>来源：资料图</p>", None),
         ("<p>凡本网注明“来源：某某网”的作品，均转载自其它媒体</p>", None),
         ("<p><span class=source>滨海日报</span></p>", "滨海日报"),
+        ("<p><strong class=profile_nickname>滨海夜话</strong></p>", "滨海夜话"),
+        ("<p><span class=media-box>滨海夜话</span></p>", None),
     ],
 )
 def test_origins(body: str, expected: str | None) -> None:

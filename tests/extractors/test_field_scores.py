@@ -11,7 +11,7 @@ from newsportal.commands.evaluate.running import scores_of
 FLOORS = [
     # folder, title, date, author, source; titles of daniel-zh: gold of one site begins with a bullet (eleven pages of 194)
     ("daniel-zh", 0.93, 0.994, None, None),
-    ("zh-news", 0.98, 0.99, 0.94, 0.88),
+    ("zh-news", 0.98, 0.99, 0.94, 0.91),
     ("magic-article", 0.99, 0.99, None, None),
     ("fundus-tests", 0.74, 0.98, 0.93, None),
 ]
