@@ -67,7 +67,7 @@ def extract(document: dom.Document, link: Link | None, fetched: datetime, knowle
     """As :class:`Best`, with what is known of sites, or without."""
     meta = read_metadata(document)
     heading = title.best_title(document, meta, link)
-    body = body_of(document, heading, _description(meta, link), knowledge)
+    body = body_of(document, heading, described(meta, link), knowledge, meta.article("articleBody"))
     lines = body.lines if body is not None else []
     found = sum(map(len, lines))
     carried = _carried(document, meta, fetched, found)
@@ -92,12 +92,18 @@ def extract(document: dom.Document, link: Link | None, fetched: datetime, knowle
     )
 
 
-def body_of(document: dom.Document, heading: str | None, described: str | None, knowledge: SiteKnowledge | None = None) -> Body | None:
+def body_of(
+    document: dom.Document,
+    heading: str | None,
+    described: str | None,
+    knowledge: SiteKnowledge | None = None,
+    declared: str | None = None,
+) -> Body | None:
     """The body's blocks, without the lines at its ends that are none of the text, and without the site's own lines."""
     top = next(iter(document.root.iter("body")), None)
     if top is None:
         return None
-    body = find_body(top, heading, described)
+    body = find_body(top, heading, described, declared)
     numbers = np.flatnonzero(body.kept)
     lines = [body.page.blocks[number].text for number in numbers]
     start, end = tails.trimmed(lines, heading)
@@ -109,7 +115,7 @@ def body_of(document: dom.Document, heading: str | None, described: str | None, 
     return body
 
 
-def _description(meta: Metadata, link: Link | None) -> str | None:
+def described(meta: Metadata, link: Link | None) -> str | None:
     """The longest of what the page and the link say the article is about."""
     said = (meta.get("og:description"), meta.get("description"), link.summary if link else None)
     return max(filter(None, said), key=len, default=None)

@@ -125,9 +125,10 @@ def _own(text: str, length: int) -> tuple[float, ...]:
     )
 
 
-def features(page: Blocks, heading: str | None, told: str | None) -> Table:
-    """All features of a page with at least one block. ``told`` is how the page describes itself to machines."""
-    return _Maker(page, heading, told).table()
+def features(page: Blocks, heading: str | None, told: str | None, declared: str | None = None) -> Table:
+    """All features of a page with at least one block. ``told`` is how the page describes itself to machines, ``declared`` the text
+    that it gives them as its article's."""
+    return _Maker(page, heading, told, declared).table()
 
 
 LEVELS: Final = (1, 2, 3, 4, 6)
@@ -138,7 +139,7 @@ NOWHERE: Final = 99.0
 
 
 class _Maker:
-    def __init__(self, page: Blocks, heading: str | None, told: str | None) -> None:
+    def __init__(self, page: Blocks, heading: str | None, told: str | None, declared: str | None) -> None:
         self.page = page
         self.count = len(page.blocks)
         self.number = np.arange(self.count)
@@ -152,7 +153,7 @@ class _Maker:
         self.valid = np.where(reads, plain, 0.0)
         self.running = np.where(reads & (self.own["sentences"] >= 2) & (plain > 0.6 * self.length), plain, 0.0)
         self.total, self.all_valid = max(self.length.sum(), 1.0), max(self.valid.sum(), 1.0)
-        self.witness = witness(page, heading, told)
+        self.witness = witness(page, heading, told, declared)
         self.core = find_core(page, self.valid, self.length, self.linked, self.witness.heading)
         self.rows: dict[str, Column] = {}
 
@@ -206,6 +207,7 @@ class _Maker:
         told = np.where(rows["is_heading"], 0, np.array(found.told))
         rows["told"], rows["told_known"] = told, np.full(self.count, found.pieces)
         best = int(np.argmax(told)) if found.pieces and told.max() > 1 else None
+        rows["declared"] = np.array(found.declared)
         rows["told_climb"] = self._climb_from(best)
         rows["after_told"] = np.clip(number - best, -50, 100) if best is not None else np.full(self.count, -NOWHERE)
         rows["climb"], rows["counted"] = core.climb, core.counted

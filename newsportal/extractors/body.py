@@ -32,6 +32,16 @@ GAP_LEAST: Final = 0.1
 """Lines between two lines of text: so many characters at most, none of them less likely than this."""
 
 
+ITEMS: Final = frozenset(("li", "dd", "dt"))
+LIST_LEAST: Final = 0.1
+LIST_LINKED: Final = 0.1
+"""A list beside text belongs to it if its mean probability is no less, and its share of links no more, than this."""
+
+COPY_CHARS: Final = 600
+COPIED_CHARS: Final = 40
+COPIED: Final = 0.5
+"""A block from so many characters is a copy if other blocks of the text, each from so many characters, make up this share of it."""
+
 LOOSE_CHARS: Final = 40
 
 
@@ -62,15 +72,65 @@ class Body:
         return float((length * right)[asked].sum() / weight)
 
 
-def find_body(top: dom.Element, heading: str | None = None, told: str | None = None) -> Body:
-    """The body below ``top`` (the page's ``body``). ``heading``: the article's title; ``told``: how the page or a link describes it."""
+def find_body(top: dom.Element, heading: str | None = None, told: str | None = None, declared: str | None = None) -> Body:
+    """The body below ``top`` (the page's ``body``). ``heading``: the article's title; ``told``: how the page or a link describes it;
+    ``declared``: the text the page gives to machines as its article's."""
     page = read_blocks(top)
     if not page.blocks:
         return Body(page, np.zeros(0, dtype=bool), np.zeros(0, dtype=np.float32))
-    table = features(page, heading, told)
+    table = features(page, heading, told, declared)
     model = block_model()
     likely = model.likely(table.of(model.columns))
-    return Body(page, without_loose_links(choose(likely, table.length), page), likely)
+    return decide(page, likely, table.length)
+
+
+def decide(page: Blocks, likely: NDArray[np.float32], length: NDArray[np.float32]) -> Body:
+    """The body, from how likely each block of the page is text of the article."""
+    kept = without_copies(with_lists(choose(likely, length), likely, page), page)
+    return Body(page, without_loose_links(kept, page), likely)
+
+
+def without_copies(kept: NDArray[np.bool_], page: Blocks) -> NDArray[np.bool_]:
+    """``kept`` without long blocks that hold the other blocks' text once more (data of scripts that stand in the page as text)."""
+    numbers = np.flatnonzero(kept)
+    for number in numbers:
+        block = page.blocks[number]
+        if block.length < COPY_CHARS:
+            continue
+        others = (page.blocks[other] for other in numbers if other != number and kept[other])
+        held = sum(other.length for other in others if COPIED_CHARS <= other.length < block.length and other.text in block.text)
+        kept[number] = held < COPIED * block.length
+    return kept
+
+
+def with_lists(kept: NDArray[np.bool_], likely: NDArray[np.float32], page: Blocks) -> NDArray[np.bool_]:
+    """``kept`` with the whole of every list that touches text: its items are short, and each alone looks like furniture."""
+    first = 0
+    while first < len(kept):
+        last = _list_end(page, first)
+        touches = kept[max(first - 1, 0) : last + 1].any()
+        if last - first > 1 and touches and not kept[first:last].all() and _may_be_text(page, likely, first, last):
+            kept[first:last] = True
+        first = max(last, first + 1)
+    return kept
+
+
+def _list_end(page: Blocks, first: int) -> int:
+    """One past the last block of the list that begins at ``first``; ``first`` if none does."""
+    last, parent = first, page.parent[page.blocks[first].box]
+    while last < len(page.blocks):
+        box = page.blocks[last].box
+        if page.nodes[box].tag not in ITEMS or page.parent[box] != parent:
+            break
+        last += 1
+    return last
+
+
+def _may_be_text(page: Blocks, likely: NDArray[np.float32], first: int, last: int) -> bool:
+    blocks = page.blocks[first:last]
+    length = np.array([block.length for block in blocks])
+    linked = sum(block.linked for block in blocks)
+    return bool((likely[first:last] * length).sum() >= LIST_LEAST * length.sum() and linked <= LIST_LINKED * length.sum())
 
 
 def without_loose_links(kept: NDArray[np.bool_], page: Blocks) -> NDArray[np.bool_]:

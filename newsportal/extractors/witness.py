@@ -22,6 +22,10 @@ PIECE: Final = 8
 """Letters: descriptions are looked for in pieces of this length."""
 
 MAX_TOLD: Final = 400
+MIN_DECLARED: Final = 200
+MAX_DECLARED: Final = 100_000
+"""Characters of a declared text: shorter ones are summaries, longer ones are cut."""
+
 MAX_HEADING_CHARS: Final = 300
 HEADINGS: Final = ("h1", "h2")
 
@@ -29,17 +33,19 @@ HEADINGS: Final = ("h1", "h2")
 @dataclass(frozen=True, slots=True)
 class Witness:
     """``heading``: the block that is the title; ``headings``: all that are; ``terms``: how many of the title's words each block holds
-    (as a share of them); ``told``: how many pieces of the description."""
+    (as a share of them); ``told``: how many of the ``pieces`` of the description; ``declared``: which share of the block's own pieces
+    stand in the text that the page declares as its article's, −1 where it declares none."""
 
     heading: int | None
     headings: frozenset[int]
     terms: list[float]
     told: list[int]
     pieces: int
+    declared: list[float]
 
 
-def witness(page: Blocks, heading: str | None, told: str | None) -> Witness:
-    """Look for the title and the description in the page's blocks."""
+def witness(page: Blocks, heading: str | None, told: str | None, declared: str | None = None) -> Witness:
+    """Look for the title, the description and the declared text in the page's blocks."""
     texts = [text.lower() for text in page.texts]
     same = _headings(page, heading)
     likely = [number for number in same if page.nodes[page.blocks[number].box].tag in HEADINGS] or same
@@ -51,7 +57,19 @@ def witness(page: Blocks, heading: str | None, told: str | None) -> Witness:
         [sum(word in text for word in words) / len(words) for text in texts] if words else [0.0] * len(texts),
         _counts(texts, pieces),
         len(pieces),
+        _declared(texts, declared),
     )
+
+
+def _declared(texts: Sequence[str], declared: str | None) -> list[float]:
+    whole = NO_LETTERS.sub("", declared[:MAX_DECLARED].lower()) if declared and len(declared) >= MIN_DECLARED else ""
+    if not whole:
+        return [-1.0] * len(texts)
+    shares = []
+    for text in texts:
+        pieces = _pieces(text) or [NO_LETTERS.sub("", text)]
+        shares.append(sum(piece in whole for piece in pieces) / len(pieces))
+    return shares
 
 
 def _headings(page: Blocks, heading: str | None) -> list[int]:
