@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -66,6 +67,13 @@ def test_titles_and_texts_are_those_that_were_written(web: Any, stored: dict[str
         if "".join(found.title.split()) != "".join(article["title"].split()) or len(lost) > len(sentences) / 5:
             wrong.append((article["url"], found.title, article["title"], lost))
     assert wrong == []
+
+
+def test_a_line_that_a_site_prints_into_every_article_goes(web: Any, store: Store, stored: dict[str, StoredArticle]) -> None:
+    ours = [article["url"] for article in wanted(web) if article["site"] == "haitang"]
+    kept = [url for url in ours if "海棠都市网”公众号" in stored[url].text]
+    assert len(kept) <= len(ours) / 5, kept  # the first page of a site has no witness, and a 快讯 as short as the line keeps it
+    assert store.site_lines(str(urlsplit(ours[0]).hostname)), "the next crawl begins with what this one learnt"
 
 
 def test_what_robots_txt_forbids_is_not_asked_for(web: Any, first: dict[str, Any]) -> None:

@@ -46,9 +46,10 @@ class Best:
     def __init__(self, knowledge: SiteKnowledge | None = None) -> None:
         self.knowledge = SiteKnowledge() if knowledge is None else knowledge
 
-    def learn(self, document: dom.Document, link: Link | None, fetched: datetime) -> None:
-        """Remember the page's lines. Never raises for a bad page."""
-        self.knowledge.learn(document.url, document.lines)
+    def learn(self, document: dom.Document, link: Link | None, fetched: datetime, found: Extraction | None = None) -> None:
+        """Remember the page's lines; with ``found``, the article on it, they are the better witnesses. Never raises for a bad page."""
+        heading, text = (found.title, found.text or "") if found is not None else (None, "")
+        self.knowledge.learn(document.url, document.lines, heading, text.split("\n"))
 
     def __call__(self, document: dom.Document, link: Link | None, fetched: datetime) -> Extraction:
         """Title, text, date, author and pictures. Raises ``NotApplicable`` with the reason for a page that is no article."""
@@ -109,7 +110,7 @@ def body_of(
     start, end = tails.trimmed(lines, heading)
     body.kept[numbers[:start]] = False
     body.kept[numbers[end:]] = False
-    repeated = knowledge.repeated(document.url, lines[start:end]) if knowledge is not None else frozenset()
+    repeated = knowledge.repeated(document.url, lines[start:end], heading) if knowledge is not None else frozenset()
     for number, line in zip(numbers[start:end], lines[start:end], strict=True):
         body.kept[number] = line not in repeated
     return body

@@ -1,6 +1,7 @@
 """What is known of sites as JSON: written with a version, checked when it is read (anybody may have written the file).
 
-Line hashes are eight bytes each, the least significant first, in base64: a site takes about twenty kilobytes.
+A page is a row of numbers of eight bytes each, the least significant first, in base64: the hash of its title, the width of its text and
+the hashes of its lines. A site takes about twenty kilobytes.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from base64 import b64decode, b64encode
 from typing import Any, Final
 
 from newsportal.errors import LibraryError
-from newsportal.extractors.site import MAX_LINES, MAX_PAGES, MAX_SITES, SiteKnowledge, site_of
+from newsportal.extractors.site import MAX_LINES, MAX_PAGES, MAX_SITES, Known, SiteKnowledge, site_of
 
 VERSION: Final = 1
 FORMAT: Final = "newsportal-site-lines"
@@ -20,7 +21,7 @@ FORMAT: Final = "newsportal-site-lines"
 
 def write_knowledge(knowledge: SiteKnowledge) -> str:
     """All pages that are remembered, those of the site used last at the end."""
-    pages = [{"url": url, "lines": b64encode(packed(lines)).decode("ascii")} for url, lines in knowledge.pages()]
+    pages = [{"url": url, "lines": b64encode(packed(known)).decode("ascii")} for url, known in knowledge.pages()]
     return json.dumps({"format": FORMAT, "version": VERSION, "pages": pages}, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -46,25 +47,26 @@ def read_knowledge(text: str) -> SiteKnowledge:
     return knowledge
 
 
-def _page(page: Any) -> tuple[str, array[int]]:
+def _page(page: Any) -> tuple[str, Known]:
     url, written = page["url"], page["lines"]
     if not isinstance(url, str) or site_of(url) is None:
         raise ValueError("no address")
     return url, unpacked(b64decode(written, validate=True))
 
 
-def packed(lines: array[int]) -> bytes:
-    """Line hashes as bytes, the same on every machine."""
-    return _swapped(lines).tobytes()
+def packed(known: Known) -> bytes:
+    """What is known of a page as bytes, the same on every machine."""
+    return _swapped(array("Q", (known.title, known.text, *known.lines))).tobytes()
 
 
-def unpacked(data: bytes) -> array[int]:
+def unpacked(data: bytes) -> Known:
     """What :func:`packed` packed. Raises ``ValueError`` for anything else."""
-    if len(data) % 8 or len(data) > 8 * MAX_LINES:
-        raise ValueError("lines are eight bytes each")
-    lines = array("Q")
-    lines.frombytes(data)
-    return _swapped(lines)
+    if len(data) % 8 or not 16 <= len(data) <= 8 * (MAX_LINES + 2):
+        raise ValueError("title, text and lines are eight bytes each")
+    numbers = array("Q")
+    numbers.frombytes(data)
+    title, text, *_ = numbers = _swapped(numbers)
+    return Known(numbers[2:], title, text)
 
 
 def _swapped(lines: array[int]) -> array[int]:

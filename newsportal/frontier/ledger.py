@@ -1,6 +1,6 @@
 """What a crawl knows and counts: the sources, the store, the known URLs, and the figures of the run report.
 
-One ledger a crawler (:func:`ledger_of`); ledgers of one process that write to one store share it and its known URLs.
+One ledger a crawler (:func:`ledger_of`); ledgers of one process that write to one store share it and what it knows of URLs and sites.
 Every entry a list page gave has exactly one fate here, so the report adds up (``newsportal.report``).
 """
 
@@ -18,8 +18,10 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from newsportal.dedup.canonical import identity
 from newsportal.errors import StoreError
+from newsportal.extractors.site import SiteKnowledge
 from newsportal.frontier.addon import SourcesAddon
 from newsportal.frontier.known import KnownUrls
+from newsportal.frontier.sites import SiteMemory
 from newsportal.report import COUNTERS, SourceReport
 from newsportal.storage import open_store
 from newsportal.storage.base import SourceState
@@ -60,11 +62,12 @@ class Sifted:
 
 
 class Record:
-    """A store opened once a process, with its known URLs."""
+    """A store opened once a process, with its known URLs and what is known of sites."""
 
     def __init__(self, uri: str) -> None:
         self.store: Store = open_store(uri)
         self.known = KnownUrls(self.store)
+        self.sites = SiteMemory(self.store, SiteKnowledge())
 
 
 _RECORDS: WeakValueDictionary[str, Record] = WeakValueDictionary()
@@ -117,6 +120,7 @@ class Ledger:
         self._record = record
         self.store = record.store
         self.known = record.known
+        self.sites = record.sites
         self._validators: dict[str, dict[str, Validators]] = defaultdict(dict)
         self._notes: dict[str, list[str]] = defaultdict(list)
         self._errors: dict[str, str] = {}

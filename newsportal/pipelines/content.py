@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Self
 from newsportal import dom
 from newsportal.dedup.canonical import site_of
 from newsportal.errors import NotApplicable
-from newsportal.extractors import extractor, fragment
+from newsportal.extractors import fragment
+from newsportal.extractors.best import Best
 from newsportal.extractors.pagination import Pager, find_pager, is_thread
 from newsportal.extractors.rule import apply
 from newsportal.extractors.turning import Read, is_front_page
-from newsportal.frontier.ledger import ledger_of
+from newsportal.frontier.ledger import ledger_of, utcnow
 from newsportal.items import Article, Extraction, Link, Page
 from newsportal.pipelines.base import Left, Stage
 from newsportal.pipelines.turning import Downloads, Fetch, Interrupted, Turner, offline
@@ -23,16 +24,18 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from newsportal.frontier.ledger import Ledger
+    from newsportal.frontier.sites import SiteMemory
 
 
 class ContentPipeline(Stage):
-    """Runs the ``best`` extractor in a thread, on all pages of the article. A page without an article is counted with its reason,
-    never passed on."""
+    """Runs the ``best`` extractor in a thread, on all pages of the article, and lets it learn the sites' own lines. A page without an
+    article is counted with its reason, never passed on."""
 
     def __init__(self, ledger: Ledger, fetch: Fetch = offline) -> None:
         super().__init__(ledger)
         sources = (*ledger.sources.feeds, *ledger.sources.regions)
         self._rules = {source.key: source.article for source in sources if source.article}
+        self._reader = Reader(ledger.sites)
         self._turner = Turner(ledger, fetch, self._read_page)
 
     @classmethod
@@ -41,7 +44,7 @@ class ContentPipeline(Stage):
 
     async def process(self, article: Article) -> Article:
         try:
-            met = await asyncio.to_thread(read, article)
+            met = await asyncio.to_thread(self._reader.first, article)
             article, first = await self._turner.begin(article, met)
             found = await self._turner.joined(article, first, met)
         except NotApplicable as why:
@@ -54,36 +57,50 @@ class ContentPipeline(Stage):
     def _read_page(self, article: Article, page: Page) -> Read:
         """A further page: the source's rule goes first, as on the first page (``newsportal.pipelines.wrapper``)."""
         document = dom.document(page)
-        one = _read(document, replace(article.link, summary=None, content=None), page)
+        one = self._reader.read(document, replace(article.link, summary=None, content=None), page)
         rule = self._rules.get(article.source)
         return one if rule is None else one._replace(found=_ruled(apply(rule, document, page.fetched), one.found))
 
-
-def read(article: Article) -> Read:
-    """Extract an article's page, or what its feed carried. Raises ``NotApplicable``; ``no-title`` if neither page nor link has one."""
-    met = _page(article, article.page) if article.page else Read(article.url, _carried(article), Pager(()))
-    if not (article.title or met.found.title or article.link.title):
-        raise NotApplicable("no-title")
-    if not (article.text or met.found.text):
-        raise NotApplicable("no-body")
-    return met._replace(found=_ruled(article, met.found))
+    async def close_spider(self) -> None:
+        """What was learnt of sites is for the next crawl."""
+        await asyncio.to_thread(self.ledger.sites.keep, utcnow())
 
 
-def _page(article: Article, page: Page) -> Read:
-    if is_front_page(article.url):
-        raise NotApplicable("front-page")
-    try:
-        return _read(dom.document(page), article.link, page)
-    except NotApplicable:
-        if not article.link.content:
-            raise
-        return Read(article.url, _carried(article), Pager(()))
+class Reader:
+    """Reads pages with what is known of their sites. Blocking; may be called from several threads."""
 
+    def __init__(self, sites: SiteMemory) -> None:
+        self._sites = sites
+        self._best = Best(sites.knowledge)
 
-def _read(document: dom.Document, link: Link, page: Page) -> Read:
-    """One parse: the extraction and the pager read the same document. The pages of a thread are other people's posts."""
-    pager = Pager((document.url,)) if is_thread(document.url) else find_pager(document)
-    return Read(document.url, extractor("best")(document, link, page.fetched), pager)
+    def first(self, article: Article) -> Read:
+        """An article's page, or what its feed carried. Raises ``NotApplicable``; ``no-title`` if neither page nor link has one."""
+        met = self._page(article, article.page) if article.page else Read(article.url, _carried(article), Pager(()))
+        if not (article.title or met.found.title or article.link.title):
+            raise NotApplicable("no-title")
+        if not (article.text or met.found.text):
+            raise NotApplicable("no-body")
+        return met._replace(found=_ruled(article, met.found))
+
+    def read(self, document: dom.Document, link: Link, page: Page) -> Read:
+        """One parse: the extraction and the pager read the same document. The pages of a thread are other people's posts."""
+        pager = Pager((document.url,)) if is_thread(document.url) else find_pager(document)
+        self._sites.recall(document.url)
+        return Read(document.url, self._best(document, link, page.fetched), pager)
+
+    def _page(self, article: Article, page: Page) -> Read:
+        if is_front_page(article.url):
+            raise NotApplicable("front-page")
+        document = dom.document(page)
+        try:
+            met = self.read(document, article.link, page)
+        except NotApplicable:
+            if not article.link.content:
+                raise
+            return Read(article.url, _carried(article), Pager(()))
+        if met.pager.first is None:  # a further page may repeat what its first page says, and is no witness
+            self._best.learn(document, article.link, page.fetched, met.found)
+        return met
 
 
 def _carried(article: Article) -> Extraction:

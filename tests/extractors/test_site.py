@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newsportal.extractors.site import SiteKnowledge, site_of, stem, width
+from newsportal.extractors.site import FEW, LONG, SiteKnowledge, site_of, stem, width
 
 SITE = "https://www.gangwan.example/news/"
 NOTICE = "本网所有内容未经书面许可不得转载。"
@@ -72,6 +72,63 @@ def test_another_page_of_the_article_is_no_witness(first: str, second: str) -> N
 
 def test_other_articles_have_other_stems() -> None:
     assert len({stem(SITE + name) for name in ("a/123.html", "a/124.html", "view.jsp?id=7", "view.jsp?id=8", "2024/article-1203")}) == 5
+
+
+def body_of(name: str, *more: str) -> list[str]:
+    return [*(sentence(f"{name}的第{number}件") for number in "一二三四五六"), *more]
+
+
+def learn(known: SiteKnowledge, name: str, body: list[str], *around: str, title: str | None = None) -> None:
+    """The page of an article called ``name`` that was read."""
+    heading = title or f"{name}有了新进展"
+    known.learn(f"{SITE}{name}00", ["首页 财经 体育", heading, *body, *around], heading, body)
+
+
+def test_a_report_that_grew_keeps_what_the_first_news_said() -> None:
+    """The first two lines are a small part of the report, and all of the 快讯."""
+    known = SiteKnowledge()
+    first = body_of("码头")[:2]
+    learn(known, "码头快讯", first, NOTICE)
+    assert known.repeated(f"{SITE}码头全文", [*body_of("码头"), *body_of("后来"), NOTICE], "码头恢复通航：全文") == frozenset()
+
+
+def test_pages_of_a_live_blog_keep_what_they_share() -> None:
+    known = SiteKnowledge()
+    posts = [sentence(f"第{number}场") for number in range(40)]
+    for hour in range(3):
+        learn(known, f"直播{hour}", posts[hour * 5 : hour * 5 + 10], NOTICE, title=f"直播第{hour}小时")
+    assert known.repeated(f"{SITE}直播x", posts[15:25], "直播第3小时") == frozenset()
+
+
+def test_parts_of_a_standing_column_keep_their_tables() -> None:
+    known = SiteKnowledge()
+    rows = ["大白菜 一斤一块二", "土豆 一斤两块", NOTICE]
+    learn(known, "周一", body_of("周一", *rows), title="今日菜价")
+    assert known.repeated(f"{SITE}周二", body_of("周二", *rows), "今日菜价") == frozenset()
+    assert known.repeated(f"{SITE}周二", body_of("周二", *rows), "码头的路") == set(rows)
+
+
+def test_a_lead_that_other_pages_show_as_a_teaser_stays() -> None:
+    known = SiteKnowledge()
+    body = body_of("码头", NOTICE)
+    for name in ("东站", "航线", "新线"):
+        learn(known, name, body_of(name, NOTICE), "今日要闻", "码头重新开放", "03-05 08:30", body[0], "更多")
+    assert known.repeated(f"{SITE}y", body, "码头重新开放") == {NOTICE}
+    assert known.repeated(f"{SITE}y", body, "另一个标题") == {NOTICE, body[0]}
+
+
+def test_one_page_alone_is_not_believed_of_a_paragraph_or_of_many_lines() -> None:
+    known = SiteKnowledge()
+    background = "码头建成于六十年前。" * 12
+    facts = ["地点：东海码头边", "时间：三月五日晚", "票价：二十元一位", "电话：零二一一二三四"]
+    assert width(background) > LONG
+    assert len(facts) > FEW
+    learn(known, "甲", body_of("甲", background))
+    learn(known, "乙", body_of("乙"), *facts)
+    assert known.repeated(f"{SITE}y", body_of("丙", background)) == frozenset()
+    assert known.repeated(f"{SITE}y", body_of("丙", *facts)) == frozenset()
+    learn(known, "丁", body_of("丁", background), *facts)
+    assert known.repeated(f"{SITE}y", body_of("丙", *body_of("后来"), background, *facts)) == {background, *facts}
 
 
 def test_short_lines_and_lines_of_few_pages_stay() -> None:

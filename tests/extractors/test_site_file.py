@@ -19,7 +19,8 @@ NOTICE = "本网所有内容未经书面许可不得转载。"
 
 def known() -> SiteKnowledge:
     knowledge = SiteKnowledge()
-    knowledge.learn("https://a.example/1/甲", ["滨海新线", NOTICE])
+    text = "滨海新线今天通车，从码头到东站只要十二分钟，头一班车上坐满了来看海的人。"
+    knowledge.learn("https://a.example/1/甲", ["滨海新线", text, NOTICE], "滨海新线", [text])
     knowledge.learn("https://b.example/1", [NOTICE])
     return knowledge
 
@@ -27,7 +28,8 @@ def known() -> SiteKnowledge:
 def test_it_goes_on_where_it_was() -> None:
     later = read_knowledge(write_knowledge(known()))
     assert write_knowledge(later) == write_knowledge(known())
-    assert later.repeated("https://a.example/other", ["码头今天有了新的进展，当地的居民都在谈论它。", NOTICE]) == {NOTICE}
+    body = ["码头今天有了新的进展，当地的居民都在谈论它。", "记者从现场发回了报道，船班明天恢复。", NOTICE]
+    assert later.repeated("https://a.example/other", body) == {NOTICE}
 
 
 def test_machines_of_either_order_of_bytes_agree(monkeypatch: pytest.MonkeyPatch) -> None:

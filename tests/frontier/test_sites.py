@@ -10,13 +10,13 @@ import pytest
 
 from newsportal.errors import StoreUnavailable
 from newsportal.extractors.site import SiteKnowledge
-from newsportal.pipelines.knowledge import SiteMemory
+from newsportal.frontier.sites import SiteMemory
 from newsportal.storage import open_store
 from newsportal.storage.base import Store
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 NOTICE = "本网所有内容未经书面许可不得转载。"
-BODY = ["码头今天有了新的进展，当地的居民都在谈论它。", NOTICE]
+BODY = ["码头今天有了新的进展，当地的居民都在谈论它。", "记者从现场发回了报道，船班明天恢复。", NOTICE]
 
 
 @pytest.fixture

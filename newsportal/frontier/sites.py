@@ -1,7 +1,8 @@
 """What is known of sites, over many crawls: taken from the store when a site is met, given back when the crawl ends.
 
 A crawl fetches a page or two of most sites; what earlier crawls saw of them tells the site's own lines from the article's
-(:mod:`newsportal.extractors.site`). Losing it costs nothing but that, so a store that is away is noted in the log alone.
+(:mod:`newsportal.extractors.site`). Losing it costs nothing but that, so a store that is away is noted in the log alone. The spiders of
+one process that write to one store share it (:class:`newsportal.frontier.ledger.Record`).
 """
 
 from __future__ import annotations
@@ -26,8 +27,10 @@ class SiteMemory:
     """Joins a crawl's knowledge and the store. Blocking; may be called from several threads."""
 
     def __init__(self, store: Store, knowledge: SiteKnowledge) -> None:
-        self._store, self._knowledge = store, knowledge
+        self.knowledge = knowledge
+        self._store = store
         self._recalled: set[str] = set()
+        self._unread: set[str] = set()
         self._lock = Lock()
 
     def recall(self, url: str) -> None:
@@ -41,12 +44,15 @@ class SiteMemory:
             self._recalled.add(site)
             try:
                 for known, lines in self._store.site_lines(site).items():
-                    self._knowledge.remember(known, unpacked(lines))
-            except (StoreError, ValueError) as error:
+                    self.knowledge.remember(known, unpacked(lines))
+            except StoreError as error:
+                self._unread.add(site)
                 logger.warning("what is known of %s stays unread: %s", site, error)
+            except ValueError as error:
+                logger.warning("what is known of %s is broken, and learnt anew: %s", site, error)
 
     def keep(self, now: datetime) -> None:
-        """At the end of the crawl: what is known of the sites it met."""
+        """At the end of the crawl: what is known of the sites it met. What could not be read is not overwritten with less."""
         try:
             self._store.save_site_lines(self._met(), now=now, most=MAX_SITES)
         except StoreError as error:
@@ -54,8 +60,10 @@ class SiteMemory:
 
     def _met(self) -> Mapping[str, Mapping[str, bytes]]:
         sites: dict[str, dict[str, bytes]] = {}
-        for url, lines in self._knowledge.pages():
+        with self._lock:
+            met = self._recalled - self._unread
+        for url, known in self.knowledge.pages():
             site = site_of(url)
-            if site in self._recalled:
-                sites.setdefault(site, {})[url] = packed(lines)
+            if site in met:
+                sites.setdefault(site, {})[url] = packed(known)
         return sites
