@@ -10,13 +10,16 @@ import copy
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, cast
 from urllib.parse import urljoin
 
 import lxml.html
+import numpy as np
 from lxml import etree
 from lxml.cssselect import CSSSelector
 from lxml.html import HtmlElement as Element
+from numpy.typing import NDArray
 
 from newsportal.encoding import decode
 from newsportal.text import CONTROL, INVISIBLE, clean
@@ -122,29 +125,45 @@ def parse_html(html: str) -> Element:
     Time and memory are linear in the text, which is cut at ``MAX_CHARS``; the tree is at most about ``MAX_DEPTH`` deep, so that
     nothing that walks it recursively (deep copies, XPath) can overflow.
     """
-    data = html[:MAX_CHARS].encode("utf-8", "replace")
-    if _may_have_long_tags(data) or _may_be_deep(data):
-        text = _LONG_TAG.sub(_fewer_attributes, html[:MAX_CHARS].replace("\x00", ""))
-        data = (_flattened(text) if _depth_bound(text) > MAX_DEPTH else text).encode("utf-8", "replace")
+    data = html[:MAX_CHARS].encode("utf-8", "replace").replace(b"\x00", b"")
+    codes = np.frombuffer(data, dtype=np.uint8)
+    marks = np.flatnonzero((codes == LESS) | (codes == MORE))
+    opens = codes[marks] == LESS
+    deep = _may_be_deep(codes, marks[opens])
+    data = _with_fewer_attributes(data, marks, opens)
+    if deep:
+        text = data.decode("utf-8", "replace")
+        data = _flattened(text).encode("utf-8", "replace") if _depth_bound(text) > MAX_DEPTH else data
     parser = lxml.html.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
     parser.set_element_class_lookup(_PLAIN)  # lxml.html's own lookup is Python code run for every element
     try:
-        root = etree.fromstring(data.replace(b"\x00", b""), parser)
+        root = etree.fromstring(data, parser)
     except (etree.ParserError, etree.XMLSyntaxError, ValueError, AssertionError):
         root = None
     return lxml.html.document_fromstring("<html><body></body></html>") if root is None else cast("Element", root)
 
 
+LESS, MORE, SLASH = b"<>/"
+CAPITAL = 0x20  # the bit that capitals lack
+Places = NDArray[np.intp]
+
 _PLAIN = etree.ElementDefaultClassLookup(element=Element)
-_LONG_TAG = re.compile(rf"<[a-zA-Z][^<>]{{{LONG_TAG},}}")
-_ATTRIBUTE = re.compile(r"""[^\s"'=/>]+(?:\s*=\s*(?:"[^"]*(?:"|$)|'[^']*(?:'|$)|[^\s"'>]+))?|["']""")
+_ATTRIBUTE = re.compile(rb"""[^\s"'=/>]+(?:\s*=\s*(?:"[^"]*(?:"|$)|'[^']*(?:'|$)|[^\s"'>]+))?|["']""")
 
 
-def _fewer_attributes(tag: re.Match[str]) -> str:
-    for number, attribute in enumerate(_ATTRIBUTE.finditer(tag[0])):
-        if number > MAX_ATTRIBUTES:
-            return tag[0][: attribute.start()]
-    return tag[0]
+def _with_fewer_attributes(data: bytes, marks: Places, opens: NDArray[np.bool_]) -> bytes:
+    """``data`` with at most ``MAX_ATTRIBUTES`` attributes in each long tag. ``marks``: the places of all ``<`` and ``>``, ``opens``:
+    which of them are ``<``."""
+    ends = np.append(marks[1:], len(data))
+    kept, start = [], 0
+    for number in np.flatnonzero(opens & (ends[: len(marks)] - marks > LONG_TAG)):
+        place, end = int(marks[number]), int(ends[number])
+        attributes = _ATTRIBUTE.finditer(data, place, end) if data[place + 1 : place + 2].isalpha() else iter(())
+        first_cut = next(islice(attributes, MAX_ATTRIBUTES + 1, None), None)
+        if first_cut is not None:
+            kept.append(data[start : first_cut.start()])
+            start = end
+    return b"".join((*kept, data[start:])) if kept else data
 
 
 _VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
@@ -153,24 +172,14 @@ _CLOSED_BY_NEXT = frozenset("p li dt dd tr td th option tbody thead tfoot colgro
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9:-]{0,40})[^<>]*>")
 
 
-STRIDE = 4_000
-"""Bytes looked at in one go by :func:`_may_be_deep`: on real pages they hold at most 200 tags."""
-
-
-def _may_have_long_tags(data: bytes) -> bool:
-    return any(len(part) > LONG_TAG and not 0 <= part.find(b">") <= LONG_TAG for part in data.split(b"<"))
-
-
-def _may_be_deep(data: bytes) -> bool:
-    """A quick look that is sure of shallow pages: every ``<`` opens, every ``</`` closes, those that close come first."""
-    depth = 0
-    for start in range(0, len(data), STRIDE):
-        closed = data.count(b"</", start, start + STRIDE)
-        opened = data.count(b"<", start, start + STRIDE) - closed
-        if depth + opened > MAX_DEPTH:
-            return True
-        depth = max(depth - closed, 0) + opened
-    return False
+def _may_be_deep(codes: NDArray[np.uint8], tags: Places) -> bool:
+    """A quick look that is sure of shallow pages: every ``<`` before a letter opens, every ``</`` closes. ``tags``: the places of ``<``."""
+    after = codes[np.minimum(tags + 1, len(codes) - 1)]
+    letter = after | CAPITAL
+    opened = (letter >= ord("a")) & (letter <= ord("z"))
+    depth = np.cumsum(opened.astype(np.int64) - (after == SLASH))
+    below = np.minimum(np.minimum.accumulate(depth), 0)
+    return bool((depth - below > MAX_DEPTH).any())
 
 
 def _depth_bound(text: str) -> int:
