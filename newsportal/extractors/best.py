@@ -24,7 +24,7 @@ from newsportal.extractors.tidy import tidied
 from newsportal.items import Extraction, Link
 from newsportal.text import clean, letters
 
-MUCH_LONGER: Final = 2.0
+MUCH_LONGER: Final = 3.0
 """The text that the page tells machines is taken where it has so many times our characters: the page draws its text with a script."""
 
 FEW_CHARS: Final = 600
@@ -132,10 +132,10 @@ def _carried(document: dom.Document, meta: Metadata, fetched: datetime, found: i
 
 
 def _told(carried: Embedded | None, meta: Metadata, lines: list[str]) -> list[str]:
-    """The text the page tells machines, where the page itself holds less than half of it, or something else."""
+    """The text the page tells machines, where the page itself holds less than a third of it, or something else and less."""
     found = sum(map(len, lines))
     told = carried.text if carried is not None else ""
-    if len(told) >= TOLD_CHARS and (len(told) >= MUCH_LONGER * found or _is_another(told, lines)):
+    if len(told) >= TOLD_CHARS and (len(told) >= MUCH_LONGER * found or (len(told) > found and _is_another(told, lines))):
         return told.split("\n")
     if found >= MIN_CHARS or not (meta.get("og:type") == "article" or meta.things):
         return []
