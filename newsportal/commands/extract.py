@@ -36,7 +36,8 @@ def extract(
     algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"One of: {', '.join(EXTRACTORS)}.")] = "best",
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Where to write the JSON lines; standard output by default.")] = None,
     library: Annotated[
-        Path | None, typer.Option("--library", help="The file where an algorithm that learns templates (url_tree) keeps them.")
+        Path | None,
+        typer.Option("--library", help="The file where an algorithm that learns (best, url_tree) keeps what it knows of sites."),
     ] = None,
 ) -> None:
     """Read the article of a page: title, text, date, author, pictures. One JSON line a page; an address is read over all its pages.
@@ -54,22 +55,25 @@ def extract(
         raise typer.BadParameter(f"{algorithm} keeps nothing from run to run", param_hint="--library")
     if library.exists():
         run.restore(templates.read(library))
-    jsonl.write(answers(source, url, algorithm, run), out)
+    jsonl.write(answers(source, url, algorithm, run, keeping=True), out)
     templates.save(run.saved(), library)
 
 
-def answers(source: str, url: str | None, algorithm: str, run: Extract) -> Iterator[dict[str, Any]]:
+def answers(source: str, url: str | None, algorithm: str, run: Extract, keeping: bool = False) -> Iterator[dict[str, Any]]:
     """An answer line for each page, as a plain dict. Raises ``EgressDenied`` and ``FetchFailed`` for an address, ``FileNotFoundError``.
 
-    An algorithm that learns sees the pages of a folder's sites before it answers.
+    An algorithm that learns sees the pages of a folder's sites before it answers. ``keeping``: what it knows is kept for the next time,
+    so that a page alone teaches as well, when it is read.
     """
     now = datetime.now(UTC)
+    if keeping and isinstance(run, Learner) and (url is not None or not Path(source).is_dir()):
+        run = partial(_and_learn, run)
     if source.startswith(("http://", "https://")):
         page = _fetched(source)
         yield {"id": source, **_answer(page, None, algorithm, partial(turned.joined, run, _fetched))}
         return
     if isinstance(run, Learner) and url is None and Path(source).is_dir():
-        learn(source, run, now)
+        learn(source, run, now, 1 if keeping else 2)
     for saved in _watched(saved_pages(source), "extracting"):
         if saved.error is not None:
             yield _failure(saved.id, saved.url or url, algorithm, saved.error)
@@ -77,10 +81,16 @@ def answers(source: str, url: str | None, algorithm: str, run: Extract) -> Itera
         yield {"id": saved.id, **_answer(*_page(saved, url, now), algorithm, partial(turned.alone, run))}
 
 
-def learn(folder: str, run: Learner, now: datetime) -> None:
-    """Let ``run`` see the pages of sites that have two or more in the folder, one page at a time. A page alone teaches nothing."""
+def _and_learn(run: Learner, document: dom.Document, link: Link | None, fetched: datetime) -> Extraction:
+    found = run(document, link, fetched)
+    run.learn(document, link, fetched)
+    return found
+
+
+def learn(folder: str, run: Learner, now: datetime, least: int = 2) -> None:
+    """Let ``run`` see the pages of sites that have ``least`` or more in the folder, one page at a time: two teach about each other."""
     counts = Counter(site for address in addresses(folder) if (site := site_of(address)))
-    for saved in _watched(saved_pages(folder, lambda address: counts[site_of(address or "") or ""] > 1), "learning"):
+    for saved in _watched(saved_pages(folder, lambda address: counts[site_of(address or "") or ""] >= least), "learning"):
         if saved.error is None:
             page, link = _page(saved, None, now)
             try:
@@ -136,4 +146,5 @@ def _plain(found: Extraction, url: str | None, algorithm: str) -> dict[str, Any]
         "images": [image.url for image in found.images],
         "algorithm": found.algorithm or algorithm,
         "pages": list(found.pages),
+        "confidence": found.confidence,
     }

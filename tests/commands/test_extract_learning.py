@@ -11,6 +11,7 @@ import pytest
 from newsportal.commands import extract
 from newsportal.commands.pages import addresses, saved_pages
 from newsportal.dom import Document
+from newsportal.errors import LibraryError
 from newsportal.items import Extraction, Link
 
 
@@ -89,3 +90,47 @@ def test_addresses_are_read_without_the_pages(folder: Path) -> None:
     assert sorted(addresses(folder))[-1] == "https://www.gangwan.example/1"
     assert len(list(addresses(folder))) == 5
     assert [page.id for page in saved_pages(folder, lambda url: url is None)] == ["b"]
+
+
+def test_what_is_kept_for_the_next_run_may_come_from_a_page_alone(folder: Path) -> None:
+    run = Recorder()
+    list(extract.answers(str(folder), None, "recorder", run, keeping=True))
+    assert "https://alone.example/1" in [url for kind, url, _ in run.calls if kind == "learn"]
+    run = Recorder()
+    list(extract.answers(str(folder / "a.html"), "https://gangwan.example/1", "recorder", run, keeping=True))
+    assert [kind for kind, *_ in run.calls] == ["ask", "learn"]
+
+
+PROMOTION = "更多港湾新闻，欢迎关注“港湾发布”公众号，每天早上七点，我们准时把城里的大小事情送到您的手边。"
+
+
+def save(path: Path, name: str) -> None:
+    lines = [f"{name}的修缮昨天完工，第{number}段用的是镇上老人自己挑的青石，走了六十年的路终于不再积水。" for number in "一二三四五六"]
+    text = "".join(f"<p>{line}</p>" for line in (*lines, PROMOTION))
+    path.write_text(
+        f"<html><head><title>{name}修好了</title></head><body><h1>{name}修好了</h1><div class=text>{text}</div></body></html>", "utf-8"
+    )
+
+
+def test_best_keeps_what_it_knows_of_sites(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    save(tmp_path / "a.html", "码头")
+    save(tmp_path / "b.html", "东站")
+    texts = []
+    for name in ("a", "b"):
+        extract.extract(str(tmp_path / f"{name}.html"), f"https://gangwan.example/news/{name}00", library=tmp_path / "sites.json")
+        texts.append(json.loads(capsys.readouterr().out)["text"])
+    assert PROMOTION in texts[0]
+    assert PROMOTION not in texts[1]
+    assert texts[1].count("东站") == 6
+
+
+def test_what_another_algorithm_kept_is_refused(tmp_path: Path) -> None:
+    save(tmp_path / "a.html", "码头")
+    library = tmp_path / "kept.json"
+    for first, second in (("best", "url_tree"), ("url_tree", "best")):
+        library.unlink(missing_ok=True)
+        extract.extract(str(tmp_path / "a.html"), "https://gangwan.example/1", algorithm=first, library=library)
+        kept = library.read_bytes()
+        with pytest.raises(LibraryError):
+            extract.extract(str(tmp_path / "a.html"), "https://gangwan.example/1", algorithm=second, library=library)
+        assert library.read_bytes() == kept
