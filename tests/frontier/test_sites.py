@@ -69,3 +69,17 @@ class Away:
 def test_a_store_that_is_away_or_broken_is_no_failure(lines: Mapping[str, bytes] | None, caplog: pytest.LogCaptureFixture) -> None:
     assert crawl(Away(lines), "https://a.example/x100") == [frozenset()]  # type: ignore[arg-type]
     assert [record.levelname for record in caplog.records] == ["WARNING", "WARNING"]
+
+
+def test_what_could_not_be_read_is_not_overwritten_with_less(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    crawl(store, "https://a.example/x100", "https://a.example/x200")
+    with monkeypatch.context() as away:
+        away.setattr(type(store), "site_lines", Away().site_lines)
+        crawl(store, "https://a.example/x300")
+    assert list(store.site_lines("a.example")) == ["https://a.example/x100", "https://a.example/x200"]
+
+
+def test_what_is_broken_is_learnt_anew(store: Store) -> None:
+    store.save_site_lines({"a.example": {"https://a.example/x100": b"123"}}, now=NOW, most=9)
+    crawl(store, "https://a.example/x200")
+    assert list(store.site_lines("a.example")) == ["https://a.example/x200"]

@@ -15,6 +15,7 @@ import pytest
 from scrapy.crawler import Crawler
 from scrapy.utils.misc import load_object
 
+from newsportal.errors import StoreUnavailable
 from newsportal.frontier.ledger import Ledger
 from newsportal.items import Article, Link, Page
 from newsportal.pipelines import ORDER, store
@@ -107,6 +108,37 @@ def test_a_wrapper_that_finds_no_body_is_noted_and_the_next_stage_takes_over(led
     assert found.text is None
     assert "finds no body" in row(ledger, "feed:甲").notes[0]
     assert TEXT in through(ContentPipeline(ledger), found).text
+
+
+def test_pages_that_are_read_teach_the_next_ones_and_the_next_crawl(ledger: Ledger) -> None:
+    line = "更多乙站新闻，欢迎关注“乙站发布”公众号，每天早上七点，我们准时送到您的手边。"
+    stage = ContentPipeline(ledger)
+
+    def text(number: int) -> str:
+        said = HTML.replace("</div>", f"<p>{line}</p></div>").replace("古镇", f"{number}号镇").replace("石板路", f"石板路{number}")
+        return through(stage, article(said.replace("来看路", f"来看{number}号路"), url=f"https://b.example/2026/0305/{number}00.html")).text
+
+    assert [line in text(number) for number in (1, 2, 3)] == [True, False, False]
+    asyncio.run(stage.close_spider())
+    assert len(ledger.store.site_lines("b.example")) == 3
+
+
+def test_a_page_without_an_article_teaches_nothing(ledger: Ledger) -> None:
+    stage = ContentPipeline(ledger)
+    left(stage, wait(ledger, article("<title>404 not found</title>")))
+    through(stage, article(None, title="题", content=f"<p>{TEXT}</p>"))
+    assert ledger.sites.knowledge.pages() == []
+
+
+def test_without_the_store_s_knowledge_articles_are_read_as_before(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(*_: object, **__: object) -> None:
+        raise StoreUnavailable("away")
+
+    for name in ("site_lines", "save_site_lines"):
+        monkeypatch.setattr(type(ledger.store), name, away)
+    stage = ContentPipeline(ledger)
+    assert TEXT in through(stage, article()).text
+    asyncio.run(stage.close_spider())
 
 
 def test_without_a_rule_the_wrapper_does_nothing(ledger: Ledger) -> None:

@@ -245,3 +245,10 @@ def test_the_pages_of_a_thread_are_not_joined(ledger: Ledger) -> None:
     item = Article(url=address, link=Link(address, "feed:乙"), fetched=NOW, page=fetched)
     assert asyncio.run(ContentPipeline(ledger, served).process_item(item)).pages == ()
     assert served.asked == []
+
+
+def test_only_the_first_page_teaches_what_is_the_site_s(ledger: Ledger) -> None:
+    read(ledger, web(3))
+    assert [address for address, _ in ledger.sites.knowledge.pages()] == [url(1)]
+    read(ledger, web(3), number=2)
+    assert [address for address, _ in ledger.sites.knowledge.pages()] == [url(1)]
