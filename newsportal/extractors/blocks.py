@@ -22,6 +22,9 @@ NEVER: Final = frozenset(
 LINE_BREAKS: Final = frozenset(("br", "hr"))
 BOLD: Final = frozenset(("b", "strong"))
 NAMED_INLINE: Final = frozenset(("span", "em", "i", "a", "font", "small", "cite", "time"))
+COUNTED: Final = BOLD | {"a"}
+INLINE: Final = NAMED_INLINE | COUNTED | {"img"}
+"""Elements within a line of which the walk takes note; of ``COUNTED`` also where they end."""
 
 LONGEST_LINK: Final = 400
 """A link around more characters is one that somebody forgot to close: teasers of whole stories have up to 300."""
@@ -92,31 +95,55 @@ class _Walk:
         self.linked = self.bold = self.links = self.mask = 0
 
     def run(self) -> None:
+        """One step a node: what most nodes do not need stands behind one look at the tag."""
         events = dom.walk(self.body)
         for event, node in events:
             tag = node.tag
-            if event == "start":
+            starts = event == "start"
+            if starts:
                 if tag in NEVER:
                     events.skip_subtree()  # its end event follows, and with it the tail
                     continue
-                self._enter(node, tag)
-                if node.text:
-                    self._add(node, node.text, False)
+                text = node.text
+                if tag in dom.BREAKING:
+                    self._break(node, tag)
+                elif tag in INLINE:
+                    self._enter(node, tag)
             else:
-                self._leave(tag)
-                if node.tail and node is not self.body:
-                    self._add(node, node.tail, True)
-            if len(self.page.blocks) >= MAX_BLOCKS:
-                break
+                text = node.tail if node is not self.body else None
+                if tag in dom.BREAKING:
+                    self._end_break(tag)
+                    if len(self.page.blocks) >= MAX_BLOCKS:
+                        break
+                elif tag in COUNTED:
+                    self._leave(tag)
+            if text:
+                if not text.isspace():
+                    self._add(node, text, not starts)
+                elif self.kept_open:
+                    self._add_space(text)
+                elif self.pieces:
+                    self.pieces.append(" ")
         self._flush()
         self._close()
 
-    def _enter(self, node: dom.Element, tag: str) -> None:
-        if tag in dom.BREAKING:
+    def _break(self, node: dom.Element, tag: str) -> None:
+        if self.pieces:
             self._flush()
-            if tag not in LINE_BREAKS and node is not self.body:
-                self._open(node, tag)
-        elif tag == "a":
+        if tag not in LINE_BREAKS and node is not self.body:
+            self._open(node, tag)
+        self.kept_open += tag == "pre"
+
+    def _end_break(self, tag: str) -> None:
+        if self.pieces:
+            self._flush()
+        if tag not in LINE_BREAKS and self.box:
+            self.page.end[self.box] = len(self.page.blocks)
+            self.box = self.page.parent[self.box]
+        self.kept_open -= tag == "pre"
+
+    def _enter(self, node: dom.Element, tag: str) -> None:
+        if tag == "a":
             self.links_open += 1
             self.links += 1
             self.link_starts.append(len(self.page.blocks))
@@ -128,20 +155,13 @@ class _Walk:
             name = node.get("class")
             if name:
                 self.mask |= named(name)
-        self.kept_open += tag == "pre"
 
     def _leave(self, tag: str) -> None:
-        if tag in dom.BREAKING:
-            self._flush()
-            if tag not in LINE_BREAKS and self.box:
-                self.page.end[self.box] = len(self.page.blocks)
-                self.box = self.page.parent[self.box]
-        elif tag == "a":
+        if tag == "a":
             self.links_open -= 1
             self._close_link(self.link_starts.pop())
-        elif tag in BOLD:
+        else:
             self.bold_open -= 1
-        self.kept_open -= tag == "pre"
 
     def _close_link(self, first: int) -> None:
         """What lies in a link that was never closed is no link text."""
@@ -171,13 +191,14 @@ class _Walk:
         page.end.append(-1)
         self.box = len(page.nodes) - 1
 
+    def _add_space(self, text: str) -> None:
+        """White space in a ``pre``."""
+        if "\n" in text:
+            self._flush()
+        elif self.pieces:
+            self.pieces.append(" ")
+
     def _add(self, node: dom.Element, text: str, tail: bool) -> None:
-        if text.isspace():
-            if self.kept_open and "\n" in text:
-                self._flush()
-            elif self.pieces:
-                self.pieces.append(" ")
-            return
         if self.kept_open and "\n" in text:
             self._add_lines(node, text, tail)
             return
@@ -200,14 +221,15 @@ class _Walk:
     def _flush(self) -> None:
         if not self.pieces:
             return
-        text = "".join(self.pieces)
-        if not text.isascii() or not text.isprintable():
-            text = CONTROL.sub(" ", INVISIBLE.sub("", text))
-        words = text.split()
+        words = "".join(self.pieces).split()
+        text = " ".join(words)
+        if not text.isprintable():  # else it has none of these: much of a page has not
+            words = CONTROL.sub(" ", INVISIBLE.sub("", text)).split()
+            text = " ".join(words)
         if words:
-            length = sum(map(len, words))
+            length = len(text) - len(words) + 1
             linked, bold = min(self.linked, length), min(self.bold, length)
-            self.page.blocks.append(Block(self.box, " ".join(words), length, linked, bold, self.links, self.mask, self.parts))
+            self.page.blocks.append(Block(self.box, text, length, linked, bold, self.links, self.mask, self.parts))
         self._clear()
 
     def _close(self) -> None:
