@@ -16,7 +16,7 @@ from newsportal.extractors.embedded import Embedded, embedded
 from newsportal.extractors.language import language_of
 from newsportal.extractors.metadata import Metadata, canonical_of, read_metadata
 from newsportal.extractors.origin import origin
-from newsportal.extractors.refusal import MIN_CHARS, refuse
+from newsportal.extractors.refusal import MIN_CHARS, refuse, refuse_list
 from newsportal.extractors.sanitise import sanitise
 from newsportal.extractors.site import SiteKnowledge
 from newsportal.extractors.site_file import read_knowledge, write_knowledge
@@ -76,6 +76,8 @@ def extract(document: dom.Document, link: Link | None, fetched: datetime, knowle
     block = tidied(body) if body is not None and not told else None
     if block is not None:
         images.settle(block, document.base)
+    if body is not None and not told and not declares_article(meta):
+        refuse_list(body)
     refuse(document, heading, told or lines, None if meta.things or told else block)
     language = language_of(meta, told or lines)
     return Extraction(
@@ -116,6 +118,12 @@ def body_of(
     return body
 
 
+def declares_article(meta: Metadata) -> bool:
+    """Whether the page tells machines that it is an article."""
+    kind = meta.get("og:type")
+    return kind == "article" or (bool(meta.things) and kind != "website")
+
+
 def described(meta: Metadata, link: Link | None) -> str | None:
     """The longest of what the page and the link say the article is about."""
     said = (meta.get("og:description"), meta.get("description"), link.summary if link else None)
@@ -137,7 +145,7 @@ def _told(carried: Embedded | None, meta: Metadata, lines: list[str]) -> list[st
     told = carried.text if carried is not None else ""
     if len(told) >= TOLD_CHARS and (len(told) >= MUCH_LONGER * found or (len(told) > found and _is_another(told, lines))):
         return told.split("\n")
-    if found >= MIN_CHARS or not (meta.get("og:type") == "article" or meta.things):
+    if found >= MIN_CHARS or not declares_article(meta):
         return []
     text = clean(meta.get("og:description") or meta.get("description") or "")
     return [text] if len(text) >= max(TOLD_CHARS, MUCH_LONGER * found) else []

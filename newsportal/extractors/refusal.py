@@ -7,6 +7,7 @@ from typing import Final
 
 from newsportal import dom
 from newsportal.errors import NotApplicable
+from newsportal.extractors.body import Body
 from newsportal.text import visible_length
 
 MIN_CHARS: Final = 12
@@ -63,6 +64,25 @@ TEASER_TITLE: Final = 6
 TEASERS: Final = 5
 TEASER_SHARE: Final = 0.9
 """A page of so many lines, nearly all of which begin with a link and break off, announces other pages."""
+
+
+DOUBT: Final = 0.5
+HEADLINES: Final = 10
+HEADLINE_CHARS: Final = 8
+"""A text that is rather none (one of 600 development articles is that doubtful, and 7 of 10 front and result pages without sentences of
+their own) on a page with so many lines that are nothing but links, each of so many characters (twice that in Latin letters): a list."""
+
+
+def refuse_list(body: Body) -> None:
+    """Raise ``NotApplicable`` for a page of headlines whose text is doubtful."""
+    if body.confidence >= DOUBT or not body.kept.any():
+        return
+    headlines = 0
+    for block, kept in zip(body.page.blocks, body.kept, strict=True):
+        least = HEADLINE_CHARS * (2 if block.text.isascii() else 1)
+        headlines += not kept and block.linked == block.length >= least
+    if headlines >= HEADLINES:
+        raise NotApplicable("list-page", f"{headlines} headlines, and a text that is hardly one")
 
 
 def refuse(document: dom.Document, title: str | None, lines: list[str], block: dom.Element | None = None) -> None:
