@@ -9,6 +9,7 @@ from newsportal import dom
 from newsportal.extractors.blocks import NEVER, Blocks
 from newsportal.extractors.body import Body
 from newsportal.extractors.hints import says_aside
+from newsportal.extractors.paragraphs import drop_box, with_paragraphs
 
 CAPTION_CHARS: Final = 200
 """A box without text of the article that holds a picture stays, with at most so many characters under it."""
@@ -36,10 +37,11 @@ def tidied(body: Body) -> dom.Element:
         else:
             pairs[node].text = None
     for node in list(_dropped_nodes(page, top, kept)):
-        pairs[node].drop_tree()
+        drop_box(pairs[node])
     for node in [node for node in copy.iter() if node.tag in NEVER]:
         if node.getparent() is not None:
             node.drop_tree()
+    with_paragraphs(copy)
     whole.append(copy)
     return whole
 
@@ -51,7 +53,7 @@ def _common(page: Blocks, body: Body) -> int | None:
         return None
     first, last = int(numbers[0]), int(numbers[-1])
     box = page.blocks[first].box
-    while box > 0 and not (page.start[box] <= first and last < page.end[box]):
+    while box > 0 and (page.nodes[box].tag == "tr" or not (page.start[box] <= first and last < page.end[box])):
         box = page.parent[box]
     return box
 
@@ -97,11 +99,12 @@ def _is_picture_box(page: Blocks, box: int) -> bool:
 
 
 def _dropped_parts(page: Blocks, body: Body, top: int, kept: set[int]) -> Iterator[tuple[dom.Element, bool]]:
-    """The text nodes of dropped blocks that stand in kept boxes; a picture's own box keeps its caption."""
+    """The text nodes of dropped blocks that stand in kept boxes; a picture's own box keeps its caption, a ``pre`` all of its lines."""
+    shared = {part for block, wanted in zip(page.blocks, body.kept, strict=True) if wanted for part in block.parts}
     for number in range(page.start[top], page.end[top]):
         block = page.blocks[number]
         if not body.kept[number] and block.box in kept and any(body.kept[page.start[block.box] : page.end[block.box]]):
-            yield from block.parts
+            yield from (part for part in block.parts if part not in shared)
 
 
 def _dropped_nodes(page: Blocks, top: int, kept: set[int]) -> Iterator[dom.Element]:

@@ -1,0 +1,70 @@
+"""Boxes as paragraphs: a page's ``div`` and ``section`` are not shown, so the lines they part would run together without them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from newsportal import dom
+from newsportal.extractors.blocks import LINE_BREAKS
+from newsportal.extractors.sanitise import TAGS
+
+BOXES: Final = dom.BREAKING - LINE_BREAKS
+SHOWN_AS: Final = {"h1": "h2", "hr": "br"}
+TABLE: Final = frozenset(("thead", "tbody", "tfoot"))
+OF_ONE_LINE: Final = frozenset("p h2 h3 h4 h5 h6".split())
+"""Elements that may hold no boxes: parsers would end them there."""
+
+LOST_ALONE: Final = frozenset("body li dt dd td th caption".split())
+"""Elements that are nothing without what stands around them."""
+
+
+def drop_box(box: dom.Element) -> None:
+    """Take a box away; lines that it parts do not run together."""
+    above, before, after = box.getparent(), box.getprevious(), box.getnext()
+    said = box.tail if box.tail and not box.tail.isspace() else None
+    in_line = above.tag not in BOXES
+    led = before.tail if before is not None else above.text
+    begun = bool(led and not led.isspace()) or (in_line if before is None else before.tag not in BOXES)
+    goes_on = bool(said) or (in_line if after is None else after.tag not in BOXES)
+    if begun and goes_on:
+        box.addprevious(box.makeelement("br"))
+    box.drop_tree()
+
+
+def with_paragraphs(top: dom.Element) -> None:
+    """Change ``top`` and what is below so that every line stays one when boxes that are not shown are taken away. Linear."""
+    if top.tag in LOST_ALONE:
+        top.tag = "div"
+    holding: set[dom.Element | None] = set()
+    for node in reversed(list(top.iter())):
+        is_box, holds = node.tag in BOXES, node in holding
+        if is_box or holds:
+            holding.add(node.getparent())
+        node.tag = SHOWN_AS.get(node.tag, node.tag)
+        if holds and not is_box and node.tag not in TABLE:
+            node.drop_tag()
+        elif is_box and (node.tag not in TAGS or (holds and node.tag in OF_ONE_LINE)):
+            node.tag = "div" if holds else "p"
+            if holds:
+                _wrap(node)
+
+
+def _wrap(box: dom.Element) -> None:
+    """Each run of text between the boxes in ``box`` into a paragraph."""
+    run = box.makeelement("p")
+    run.text, box.text = box.text, None
+    runs: list[tuple[dom.Element | None, dom.Element]] = [(None, run)]
+    for child in list(box):
+        if child.tag in BOXES or child.tag in TABLE:
+            run = box.makeelement("p")
+            run.text, child.tail = child.tail, None
+            runs.append((child, run))
+        else:
+            run.append(child)
+    for child, run in runs:
+        if not len(run) and (not run.text or run.text.isspace()):
+            continue
+        if child is None:
+            box.insert(0, run)
+        else:
+            child.addnext(run)

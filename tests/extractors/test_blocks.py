@@ -1,0 +1,132 @@
+"""A page as readers see it: lines of text in boxes, and the range of lines that each box holds."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newsportal import dom
+from newsportal.extractors.blocks import LONGEST_LINK, MAX_BLOCKS, NEVER, Blocks, read_blocks
+from newsportal.extractors.hints import ARTICLE_BODY, HIDDEN, MEANINGS
+from training import made_up_pages
+
+TEXT = "一段没有尽头的文字，"
+
+
+def read(html: str) -> Blocks:
+    return read_blocks(next(dom.parse_html(f"<body>{html}").iter("body")))
+
+
+@pytest.mark.parametrize(
+    ("html", "lines"),
+    [
+        ("甲<br>乙<hr>丙", ["甲", "乙", "丙"]),
+        ("<p>甲<b>乙</b><span> 丙</span>丁</p>戊", ["甲乙 丙丁", "戊"]),
+        ("<pre>甲\n  乙\n\n丙</pre>", ["甲", "乙", "丙"]),
+        ("<p>a line\n of the source</p>", ["a line of the source"]),
+        ("<table><tr><td>甲</td><td>乙</td></tr><tr><td>丙</td></tr></table>", ["甲", "乙", "丙"]),
+        ("<div>甲<div>乙<div>丙</div>丁</div></div>戊", ["甲", "乙", "丙", "丁", "戊"]),
+        ("甲<script>var x</script>乙<p><style>p{}</style>丙<select><option>丁</select>", ["甲乙", "丙"]),
+        ("<p>甲\u200b\u00ad乙\x07</p><p>\u200b</p><p>&nbsp;</p>", ["甲乙"]),
+        ("", []),
+        (" \n <div> </div>", []),
+    ],
+)
+def test_lines_are_those_that_readers_see(html: str, lines: list[str]) -> None:
+    assert read(html).texts == lines
+
+
+def test_a_block_counts_visible_characters_and_those_in_links_and_in_bold_type() -> None:
+    (block,) = read("<p>甲 乙<a href=/>丙 丁</a><strong>戊</strong></p>").blocks
+    assert (block.length, block.linked, block.bold, block.links) == (5, 2, 1, 1)
+
+
+def test_a_block_names_the_nodes_its_text_stands_in() -> None:
+    (block,) = read("<p>甲<b>乙</b>丙</p>").blocks
+    assert [(node.tag, tail) for node, tail in block.parts] == [("p", False), ("b", False), ("b", True)]
+
+
+def test_a_box_says_what_it_is_by_names_and_by_attributes() -> None:
+    page = read('<div class=comments>甲<p style="display: none">乙</p></div><div itemprop=articleBody>丙</div><p hidden>丁')
+    comments = 1 << list(MEANINGS).index("comments")
+    assert [page.mask[block.box] for block in page.blocks] == [comments, HIDDEN, ARTICLE_BODY, HIDDEN]
+    assert page.around[page.blocks[1].box] == comments | HIDDEN
+
+
+def test_boxes_of_one_form_share_a_path() -> None:
+    page = read("<ul><li class=a>甲<li class=a>乙<li class=b>丙</ul><ol><li class=a>丁</ol>")
+    first, second, other_class, other_place = (page.path[block.box] for block in page.blocks)
+    assert first == second
+    assert len({first, other_class, other_place}) == 3
+
+
+def test_pictures_stand_before_the_block_that_follows_them() -> None:
+    page = read("<p>甲<p><img src=a><p>乙<p>丙<img src=b>")
+    assert [(node.get("src"), number) for node, _, number in page.pictures] == [("a", 1), ("b", 2)]
+
+
+def test_a_link_that_was_never_closed_links_nothing() -> None:
+    long = TEXT * (LONGEST_LINK // len(TEXT))
+    page = read(f"<p><a href=/x>甲</a></p><div><a href=/>乙<p>{long}</p><p>{long}</p></div>")
+    assert page.blocks[0].linked == 1
+    assert not any(block.linked for block in page.blocks[1:])
+    short = read("<div><a href=/><p>一条新闻的标题</p><p>和它的提要</p></a></div>")
+    assert all(block.linked == block.length for block in short.blocks), "a teaser is a link around two lines"
+
+
+def test_of_an_endless_page_the_beginning_is_read() -> None:
+    page = read("<div><p>甲</p>" * (MAX_BLOCKS + 100))
+    assert len(page.blocks) == page.end[0] == MAX_BLOCKS
+    assert min(page.end) >= 0
+
+
+PIECES = st.sampled_from(["", "甲乙。", "some words, ", " ", "\n", "<br>", "<img src=a>", "丙\n丁"])
+TREES = st.recursive(
+    PIECES,
+    lambda inner: st.builds(
+        lambda tag, parts: f"<{tag}>{''.join(parts)}</{tag}>",
+        st.sampled_from("div p section table tr td ul li h1 blockquote pre span a b script".split()),
+        st.lists(inner, max_size=5),
+    ),
+    max_leaves=30,
+)
+
+
+def above(page: Blocks, box: int) -> set[int]:
+    """The box and all around it."""
+    held = set()
+    while box >= 0:
+        held.add(box)
+        box = page.parent[box]
+    return held
+
+
+@given(TREES)
+def test_ranges_hold_the_blocks_of_their_boxes(html: str) -> None:
+    page = read(html)
+    around = [above(page, block.box) for block in page.blocks]
+    for box in range(len(page.nodes)):
+        assert list(range(page.start[box], page.end[box])) == [number for number, held in enumerate(around) if box in held]
+
+
+@given(TREES)
+def test_lines_do_not_depend_on_who_reads_them(html: str) -> None:
+    body = next(dom.parse_html(f"<body>{html}").iter("body"))
+    assert read_blocks(body).texts == dom.lines_of(body)
+
+
+@given(TREES)
+def test_figures_of_a_block_fit_its_text(html: str) -> None:
+    for block in read(html).blocks:
+        assert block.length == len("".join(block.text.split()))
+        assert 0 <= block.linked <= block.length
+        assert 0 <= block.bold <= block.length
+
+
+def test_made_up_pages_have_the_lines_that_the_house_reads() -> None:
+    for made_up in made_up_pages(40, 78):
+        body = next(dom.from_text(made_up.html).root.iter("body"))
+        for control in [node for node in body.iter() if node.tag in NEVER]:
+            control.drop_tree()  # what stands on buttons is text to the house, and none of a body
+        assert read_blocks(body).texts == dom.lines_of(body), made_up.id

@@ -1,0 +1,77 @@
+"""What elements say of themselves."""
+
+from __future__ import annotations
+
+import pytest
+
+from newsportal.extractors.hints import BODY, HIDDEN, MAX_NAME_CHARS, MEANINGS, TAG_MASK, TAG_NAMES, named, says_aside
+
+
+def meanings(name: str) -> set[str]:
+    mask = named(name)
+    return {meaning for bit, meaning in enumerate(MEANINGS) if mask >> bit & 1}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("pinglun", {"comments"}),
+        ("xiangguan-list", {"related", "item"}),
+        ("copyright", {"legal"}),
+        ("crumbs", {"navigation"}),
+        ("jiathis_style", {"sharing"}),
+        ("sidebar", {"side"}),
+        ("ad-top", {"side"}),
+        ("ArticleBody", {"body"}),
+        ("zhengwen", {"body"}),
+        ("byline", {"author"}),
+        ("pubDate", {"information"}),
+        ("imgCaption", {"picture"}),
+        ("headline", {"heading"}),
+        ("", set()),
+        ("css-1x2y3z", set()),
+    ],
+)
+def test_names_mean_what_they_usually_mean(name: str, expected: set[str]) -> None:
+    assert meanings(name) == expected
+
+
+@pytest.mark.parametrize(("name", "not_meant"), [("upload", "side"), ("loader", "side"), ("context", "body"), ("biology", "author")])
+def test_words_that_merely_look_alike_mean_nothing(name: str, not_meant: str) -> None:
+    assert not_meant not in meanings(name)
+
+
+def test_words_in_camel_case_are_words() -> None:
+    assert meanings("mainContent") == meanings("main-content") == {"body"}
+
+
+def test_of_endless_names_the_beginning_counts() -> None:
+    assert named("x" * MAX_NAME_CHARS + " comment") == 0
+
+
+def test_every_bit_has_a_name_of_its_own() -> None:
+    assert len(MEANINGS) <= 16, "tags begin at bit 16"
+    assert len(TAG_NAMES) == 13
+    assert all(mask.bit_count() == 1 and mask >= 1 << 16 for mask in TAG_MASK.values())
+
+
+@pytest.mark.parametrize(
+    ("mask", "aside"),
+    [
+        (0, False),
+        (named("comment"), True),
+        (named("related"), True),
+        (named("article-content"), False),
+        (named("article-related"), False),
+        (named("caption"), False),
+        (TAG_MASK["nav"], True),
+        (TAG_MASK["aside"], True),
+        (TAG_MASK["footer"] | BODY, True),
+        (TAG_MASK["article"], False),
+        (HIDDEN, True),
+        (HIDDEN | BODY, True),
+    ],
+)
+def test_asides_are_told_by_what_they_say(mask: int, aside: bool) -> None:
+    """A name that means the body beats one that means an aside; a tag or a hidden box is beaten by no name."""
+    assert says_aside(mask) is aside

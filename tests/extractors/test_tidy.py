@@ -1,0 +1,145 @@
+"""The body as markup: the kept text with its pictures, nothing else; and its lines stay lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newsportal import dom
+from newsportal.extractors.blocks import Block, read_blocks
+from newsportal.extractors.body import Body
+from newsportal.extractors.sanitise import sanitise
+from newsportal.extractors.tidy import tidied
+
+BASE = "https://news.example/a.html"
+AD = "广告"
+
+
+def body_of(html: str, wanted: Callable[[Block], bool] = lambda block: AD not in block.text) -> Body:
+    """Every block is kept in which nothing is advertised."""
+    page = read_blocks(next(dom.parse_html(f"<body>{html}").iter("body")))
+    kept = np.array([wanted(block) for block in page.blocks], dtype=bool)
+    return Body(page, kept, kept.astype(np.float32))
+
+
+def shown(body: Body) -> str:
+    """What readers get."""
+    return sanitise(dom.html_of(tidied(body)), BASE)
+
+
+def lines(html: str) -> list[str]:
+    return dom.lines_of(dom.parse_html(html))
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        (f"<p>{AD}</p><div><p>甲</p><p>{AD}</p><p>乙</p></div><p>{AD}</p>", "<p>甲</p><p>乙</p>"),
+        (f"<div>甲<br>{AD}<br>乙</div>", "<p>甲<br><br>乙</p>"),
+        (f"<div>甲<b>乙</b><p>{AD} <a href=/>丙</a></p><ul><li>{AD}</li></ul><p>丁</p></div>", "<p>甲<b>乙</b></p><p>丁</p>"),
+        ("<p>甲<script>var x</script>乙</p><p>丙<button>按</button></p>", "<p>甲乙</p><p>丙</p>"),
+        (f"<div><table><tr><td>甲</td></tr><tr><td>{AD}</td></tr></table></div>", "<p>甲</p>"),
+    ],
+)
+def test_it_holds_the_kept_text_alone(html: str, expected: str) -> None:
+    assert shown(body_of(html)) == expected
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<div>甲</div><div>乙</div>", "<p>甲</p><p>乙</p>"),
+        ("<div>甲<section>乙</section>丙<i>丁</i></div>", "<p>甲</p><p>乙</p><p>丙<i>丁</i></p>"),
+        (f"<div>甲<div>{AD}</div>乙</div>", "<p>甲<br>乙</p>"),
+        ("<h1>甲</h1>乙<hr>丙", "<h2>甲</h2><p>乙<br>丙</p>"),
+        ("<form><p>甲</p><p>乙</p></form>", "<p>甲</p><p>乙</p>"),
+        ("<ul><li>甲</li><li>乙</li></ul>", "<ul><li>甲</li><li>乙</li></ul>"),
+        ("<font><div>甲</div><div>乙</div></font>", "<p>甲</p><p>乙</p>"),
+    ],
+)
+def test_boxes_that_readers_do_not_get_become_paragraphs(html: str, expected: str) -> None:
+    assert shown(body_of(html)) == expected
+
+
+def test_a_row_of_cells_keeps_its_table() -> None:
+    assert lines(shown(body_of("<table><tr><td>甲</td><td>乙</td></tr></table>"))) == ["甲", "乙"]
+
+
+def test_lines_of_preformatted_text_stay() -> None:
+    kept = lines(shown(body_of(f"<pre>甲\n{AD}\n乙</pre>")))
+    assert [line for line in kept if AD not in line] == ["甲", "乙"]
+
+
+def test_pictures_come_with_their_captions() -> None:
+    figure = f"<figure><img src=/i.jpg><figcaption>图：{AD}</figcaption></figure>"
+    html = shown(body_of(f"<div>{figure}<p>甲</p><p>乙</p>{figure}<p>丙</p></div>"))
+    assert html.count("<img") == html.count("<figcaption>") == 2
+    assert lines(html) == [f"图：{AD}", "甲", "乙", f"图：{AD}", "丙"]
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        f"<div class=share><img src=/qr.png>{AD}</div>",
+        f"<div><a href=/x><img src=/x.jpg>{AD}的标题</a></div>",
+        f"<div><img src=/x.jpg>{AD * 101}</div>",
+        "<div hidden><img src=/x.jpg></div>",
+    ],
+    ids=["share", "teaser", "long", "hidden"],
+)
+def test_pictures_of_other_things_stay_away(box: str) -> None:
+    assert "<img" not in shown(body_of(f"<div><p>甲</p>{box}<p>乙</p></div>"))
+
+
+def test_a_picture_far_above_the_text_is_none_of_it() -> None:
+    far = "".join(f"<p>{AD}</p>" for _ in range(9))
+    assert "<img" not in shown(body_of(f"<div><p><img src=/x.jpg></p>{far}<p>甲</p><p>乙</p></div>"))
+    assert "<img" in shown(body_of(f"<div><p><img src=/x.jpg></p><p>{AD}</p><p>甲</p><p>乙</p></div>"))
+
+
+def test_nothing_hidden_is_shown() -> None:
+    hidden = f'<div style="display:none"><p>{AD}</p></div><div hidden>{AD}</div><template>{AD}</template><noscript>{AD}</noscript>'
+    assert AD not in shown(body_of(f"<div><p>甲</p>{hidden}<p>乙</p></div>"))
+
+
+def test_nothing_kept_is_nothing_shown() -> None:
+    assert shown(body_of(f"<p>{AD}</p>")) == ""
+    assert shown(body_of("")) == ""
+
+
+INLINE = ("span", "b", "a", "font")
+PIECES = st.sampled_from(["", "甲乙。", "words, ", " ", AD, "<br>", "<img src=a>"])
+TREES = st.recursive(
+    PIECES,
+    lambda inner: st.builds(
+        lambda tag, parts: f"<{tag}>{''.join(parts)}</{tag}>",
+        st.sampled_from(["div", "p", "section", "form", "center", "ul", "li", "h1", "h2", "blockquote", "article", *INLINE]),
+        st.lists(inner, max_size=5),
+    ),
+    max_leaves=30,
+)
+
+
+@given(TREES)
+def test_all_lines_are_lines_again(html: str) -> None:
+    body = body_of(html, lambda block: True)
+    assert lines(shown(body)) == body.lines
+
+
+@given(TREES)
+def test_kept_lines_are_lines_and_no_others_are_there_but_captions(html: str) -> None:
+    body = body_of(html)
+    found = lines(shown(body))
+    assert [line for line in found if AD not in line] == body.lines
+
+
+@given(TREES)
+def test_the_page_is_left_as_it_was(html: str) -> None:
+    body = body_of(html)
+    before = dom.html_of(body.page.nodes[0])
+    tidied(body)
+    assert dom.html_of(body.page.nodes[0]) == before
