@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 
 FILE: Final = "block_model.json"
 VERSION: Final = 1
+MAX_DEPTH: Final = 8
+"""Of a tree: the number of its leaf is a byte."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,25 +39,25 @@ class BlockModel:
     def likely(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
         """The probability of each block to be text of the article; ``rows`` has the shape (columns, blocks)."""
         trees, size = self.leaves.shape
-        answers = rows[self.feature] > self.border[:, None]
-        leaf = np.zeros((trees, rows.shape[1]), dtype=np.intp)
-        for level in range(self.depth):
-            leaf |= answers[level :: self.depth].astype(np.intp) << level
-        leaf += (np.arange(trees) * size)[:, None]
-        score = self.bias + self.leaves.ravel()[leaf].sum(axis=0)
+        leaf = np.zeros((trees, rows.shape[1]), dtype=np.uint8)
+        for level in range(self.depth):  # a level of all trees at a time, in bytes: a third less time than all at once
+            splits = slice(level, None, self.depth)
+            leaf |= (rows[self.feature[splits]] > self.border[splits, None]).view(np.uint8) << level
+        places = leaf + (np.arange(trees) * size)[:, None]
+        score = self.bias + self.leaves.ravel().take(places).sum(axis=0)
         likely: NDArray[np.float32] = (1 / (1 + np.exp(-score))).astype(np.float32)
         return likely
 
 
 def from_dict(plain: dict[str, Any]) -> BlockModel:
-    """The model that :func:`to_dict` wrote. Raises ``ValueError`` for another version or tables that do not fit together."""
+    """The model that ``training/fit.py`` wrote. Raises ``ValueError`` for another version or tables that do not fit together."""
     if plain.get("version") != VERSION:
         raise ValueError(f"a block model of version {plain.get('version')!r}; this newsportal reads version {VERSION}")
     depth, columns = int(plain["depth"]), tuple(plain["columns"])
     feature = np.array(plain["feature"], dtype=np.intp)
     leaves = np.array(plain["leaves"], dtype=np.float32).reshape(-1, 2**depth)
     border = np.array(plain["border"], dtype=np.float32)
-    if len(feature) != len(border) or len(feature) != depth * len(leaves) or feature.max(initial=0) >= len(columns):
+    if depth > MAX_DEPTH or len(feature) != len(border) or len(feature) != depth * len(leaves) or feature.max(initial=0) >= len(columns):
         raise ValueError("the tables of the block model do not fit together")
     return BlockModel(columns, feature, border, leaves, float(plain["bias"]), depth)
 

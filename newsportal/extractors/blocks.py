@@ -7,6 +7,7 @@ cumulative sums.
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -53,17 +54,17 @@ class Blocks:
 
     ``mask`` says what a box calls itself, ``around`` that and what the boxes around it do (bits: :mod:`newsportal.extractors.hints`);
     ``path`` is equal for boxes with the same tags and classes from the top down; ``pictures`` are images and the number of the block
-    that follows each.
+    that follows each. Arrays, because numpy reads them ten times as fast as lists.
     """
 
     nodes: list[dom.Element]
-    parent: list[int] = field(default_factory=lambda: [-1])
-    depth: list[int] = field(default_factory=lambda: [0])
-    mask: list[int] = field(default_factory=lambda: [0])
-    around: list[int] = field(default_factory=lambda: [0])
-    path: list[int] = field(default_factory=lambda: [0])
-    start: list[int] = field(default_factory=lambda: [0])
-    end: list[int] = field(default_factory=lambda: [0])
+    parent: array[int] = field(default_factory=lambda: array("q", [-1]))
+    depth: array[int] = field(default_factory=lambda: array("q", [0]))
+    mask: array[int] = field(default_factory=lambda: array("q", [0]))
+    around: array[int] = field(default_factory=lambda: array("q", [0]))
+    path: array[int] = field(default_factory=lambda: array("q", [0]))
+    start: array[int] = field(default_factory=lambda: array("q", [0]))
+    end: array[int] = field(default_factory=lambda: array("q", [0]))
     blocks: list[Block] = field(default_factory=list)
     pictures: list[tuple[dom.Element, int, int]] = field(default_factory=list)
 
@@ -234,5 +235,5 @@ class _Walk:
 
     def _close(self) -> None:
         count = len(self.page.blocks)
-        self.page.end = [count if end < 0 else end for end in self.page.end]
+        self.page.end = array("q", [count if end < 0 else end for end in self.page.end])
         self.page.end[0] = count

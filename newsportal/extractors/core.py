@@ -7,6 +7,7 @@ single paragraph.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newsportal.extractors.blocks import Blocks
-from newsportal.extractors.hints import ARTICLE_BODY, says_aside
+from newsportal.extractors.hints import ARTICLE_BODY, say_aside
 
 ALPHA: Final = 0.5
 """Thesis E, 2.4.3."""
@@ -70,11 +71,9 @@ def find_core(page: Blocks, valid: Floats, text: Floats, linked: Floats, heading
     counted = _counted(page, valid, held)
     kept, whole, links = below(page, np.stack([np.where(counted, valid, 0), text, linked]))
     weight = kept * (1 - links / np.maximum(whole, 1))
-    for box in held:
-        weight[box] *= HEADING_BONUS
-    box = _step_into(
-        page, _declared(page, kept), weight, np.bincount([b.box for b in page.blocks], np.where(counted, valid, 0), len(weight))
-    )
+    weight[held] *= HEADING_BONUS
+    own = np.bincount([block.box for block in page.blocks], np.where(counted, valid, 0), len(weight))
+    box = _step_into(page, _declared(page, kept), weight.tolist(), own)
     return Core(box, levels_from(page, box), counted, kept[box] / max(kept[0], 1), links[box] / max(whole[box], 1))
 
 
@@ -91,26 +90,25 @@ def _boxes_of(page: Blocks, block: int | None) -> list[int]:
 def _counted(page: Blocks, valid: Floats, held: list[int]) -> NDArray[np.bool_]:
     """Which blocks lie in no aside; all, where that leaves too little."""
     sums = np.concatenate([[0.0], np.cumsum(valid)])
-    total, around = sums[-1], set(held)
-    counted = np.ones(len(valid), dtype=bool)
-    for box, mask in enumerate(page.mask):
-        if mask and box not in around and says_aside(mask):
-            first, last = page.start[box], page.end[box]
-            if sums[last] - sums[first] < MOST * total:
-                counted[first:last] = False
+    start, end = np.array(page.start), np.array(page.end)
+    aside = say_aside(np.array(page.mask)) & (sums[end] - sums[start] < MOST * sums[-1])
+    aside[held] = False
+    size = len(sums)
+    open_asides = np.cumsum(np.bincount(start[aside], minlength=size) - np.bincount(end[aside], minlength=size))
+    counted: NDArray[np.bool_] = open_asides[:-1] == 0
     left = valid[counted].sum()
-    if left < ENOUGH * total and not (held and left >= ENOUGH_CHARS):
+    if left < ENOUGH * sums[-1] and not (held and left >= ENOUGH_CHARS):
         counted[:] = True
     return counted
 
 
 def _declared(page: Blocks, kept: Floats) -> int:
     """The box that is marked as the article's body, if it holds text; else the page."""
-    marked = [box for box, mask in enumerate(page.mask) if mask & ARTICLE_BODY and kept[box] > DECLARED * kept[0]]
-    return marked[-1] if marked else 0
+    marked = np.flatnonzero((np.array(page.mask) & ARTICLE_BODY != 0) & (kept > DECLARED * kept[0]))
+    return int(marked[-1]) if len(marked) else 0
 
 
-def _step_into(page: Blocks, box: int, weight: Floats, own: NDArray[Any]) -> int:
+def _step_into(page: Blocks, box: int, weight: Sequence[float], own: NDArray[Any]) -> int:
     """Thesis E, algorithm 2.2, that stops before a single paragraph."""
     children: dict[int, list[int]] = {}
     for child, parent in enumerate(page.parent):

@@ -6,6 +6,9 @@ import re
 from functools import lru_cache
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 MEANINGS: Final[dict[str, str]] = {
     "comments": r"comment|cmt|pinglun|disqus|respond|repl(?:y|ies)|discuss",
     "related": r"relat|recommend|tuijian|xiangguan|teaser|promo|more|popular|trending|latest|hot|rank|most|readnext|carousel",
@@ -77,3 +80,9 @@ def named(name: str) -> int:
 def says_aside(mask: int) -> bool:
     """Navigation, comments, sharing, hidden boxes and the like, by what the element says of itself."""
     return bool(mask & ASIDE) and not (mask & BODY and not mask & (HIDDEN | 7 << 17))
+
+
+def say_aside(masks: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """:func:`says_aside` for many."""
+    beside: NDArray[np.bool_] = (masks & ASIDE != 0) & ((masks & BODY == 0) | (masks & (HIDDEN | 7 << 17) != 0))
+    return beside

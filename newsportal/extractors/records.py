@@ -33,27 +33,29 @@ def find_records(
     with a date and lines with a link."""
     rows = np.zeros((len(NAMES), len(page.nodes)), dtype=np.float32)
     rows[5] = 1
-    groups: dict[tuple[int, int], list[int]] = {}
-    for box in range(1, len(page.nodes)):
-        if lines[box]:
-            groups.setdefault((page.parent[box], page.path[box]), []).append(box)
-    strong = set()
-    for group in groups.values():
-        if len(group) < 2:
-            continue
-        whole = share[group].sum()
-        linked = np.count_nonzero(links[group]) / len(group)
-        rows[5, group], rows[6, group], rows[7, group] = len(group), whole, linked
-        if len(group) >= RECORDS and np.count_nonzero(lines[group] > 1) >= SEVERAL * len(group):
-            rows[0, group], rows[1, group] = len(group), whole
-            rows[2, group], rows[3, group] = np.count_nonzero(dated[group]) / len(group), linked
-            rows[4, group] = lines[group] + 1
-            strong.update(group)
-    if strong:
-        source = np.arange(len(page.nodes))
-        for box in range(1, len(page.nodes)):
-            if box not in strong:
-                source[box] = source[page.parent[box]]
-        rows[:5] = rows[:5, source]
+    boxes = np.flatnonzero(lines[1:]) + 1
+    forms = np.array(page.parent)[boxes] * (len(page.nodes) + 1) + np.array(page.path)[boxes]
+    _, group = np.unique(forms, return_inverse=True)
+    size = np.bincount(group)
+    whole, linked = np.bincount(group, share[boxes]), np.bincount(group, links[boxes] > 0) / size
+    alike = size[group] > 1
+    rows[5:, boxes[alike]] = np.stack([size, whole, linked])[:, group[alike]]
+    strong = (size >= RECORDS) & (np.bincount(group, lines[boxes] > 1) >= SEVERAL * size)
+    if strong.any():
+        held = strong[group]
+        dated = np.bincount(group, dated[boxes] > 0) / size
+        rows[:4, boxes[held]] = np.stack([size, whole, dated, linked])[:, group[held]]
+        rows[4, boxes[held]] = lines[boxes[held]] + 1
+        rows[:5] = rows[:5, _innermost(page, boxes[held])]
     rows[[0, 4, 5]] = np.log1p(rows[[0, 4, 5]])
     return Records(rows)
+
+
+def _innermost(page: Blocks, wanted: NDArray[np.intp]) -> NDArray[np.intp]:
+    """For each box the nearest of the ``wanted`` ones around it, itself included, or the page."""
+    found = [0] * len(page.nodes)
+    for box in wanted.tolist():
+        found[box] = box
+    for box in range(1, len(found)):
+        found[box] = found[box] or found[page.parent[box]]
+    return np.array(found)

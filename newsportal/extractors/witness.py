@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Final
 
 from newsportal.extractors.blocks import Blocks
@@ -27,6 +29,9 @@ MAX_DECLARED: Final = 100_000
 """Characters of a declared text: shorter ones are summaries, longer ones are cut."""
 
 MAX_HEADING_CHARS: Final = 300
+MARKS: Final = 2
+"""A line with so many times the letters of the title, or so many times fewer, is not compared: marks and ligatures are never so many."""
+
 HEADINGS: Final = ("h1", "h2")
 
 
@@ -50,25 +55,28 @@ def witness(page: Blocks, heading: str | None, told: str | None, declared: str |
     same = _headings(page, heading)
     likely = [number for number in same if page.nodes[page.blocks[number].box].tag in HEADINGS] or same
     words = terms(heading or "")
-    pieces = _pieces(told or "")
+    pieces = _pieces(squeezed(told[:MAX_TOLD].lower())) if told else []
+    declared = declared if declared and len(declared) >= MIN_DECLARED else None
+    letters_of = [squeezed(text) for text in texts] if pieces or declared else []
+    held = counts(texts, words)
     return Witness(
         likely[0] if likely else None,
         frozenset(same),
-        [sum(word in text for word in words) / len(words) for text in texts] if words else [0.0] * len(texts),
-        _counts(texts, pieces),
+        [count / len(words) for count in held] if words else [0.0] * len(texts),
+        counts(letters_of, pieces) if pieces else [0] * len(texts),
         len(pieces),
-        _declared(texts, declared),
+        _declared(texts, letters_of, declared[:MAX_DECLARED]) if declared else [-1.0] * len(texts),
     )
 
 
-def _declared(texts: Sequence[str], declared: str | None) -> list[float]:
-    whole = NO_LETTERS.sub("", declared[:MAX_DECLARED].lower()) if declared and len(declared) >= MIN_DECLARED else ""
+def _declared(texts: Sequence[str], letters_of: Sequence[str], declared: str) -> list[float]:
+    whole = squeezed(declared.lower())
     if not whole:
         return [-1.0] * len(texts)
     shares = []
-    for text in texts:
-        pieces = _pieces(text) or [NO_LETTERS.sub("", text)]
-        shares.append(sum(piece in whole for piece in pieces) / len(pieces))
+    for text, all_letters in zip(texts, letters_of, strict=True):
+        pieces = _pieces(squeezed(text[:MAX_TOLD]) if len(text) > MAX_TOLD else all_letters) or [all_letters]
+        shares.append(sum([piece in whole for piece in pieces]) / len(pieces))
     return shares
 
 
@@ -76,11 +84,11 @@ def _headings(page: Blocks, heading: str | None) -> list[int]:
     wanted = letters(heading) if heading else ""
     if not wanted or heading is None:
         return []
-    start = heading[:1]
+    start, least, most = heading[:1], len(wanted) / MARKS, min(MARKS * len(wanted) + PIECE, MAX_HEADING_CHARS)
     return [
         number
         for number, block in enumerate(page.blocks)
-        if block.length <= MAX_HEADING_CHARS and (start in block.text) and letters(block.text) == wanted
+        if least <= block.length <= most and start in block.text and letters(block.text) == wanted
     ]
 
 
@@ -92,16 +100,24 @@ def terms(title: str) -> list[str]:
     return list(dict.fromkeys(pairs + words))[:MAX_TERMS]
 
 
-def _pieces(told: str) -> list[str]:
-    squeezed = NO_LETTERS.sub("", told[:MAX_TOLD].lower())
-    return [squeezed[start : start + PIECE] for start in range(0, len(squeezed) - PIECE + 1, PIECE)]
+def _pieces(text: str) -> list[str]:
+    return [text[start : start + PIECE] for start in range(0, len(text) - PIECE + 1, PIECE)]
 
 
-def _counts(texts: Sequence[str], pieces: Sequence[str]) -> list[int]:
-    if not pieces:
-        return [0] * len(texts)
-    found = []
-    for text in texts:
-        squeezed = NO_LETTERS.sub("", text) if len(text) >= PIECE else ""
-        found.append(sum(piece in squeezed for piece in pieces) if len(squeezed) >= PIECE else 0)
+def squeezed(text: str) -> str:
+    """The letters and digits of ``text``."""
+    return text if text.isalnum() else NO_LETTERS.sub("", text)
+
+
+def counts(lines: Sequence[str], words: Sequence[str]) -> list[int]:
+    """How many of ``words`` each line holds. All lines are searched as one text, which most words do not stand in."""
+    found = [0] * len(lines)
+    whole = "\n".join(lines)
+    starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
+    for word in words:
+        place = whole.find(word)
+        while place >= 0:
+            number = bisect_right(starts, place) - 1
+            found[number] += 1
+            place = whole.find(word, starts[number + 1])
     return found
