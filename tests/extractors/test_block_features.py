@@ -1,0 +1,153 @@
+"""What a block looks like to the model: the meaning of features on a page made for them, and what holds on every page."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newsportal import dom
+from newsportal.extractors.block_features import NOWHERE, OWN, Table, bits, features, own_rows, shifted
+from newsportal.extractors.block_model import block_model
+from newsportal.extractors.blocks import read_blocks
+from training import made_up_pages
+
+TITLE = "滨海新线今晨通车"
+ONE = "今天早上六点，滨海新线的首班列车从东站出发，车厢里坐满了赶早的市民。这些人都是铁路爱好者。"
+TWO = "据介绍，这条线路全长四十二公里，共设十一座车站。建成之后，两地之间的通行时间将缩短到半个小时以内。"
+PAGE = f"""
+<div class="nav"><a href="/">首页</a></div>
+<div class="main">
+  <h1>{TITLE}</h1>
+  <div class="info">2024-03-05 08:30</div>
+  <div id="content"><p>{ONE}</p><p><b>小标题</b></p><p>{TWO}</p><ul><li>第一项</li></ul></div>
+</div>
+<div class="comment"><p>{TWO}</p></div>
+<div class="footer">版权所有，未经许可不得转载</div>
+"""
+NAVIGATION, HEADING, DATE, FIRST, BOLD, SECOND, ITEM, COPY, FOOTER = range(9)
+
+
+def table(html: str, heading: str | None = None, told: str | None = None, declared: str | None = None) -> Table:
+    return features(read_blocks(next(dom.parse_html(f"<body>{html}").iter("body"))), heading, told, declared)
+
+
+@cache
+def of(name: str) -> list[float]:
+    """One feature of each block of ``PAGE``."""
+    values: list[float] = table(PAGE, TITLE, ONE).of([name])[0].tolist()
+    return values
+
+
+def true(name: str) -> set[int]:
+    return {block for block, value in enumerate(of(name)) if value}
+
+
+@pytest.mark.parametrize(
+    ("name", "blocks"),
+    [
+        ("is_heading", {HEADING}),
+        ("date", {DATE}),
+        ("notice", {FOOTER}),
+        ("repeated", {COPY}),
+        ("links", {NAVIGATION}),
+        ("linked", {NAVIGATION}),
+        ("bold", {BOLD}),
+        ("ends", {FIRST, SECOND, COPY}),
+        ("digits", {DATE}),
+        ("own_comments", set()),
+        ("near_comments", {COPY}),
+        ("around_body", {HEADING, DATE, FIRST, BOLD, SECOND, ITEM}),
+        ("near_navigation", {NAVIGATION}),
+        ("in_list", {ITEM}),
+        ("kind_paragraph", {FIRST, BOLD, SECOND, COPY}),
+        ("kind_title", {HEADING}),
+        ("kind_item", {ITEM}),
+        ("told", {FIRST}),
+        ("within_text", {FIRST, BOLD, SECOND}),
+        ("previous_linked", {HEADING}),
+        ("next_linked", set()),
+    ],
+)
+def test_which_blocks_have_what(name: str, blocks: set[int]) -> None:
+    assert true(name) == blocks
+
+
+def test_lengths_and_sentences() -> None:
+    assert of("length")[HEADING] == np.float32(np.log1p(len(TITLE)))
+    assert of("sentences")[FIRST] == 4
+    assert of("sentence_rate")[FIRST] == np.float32(4 / len(ONE))
+    assert of("next_length")[NAVIGATION] == of("length")[HEADING]
+    assert of("previous_length")[NAVIGATION] == 0
+
+
+def test_places_are_shares_and_distances() -> None:
+    assert of("place")[NAVIGATION] == of("order")[NAVIGATION] == 0
+    assert of("place") == sorted(of("place"))
+    assert of("after_heading") == [-1, 0, 1, 2, 3, 4, 5, 6, 7]
+    assert of("before_text") == [3, 2, 1, 0, -1, -2, -3, -4, -5]
+    assert of("after_text")[SECOND] == 0
+    assert of("after_told")[SECOND] == 2
+
+
+def test_climbs_count_the_levels_to_a_common_box() -> None:
+    assert of("heading_climb")[HEADING] == 0
+    assert of("heading_climb")[FIRST] == of("heading_climb")[DATE] == 1
+    assert of("heading_climb")[FOOTER] == 2
+    assert [of("climb")[block] for block in (FIRST, SECOND, ITEM, HEADING, FOOTER)] == [0, 0, 0, 1, 2]
+
+
+def test_what_a_page_does_not_have_is_nowhere() -> None:
+    plain = table("<p>甲</p><p>乙</p>")
+    assert plain.of(["after_heading", "after_told", "before_text"]).T.tolist() == [[-NOWHERE, -NOWHERE, NOWHERE]] * 2
+    assert plain.of(["heading_climb", "told_climb", "declared"]).T.tolist() == [[-1, -1, -1]] * 2
+
+
+def test_lines_that_read_are_told_from_code() -> None:
+    code = "<p>.a{color:red;} .b{margin:0 auto; float:left}</p><p>function(a){return a}</p>"
+    page = read_blocks(next(dom.parse_html(f"<body><p>{ONE}</p>{code}").iter("body")))
+    assert own_rows(page.blocks)[OWN.index("reads")].tolist() == [1, 0, 0]
+
+
+def test_names_are_those_that_the_model_asks_for() -> None:
+    names = table(PAGE).names
+    assert len(set(names)) == len(names)
+    assert set(block_model().columns) <= set(names)
+
+
+def test_rows_come_in_the_order_of_their_names() -> None:
+    whole = table(PAGE)
+    assert whole.of(["order", "length"]).tolist() == [whole.of(["order"])[0].tolist(), whole.of(["length"])[0].tolist()]
+    with pytest.raises(ValueError, match="no such features: colour, taste"):
+        whole.of(["length", "taste", "colour"])
+
+
+@given(
+    st.lists(
+        st.sampled_from(["<p>甲，乙。", "<div>", "</div>", "<a href=/>链接</a>", "<li>丙", "<table><tr><td>2024-01-01", TITLE]), min_size=1
+    )
+)
+def test_every_page_has_finite_features(parts: list[str]) -> None:
+    page = read_blocks(next(dom.parse_html(f"<body><p>甲{''.join(parts)}").iter("body")))
+    found = features(page, TITLE, ONE, ONE * 9)
+    assert found.values.shape == (len(found.names), len(page.blocks))
+    assert found.values.dtype == np.float32
+    assert np.isfinite(found.values).all()
+
+
+def test_made_up_pages_have_the_same_features_whenever_they_are_read() -> None:
+    for made_up in made_up_pages(10, 78):
+        first, second = (table(made_up.html, made_up.title, made_up.text[:100]) for _ in range(2))
+        assert first.names == second.names
+        assert np.array_equal(first.values, second.values)
+
+
+def test_bits_and_shifts() -> None:
+    assert bits(np.array([0b01, 0b10, 0b11]), range(2)).tolist() == [[1, 0, 1], [0, 1, 1]]
+    rows = np.array([[1, 2, 3]])
+    assert shifted(rows, 1, 0).tolist() == [[0, 1, 2]]
+    assert shifted(rows, -1, 0).tolist() == [[2, 3, 0]]
+    assert shifted(rows, 3, 9).tolist() == [[9, 9, 9]]

@@ -1,0 +1,116 @@
+"""The model's trees, by a slow evaluation that can be read; and its file, which is data."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from math import exp
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newsportal.extractors.block_model import FILE, VERSION, BlockModel, block_model, from_dict
+
+MOST_BYTES = 200_000
+DEPTH = 2
+
+
+def plain(**other: Any) -> dict[str, Any]:
+    """Two trees over two features."""
+    table = {
+        "version": VERSION,
+        "depth": DEPTH,
+        "bias": 0.5,
+        "columns": ["length", "linked"],
+        "feature": [0, 1, 1, 0],
+        "border": [1.0, 0.5, 0.25, 2.0],
+        "leaves": [-1.0, 1.0, -2.0, 2.0, 0.0, 0.1, 0.2, 0.3],
+    }
+    return table | other
+
+
+def slowly(model: BlockModel, row: list[float]) -> float:
+    """The formula of the module, a block, a tree and a split at a time."""
+    score = model.bias
+    for tree, leaves in enumerate(model.leaves.tolist()):
+        leaf = 0
+        for level in range(model.depth):
+            split = tree * model.depth + level
+            if np.float32(row[model.feature[split]]) > model.border[split]:
+                leaf += 2**level
+        score += leaves[leaf]
+    return 1 / (1 + exp(-score))
+
+
+NUMBERS = st.floats(-3, 3, width=32)
+
+
+@given(st.data(), st.integers(1, 4), st.integers(1, 5), st.integers(1, 6))
+def test_trees_answer_as_the_formula_says(data: st.DataObject, depth: int, trees: int, blocks: int) -> None:
+    def drawn(numbers: st.SearchStrategy[Any], count: int) -> list[Any]:
+        values: list[Any] = data.draw(st.lists(numbers, min_size=count, max_size=count))
+        return values
+
+    splits = depth * trees
+    model = from_dict(
+        plain(
+            depth=depth,
+            columns=["a", "b", "c"],
+            feature=drawn(st.integers(0, 2), splits),
+            border=drawn(NUMBERS, splits),
+            leaves=drawn(NUMBERS, trees * 2**depth),
+        )
+    )
+    rows = [drawn(NUMBERS, 3) for _ in range(blocks)]
+    likely = model.likely(np.array(rows, dtype=np.float32).T)
+    assert np.allclose(likely, [slowly(model, row) for row in rows], atol=1e-5)
+
+
+def test_the_shipped_model_answers_as_the_formula_says() -> None:
+    model = block_model()
+    rows = np.random.default_rng(1).normal(1, 3, (len(model.columns), 40)).astype(np.float32)
+    assert np.allclose(model.likely(rows), [slowly(model, row) for row in rows.T.tolist()], atol=1e-4)
+
+
+def test_a_value_on_the_border_is_not_above_it() -> None:
+    model = from_dict(plain(feature=[0, 0], border=[1.0, 2.0], leaves=[0.0, 9.0, 0.0, 9.0], bias=0.0))
+    low, high = model.likely(np.array([[1.0, 1.5], [0, 0]], dtype=np.float32))
+    assert low == 0.5
+    assert high > 0.99
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"feature": [0, 1, 1]},
+        {"border": [1.0]},
+        {"leaves": [0.0, 1.0, 2.0, 3.0]},
+        {"leaves": [0.0, 1.0, 2.0]},
+        {"feature": [0, 1, 1, 2]},
+        {"feature": [0, 1, 1, -1]},
+        {"depth": 3},
+        {"depth": 9, "feature": [0] * 9, "border": [0.0] * 9, "leaves": [0.0] * 2**9},
+    ],
+)
+def test_tables_that_do_not_fit_together_are_refused(other: dict[str, Any]) -> None:
+    with pytest.raises(ValueError):
+        from_dict(plain(**other))
+
+
+@pytest.mark.parametrize("version", [None, VERSION + 1, str(VERSION)])
+def test_another_version_is_refused_by_its_number(version: object) -> None:
+    with pytest.raises(ValueError, match=f"version {version!r}; this newsportal reads version {VERSION}"):
+        from_dict(plain(version=version))
+
+
+def test_the_shipped_model_is_a_table_that_says_what_it_was_fitted_on() -> None:
+    whole = (files("newsportal.extractors") / FILE).read_bytes()
+    assert len(whole) < MOST_BYTES
+    table = json.loads(whole)
+    assert set(table) == {"version", "note", "depth", "bias", "columns", "feature", "border", "leaves"}
+    assert "training/fit.py" in table["note"]
+    assert "Apache-2.0" in table["note"]
+    assert all(isinstance(value, int | float) for name in ("feature", "border", "leaves") for value in table[name])

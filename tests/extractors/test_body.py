@@ -1,0 +1,165 @@
+"""From how likely each block is to the body: the rules that bring the answers together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newsportal import dom
+from newsportal.extractors.blocks import Blocks, read_blocks
+from newsportal.extractors.body import (
+    BEST_CHARS,
+    COPIED_CHARS,
+    COPY_CHARS,
+    GAP_CHARS,
+    LEAST,
+    LOOSE_CHARS,
+    SHY,
+    Body,
+    choose,
+    decide,
+    find_body,
+    with_lists,
+    without_copies,
+    without_loose_links,
+)
+
+TITLE = "滨海新线今晨通车，首班列车满载出发"
+ONE = "今天早上六点，滨海新线的首班列车从东站出发，车厢里坐满了赶早的市民和慕名而来的铁路爱好者。"
+TWO = "据介绍，这条线路全长四十二公里，共设十一座车站，建成之后两地之间的通行时间将缩短到半个小时以内。"
+THREE = "“以前要换三趟车，现在一趟就到了。”住在城南的一位乘客说，他以后会每天坐这趟车上班。"
+
+
+def read(html: str) -> Blocks:
+    return read_blocks(next(dom.parse_html(f"<body>{html}").iter("body")))
+
+
+def chosen(likely: list[float], length: list[int]) -> list[bool]:
+    kept: list[bool] = choose(np.array(likely, dtype=np.float32), np.array(length, dtype=np.float32)).tolist()
+    return kept
+
+
+def flags(kept: str) -> np.ndarray:
+    return np.array([mark == "+" for mark in kept])
+
+
+def marks(kept: np.ndarray) -> str:
+    return "".join("+" if one else "." for one in kept)
+
+
+def test_even_odds_are_enough_where_the_model_is_sure() -> None:
+    assert chosen([1.0, 0.5, 0.49, 0.02], [BEST_CHARS, 100, 100, 100]) == [True, True, False, False]
+
+
+def test_a_page_of_which_the_model_is_shy_has_its_own_measure() -> None:
+    best = 0.4
+    assert chosen([best, SHY * best + 0.01, SHY * best - 0.01], [BEST_CHARS, 200, 200]) == [True, True, False]
+
+
+def test_below_the_least_nothing_is_text() -> None:
+    assert chosen([LEAST - 0.01] * 3, [500] * 3) == [False] * 3
+
+
+def test_one_sure_line_does_not_hush_a_shy_page() -> None:
+    """The measure is the mean over the likeliest characters, not their best."""
+    assert chosen([0.9, 0.3, 0.3], [10, 400, 400]) == [True, True, True]
+
+
+@pytest.mark.parametrize(
+    ("length", "likely", "kept"),
+    [(GAP_CHARS, 0.2, True), (GAP_CHARS + 1, 0.2, False), (GAP_CHARS, 0.05, False)],
+)
+def test_a_short_line_between_text_is_text(length: int, likely: float, kept: bool) -> None:
+    assert chosen([0.9, likely, 0.9], [BEST_CHARS, length, BEST_CHARS]) == [True, kept, True]
+    assert chosen([0.9, 0.9, likely], [BEST_CHARS, BEST_CHARS, length]) == [True, True, False], "at the end it is between nothing"
+
+
+def listed(kept: str, likely: float = 0.3, item: str = "<li>一项内容</li>") -> str:
+    page = read(f"<p>{ONE}</p><ul>{item * 3}</ul><p>{TWO}</p>")
+    return marks(with_lists(flags(kept), np.array([0.9, likely, likely, likely, 0.9], dtype=np.float32), page))
+
+
+@pytest.mark.parametrize(("kept", "whole"), [("+...+", "+++++"), ("..+..", ".+++."), ("+....", "++++."), ("....+", ".++++")])
+def test_a_list_that_touches_text_belongs_to_it_whole(kept: str, whole: str) -> None:
+    assert listed(kept) == whole
+
+
+LINK = "<li><a href=/>一条新闻</a></li>"
+
+
+@pytest.mark.parametrize(
+    ("likely", "item"), [(0.05, "<li>一项内容</li>"), (0.3, LINK), (0.3, "<p>一行</p>")], ids=["unlikely", "links", "lines"]
+)
+def test_lists_of_something_else_stay_out(likely: float, item: str) -> None:
+    assert listed("+...+", likely, item) == "+...+"
+
+
+def test_a_list_far_from_text_stays_out() -> None:
+    page = read(f"<ul>{'<li>一项内容</li>' * 3}</ul><p>甲</p><p>{ONE}</p>")
+    assert marks(with_lists(flags("....+"), np.full(5, 0.3, dtype=np.float32), page)) == "....+"
+
+
+def test_a_block_that_holds_the_text_once_more_goes() -> None:
+    paragraphs = [f"第{number}段：{ONE}" * 4 for number in range(4)]
+    copy = "".join(paragraphs)
+    assert min(map(len, paragraphs)) >= COPIED_CHARS
+    assert len(copy) >= COPY_CHARS
+    page = read("".join(f"<p>{text}</p>" for text in [*paragraphs, copy]))
+    assert marks(without_copies(flags("+++++"), page)) == "++++."
+    assert marks(without_copies(flags("....+"), page)) == "....+", "alone it is no copy"
+    assert marks(without_copies(flags("+...+"), page)) == "+...+", "it holds more than this"
+
+
+def test_a_quote_from_the_text_is_no_copy() -> None:
+    page = read(f"<p>{ONE}{TWO}{THREE}</p><p>{ONE}</p>")
+    assert marks(without_copies(flags("++"), page)) == "++"
+
+
+def test_short_links_at_the_ends_go() -> None:
+    loose, long = "<p><a href=/>返回首页</a></p>", f"<p><a href=/>{'长' * (LOOSE_CHARS + 1)}</a></p>"
+    page = read(f"{loose}{loose}<p>{ONE}</p>{loose}<p>{TWO}</p>{loose}")
+    assert marks(without_loose_links(flags("++++++"), page)) == "..+++."
+    assert marks(without_loose_links(flags("++"), read(f"<p>{ONE}</p>{long}"))) == "++"
+    assert marks(without_loose_links(flags("+."), read(loose * 2))) == "+.", "one line remains"
+
+
+EASY = f"<h1>{TITLE}</h1><div id=content><p>{ONE}</p><p>{TWO}</p><p>{THREE}</p></div>"
+DOUBTFUL = f"<div><span>{ONE[:20]}</span></div><div class=item><p>{TWO[:30]}</p></div><div class=item><p>{THREE[:20]}</p></div>"
+
+
+def body(html: str, heading: str | None = TITLE) -> Body:
+    return find_body(next(dom.parse_html(f"<body>{html}").iter("body")), heading)
+
+
+def test_the_body_is_found() -> None:
+    links = "".join(f"<li><a href=/{number}>另一条新闻的标题在这里</a></li>" for number in range(9))
+    found = body(f"<div class=nav><a href=/>首页</a></div>{EASY}<div class=related><ul>{links}</ul></div>")
+    assert found.lines == [ONE, TWO, THREE]
+
+
+def test_confidence_tells_easy_pages_from_doubtful_ones() -> None:
+    assert 0 <= body(DOUBTFUL, None).confidence < body(EASY).confidence <= 1
+
+
+def test_furniture_makes_a_page_no_surer() -> None:
+    page = read(f"<p>{ONE}</p><p>{TWO}</p>")
+    long = read(f"<p>{ONE}</p><p>{TWO}</p>" + f"<p>{THREE}</p>" * 50)
+    sure = Body(page, flags("++"), np.array([0.8, 0.6], dtype=np.float32))
+    same = Body(long, flags("++" + "." * 50), np.array([0.8, 0.6] + [0.01] * 50, dtype=np.float32))
+    assert sure.confidence == pytest.approx(same.confidence)
+    assert 0.6 < sure.confidence < 0.8
+
+
+def test_an_empty_page_has_an_empty_body() -> None:
+    empty = body("")
+    assert (empty.lines, empty.confidence) == ([], 0.0)
+
+
+@given(st.lists(st.floats(0, 1, width=32), min_size=1, max_size=12))
+def test_any_answers_make_a_body(likely: list[float]) -> None:
+    page = read("".join(f"<li>第{number}项内容</li>" for number in range(len(likely))))
+    found = decide(page, np.array(likely, dtype=np.float32), np.array([block.length for block in page.blocks], dtype=np.float32))
+    assert 0 <= found.confidence <= 1
+    assert len(found.lines) == found.kept.sum()

@@ -1,0 +1,64 @@
+"""Comments, teasers and lists are found by their repeating form, paragraphs are not taken for them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newsportal import dom
+from newsportal.extractors.block_features import features
+from newsportal.extractors.blocks import read_blocks
+from newsportal.extractors.records import NAMES, find_records
+
+TEXT = "这是一个足够长的句子，它还会继续下去。"
+
+
+def found(html: str) -> dict[str, NDArray[np.float32]]:
+    """Each figure for each block."""
+    page = read_blocks(next(dom.parse_html(f"<body>{html}").iter("body")))
+    return dict(zip(NAMES, features(page, None, None).of(NAMES), strict=True))
+
+
+def comment(number: int) -> str:
+    return f"<li class=item><a href=/u/{number}>网友</a><p>{TEXT}</p><span>2024-03-0{number}</span></li>"
+
+
+COMMENTS = f"<ul>{''.join(map(comment, range(1, 5)))}</ul>"
+
+
+def test_comments_are_records_with_dates_and_links() -> None:
+    rows = found(f"<p>{TEXT}</p>{COMMENTS}")
+    assert np.allclose(rows["records"], [0, *[np.log1p(4)] * 12])
+    assert set(rows["records_dated"][1:]) == set(rows["records_linked"][1:]) == {1.0}
+    assert rows["records_share"][1] > 0.8
+    assert np.allclose(rows["record_lines"][1:], np.log1p(3 + 1))
+
+
+def test_what_lies_deeper_in_a_record_belongs_to_it() -> None:
+    teasers = "".join(f"<div class=teaser><div><h3>标题{number}</h3></div><div><div><p>{TEXT}</p></div></div></div>" for number in range(3))
+    assert (found(f"<div>{teasers}</div>")["records"] > 0).all()
+
+
+def test_paragraphs_are_alike_but_no_records() -> None:
+    rows = found(f"<div>{f'<p>{TEXT}</p>' * 6}</div>")
+    assert not rows["records"].any()
+    assert np.allclose(rows["alike"], np.log1p(6))
+    assert rows["alike_share"].tolist() == [1.0] * 6
+
+
+def test_two_columns_are_no_records() -> None:
+    column = f"<div class=column><p>{TEXT}</p><p>{TEXT}</p></div>"
+    assert not found(column * 2)["records"].any()
+    assert found(column * 3)["records"].all()
+
+
+def test_boxes_of_other_classes_are_not_alike() -> None:
+    rows = found("".join(f"<div class=c{number}><p>{TEXT}</p><p>{TEXT}</p></div>" for number in range(4)))
+    assert not rows["records"].any()
+
+
+def test_empty_boxes_count_for_nothing() -> None:
+    page = read_blocks(next(dom.parse_html("<body><div></div><div></div><div></div><p>甲</p>").iter("body")))
+    lines = np.array([1.0, 0, 0, 0, 1])
+    rows = find_records(page, lines, lines, np.zeros(5), np.zeros(5)).rows
+    assert not rows[:5].any()
