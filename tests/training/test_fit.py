@@ -1,0 +1,120 @@
+"""How the block model is fitted: blocks labelled by gold, folds of whole sites, a table that answers as the library's model does."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("catboost", reason="needs catboost: pip install newsportal[training]")
+
+from newsportal import dom
+from newsportal.extractors.block_features import features
+from newsportal.extractors.block_model import from_dict
+from training import fit as fitting
+from training import made_up_pages
+from training.fit import FOLDS, MADE_UP_SEED, Agreement, Example, agreement, as_dict, example_of, fit, folds, label, read_folder, summary
+
+SEED = 79
+"""Other made-up pages than the model is fitted on."""
+
+assert SEED != MADE_UP_SEED
+
+ONE = "今天早上六点，滨海新线的首班列车从东站出发，车厢里坐满了赶早的市民。"
+TWO = "据介绍，这条线路全长四十二公里，共设十一座车站。"
+
+
+@pytest.mark.parametrize(
+    ("texts", "right"),
+    [
+        (["首页", ONE, "分享到", TWO, "版权所有"], [False, True, False, True, False]),
+        ([ONE + "（编辑）", TWO], [True, True]),
+        ([ONE[:4] + "完全是另外一些话，写得也不短", TWO], [False, True]),
+        ([TWO, ONE], [False, True]),
+        ([ONE, TWO, ONE], [True, True, False]),
+        (["今 天 早 上 六 点，滨海新线的首班列车从东站出发，"], [True]),
+        (["的", "是"], [False, False]),
+    ],
+    ids=["furniture", "mostly", "little", "order", "once", "white space", "chance"],
+)
+def test_blocks_that_stand_in_gold_in_order_are_text(texts: list[str], right: list[bool]) -> None:
+    assert label(texts, f"{ONE}\n{TWO}").tolist() == right
+
+
+def test_every_line_of_a_made_up_page_is_labelled_by_its_gold() -> None:
+    for page in made_up_pages(20, SEED):
+        example = example_of(dom.from_text(page.html, page.url), page.text, 1.0, "made-up")
+        assert example is not None
+        lines = [text for text, right in zip(example.page.texts, example.right, strict=True) if right]
+        wanted, found = ("".join(text.split()) for text in (page.text, "".join(lines)))
+        assert abs(len(wanted) - len(found)) < 0.1 * len(wanted), page.id
+
+
+def example(url: str, html: str = f"<p>{ONE}</p><p>{TWO}</p>", gold: str = ONE, weight: float = 1.0) -> Example | None:
+    return example_of(dom.from_text(f"<body>{html}", url), gold, weight, "set")
+
+
+def test_an_example_holds_the_features_of_each_block() -> None:
+    one = example("https://news.a.example/1")
+    assert one is not None
+    assert (one.folder, one.site, one.right.tolist()) == ("set", "a.example", [True, False])
+    names = features(one.page, None, None).names
+    assert one.rows.shape == (len(names), 2)
+    heavy, light = example("x:", weight=2.0), example("x:", weight=1.0)
+    assert heavy is not None
+    assert light is not None
+    assert np.allclose(heavy.weight, 2 * light.weight)
+
+
+def test_a_page_without_text_or_without_gold_is_no_example() -> None:
+    assert example("x:", html="") is None
+    assert example("x:", gold="") is None
+
+
+def test_folds_hold_whole_sites_and_every_page_once() -> None:
+    examples = [one for site in range(10) for page in range(3) if (one := example(f"https://www.site{site}.example/{page}"))]
+    parts = list(folds(examples))
+    assert len(parts) == FOLDS
+    for train, test in parts:
+        assert not {one.site for one in train} & {one.site for one in test}
+        assert len(train) + len(test) == len(examples)
+    assert sorted(id(one) for _, test in parts for one in test) == sorted(map(id, examples))
+
+
+def test_a_folder_is_read_packed_or_plain(tmp_path: Path) -> None:
+    html = f"<body><p>{ONE}</p><p>{TWO}</p>".encode()
+    (tmp_path / "a.html").write_bytes(html)
+    (tmp_path / "b.html.gz").write_bytes(gzip.compress(html))
+    (tmp_path / "c.html").write_bytes(html)
+    for name, gold in (("a", ONE), ("b", TWO), ("c", "")):
+        (tmp_path / f"{name}.json").write_text(json.dumps({"text": gold, "url": f"https://{name}.example/"}), encoding="utf-8")
+    assert [(one.site, one.right.tolist()) for one in read_folder(tmp_path)] == [("a.example", [True, False]), ("b.example", [False, True])]
+
+
+@pytest.fixture(scope="module")
+def made_up() -> list[Example]:
+    found = (example_of(dom.from_text(page.html, page.url), page.text, 1.0, "made-up") for page in made_up_pages(30, SEED))
+    return [one for one in found if one is not None]
+
+
+def test_the_table_answers_as_the_librarys_model(made_up: list[Example], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fitting, "SETTINGS", {**fitting.SETTINGS, "iterations": 30})
+    names = features(made_up[0].page, None, None).names
+    fitted = fit(made_up[:20])
+    table = as_dict(fitted, names, "a note")
+    model = from_dict(json.loads(json.dumps(table)))
+    assert table["note"] == "a note"
+    assert set(model.columns) < set(names)
+    for one in made_up[20:]:
+        ours = model.likely(one.rows[[names.index(name) for name in model.columns]])
+        assert np.allclose(ours, fitted.predict_proba(one.rows.T)[:, 1], atol=2e-3)
+    right, found, wanted = (sum(column) for column in zip(*(agreement(model, one, names) for one in made_up[20:]), strict=True))
+    assert 2 * right / (found + wanted) > 0.8, "thirty trees on twenty pages read new ones already"
+
+
+def test_the_summary_is_over_characters_over_pages_and_good_ones() -> None:
+    assert summary([Agreement(900, 1000, 1000), Agreement(5, 10, 10)]) == "89.6 · 70.0 · 50"
+    assert summary([Agreement(0, 0, 0)]) == "0.0 · 0.0 · 0"
