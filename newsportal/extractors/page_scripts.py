@@ -51,7 +51,7 @@ def drawn(document: dom.Document) -> Iterator[Drawn]:
     for node in document.root.iter("script"):
         text = node.text
         if text and len(text) <= MAX_SCRIPT and any(sign in text for sign in SIGNS):
-            found = [*(_called(match[1]) for match in CALL.finditer(text)), *(_assigned(text, match) for match in COUNT.finditer(text))]
+            found = [*(_called(match[1]) for match in CALL.finditer(text)), *_assigned(text)]
             yield from (pager for pager in found if pager is not None and 1 < pager.count <= MAX_PAGE)
 
 
@@ -67,10 +67,14 @@ def _called(arguments: str) -> Drawn | None:
     return Drawn(int(written[numbers[0]][:4]), int(written[numbers[1]][:4]), name, extension)
 
 
-def _assigned(text: str, count: re.Match[str]) -> Drawn | None:
+def _assigned(text: str) -> Iterator[Drawn]:
+    """A pager for each count that is assigned; what else the script says of pages is said of all, and looked for once."""
+    counts = [int(count[1]) for count in COUNT.finditer(text)]
+    if not counts:
+        return
     current, name, extension = CURRENT.search(text), NAME.search(text), EXTENSION.search(text)
     index = int(current[1]) if current else 0
-    if name is not None and extension is not None:
-        return Drawn(int(count[1]), index, name[1], extension[1])
-    written = HREF.search(GLUE.sub("", text))
-    return Drawn(int(count[1]), index, written[1], written[2]) if written else None
+    written = None if name and extension else HREF.search(GLUE.sub("", text))
+    named = (name[1], extension[1]) if name and extension else (written[1], written[2]) if written else None
+    if named is not None:
+        yield from (Drawn(count, index, *named) for count in dict.fromkeys(counts))

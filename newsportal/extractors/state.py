@@ -36,7 +36,9 @@ ABOVE: Final = 3
 START: Final = re.compile(r"(?:=|:|return)\s*(?=[{\[])|JSON\.parse\(\s*(?=[\"'])")
 UNDEFINED: Final = re.compile(r"(?<=[:,\[])\s{0,2}undefined(?=[,}\]])")
 _SPAN: Final = f"{{{LONG},{MAX_LITERAL_CHARS}}}"
-LITERAL: Final = re.compile(rf'"((?:[^"\\\n]|\\.){_SPAN})"|\'((?:[^\'\\\n]|\\.){_SPAN})\'|`((?:[^`\\]|\\.){_SPAN})`')
+LITERAL: Final = re.compile(rf'(?<!\\)(?:"((?:[^"\\\n]|\\.){_SPAN})"|\'((?:[^\'\\\n]|\\.){_SPAN})\'|`((?:[^`\\]|\\.){_SPAN})`)')
+"""A quote behind a backslash begins none: from each of thousands the rest of the script would be read in vain."""
+
 TITLES: Final = ("title", "headline", "articleTitle", "article_title", "newsTitle", "news_title", "subject", "name")
 DATES: Final = (
     "datePublished",

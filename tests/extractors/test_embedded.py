@@ -109,6 +109,7 @@ def test_the_longest_is_taken() -> None:
         'a="' + "x" * 2_000_000,
         'a="' + "\\\\" * 500_000,
         '"title":"' * 100_000,
+        "f('" + "\\'" * 200_000,
     ],
 )
 def test_hostile_scripts_take_bounded_time(text: str) -> None:
