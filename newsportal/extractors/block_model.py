@@ -57,7 +57,8 @@ def from_dict(plain: dict[str, Any]) -> BlockModel:
     feature = np.array(plain["feature"], dtype=np.intp)
     leaves = np.array(plain["leaves"], dtype=np.float32).reshape(-1, 2**depth)
     border = np.array(plain["border"], dtype=np.float32)
-    if depth > MAX_DEPTH or len(feature) != len(border) or len(feature) != depth * len(leaves) or feature.max(initial=0) >= len(columns):
+    fits = len(feature) == len(border) == depth * len(leaves) and depth <= MAX_DEPTH
+    if not fits or feature.min(initial=0) < 0 or feature.max(initial=0) >= len(columns):
         raise ValueError("the tables of the block model do not fit together")
     return BlockModel(columns, feature, border, leaves, float(plain["bias"]), depth)
 
