@@ -69,6 +69,11 @@ def addresses(path: str | Path) -> Iterator[str]:
     return (address for file in _files(Path(path)) if (address := _address(file)))
 
 
+def page_files(folder: str | Path) -> list[Path]:
+    """The files of a folder that are pages, by name."""
+    return list(_files(Path(folder)))
+
+
 def _address(file: Path) -> str | None:
     url, base, _ = _description(file.with_name(f"{page_id(file)}.json"))
     return url or base

@@ -13,6 +13,7 @@ from typing import Annotated, Final
 import typer
 
 from newsportal.commands.evaluate.closer import Closer, look_closer
+from newsportal.commands.evaluate.gold import Survey, survey
 from newsportal.commands.evaluate.readers import Reader, readers
 from newsportal.commands.evaluate.running import PageResult, Row, rows, run
 from newsportal.commands.evaluate.table import print_rows, print_worst
@@ -26,6 +27,9 @@ EVERY: Final = "all"
 
 WORST_IN_REPORT: Final = 10
 """Pages shown in an HTML report that was not told how many."""
+
+NAMED: Final = 5
+"""Pages without gold, and mistakes in it, that are named; of the others their number is told."""
 
 
 def register(group: typer.Typer) -> None:
@@ -55,7 +59,12 @@ def extraction(
     asked = _readers(algorithm, peer)
     if html is not None and html.is_dir():
         raise typer.BadParameter(f"{html} is a folder; name a file in it", param_hint="--html")
-    with _progress(folders) as done:
+    if html is not None and not html.parent.is_dir():
+        raise typer.BadParameter(f"there is no folder {html.parent}; make it first", param_hint="--html")
+    surveys = {folder: survey(folder) for folder in folders}
+    for folder, found_there in surveys.items():
+        _say_what_is_left_out(folder, found_there)
+    with _progress(sum(one.pages for one in surveys.values())) as done:
         results = run(folders, asked, done)
     names = [reader.name for reader in asked]
     found = rows(results, names, by_site=by_site)
@@ -80,8 +89,20 @@ def _readers(algorithms: Sequence[str] | None, peers: Sequence[str] | None) -> l
     return readers(names, others)
 
 
+def _say_what_is_left_out(folder: Path, found: Survey) -> None:
+    """On standard error: a page whose gold is misspelt would else be missed by nobody."""
+    if found.without:
+        names = ", ".join(found.without[:NAMED]) + (", …" if len(found.without) > NAMED else "")
+        pages = f"{len(found.without)} of {found.pages + len(found.without)} pages"
+        typer.echo(f"{folder}: {pages} without gold left out: {names}", err=True)
+    for remark in found.remarks[:NAMED]:
+        typer.echo(remark, err=True)
+    if len(found.remarks) > NAMED:
+        typer.echo(f"{folder}: {len(found.remarks) - NAMED} more of the kind", err=True)
+
+
 @contextmanager
-def _progress(folders: Sequence[Path]) -> Iterator[Callable[[], None]]:
+def _progress(pages: int) -> Iterator[Callable[[], None]]:
     """A bar on a terminal."""
     if not sys.stderr.isatty():
         yield lambda: None
@@ -91,7 +112,7 @@ def _progress(folders: Sequence[Path]) -> Iterator[Callable[[], None]]:
 
     columns = (TextColumn("reading pages"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=sum(len(list(folder.glob("*.json"))) for folder in folders))
+        task = bar.add_task("", total=pages)
         yield lambda: bar.advance(task)
 
 
@@ -112,6 +133,6 @@ def _write_report(file: Path, found: Sequence[Row], results: Sequence[PageResult
     try:
         file.write_text(report(found, results, names, closer), encoding="utf-8", errors="replace")
     except OSError as error:
-        typer.echo(str(error), err=True)
+        typer.echo(f"{file}: cannot be written: {error.strerror or error}", err=True)
         raise typer.Exit(1) from error
     typer.echo(f"report: {file}", err=True)

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from newsportal.commands.evaluate.scoring import Answer
-from newsportal.commands.pages import SavedPage, saved_pages
+from newsportal.commands.evaluate.scoring import Answer, day
+from newsportal.commands.pages import SavedPage, page_files, page_id, saved_pages
 from newsportal.errors import NewsportalError
 
 
 class NoGold(NewsportalError):
-    """Raised by :func:`gold_pages` for a folder without a page that has gold. The command says what is expected there and stops."""
+    """Raised by :func:`survey` for a folder without a page that has gold. The command says what is expected there and stops."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,18 +35,48 @@ class GoldPage:
         return self.saved.id
 
 
-def gold_pages(folder: Path) -> Iterator[GoldPage]:
-    """The pages of ``folder`` that have gold, by name, each read when it is asked for. Raises ``NoGold``."""
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What a folder holds: how many of its pages have gold, the ids of those that have none, and gold that is not understood."""
+
+    pages: int
+    without: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+def survey(folder: Path) -> Survey:
+    """Look at what lies beside the pages of ``folder``, not at the pages. Raises ``NoGold``."""
     if not folder.is_dir():
         raise NoGold(f"{folder} is no folder; gold pages are a folder of <id>.html or <id>.html.gz with <id>.json beside each")
-    found = False
+    names = [page_id(file) for file in page_files(folder)]
+    without = tuple(name for name in names if _answer(_description(folder / f"{name}.json")) == Answer())
+    remarks = tuple(remark for name in names if (remark := _remark(folder / f"{name}.json")))
+    if len(without) == len(names):
+        lacking = f"no page in {folder} has gold beside it: <id>.json with text, title, date, author or source; see docs/evaluation.md"
+        raise NoGold("\n".join((lacking, *remarks)))
+    return Survey(len(names) - len(without), without, remarks)
+
+
+def _remark(file: Path) -> str | None:
+    """What of a description is not understood, though somebody wrote it."""
+    try:
+        found = json.loads(file.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, RecursionError) as error:
+        return f"{file}: no JSON in UTF-8: {error}"
+    if not isinstance(found, dict):
+        return f"{file}: no JSON object with text, title, date, author or source"
+    date = _answer(found).date
+    return f"{file}: the date {date!r} is not scored; write it as 2024-03-05" if date and day(date) is None else None
+
+
+def gold_pages(folder: Path) -> Iterator[GoldPage]:
+    """The pages of ``folder`` that have gold, by name, each read when it is asked for."""
     for saved in saved_pages(folder):
         page = _page(folder, saved)
         if page is not None:
-            found = True
             yield page
-    if not found:
-        raise NoGold(f"no page in {folder} has gold beside it: <id>.json with text, title, date, author or source; see docs/evaluation.md")
 
 
 def gold_page(file: Path) -> GoldPage | None:
@@ -75,7 +105,7 @@ def _description(file: Path) -> dict[str, Any]:
 
 def _answer(known: dict[str, Any]) -> Answer:
     return Answer(
-        text=_text(known.get("text")),
+        text=_text(known.get("text"), "\n"),
         title=_text(known.get("title")),
         date=_text(known.get("date") or known.get("published")),
         author=_text(known.get("author") or known.get("authors")),
@@ -83,10 +113,10 @@ def _answer(known: dict[str, Any]) -> Answer:
     )
 
 
-def _text(value: object) -> str | None:
-    """A string that says something; a list is its parts, parted by 「;」."""
+def _text(value: object, between: str = "; ") -> str | None:
+    """A string that says something; a list is its parts with ``between`` between them: names, or paragraphs."""
     if isinstance(value, list):
-        value = "; ".join(part for part in value if isinstance(part, str))
+        value = between.join(part for part in value if isinstance(part, str))
     return value if isinstance(value, str) and value.strip() else None
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from newsportal.commands.evaluate.gold import GoldPage, gold_pages
+from newsportal.commands.evaluate.gold import GoldPage, gold_pages, survey
 from newsportal.commands.evaluate.readers import Found, Reader, readers
 from newsportal.commands.evaluate.scoring import PageScore, Scores, add_up, score_page
 
@@ -39,7 +39,7 @@ class Row:
 
 
 def run(folders: Sequence[Path], asked: Sequence[Reader], done: Callable[[], None] = lambda: None) -> list[PageResult]:
-    """All pages of all folders; ``done`` is called after each. Raises ``NoGold``."""
+    """All pages of all folders; ``done`` is called after each. The folders are known to have gold (``survey``)."""
     results = []
     for folder, name in _named(folders).items():
         for reader in asked:
@@ -96,12 +96,13 @@ def _scores(pages: Sequence[PageResult], at: int) -> Scores:
 
 
 def worst(results: Iterable[PageResult], at: int, number: int) -> list[PageResult]:
-    """The ``number`` pages that reader ``at`` reads worst, the worst first; among equals those with more to lose."""
-    texts = [result for result in results if result.scores[at].has_text]
+    """The ``number`` pages that reader ``at`` reads worst, but none without a fault; among equals those first with more to lose."""
+    texts = [result for result in results if result.scores[at].has_text and result.scores[at].f1 < 1]
     return sorted(texts, key=lambda result: (result.scores[at].f1, -result.scores[at].gold, result.folder, result.id))[:number]
 
 
 def scores_of(folder: Path, algorithm: str) -> Scores:
     """The scores of one of our algorithms on one folder. Raises ``ValueError`` for its name, ``NoGold``."""
+    survey(folder)
     (row,) = rows(run([folder], readers([algorithm], [])), [algorithm])
     return row.scores

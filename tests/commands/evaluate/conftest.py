@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -51,3 +52,15 @@ def folders(tmp_path: Path) -> list[Path]:
     write(second, "without gold", page("没有答案", PARAGRAPHS), {"url": "https://c.example/"})
     write(second, "without json", page("没有答案", PARAGRAPHS), None)
     return [first, second]
+
+
+@pytest.fixture
+def save() -> Callable[..., dict[str, Any]]:
+    """Save a good page in a folder; ``more`` replaces parts of its gold, which is answered."""
+
+    def one(folder: Path, name: str, **more: Any) -> dict[str, Any]:
+        known = gold("滨海新线今晨通车", PARAGRAPHS) | more
+        write(folder, name, page("滨海新线今晨通车", PARAGRAPHS), known)
+        return known
+
+    return one

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from newsportal.commands import evaluate, peers
 from newsportal.errors import DependencyMissing
 
 FIGURES = ["pages", "precision", "recall", "f1", "page_f1", "good", "title", "date", "author", "source", "unanswered", "ms"]
+Save = Callable[..., dict[str, Any]]
 
 
 @pytest.fixture
@@ -132,6 +134,7 @@ def test_the_report_stands_alone_and_shows_pages_as_text(app: typer.Typer, folde
         (["-a", "nonsense"], "best"),
         (["-p", "nonsense"], "trafilatura"),
         (["--html", "."], "is a folder"),
+        (["--html", "no such folder/report.html"], "make it first"),
     ],
 )
 def test_mistakes_are_told_with_the_remedy(app: typer.Typer, folders: list[Path], arguments: list[str], said: str) -> None:
@@ -146,6 +149,37 @@ def test_a_folder_without_gold_says_what_gold_is(app: typer.Typer, tmp_path: Pat
     assert result.exit_code == 1
     assert "<id>.json with text, title, date, author or source" in str(result.exception)
     assert "no folder" in str(run(app, tmp_path / "a.html").exception)
+    assert "no folder" in str(run(app, tmp_path / "nowhere").exception)
+
+
+def test_gold_that_is_not_used_is_named(app: typer.Typer, folders: list[Path], save: Save) -> None:
+    first, second = folders
+    (first / "half.json").write_text('{"text": ', "utf-8")
+    save(first, "when", date="yesterday")
+    result = run(app, first, second, "-a", "cevc", "--json")
+    said = result.stderr
+    assert [json.loads(line)["pages"] for line in result.stdout.splitlines()] == [3, 2, 5]
+    assert f"{first}: 1 of 4 pages without gold left out: half" in said
+    assert f"{second}: 2 of 4 pages without gold left out: without gold, without json" in said
+    assert "half.json: no JSON" in said
+    assert "when.json: the date 'yesterday' is not scored" in said
+
+
+def test_a_page_that_is_read_without_a_fault_is_not_among_the_worst(app: typer.Typer, tmp_path: Path, save: Save) -> None:
+    save(tmp_path, "good")
+    shown = run(app, tmp_path, "-a", "best", "--worst", 3, "--html", tmp_path / "report.html").stdout
+    assert f"{tmp_path.name}, 1 page\n" in re.sub(" +\n", "\n", shown)
+    assert "worst of" not in shown
+    html = (tmp_path / "report.html").read_text("utf-8")
+    assert "Extraction on 1 page with" in html
+    assert "reads worst" not in html
+
+
+def test_paragraphs_may_be_a_list(app: typer.Typer, tmp_path: Path, save: Save) -> None:
+    text = save(tmp_path, "good")["text"]
+    save(tmp_path, "good", text=text.split("\n"))
+    (row,) = rows(app, tmp_path, "-a", "best")
+    assert (row["precision"], row["recall"]) == (1.0, 1.0)
 
 
 def test_a_peer_that_is_not_installed_says_how_to_install_it(
