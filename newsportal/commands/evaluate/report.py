@@ -13,7 +13,7 @@ from newsportal.commands.evaluate.curves import Curve, curves
 from newsportal.commands.evaluate.differences import Kind, Piece
 from newsportal.commands.evaluate.running import PageResult, Row
 from newsportal.commands.evaluate.scoring import FIELDS, PageScore
-from newsportal.commands.evaluate.table import COLUMNS, is_best, shown, written
+from newsportal.commands.evaluate.table import COLUMNS, counted, is_best, shown, written
 from newsportal.text import clean
 
 KEPT: Final = 90
@@ -79,17 +79,17 @@ def report(rows: Sequence[Row], results: Sequence[PageResult], names: Sequence[s
     return world.get_template("report.html").render(
         headings=[COLUMNS[figure] for figure in figures],
         sets=_sets(rows, figures),
-        pages=len(results),
+        pages=counted(len(results)),
         curves=_curves(results, names),
         worst=_cards(closer),
     )
 
 
-def _sets(rows: Sequence[Row], figures: Sequence[str]) -> Mapping[str, tuple[int, list[Line]]]:
-    sets: dict[str, tuple[int, list[Line]]] = {}
+def _sets(rows: Sequence[Row], figures: Sequence[str]) -> Mapping[str, tuple[str, list[Line]]]:
+    sets: dict[str, tuple[str, list[Line]]] = {}
     for row in rows:
         cells = tuple(Cell(written(row, figure), is_best(row, figure, rows)) for figure in figures)
-        sets.setdefault(clean(row.set), (row.scores.pages, []))[1].append(Line(row.reader, cells))
+        sets.setdefault(clean(row.set), (counted(row.scores.pages), []))[1].append(Line(row.reader, cells))
     return sets
 
 

@@ -51,6 +51,11 @@ def written(row: Row, name: str) -> str:
     return f"{100 * value:.1f}" if name in HIGHER_IS_BETTER else f"{value:.1f}" if name == "ms" else str(value)
 
 
+def counted(pages: int) -> str:
+    """``1 page``, ``2 pages``."""
+    return f"{pages} page{'' if pages == 1 else 's'}"
+
+
 def is_best(row: Row, name: str, rows: Sequence[Row]) -> bool:
     """Whether nobody has a better figure on the same pages, and somebody a worse one."""
     values = [value for other in rows if other.set == row.set and (value := getattr(other.scores, name)) is not None]
@@ -65,7 +70,7 @@ def print_rows(rows: Sequence[Row]) -> None:
         own = [row for row in rows if row.set == name]
         if number:
             _say()
-        table = _table(f"{name}, {own[0].scores.pages} pages")
+        table = _table(f"{name}, {counted(own[0].scores.pages)}")
         table.add_column("", min_width=width, no_wrap=True)
         for figure in names:
             table.add_column(COLUMNS[figure], justify="right", no_wrap=True)
