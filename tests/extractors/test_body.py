@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -115,6 +117,13 @@ def test_a_block_that_holds_the_text_once_more_goes() -> None:
 def test_a_quote_from_the_text_is_no_copy() -> None:
     page = read(f"<p>{ONE}{TWO}{THREE}</p><p>{ONE}</p>")
     assert marks(without_copies(flags("++"), page)) == "++"
+
+
+def test_a_page_of_long_paragraphs_is_read_in_time() -> None:
+    page = read("".join(f"<p>第{number}段：{f'{number}{ONE}' * 20}</p>" for number in range(6000)))
+    before = time.thread_time()
+    assert without_copies(np.ones(6000, dtype=bool), page).all()
+    assert time.thread_time() - before < 5
 
 
 def test_short_links_at_the_ends_go() -> None:
