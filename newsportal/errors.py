@@ -110,6 +110,7 @@ class DependencyMissing(NewsportalError):
 
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(
-            f"{what} needs an extra that is not installed; in the folder of newsportal, say: .venv/bin/pip install '.[{extra}]'"
+            f"{what} needs an extra that is not installed; in the folder of newsportal, say: "
+            f".venv/bin/pip install -U pip && .venv/bin/pip install -e '.[{extra}]'"  # pip of Python 3.11 breaks off at lxml[html-clean]
         )
         self.extra = extra
