@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from newsportal.commands.evaluate.gold import GoldPage, gold_pages, survey
-from newsportal.commands.evaluate.readers import Found, Reader, readers
+from newsportal.commands.evaluate.readers import Found, Reader, readers, warm
 from newsportal.commands.evaluate.scoring import PageScore, Scores, add_up, score_page
 
 POOLED: Final = "all"
@@ -41,6 +41,7 @@ class Row:
 def run(folders: Sequence[Path], asked: Sequence[Reader], done: Callable[[], None] = lambda: None) -> list[PageResult]:
     """All pages of all folders; ``done`` is called after each. The folders are known to have gold (``survey``)."""
     results = []
+    warm(asked)
     for folder, name in _named(folders).items():
         for reader in asked:
             if reader.learn is not None:
