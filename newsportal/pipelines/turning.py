@@ -8,6 +8,7 @@ kept with the pages that came.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from dataclasses import replace
 from time import monotonic
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from newsportal.frontier.ledger import Ledger
+
+logger = logging.getLogger(__name__)
 
 MAX_SECONDS = 300.0
 """After so long no further page is asked for: a host with a long Crawl-delay would hold an article, and the end of a crawl, for hours."""
@@ -113,6 +116,14 @@ def _reason(error: Exception) -> str:
     return next((reason for kind, reason in REASONS if isinstance(error, kind)), f"error: {type(error).__name__}")
 
 
+def _lost(url: str, error: Exception) -> str:
+    """Why a further page is lost, as a slug; what nobody expected is logged as well. The pages that came are kept in any case."""
+    if isinstance(error, Missing | NotApplicable):
+        return error.reason
+    logger.error("a further page broke its reader: %s", url, exc_info=error)
+    return f"error: {type(error).__name__}"
+
+
 class Turner:
     """Follows an article's pager to its end, a limit, a circle or a dead link, and joins what it found."""
 
@@ -132,8 +143,10 @@ class Turner:
             page = await self._fetch(url, article)
             first = replace(_unread(article), url=page.url, page=page, fetched=page.fetched)
             found = await asyncio.to_thread(self._read, first, page)
-        except (Missing, NotApplicable) as why:
-            self._note(article, why.reason)
+        except Interrupted:
+            raise
+        except Exception as error:  # noqa: BLE001  see _lost
+            self._note(article, _lost(url, error))
             return article, met
         return (first, found) if found.pager.next is not None else (article, met)
 
@@ -150,8 +163,10 @@ class Turner:
             self._ledger.known.claim(identity(url))  # a list page may name it as well
             try:
                 turning.take(met if identity(url) == identity(met.url) else await self._turned(article, url, turning))
-            except (Missing, NotApplicable) as why:
-                turning.lose(why.reason)
+            except Interrupted:
+                raise
+            except Exception as error:  # noqa: BLE001  see _lost
+                turning.lose(_lost(url, error))
         for reason in turning.ends:
             self._note(article, reason)
         return turning.result()

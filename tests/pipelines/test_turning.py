@@ -160,6 +160,14 @@ def test_a_page_that_cannot_be_had_costs_no_article(ledger: Ledger, reason: str)
     assert notes(ledger) == [f"further pages of some articles cannot be had ({reason})"]
 
 
+@pytest.mark.parametrize("number", [1, 4])
+def test_a_page_that_breaks_its_reader_costs_no_article(ledger: Ledger, caplog: pytest.LogCaptureFixture, number: int) -> None:
+    found = read(ledger, web(4, {3 if number == 1 else 1: ValueError("?")}), number)
+    assert pages_of(found) == ([1, 2] if number == 1 else [4])
+    assert notes(ledger) == ["further pages of some articles cannot be had (error: ValueError)"]
+    assert "a further page broke its reader" in caplog.text
+
+
 def test_a_dead_second_page_leaves_an_article_of_one(ledger: Ledger) -> None:
     served = web(2, {1: html(1, links(1, 2, following=2), title="古镇的路铺好了（1）"), 2: Missing("http-404")})
     found = read(ledger, served)
