@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from newsportal import dom
+from newsportal.extractors.hub_urls import Address
 from newsportal.extractors.microdata import microdata_articles
 from newsportal.text import clean
 
@@ -155,15 +155,9 @@ def canonical_of(document: dom.Document, meta: Metadata) -> str | None:
     """``rel=canonical`` where it is plausible: the same site, and not its front page unless this is it."""
     if not meta.canonical:
         return None
-    here, there = urlsplit(document.url), urlsplit(meta.canonical)
-    if not here.hostname or _site(here.hostname) != _site(there.hostname or ""):
+    here, there = Address(document.url), Address(meta.canonical)
+    if not here.host or here.domain != there.domain:
         return None
-    if there.path in ("", "/") and not there.query and here.path not in ("", "/"):
+    if there.parts.path in ("", "/") and not there.parts.query and here.parts.path not in ("", "/"):
         return None
     return meta.canonical
-
-
-def _site(host: str) -> str:
-    """The last two labels, three where the last but one is a category (``com.cn``): enough to know a stranger."""
-    labels = host.lower().split(".")
-    return ".".join(labels[-3:] if len(labels) > 2 and len(labels[-2]) <= 3 else labels[-2:])

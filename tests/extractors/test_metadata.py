@@ -79,6 +79,21 @@ def test_canonical_addresses_are_of_the_same_site(href: str, expected: str | Non
     assert canonical_of(document, read_metadata(document)) == expected
 
 
+@pytest.mark.parametrize(
+    ("url", "href", "expected"),
+    [
+        ("https://m.abc.com/2024/a.html", "https://www.abc.com/2024/a.html", True),  # a short name is no category
+        ("https://m.abc.com.cn/2024/a.html", "https://www.abc.com.cn/2024/a.html", True),
+        ("https://abc.com.cn/2024/a.html", "https://other.com.cn/2024/a.html", False),
+        ("http://[broken/2024/a.html", "https://www.abc.com/2024/a.html", False),
+        ("about:blank", "https://www.abc.com/2024/a.html", False),
+    ],
+)
+def test_hosts_of_one_site(url: str, href: str, expected: bool) -> None:
+    document = dom.from_text(f"<link rel=canonical href='{href}'>", url)
+    assert canonical_of(document, read_metadata(document)) == (href if expected else None)
+
+
 def test_deep_and_endless_markup_is_bounded() -> None:
     read("<div itemscope itemtype='http://schema.org/Article'><span itemprop=author itemscope itemtype=x>" * 3000)
     read(ld("[" * 100_000))
