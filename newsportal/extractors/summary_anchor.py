@@ -27,11 +27,12 @@ from datetime import datetime, timedelta
 from html import unescape
 from threading import Lock
 from typing import Final
-from urllib.parse import urlsplit
 
 from newsportal import dom
 from newsportal.errors import NotApplicable
+from newsportal.extractors.paragraphs import markup_of
 from newsportal.extractors.sanitise import sanitise
+from newsportal.extractors.site import site_of
 from newsportal.extractors.title import thesis_title
 from newsportal.items import Extraction, Link
 from newsportal.text import clean
@@ -195,7 +196,7 @@ class SummaryAnchor:
     def __call__(self, document: dom.Document, link: Link | None, fetched: datetime) -> Extraction:
         """Raises ``NotApplicable``: ``no-summary`` (nor a cached block), ``summary-not-found``, ``no-body`` (it stands in no block)."""
         anchor = anchor_of(link.summary if link else None)
-        site = urlsplit(document.url).hostname
+        site = site_of(document.url)
         known = self._known(site, fetched)
         if anchor is None and not known:
             raise NotApplicable("no-summary", f"a summary has at least {MIN_ANCHOR} characters")
@@ -207,7 +208,7 @@ class SummaryAnchor:
         return Extraction(
             title=(link.title if link else None) or thesis_title(document),
             text="\n".join(dom.lines_of(node)),
-            html=sanitise(dom.html_of(node), document.base),
+            html=sanitise(markup_of(node), document.base),
             published=link.published if link else None,
             author=link.author if link else None,
             algorithm="summary_anchor",
@@ -215,7 +216,7 @@ class SummaryAnchor:
 
     def learn(self, document: dom.Document, link: Link | None, fetched: datetime) -> None:
         """Remember the block that holds the page's summary, if there is one."""
-        anchor, site = anchor_of(link.summary if link else None), urlsplit(document.url).hostname
+        anchor, site = anchor_of(link.summary if link else None), site_of(document.url)
         if anchor and site:
             try:
                 self._found(read_source(document.html), anchor, site, fetched)

@@ -134,6 +134,7 @@ def test_learning_never_raises_and_stays_small() -> None:
     for number in range(9):
         for html in (f"<div class=c{'x' * number}>{LEAD}</div>", "", f"<p>{LEAD}"):
             run.learn(dom.from_text(html, f"https://s{number % 3}.example/"), link(LEAD), NOW)
+    run.learn(dom.from_text(f"<div class=c>{LEAD}</div>", "http://[broken/"), link(LEAD), NOW)
     assert len(run._layouts) == 2
     assert all(len(layouts) <= MAX_LAYOUTS for layouts in run._layouts.values())
 
