@@ -14,7 +14,6 @@ Whoever fetches (the crawl, a command) drives it::
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
@@ -102,7 +101,7 @@ class Turning:
         if len(self._read) == 1:
             first = self._read[0]
             return joining.unmarked(first.found) if first.pager.next else first.found
-        return replace(joining.join([one.found for one in self._read], self._urls), pages=tuple(self._urls))
+        return joining.join([one.found for one in self._read], self._urls)
 
     def _take_whole(self, page: Read) -> None:
         first, whole, self._whole = self._read[0], self._whole, None
