@@ -1,0 +1,28 @@
+"""Duplicates: which article repeats an earlier one. Pure; stores and the crawl know it, never the other way round.
+
+A finder is fed documents in time order and gives a verdict on each; adding one is one module and one line in ``FINDERS``.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Final
+
+from newsportal.dedup.document import Finder
+
+FINDERS: Final[dict[str, str]] = {
+    "trie": "trie:UrlTrie",
+    "title_index": "title_index:TitleIndex",
+    "feature_string": "feature_string:FeatureStrings",
+    "cosine": "cosine:Cosine",
+}
+"""Name → module of this package and its class; loaded when it is asked for."""
+
+
+def finder(name: str) -> Finder:
+    """A fresh finder called ``name``. Raises ``ValueError`` that lists the names there are."""
+    if name not in FINDERS:
+        raise ValueError(f"no finder of duplicates is called {name!r}; there are: {', '.join(FINDERS)}")
+    module, _, attribute = FINDERS[name].partition(":")
+    made: Finder = getattr(import_module(f"{__name__}.{module}"), attribute)()
+    return made
