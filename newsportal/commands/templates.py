@@ -27,8 +27,8 @@ READABLE = 0o644
 
 group = typer.Typer(no_args_is_help=True, help="The templates that pages of one site taught.")
 
-File = Annotated[Path, typer.Argument(help="The library: what extract --library wrote.")]
-Site = Annotated[str, typer.Argument(help="A host, as list shows it.")]
+File = Annotated[Path, typer.Argument(metavar="FILE", help="The library: what extract --algorithm url_tree --library wrote.")]
+Site = Annotated[str, typer.Argument(metavar="SITE", help="A host, as list shows it.")]
 Below = Annotated[str | None, typer.Option("--directory", "-d", help="Only this directory and those below it, such as /news/2024.")]
 AsJson = Annotated[bool, typer.Option("--json", help="One line of JSON for each.")]
 
@@ -62,9 +62,12 @@ def list_(file: File, as_json: AsJson = False) -> None:
 def show(file: File, site: Site, directory: Below = None, as_json: AsJson = False) -> None:
     """Show a site's templates: directory, pages, where the text is (contentTagSeq) and the tree of the page (structureTagSeq)."""
     wanted = _directory(directory)
-    found = [(one, template) for host, one, template in load(file) if host == site and one[: len(wanted)] == wanted]
+    library = load(file)
+    found = [(one, template) for host, one, template in library if host == site and one[: len(wanted)] == wanted]
     if not found:
-        raise typer.BadParameter(f"the library has no template of {site}{directory or ''}", param_hint="SITE")
+        waiting = _waiting(library, site, wanted)
+        why = f" yet: {waiting} of it waiting for a sibling, a page of the same form" if waiting else "; list shows those it has"
+        raise typer.BadParameter(f"the library has no template of {site}{directory or ''}{why}", param_hint="SITE")
     rows = [_row(one, template) for one, template in found]
     _print(rows, ("directory", "pages", "content_tags", "structure"), as_json)
 
@@ -75,14 +78,27 @@ def forget(file: File, site: Site, directory: Below = None) -> None:
     library = load(file)
     if site not in library.sites:
         raise typer.BadParameter(f"the library does not know {site}", param_hint="SITE")
+    waiting = _waiting(library, site, _directory(directory))
     count = library.forget(site, _directory(directory) or None)
     save(write_library(library), file)
-    typer.echo(f"{count} template{'' if count == 1 else 's'} of {site}{directory or ''} forgotten")
+    also = f", and {waiting} that waited" if waiting else ""
+    typer.echo(f"{count} template{'' if count == 1 else 's'} of {site}{directory or ''} forgotten{also}")
+
+
+def _waiting(library: Library, site: str, below: Directory) -> str:
+    """``1 page``, ``2 pages`` that wait for a sibling; nothing where none does."""
+    branch = library.sites.get(site)
+    count = sum(place[: len(below)] == below for place, _ in branch.waiting) if branch else 0
+    return f"{count} page{'' if count == 1 else 's'}" if count else ""
 
 
 def load(file: Path) -> Library:
     """The library in ``file``. Raises ``LibraryError`` that names the file."""
-    return read_library(read(file))
+    text = read(file)
+    try:
+        return read_library(text)
+    except LibraryError as error:
+        raise LibraryError(f"{file}: {error}; a library is what extract --algorithm url_tree --library FILE wrote") from error
 
 
 def read(file: Path) -> str:

@@ -77,6 +77,27 @@ def test_what_is_not_there_is_told(library: Path, arguments: tuple[str, ...]) ->
     assert said("templates", name, str(library), *rest).exit_code == 2
 
 
+def test_pages_that_wait_are_told(tmp_path: Path) -> None:
+    save_pages(tmp_path / "pages", "a")
+    library = str(tmp_path / "library.json")
+    assert said("extract", str(tmp_path / "pages"), "-a", "url_tree", "--library", library).exit_code == 0
+    shown = said("templates", "show", library, "gangwan.example")
+    assert shown.exit_code == 2
+    assert "1 page" in shown.output
+    assert "sibling" in shown.output
+    done = said("templates", "forget", library, "gangwan.example")
+    assert done.stdout == "0 templates of gangwan.example forgotten, and 1 page that waited\n"
+
+
+def test_what_best_knows_of_sites_is_no_library_of_templates(tmp_path: Path) -> None:
+    save_pages(tmp_path / "pages", "a")
+    library = str(tmp_path / "sites.json")
+    assert said("extract", str(tmp_path / "pages"), "--library", library).exit_code == 0
+    error = said("templates", "list", library).exception
+    assert "sites.json" in str(error)
+    assert "--algorithm url_tree" in str(error)
+
+
 def test_mistakes_of_the_user_are_told(tmp_path: Path) -> None:
     (tmp_path / "other.json").write_bytes(b"\xff\xfe")
     for file in ("nowhere.json", "other.json"):
