@@ -14,8 +14,8 @@ import typer
 
 from newsportal import dom
 from newsportal.commands import jsonl, templates, turned
-from newsportal.commands.pages import SavedPage, addresses, saved_pages
-from newsportal.errors import NewsportalError
+from newsportal.commands.pages import WEB, SavedPage, addresses, saved_pages, web_address
+from newsportal.errors import LibraryError, NewsportalError
 from newsportal.extractors import EXTRACTORS, Extract, Keeper, Learner, extractor
 from newsportal.extractors.site import site_of
 from newsportal.items import Extraction, Link, Page
@@ -32,7 +32,7 @@ def extract(
     source: Annotated[
         str, typer.Argument(metavar="FILE|URL|DIR|-", help="A saved page, an address, a folder of <id>.html(.gz), or standard input.")
     ],
-    url: Annotated[str | None, typer.Option("--url", "-u", help="The address a saved page came from.")] = None,
+    url: Annotated[str | None, typer.Option("--url", "-u", callback=web_address, help="The address a saved page came from.")] = None,
     algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"One of: {', '.join(EXTRACTORS)}.")] = "best",
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Where to write the JSON lines; standard output by default.")] = None,
     library: Annotated[
@@ -48,15 +48,28 @@ def extract(
         run = extractor(algorithm)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--algorithm") from error
+    if source != "-" and not source.startswith(WEB) and not Path(source).exists():
+        typer.echo(f"no such file or folder: {source}; an address begins with http:// or https://", err=True)
+        raise typer.Exit(1)
     if library is None:
         jsonl.write(answers(source, url, algorithm, run), out)
         return
     if not isinstance(run, Keeper):
         raise typer.BadParameter(f"{algorithm} keeps nothing from run to run", param_hint="--library")
+    if not library.parent.is_dir():
+        raise typer.BadParameter(f"there is no folder {library.parent}; make it first", param_hint="--library")
     if library.exists():
-        run.restore(templates.read(library))
+        _restore(run, library)
     jsonl.write(answers(source, url, algorithm, run, keeping=True), out)
     templates.save(run.saved(), library)
+
+
+def _restore(run: Keeper, library: Path) -> None:
+    text = templates.read(library)
+    try:
+        run.restore(text)
+    except LibraryError as error:
+        raise LibraryError(f"{library}: {error}; name another file: every algorithm keeps one of its own") from error
 
 
 def answers(source: str, url: str | None, algorithm: str, run: Extract, keeping: bool = False) -> Iterator[dict[str, Any]]:
@@ -68,7 +81,7 @@ def answers(source: str, url: str | None, algorithm: str, run: Extract, keeping:
     now = datetime.now(UTC)
     if keeping and isinstance(run, Learner) and (url is not None or not Path(source).is_dir()):
         run = partial(_and_learn, run)
-    if source.startswith(("http://", "https://")):
+    if source.startswith(WEB):
         page = _fetched(source)
         yield {"id": source, **_answer(page, None, algorithm, partial(turned.joined, run, _fetched))}
         return

@@ -22,7 +22,7 @@ def write(rows: Iterable[dict[str, Any]], out: Path | None) -> None:
     except BrokenPipeError:
         raise  # the reader went away: the command line knows what that means
     except OSError as error:
-        typer.echo(str(error), err=True)
+        typer.echo(f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error), err=True)
         raise typer.Exit(1) from error
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from newsportal.commands import jsonl
-from newsportal.commands.pages import SavedPage, saved_pages
+from newsportal.commands.pages import SavedPage, saved_pages, web_address
 from newsportal.dom import document
 from newsportal.extractors import hub
 from newsportal.items import Page
@@ -22,8 +22,12 @@ def register(app: typer.Typer) -> None:
 
 
 def links(
-    path: Annotated[str, typer.Argument(help="A saved page, a folder of <id>.html or <id>.html.gz, or - for standard input.")],
-    url: Annotated[str | None, typer.Option("--url", "-u", help="The page's address, where no <id>.json beside it says so.")] = None,
+    path: Annotated[
+        str, typer.Argument(metavar="PATH", help="A saved page, a folder of <id>.html or <id>.html.gz, or - for standard input.")
+    ],
+    url: Annotated[
+        str | None, typer.Option("--url", "-u", callback=web_address, help="The page's address, where no <id>.json beside it says so.")
+    ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Where to write the JSON lines; standard output by default.")] = None,
 ) -> None:
     """Sort the links of saved list pages into article, hub and other: one JSON line a page, its links in page order.

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from newsportal.commands import jsonl
-from newsportal.commands.pages import SavedPage, saved_pages
+from newsportal.commands.pages import SavedPage, saved_pages, web_address
 from newsportal.dom import document
 from newsportal.extractors.page_turns import NOWHERE
 from newsportal.extractors.pagination import find_pager
@@ -25,8 +25,12 @@ def register(app: typer.Typer) -> None:
 
 
 def pager(
-    path: Annotated[str, typer.Argument(help="A saved page, a folder of <id>.html or <id>.html.gz, or - for standard input.")],
-    url: Annotated[str | None, typer.Option("--url", "-u", help="The page's address, where no <id>.json beside it says so.")] = None,
+    path: Annotated[
+        str, typer.Argument(metavar="PATH", help="A saved page, a folder of <id>.html or <id>.html.gz, or - for standard input.")
+    ],
+    url: Annotated[
+        str | None, typer.Option("--url", "-u", callback=web_address, help="The page's address, where no <id>.json beside it says so.")
+    ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Where to write the JSON lines; standard output by default.")] = None,
 ) -> None:
     """Find the further pages of saved articles: one JSON line a page, its own address first, then those that follow, in order.

@@ -10,10 +10,12 @@ import gzip
 import json
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
+
+import typer
 
 MAX_BYTES = 16 * 1024 * 1024
 """What the crawl would download at most (DOWNLOAD_MAXSIZE); a packed file is unpacked no further than this."""
@@ -21,6 +23,7 @@ MAX_BYTES = 16 * 1024 * 1024
 MAX_SIDECAR_BYTES = 4 * 1024 * 1024
 """A ``<id>.json`` beyond this is not the description of one page."""
 
+WEB = ("http://", "https://")
 PAGE_SUFFIXES = (".html", ".htm", ".xhtml")
 PAGE_ENDINGS = tuple(suffix + packed for suffix in PAGE_SUFFIXES for packed in ("", ".gz"))
 PACKING_SLACK = 64 * 1024  # gzip makes what cannot be packed longer: 18 bytes, the file's name, 5 bytes a block of 16 kB
@@ -51,7 +54,7 @@ class SavedPage:
 def saved_pages(path: str | Path, wanted: Callable[[str | None], bool] | None = None) -> Iterator[SavedPage]:
     """The pages of a file, of a folder (by name, not its subfolders) or of standard input (``-``); ``wanted`` chooses by address.
 
-    Never raises for a bad page: it comes with ``error``. Raises ``FileNotFoundError`` when ``path`` itself is missing.
+    Never raises for a bad page: it comes with ``error``. Raises ``FileNotFoundError`` when ``path`` is missing or holds no page.
     """
     if str(path) == "-":
         yield _page("-", None, sys.stdin.buffer)
@@ -59,7 +62,10 @@ def saved_pages(path: str | Path, wanted: Callable[[str | None], bool] | None = 
     start = Path(path)
     if not start.exists():
         raise FileNotFoundError(f"no such file or folder: {start}")
-    for file in _files(start):
+    files = _files(start)
+    if not files:
+        raise FileNotFoundError(f"no page in {start}; pages are <id>.html or <id>.html.gz (also .htm, .xhtml), not in subfolders")
+    for file in files:
         if wanted is None or wanted(_address(file)):
             yield _saved(file)
 
@@ -69,9 +75,16 @@ def addresses(path: str | Path) -> Iterator[str]:
     return (address for file in _files(Path(path)) if (address := _address(file)))
 
 
+def web_address(url: str | None) -> str | None:
+    """``url`` of a command line. Raises ``typer.BadParameter`` for one that no page can come from."""
+    if url is not None and not url.startswith(WEB):
+        raise typer.BadParameter(f"{url!r} is no address of a page: those begin with http:// or https://")
+    return url
+
+
 def page_files(folder: str | Path) -> list[Path]:
     """The files of a folder that are pages, by name."""
-    return list(_files(Path(folder)))
+    return _files(Path(folder))
 
 
 def _address(file: Path) -> str | None:
@@ -88,7 +101,7 @@ def page_id(file: Path) -> str:
     return file.stem
 
 
-def _files(start: Path) -> Iterable[Path]:
+def _files(start: Path) -> list[Path]:
     if start.is_file():
         return [start]
     return sorted(file for file in start.iterdir() if file.is_file() and file.name.lower().endswith(PAGE_ENDINGS))

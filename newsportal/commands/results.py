@@ -28,7 +28,9 @@ def register(app: typer.Typer) -> None:
 
 
 def results(
-    path: Annotated[str, typer.Argument(help="A saved page, a folder of <id>.html or <id>.html.gz, or - for standard input.")],
+    path: Annotated[
+        str, typer.Argument(metavar="PATH", help="A saved page, a folder of <id>.html or <id>.html.gz, or - for standard input.")
+    ],
     engine: Annotated[str, typer.Option("--engine", "-e", help="Whose result pages these are; auto looks at each page.")] = AUTO,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Where to write the JSON lines; standard output by default.")] = None,
 ) -> None:

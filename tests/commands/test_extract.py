@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -71,3 +72,25 @@ def test_mistakes_of_the_user_are_told(app: typer.Typer, tmp_path: Path) -> None
     nowhere = CliRunner().invoke(app, ["extract", str(tmp_path / "nowhere")])
     assert nowhere.exit_code == 1
     assert "no such file" in nowhere.output
+    host = CliRunner().invoke(app, ["extract", "news.example.org/1.html"])
+    assert host.exit_code == 1
+    assert "begins with http://" in host.output
+    url = CliRunner().invoke(app, ["extract", "-", "--url", "news.example.org"], input=HTML.encode())
+    assert url.exit_code == 2
+    assert "http://" in url.output
+
+
+def test_a_folder_without_pages_is_told(app: typer.Typer, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("none")
+    empty = CliRunner().invoke(app, ["extract", str(tmp_path)])
+    assert empty.exit_code == 1
+    assert "<id>.html" in empty.output
+
+
+def test_where_nothing_can_be_kept_nothing_is_read(app: typer.Typer, folder: Path, tmp_path: Path) -> None:
+    for option, remedy in (("--library", "make it first"), ("--out", "no/such/folder")):
+        done = CliRunner().invoke(app, ["extract", str(folder), option, str(tmp_path / "no/such/folder/file")])
+        assert done.exit_code
+        assert done.stdout == ""
+        assert remedy in " ".join(re.sub("[│\n]", "", done.output).split())
+        assert "Errno" not in done.output

@@ -131,6 +131,6 @@ def test_what_another_algorithm_kept_is_refused(tmp_path: Path) -> None:
         library.unlink(missing_ok=True)
         extract.extract(str(tmp_path / "a.html"), "https://gangwan.example/1", algorithm=first, library=library)
         kept = library.read_bytes()
-        with pytest.raises(LibraryError):
+        with pytest.raises(LibraryError, match=r"kept\.json: .* name another file"):
             extract.extract(str(tmp_path / "a.html"), "https://gangwan.example/1", algorithm=second, library=library)
         assert library.read_bytes() == kept
