@@ -5,6 +5,7 @@ from __future__ import annotations
 from newsportal import dom
 from newsportal.errors import NotApplicable
 from newsportal.extractors.images import source_of
+from newsportal.extractors.paragraphs import markup_of
 from newsportal.extractors.sanitise import sanitise
 from newsportal.items import Extraction, Image
 
@@ -17,4 +18,4 @@ def read(html: str, base: str) -> Extraction:
         raise NotApplicable("no-body", "the feed's entry holds no text")
     sources = dict.fromkeys(filter(None, (source_of(node, base) for node in root.iter("img"))))
     images = tuple(Image(url=url) for url in sources)
-    return Extraction(text="\n".join(lines), html=sanitise(html, base), images=images, algorithm="feed")
+    return Extraction(text="\n".join(lines), html=sanitise(markup_of(root), base), images=images, algorithm="feed")

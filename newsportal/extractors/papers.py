@@ -17,6 +17,7 @@ from newsportal import dom
 from newsportal.errors import NotApplicable
 from newsportal.extractors.clock import CHINA
 from newsportal.extractors.date import find_dates
+from newsportal.extractors.paragraphs import markup_of
 from newsportal.extractors.sanitise import sanitise
 from newsportal.extractors.title import thesis_title
 from newsportal.items import Extraction
@@ -91,7 +92,7 @@ def answer(
     text = "\n".join(lines)
     if not text:
         raise NotApplicable("no-body", f"{algorithm} finds no text that counts")
-    html = map(dom.html_of, blocks) if blocks is not None else (f"<p>{escape(line)}</p>" for line in lines)
+    html = map(markup_of, blocks) if blocks is not None else (f"<p>{escape(line)}</p>" for line in lines)
     return Extraction(
         title=thesis_title(document),
         text=text,

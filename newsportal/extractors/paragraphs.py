@@ -7,15 +7,35 @@ from typing import Final
 from newsportal import dom
 from newsportal.extractors.blocks import LINE_BREAKS
 from newsportal.extractors.sanitise import TAGS
+from newsportal.text import CONTROL
 
-BOXES: Final = dom.BREAKING - LINE_BREAKS
+BOXES: Final = (dom.BREAKING - LINE_BREAKS) | {"body"}
 SHOWN_AS: Final = {"h1": "h2", "hr": "br"}
 TABLE: Final = frozenset(("thead", "tbody", "tfoot"))
 OF_ONE_LINE: Final = frozenset("p h2 h3 h4 h5 h6".split())
 """Elements that may hold no boxes: parsers would end them there."""
 
-LOST_ALONE: Final = frozenset("body li dt dd td th caption".split())
+LOST_ALONE: Final = frozenset("li dt dd td th caption".split())
 """Elements that are nothing without what stands around them."""
+
+
+def copy_of(node: dom.Element) -> dom.Element:
+    """A copy whose text may be moved about: control characters, which parsers let in and trees refuse, become spaces."""
+    copy = dom.copy_of(node)
+    copy.tail = None
+    for inner in copy.iter():
+        if inner.text and CONTROL.search(inner.text):
+            inner.text = CONTROL.sub(" ", inner.text)
+        if inner.tail and CONTROL.search(inner.tail):
+            inner.tail = CONTROL.sub(" ", inner.tail)
+    return copy
+
+
+def markup_of(node: dom.Element) -> str:
+    """``node`` as HTML in which boxes are paragraphs; the node is left as it is."""
+    copy = copy_of(node)
+    with_paragraphs(copy)
+    return dom.html_of(copy)
 
 
 def drop_box(box: dom.Element) -> None:
@@ -40,8 +60,9 @@ def with_paragraphs(top: dom.Element) -> None:
         is_box, holds = node.tag in BOXES, node in holding
         if is_box or holds:
             holding.add(node.getparent())
-        node.tag = SHOWN_AS.get(node.tag, node.tag)
-        if holds and not is_box and node.tag not in TABLE:
+        if node.tag in SHOWN_AS:  # setting a tag of control characters, as they come of a PDF, would raise
+            node.tag = SHOWN_AS[node.tag]
+        if holds and not is_box and node.tag not in TABLE and node is not top:
             node.drop_tag()
         elif is_box and (node.tag not in TAGS or (holds and node.tag in OF_ONE_LINE)):
             node.tag = "div" if holds else "p"

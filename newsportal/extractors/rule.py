@@ -7,6 +7,7 @@ from datetime import datetime
 
 from newsportal import dom
 from newsportal.extractors.date import parse_date
+from newsportal.extractors.paragraphs import copy_of, markup_of
 from newsportal.extractors.sanitise import sanitise
 from newsportal.items import Extraction
 
@@ -25,7 +26,7 @@ class ArticleRule:
 def apply(rule: ArticleRule, document: dom.Document, fetched: datetime) -> Extraction:
     """What the rule finds; ``None`` for what it does not. Raises ``ValueError`` for a bad selector (sources.yaml is checked before)."""
     found = {name: _first(document, selector) for name, selector in (("title", rule.title), ("author", rule.author), ("date", rule.date))}
-    bodies = [dom.copy_of(node) for node in document.css(rule.body)] if rule.body else []
+    bodies = [copy_of(node) for node in document.css(rule.body)] if rule.body else []
     for body in bodies:
         for selector in rule.remove:
             for node in dom.css(body, selector):
@@ -34,7 +35,7 @@ def apply(rule: ArticleRule, document: dom.Document, fetched: datetime) -> Extra
     return Extraction(
         title=found["title"],
         text=text,
-        html=sanitise("".join(dom.html_of(body) for body in bodies), document.base) if text else None,
+        html=sanitise("".join(map(markup_of, bodies)), document.base) if text else None,
         published=parse_date(found["date"], fetched) if found["date"] else None,
         author=found["author"],
         algorithm="rule",

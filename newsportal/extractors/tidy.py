@@ -9,7 +9,7 @@ from newsportal import dom
 from newsportal.extractors.blocks import NEVER, Blocks
 from newsportal.extractors.body import Body
 from newsportal.extractors.hints import says_aside
-from newsportal.extractors.paragraphs import drop_box, with_paragraphs
+from newsportal.extractors.paragraphs import copy_of, drop_box, with_paragraphs
 
 CAPTION_CHARS: Final = 200
 """A box without text of the article that holds a picture stays, with at most so many characters under it."""
@@ -28,8 +28,7 @@ def tidied(body: Body) -> dom.Element:
     kept = _boxes_kept(page, body)
     _with_pictures(page, body, top, kept)
     original = page.nodes[top]
-    copy = dom.copy_of(original)
-    copy.tail = None
+    copy = copy_of(original)
     pairs = dict(zip(original.iter(), copy.iter(), strict=True))
     for node, tail in _dropped_parts(page, body, top, kept):
         if tail:

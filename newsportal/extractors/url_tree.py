@@ -16,6 +16,7 @@ from typing import Final
 from newsportal import dom
 from newsportal.errors import NotApplicable
 from newsportal.extractors.layout import Survey, survey
+from newsportal.extractors.paragraphs import markup_of
 from newsportal.extractors.sanitise import sanitise
 from newsportal.extractors.template import Template, content_of
 from newsportal.extractors.template_file import read_library, write_library
@@ -48,7 +49,7 @@ class UrlTree:
         return Extraction(
             title=(link.title if link else None) or thesis_title(document),
             text="\n".join(lines),
-            html=sanitise("".join(map(dom.html_of, blocks)), document.base),
+            html=sanitise("".join(map(markup_of, blocks)), document.base),
             published=link.published if link else None,
             author=link.author if link else None,
             algorithm="url_tree",

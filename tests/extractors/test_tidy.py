@@ -112,7 +112,7 @@ def test_nothing_kept_is_nothing_shown() -> None:
 
 
 INLINE = ("span", "b", "a", "font")
-PIECES = st.sampled_from(["", "甲乙。", "words, ", " ", AD, "<br>", "<img src=a>"])
+PIECES = st.sampled_from(["", "甲乙。", "words, ", " ", "\x01", AD, "<br>", "<img src=a>"])
 TREES = st.recursive(
     PIECES,
     lambda inner: st.builds(

@@ -1,0 +1,49 @@
+"""Whoever found a text, its lines do not run together when it is shown."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from newsportal import dom
+from newsportal.extractors import extractor, fragment
+from newsportal.extractors.paragraphs import markup_of
+from newsportal.extractors.rule import ArticleRule, apply
+from newsportal.items import Link
+
+NOW = datetime(2024, 3, 6, 12, 0, tzinfo=UTC)
+URL = "https://news.example/a.html"
+ONE = "今天早上六点，滨海新线的首班列车从东站出发，车厢里坐满了赶早的市民和慕名而来的铁路爱好者。"
+TWO = "据介绍，这条线路全长四十二公里，共设十一座车站，建成之后两地之间的通行时间将缩短到半个小时以内。"
+BODY = f"<div>{ONE}</div><div>{TWO}</div>"
+SHOWN = [ONE, TWO]
+
+
+def lines(html: str | None) -> list[str]:
+    return dom.lines_of(dom.parse_html(html or ""))
+
+
+@pytest.mark.parametrize("name", ["best", "cevc", "cetd", "cepr", "cetr", "table_stats", "summary_anchor"])
+@pytest.mark.parametrize("box", ["div", "table", "section"])
+def test_lines_of_every_extractor_are_lines(name: str, box: str) -> None:
+    inner = f"<tr><td>{BODY}</td></tr>" if box == "table" else BODY
+    document = dom.from_text(f"<html><head><title>滨海新线通车</title></head><body><{box}>{inner}</{box}></body></html>", URL)
+    found = extractor(name)(document, Link(URL, "feed:x", summary=ONE), NOW)
+    assert found.text
+    assert lines(found.html) == found.text.split("\n")
+
+
+def test_lines_of_a_rule_and_of_a_feed_are_lines() -> None:
+    page = dom.from_text(f"<body><form id=a>{BODY}</form></body>", URL)
+    assert lines(apply(ArticleRule(body="#a"), page, NOW).html) == SHOWN
+    assert lines(fragment.read(BODY, URL).html) == lines(fragment.read(f"<form>{BODY}</form>", URL).html) == SHOWN
+    assert lines(fragment.read(f"\x01<div>{ONE}<i>\x01</i></div>{TWO}\x01", URL).html) == SHOWN, "trees refuse control characters"
+    assert lines(fragment.read(f"{ONE}<div>{TWO}</div>", URL).html) == SHOWN
+
+
+def test_the_node_is_left_as_it_was() -> None:
+    node = dom.parse_html(f"<body><div>{ONE}<div>{TWO}</div></div></body>")
+    before = dom.html_of(node)
+    assert markup_of(node) != before
+    assert dom.html_of(node) == before
