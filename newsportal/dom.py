@@ -22,7 +22,7 @@ from lxml.html import HtmlElement as Element
 from numpy.typing import NDArray
 
 from newsportal.encoding import decode
-from newsportal.text import CONTROL, INVISIBLE, clean
+from newsportal.text import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,8 +90,8 @@ class Document:
 
         A tab stands where an inline element begins or ends: 「来源：某网」 and 「作者：某某」 in two ``span`` are two statements.
         """
-        text = _tidy(MARK.join(_text(self.root, "\n"))).replace(f"\n{MARK}", "\n").replace(f"{MARK}\n", "\n")
-        lines = (_marked(line) if MARK in line else " ".join(line.split()) for line in text.split("\n"))
+        stripped = (line.strip() for line in MARK.join(_text(self.root, "\n")).split("\n"))
+        lines = [_marked(line) if MARK in line else clean(line) for line in stripped if line]
         return tuple(line for line in lines if line)
 
     def css(self, selector: str) -> list[Element]:
@@ -248,11 +248,6 @@ def text_of(node: Element) -> str:
     return clean("".join(_text(node, " ")))
 
 
-def _tidy(text: str) -> str:
-    """What :func:`clean` takes out of one line, out of many at once."""
-    return text if text.isascii() and CONTROL.search(text) is None else CONTROL.sub(" ", INVISIBLE.sub("", text))
-
-
 def html_of(node: Element) -> str:
     """``node`` written as HTML again, without what follows it."""
     return str(lxml.html.tostring(node, encoding="unicode", with_tail=False))
@@ -260,8 +255,7 @@ def html_of(node: Element) -> str:
 
 def lines_of(node: Element) -> list[str]:
     """The visible text below ``node``, a cleaned paragraph a line, no empty lines."""
-    lines = (" ".join(line.split()) for line in _tidy("".join(_text(node, "\n"))).split("\n"))
-    return [line for line in lines if line]
+    return [line for line in map(clean, "".join(_text(node, "\n")).split("\n")) if line]
 
 
 MARK = "\u2028"
@@ -269,8 +263,7 @@ MARK = "\u2028"
 
 
 def _marked(line: str) -> str:
-    parts = (" ".join(part.split()) for part in line.split(MARK))
-    return "\t".join(part for part in parts if part)
+    return "\t".join(filter(None, map(clean, line.split(MARK))))
 
 
 def pieces(top: Element, skipped: frozenset[str] = SKIPPED) -> Iterator[tuple[Literal["text", "break"], str]]:

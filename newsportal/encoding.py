@@ -92,7 +92,7 @@ def decode(body: bytes, content_type: str | None = None) -> tuple[str, str]:
     wide = _utf16(body)
     if wide:
         return body.decode(wide, "replace"), wide
-    if b"\x1b$" in body and "iso2022_jp" in _declared(body, content_type):
+    if b"\x1b" in body and b"\x1b$" in body and "iso2022_jp" in _declared(body, content_type):
         return body.decode("iso2022_jp", "replace"), "iso2022_jp"
     try:
         return body.decode("utf-8"), "utf-8"
@@ -186,7 +186,7 @@ _AGAINST: Final = re.compile(
 
 def _score(text: str) -> float:
     """About -1 (garbage) to 1 (a language): of the characters past ASCII, the share that speaks for the reading less that against."""
-    total = sum(1 for character in text if character > "\x7f")
+    total = len(text) - len(text.encode("ascii", "ignore"))
     if not total:
         return 0.0
     return (len(_FOR.findall(text)) - 2 * len(_AGAINST.findall(text))) / total

@@ -30,9 +30,10 @@ CJK = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]
 
 def clean(text: str) -> str:
     """``text`` on one line: no invisible or control characters, every run of white space one space."""
-    if not text.isascii() or not text.isprintable():
-        text = CONTROL.sub(" ", INVISIBLE.sub("", text))
-    return " ".join(text.split())
+    text = " ".join(text.split())
+    if text.isprintable():  # of what is taken out nothing is
+        return text
+    return " ".join(CONTROL.sub(" ", INVISIBLE.sub("", text)).split())
 
 
 def normalise(text: str) -> str:

