@@ -156,6 +156,8 @@ def _plain(found: Extraction, url: str | None, algorithm: str) -> dict[str, Any]
         "text": found.text,
         "published": found.published.isoformat() if found.published else None,
         "author": found.author,
+        "source": found.origin,
+        "language": found.language,
         "images": [image.url for image in found.images],
         "algorithm": found.algorithm or algorithm,
         "pages": list(found.pages),

@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 from newsportal.commands import extract
 
 TEXT = "今天早上六点，滨海新线的首班列车从东站出发，车厢里坐满了赶早的市民。"
-HTML = f"<title>滨海新线今晨通车_滨海网</title><h1>滨海新线今晨通车</h1><p>2024-03-05 08:30</p><div><p>{TEXT}</p><p>{TEXT[::-1]}</p></div>"
-KEYS = ["id", "url", "title", "text", "published", "author", "images", "algorithm", "pages", "confidence"]
+HTML = f"<title>滨海新线今晨通车_滨海网</title><h1>滨海新线今晨通车</h1><p>2024-03-05 08:30 来源：滨海日报</p><div><p>{TEXT}</p><p>{TEXT[::-1]}</p></div>"
+KEYS = ["id", "url", "title", "text", "published", "author", "source", "language", "images", "algorithm", "pages", "confidence"]
 
 
 @pytest.fixture
@@ -52,6 +52,7 @@ def test_a_folder_gives_a_line_a_page(app: typer.Typer, folder: Path) -> None:
     assert 0 < float(str(good["confidence"])) <= 1
     assert broken["confidence"] is None
     assert good["published"] == "2024-03-05T08:30:00+08:00"
+    assert (good["source"], good["language"]) == ("滨海日报", "zh")
     assert str(missing["error"]).startswith("soft-404")
     assert "gzip" in str(broken["error"])
     assert [*KEYS, "error"] == list(broken)
