@@ -22,11 +22,19 @@ SENTENCE_END: Final = re.compile(r"[。！？；，]|[.!?](?:\s|$)")
 SURE_CHARS: Final = 400
 """A page with so much running text is not refused for its words."""
 
+_CODE: Final = (
+    r"(?:^|[_|!！…:：]|\s[-–—]\s)\s*(?:(?:http|error|status|code|错误|代码)\W{0,3}){0,2}(?:%s)"
+    r"(?=\s*(?:$|[_|!！:：]|[-–—]\s|error|错误|页面\W*$|not found|未找到|找不到|forbidden|internal|bad|service|gateway))"
+)
+"""A status that stands alone or among the words of its page: 500 people, and the 500 of an index, are news."""
+
 CAPTCHA: Final = re.compile(
-    r"验证码|安全验证|人机验证|请完成(?:下方|以下)?验证|滑动验证|访问异常|异常流量|captcha|verify (?:that )?you are (?:a )?human"
-    r"|checking your browser|just a moment|attention required|unusual traffic|security check|are you a robot"
+    r"(?:输入|填写)\S{0,6}验证码|^\W*验证码\W*$|安全验证|人机验证|请完成(?:下方|以下)?验证|滑动验证|访问异常|异常流量"
+    r"|^\W*captcha\W*$|captcha (?:required|verification|check)|(?:complete|solve|enter) (?:the|this|a) captcha"
+    r"|verify (?:that )?you are (?:a )?human"
+    r"|checking your browser|just a moment|attention required|unusual traffic from|^\W*security check\W*$|are you a robot"
     r"|enable javascript and cookies",
-    re.IGNORECASE,
+    re.IGNORECASE | re.MULTILINE,
 )
 LOGIN: Final = re.compile(
     r"请(?:先)?登[录陆]|登[录陆]后(?:查看|可见|阅读)|用户登[录陆]|(?:log|sign) in to (?:continue|read|view)|please (?:log|sign) in",
@@ -34,14 +42,16 @@ LOGIN: Final = re.compile(
 )
 MISSING: Final = re.compile(
     r"页面(?:不存在|未找到|找不到|已删除|没有找到)|(?:文章|内容|新闻|信息|网页|链接|帖子)(?:已被?删除|不存在|已下线|已过期|已失效)"
-    r"|找不到(?:该|您|你|相关)?.{0,10}(?:页面|网页|文章)|您?(?:访问|请求|查看)的.{0,6}(?:不存在|已删除|出错)|\b404\b|not found"
-    r"|(?:page|article|file) (?:was |is |could )?(?:not|no longer) (?:be )?(?:found|available|exist)",
-    re.IGNORECASE,
+    r"|找不到(?:该|您|你|相关)?.{0,10}(?:页面|网页|文章)|您?(?:访问|请求|查看)的.{0,6}(?:不存在|已删除|出错)|^\W*not found\W*$"
+    r"|(?:page|article|file|url|resource|document|object) (?:was |is |could )?(?:not|no longer) (?:be )?(?:found|available|exist)"
+    rf"|{_CODE % '404'}",
+    re.IGNORECASE | re.MULTILINE,
 )
 BROKEN: Final = re.compile(
-    r"\b50[0234]\b|internal server error|bad gateway|service unavailable|gateway time-?out|access denied|forbidden"
-    r"|服务器(?:错误|内部错误|繁忙)|系统(?:错误|繁忙|维护)|拒绝访问|无权访问|error (?:4|5)\d\d",
-    re.IGNORECASE,
+    r"internal server error|bad gateway|service unavailable|gateway time-?out|access denied|^\W*forbidden\W*$"
+    r"|服务器(?:错误|内部错误|繁忙)|系统(?:错误|繁忙|维护)|拒绝访问|无权访问|error (?:4|5)\d\d"
+    rf"|{_CODE % '403|50[0234]'}",
+    re.IGNORECASE | re.MULTILINE,
 )
 REASONS: Final = (("captcha", CAPTCHA), ("login", LOGIN), ("soft-404", MISSING), ("error-page", BROKEN))
 

@@ -146,6 +146,47 @@ def test_an_article_about_error_pages_is_an_article(title: str) -> None:
     assert read(body, head=f"<title>{title}</title>").title == title
 
 
+BRIEF = "<p>镇上昨天下了一夜的大雨，救援队把老人和孩子先送到了高处，没有人受伤。</p><p>学校今天停课，明天照常上课，书店也会开门。</p>"
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "Forbidden City reopens after storm",
+        "500 people rescued from flood",
+        "Index falls 502 points - Markets",
+        "大雨过后 500 名居民转移",
+        "404 new cases reported",
+        "Missing hiker still not found",
+        "Airport security check delays flights",
+        "验证码为何越来越难",
+    ],
+)
+def test_a_brief_is_not_refused_for_a_word_or_a_number_in_its_title(title: str) -> None:
+    assert read(f"<h1>{title}</h1>{BRIEF}", head=f"<title>{title}</title>").text
+
+
+@pytest.mark.parametrize(
+    ("title", "reason"),
+    [
+        ("404", "soft-404"),
+        ("404 - 滨海网", "soft-404"),
+        ("滨海网_404错误", "soft-404"),
+        ("Error 404: Not Found", "soft-404"),
+        ("Oops! 404", "soft-404"),
+        ("Page not found | Bay News", "soft-404"),
+        ("403 Forbidden", "error-page"),
+        ("HTTP Status 500 – Internal Server Error", "error-page"),
+        ("503", "error-page"),
+        ("请输入验证码", "captcha"),
+    ],
+)
+def test_titles_of_error_pages(title: str, reason: str) -> None:
+    with pytest.raises(NotApplicable) as caught:
+        read(f"<h1>{title}</h1>{BRIEF}", head=f"<title>{title}</title>")
+    assert caught.value.reason == reason
+
+
 ALONE = [name for name in EXTRACTORS if name not in ("summary_anchor", "url_tree")]
 """Algorithms that need nothing but the page."""
 
