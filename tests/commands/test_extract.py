@@ -14,7 +14,10 @@ from typer.testing import CliRunner
 from newsportal.commands import extract
 
 TEXT = "今天早上六点，滨海新线的首班列车从东站出发，车厢里坐满了赶早的市民。"
-HTML = f"<title>滨海新线今晨通车_滨海网</title><h1>滨海新线今晨通车</h1><p>2024-03-05 08:30 来源：滨海日报</p><div><p>{TEXT}</p><p>{TEXT[::-1]}</p></div>"
+HTML = (
+    "<title>滨海新线今晨通车_滨海网</title><h1>滨海新线今晨通车</h1><p>2024-03-05 08:30 来源：滨海日报</p>"
+    f"<div><p>{TEXT}</p><p>{TEXT[::-1]}</p></div>"
+)
 KEYS = ["id", "url", "title", "text", "published", "author", "source", "language", "images", "algorithm", "pages", "confidence"]
 
 
