@@ -112,6 +112,11 @@ def test_lines_that_read_are_told_from_code() -> None:
     assert own_rows(page.blocks)[OWN.index("reads")].tolist() == [1, 0, 0]
 
 
+def test_short_lines_of_links_are_not_looked_at_closer() -> None:
+    page = read_blocks(next(dom.parse_html(f"<body><p><a href=/>2024-03-05 {TITLE}</a></p><p><a href=/>{ONE * 2}</a></p>").iter("body")))
+    assert own_rows(page.blocks)[[OWN.index("date"), OWN.index("sentences")]].tolist() == [[0, 0], [0, 8]]
+
+
 def test_names_are_those_that_the_model_asks_for() -> None:
     names = table(PAGE).names
     assert len(set(names)) == len(names)

@@ -117,6 +117,8 @@ def test_a_block_that_holds_the_text_once_more_goes() -> None:
 def test_a_quote_from_the_text_is_no_copy() -> None:
     page = read(f"<p>{ONE}{TWO}{THREE}</p><p>{ONE}</p>")
     assert marks(without_copies(flags("++"), page)) == "++"
+    short = read(f"<p>{ONE}{TWO}</p><p>{ONE}</p><p>{TWO}</p>")
+    assert marks(without_copies(flags("+++"), short)) == "+++", "a summary may repeat"
 
 
 def test_a_page_of_long_paragraphs_is_read_in_time() -> None:

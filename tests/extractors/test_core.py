@@ -33,61 +33,63 @@ PARAGRAPHS = f"<p>{LONG}</p><p>{LONG}</p>"
 
 
 def test_the_walk_ends_where_no_part_holds_most() -> None:
-    assert found(f"<div id=page><div id=top>{SHORT}</div><div id=text>{PARAGRAPHS}</div></div>") == "text"
+    assert found(f"<div id=page><div id=top>{SHORT}</div><div id=here>{PARAGRAPHS}</div></div>") == "here"
     assert found(f"<div id=page><div id=one>{PARAGRAPHS}</div><div id=two>{PARAGRAPHS}</div><div>{PARAGRAPHS}</div></div>") == "page"
 
 
 def test_the_walk_never_enters_a_single_paragraph() -> None:
-    assert found(f"<div id=text><p>{LONG}</p><p>{SHORT}</p></div>") == "text"
-    assert found(f"<div id=text><h1>{SHORT}</h1><p>{LONG * 9}</p></div>") == "text"
+    assert found(f"<div id=here><p>{LONG}</p><p>{SHORT}</p></div>") == "here"
+    assert found(f"<div id=here><h1>{SHORT}</h1><blockquote id=quote><p>{LONG}</p><p>{LONG}</p></blockquote></div>") == "here"
 
 
 def test_text_of_the_box_itself_counts_against_its_parts() -> None:
-    assert found(f"<div id=text>{LONG}<br>{LONG}<div id=inner>{LONG}<div>{LONG}</div></div>{LONG}</div>") == "text"
+    assert found(f"<div id=here>{LONG}<br>{LONG}<div id=inner>{LONG}<div>{LONG}</div></div>{LONG}</div>") == "here"
 
 
 def test_text_among_links_weighs_less() -> None:
     links = f"<a href=/>{LONG * 6}</a>"
-    assert found(f"<div id=page><div id=links>{PARAGRAPHS}{LONG}{links}</div><div id=text>{PARAGRAPHS}</div></div>") == "text"
+    assert found(f"<div id=page><div id=links>{PARAGRAPHS}{LONG}{links}</div><div id=here>{PARAGRAPHS}</div></div>") == "here"
 
 
 def test_asides_do_not_count() -> None:
     comments = f"<div id=comments class=comments><p>{LONG}</p><p>{LONG}</p><p>{LONG}</p></div>"
-    text = f"<div id=text>{PARAGRAPHS}{PARAGRAPHS}</div>"
+    text = f"<div id=here>{PARAGRAPHS}{PARAGRAPHS}</div>"
     page = read(f"<div id=page>{text}{comments}</div>")
     result = core(page)
-    assert page.nodes[result.box].get("id") == "text"
+    assert page.nodes[result.box].get("id") == "here"
     assert result.counted.tolist() == [True] * 4 + [False] * 3
 
 
 def test_a_box_that_holds_most_of_the_page_is_no_aside_whatever_it_calls_itself() -> None:
-    assert found(f"<div class=sidebar id=text>{PARAGRAPHS}</div><div id=other>{SHORT}</div>") == "text"
+    other = f"<div id=other>{PARAGRAPHS}</div>"
+    assert found(f"<div class=sidebar id=here>{PARAGRAPHS}<p>{LONG}</p></div>{other}") == "here"
+    assert found(f"<div class=sidebar id=here>{PARAGRAPHS}</div>{other}<p>{LONG}</p>") != "here"
 
 
 def test_a_box_that_holds_the_heading_is_no_aside() -> None:
-    html = f"<div id=other>{PARAGRAPHS}<p>{LONG}</p></div><div class=sidebar id=text><h1>题目</h1><p>{LONG}</p><p>{LONG}</p></div>"
+    html = f"<div id=other>{PARAGRAPHS}<p>{LONG}</p></div><div class=sidebar id=here><h1>题目</h1><p>{LONG}</p><p>{LONG}</p></div>"
     assert found(html) == "other"
-    assert found(html, heading=3) == "text"
+    assert found(html, heading=3) == "here"
 
 
 def test_what_stands_with_the_heading_weighs_double() -> None:
     """Heading or not, the other box has half as much text again."""
     other = f"<div id=other>{PARAGRAPHS}<p>{LONG}</p></div>"
-    html = f"<div id=page><div id=text><h1>题目</h1>{PARAGRAPHS}</div>{other}</div>"
+    html = f"<div id=page><div id=here><h1>题目</h1>{PARAGRAPHS}</div>{other}</div>"
     assert found(html) == "other"
-    assert found(html, heading=0) == "text"
+    assert found(html, heading=0) == "here"
 
 
 def test_a_declared_body_is_where_the_walk_begins() -> None:
-    declared = f"<div id=text itemprop=articleBody>{PARAGRAPHS}</div>"
-    assert found(f"<div id=page>{declared}<div id=other>{PARAGRAPHS * 2}</div></div>") == "text"
+    declared = f"<div id=here itemprop=articleBody>{PARAGRAPHS}</div>"
+    assert found(f"<div id=page>{declared}<div id=other>{PARAGRAPHS * 2}</div></div>") == "here"
     assert found(f"<div itemprop=articleBody id=empty>{SHORT}</div><div id=other>{PARAGRAPHS * 2}</div>") == "other", (
         "it holds nearly nothing"
     )
 
 
 def test_share_and_links_of_the_box() -> None:
-    page = read(f"<div id=text><p>{LONG}</p><p>{LONG}<a href=/>{LONG}</a></p></div><div><p>{LONG}</p></div>")
+    page = read(f"<div id=here><p>{LONG}</p><p>{LONG}<a href=/>{LONG}</a></p></div><div><p>{LONG}</p></div>")
     result = core(page)
     assert (round(result.share, 3), round(result.linked, 3)) == (round(2 / 3, 3), round(1 / 3, 3))
 

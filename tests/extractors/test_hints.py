@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from newsportal.extractors.hints import BODY, HIDDEN, MAX_NAME_CHARS, MEANINGS, TAG_MASK, TAG_NAMES, named, says_aside
+from newsportal.extractors.hints import BODY, HIDDEN, MAX_NAME_CHARS, MEANINGS, TAG_MASK, TAG_NAMES, named, say_aside, says_aside
 
 
 def meanings(name: str) -> set[str]:
@@ -75,3 +76,4 @@ def test_every_bit_has_a_name_of_its_own() -> None:
 def test_asides_are_told_by_what_they_say(mask: int, aside: bool) -> None:
     """A name that means the body beats one that means an aside; a tag or a hidden box is beaten by no name."""
     assert says_aside(mask) is aside
+    assert say_aside(np.array([mask, mask])).tolist() == [aside, aside]

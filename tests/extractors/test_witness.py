@@ -23,6 +23,7 @@ def test_the_heading_is_the_block_that_is_the_title_whatever_its_punctuation() -
 def test_of_several_the_one_marked_as_heading_is_it() -> None:
     found = asked(f"<div>{TITLE}</div><h1>{TITLE}</h1><p>{ONE}</p><div>{TITLE}</div>", TITLE)
     assert (found.heading, found.headings) == (1, {0, 1, 3})
+    assert asked(f"<div>{TITLE}</div><p>{TITLE}</p>", TITLE).heading == 0, "else the first"
 
 
 def test_without_title_or_without_its_like_there_is_none() -> None:
