@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -35,6 +36,9 @@ WIDE: Final = 160
 
 EXCERPT: Final = 80
 """Characters of a difference that a line of the terminal shows."""
+
+LEAST_EXCERPT: Final = 16
+FIGURE: Final = len("0.123")
 
 
 def shown(rows: Sequence[Row]) -> list[str]:
@@ -77,23 +81,34 @@ def print_rows(rows: Sequence[Row]) -> None:
         for row in own:
             cells = (Text(written(row, figure), style="bold" if is_best(row, figure, rows) else "") for figure in names)
             table.add_row(escape(row.reader), *cells)
-        _say(table)
+        _say(table, whole=True)
 
 
 def _table(title: str) -> Table:
     return Table(title=escape(title), title_justify="left", title_style="bold", box=None, padding=(0, 1, 0, 0), pad_edge=False)
 
 
-def _say(*what: Table) -> None:
-    """To the terminal, as wide as it is; to a file as wide as it takes."""
+def _width() -> int:
+    """That of the terminal; a file is as wide as it takes."""
     console = Console(emoji=False, highlight=False)
-    if not console.is_terminal:
-        console = Console(emoji=False, highlight=False, width=WIDE)
-    console.print(*what)
+    return console.width if console.is_terminal else WIDE
+
+
+def _say(*what: Table, whole: bool = False) -> None:
+    """Print; ``whole``: rather over the terminal's edge than with figures cut off."""
+    width = _width()
+    if whole:
+        wide = Console(width=WIDE)
+        width = max(width, *(wide.measure(table).minimum for table in what))
+    Console(emoji=False, highlight=False, width=width).print(*what)
 
 
 def print_worst(pages: Sequence[Closer], names: Sequence[str]) -> None:
-    """A table for each reader: its worst pages, how the others do there, the longest piece that is missing and that is too much."""
+    """A table for each reader: its worst pages, how the others do there, the longest piece that is missing and that is too much.
+
+    Where the terminal has no room for all the others, the best of them stands for them.
+    """
+    every = _room_for_all(pages, names)
     for name in names:
         own = [page for page in pages if page.of == name]
         if not own:
@@ -101,21 +116,29 @@ def print_worst(pages: Sequence[Closer], names: Sequence[str]) -> None:
         table = _table(f"worst of {name}")
         for heading in ("page", "F1"):
             table.add_column(heading, no_wrap=True)
-        for other in names:
-            if other != name:
-                table.add_column(escape(other), justify="right")
+        for other in [other for other in names if other != name] if every else ["best other"]:
+            table.add_column(escape(other), justify="right" if every else "left", no_wrap=every)
         for heading in ("missing", "too much"):
             table.add_column(heading, no_wrap=True, ratio=1)
         table.expand = True
         for page in own:
-            table.add_row(*_worst_line(page))
+            table.add_row(*_worst_line(page, every))
         _say()
         _say(table)
 
 
-def _worst_line(page: Closer) -> list[Text]:
+def _room_for_all(pages: Sequence[Closer], names: Sequence[str]) -> bool:
+    places = max((cell_len(f"{page.result.folder}/{page.result.id}") for page in pages), default=0)
+    others = sum(max(len(name), FIGURE) + 1 for name in names)
+    return len(names) < 3 or places + 1 + others + 2 * (LEAST_EXCERPT + 1) <= _width()
+
+
+def _worst_line(page: Closer, every: bool) -> list[Text]:
     scores = page.result.scores
     others = [f"{scores[at].f1:.3f}" for at in range(len(scores)) if at != page.at]
+    if not every:
+        best = max((at for at in range(len(scores)) if at != page.at), key=lambda at: scores[at].f1)
+        others = [f"{scores[best].f1:.3f} {page.names[best]}"]
     error = page.result.errors[page.at]
     missing = _excerpt(scores[page.at].missing, page.longest("missing"))
     surplus = clean(error) if error else _excerpt(scores[page.at].surplus, page.longest("surplus"))

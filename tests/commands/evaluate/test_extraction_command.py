@@ -16,6 +16,7 @@ import typer
 from typer.testing import CliRunner
 
 from newsportal.commands import evaluate, peers
+from newsportal.commands.evaluate import table
 from newsportal.errors import DependencyMissing
 
 FIGURES = ["pages", "precision", "recall", "f1", "page_f1", "good", "title", "date", "author", "source", "unanswered", "ms"]
@@ -98,6 +99,18 @@ def test_a_terminal_sees_tables(app: typer.Typer, folders: list[Path], echo: Non
     assert "second/none" in shown
     assert "soft-404" in shown
     assert re.search(r"echo +\d", shown)
+
+
+def test_a_narrow_terminal_sees_all_figures_and_what_is_wrong(
+    app: typer.Typer, folders: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table, "_width", lambda: 60)
+    shown = run(app, folders[1], "--worst", 1).stdout
+    assert re.search(r"^best +(\d+\.\d +){9}\d +\d+\.\d", shown, re.MULTILINE)
+    heading, line = shown.partition("worst of cevc")[2].splitlines()[1:3]
+    assert heading.split() == ["page", "F1", "best", "other", "missing", "too", "much"]
+    assert re.match(r"second/none +0\.000 \d\.\d{3} \w+ +\S", line)
+    assert max(len(line) for line in shown.partition("worst of")[2].splitlines()) <= 60
 
 
 class Reading(HTMLParser):
