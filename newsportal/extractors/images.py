@@ -46,8 +46,10 @@ def of_article(block: dom.Element | None, document: dom.Document, meta: Metadata
     """Every picture once, in the order of the page; the one named by ``og:image`` or JSON-LD alone where the body has none."""
     found: dict[str, Image] = {}
     for node in block.iter("img") if block is not None else ():
+        if len(found) >= MAX_IMAGES:
+            break
         image = _image(node, document.base)
-        if image and len(found) < MAX_IMAGES:
+        if image:
             found.setdefault(image.url, image)
     if not found:
         lead = dom.join(document.base, meta.get("og:image") or meta.get("twitter:image") or meta.article_image() or "")

@@ -79,6 +79,9 @@ BIG: Final[dict[str, Callable[[], str]]] = {
     "open-quotes": lambda: html(f"<p>{SENTENCE}</p>" + "<a href=\"" * 100_000),
     "angle-brackets": lambda: html("<" * 2_000_000 + SENTENCE + ">" * 2_000_000),
     "entities": lambda: html("&#x110000;&#0;&nbsp;&lt;&unknown;" * 100_000),
+    "long-paragraphs": lambda: html("".join(f"<p>{n}{f'{n}{SENTENCE}' * 20}</p>" for n in range(6_000))),
+    "pictures": lambda: html(f"<figure>{'<img src=/p/1.jpg>' * 50_000}</figure>{f'<p>{SENTENCE}</p>' * 4}"),
+    "escaped-quotes": lambda: html(f"<p>{SENTENCE}</p><script>f('{chr(92)}{(chr(39) + chr(92)) * 1_000_000}</script>"),
     "punctuation": lambda: html(f"<p>{'，。' * 1_000_000}</p>"),
 }  # fmt: skip
 """Bombs and their relatives, as text."""
