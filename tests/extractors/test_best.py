@@ -146,6 +146,18 @@ def test_an_article_about_error_pages_is_an_article(title: str) -> None:
     assert read(body, head=f"<title>{title}</title>").title == title
 
 
+@pytest.mark.parametrize("last", ["评论家这样写道。", "作者从此不再写作。", "分享喜悦的还有邻居！", "“关注的是民生。”"])
+def test_a_short_last_sentence_is_no_tail(last: str) -> None:
+    assert (read(f"<div><h1>{TITLE}</h1>{PARAGRAPHS}<p>{last}</p></div>").text or "").endswith(last)
+
+
+@pytest.mark.parametrize(
+    "last", ["责任编辑：甲乙", "编辑 甲乙", "更多精彩内容", "分享到微信", "相关阅读", "版权声明：本网所有文字未经许可不得转载。"]
+)
+def test_a_tail_goes(last: str) -> None:
+    assert last not in (read(f"<div><h1>{TITLE}</h1>{PARAGRAPHS}<p>{last}</p></div>").text or last)
+
+
 BRIEF = "<p>镇上昨天下了一夜的大雨，救援队把老人和孩子先送到了高处，没有人受伤。</p><p>学校今天停课，明天照常上课，书店也会开门。</p>"
 
 
@@ -233,3 +245,12 @@ def test_a_page_of_teasers_is_no_article_but_one_of_short_news_is() -> None:
     with pytest.raises(NotApplicable, match="list-page"):
         read(f"<h1>今日速览</h1><div>{teasers}</div>")
     assert read(f"<h1>今日速览</h1><div>{teasers.replace('……', '。')}</div>").text
+
+
+def test_a_front_page_is_no_article_but_short_news_among_headlines_is() -> None:
+    headlines = "".join(f"<li><a href='/{number}'>第{number}条新闻的标题说了另外一件事</a></li>" for number in range(40))
+    boxes = f"<div><h2>要闻</h2><ul>{headlines}</ul></div><div><h2>社会</h2><ul>{headlines}</ul></div>"
+    with pytest.raises(NotApplicable, match="list-page"):
+        read(f"{boxes}<p>用微信扫码二维码，分享至好友和朋友圈</p>", head="<title>滨海新闻网首页</title>")
+    news = "滨海新线今晨六点通车，首班列车从东站满载出发。"
+    assert read(f"<h1>{TITLE}</h1><div>{news}</div>{boxes}").text == news
