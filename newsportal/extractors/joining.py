@@ -149,21 +149,41 @@ def _gone(lines: list[str], kept: list[str]) -> set[str]:
 
 
 def _without(html: str | None, gone: set[str]) -> str | None:
-    """``html`` without the elements and text that are one of the lines ``gone``."""
+    """``html`` without the elements and text that are one of the lines ``gone``; the same words within another line stay."""
     if not html or not gone:
         return html
     body = next(iter(dom.parse_html(html).iter("body")), None)
     if body is None:
         return html
     for node in list(body.iter()):
-        if node is body or node.getparent() is None:
+        if node is not body and node.getparent() is None:
             continue
-        if dom.text_of(node) in gone and next(node.iter("img"), None) is None:
+        if node is not body and dom.text_of(node) in gone and _is_line(node) and next(node.iter("img"), None) is None:
             node.drop_tree()
             continue
-        node.text = None if node.text and clean(node.text) in gone else node.text
-        node.tail = None if node.tail and clean(node.tail) in gone else node.tail
+        if node.text and clean(node.text) in gone and _is_break(node) and _is_break(next(iter(node), None)):
+            node.text = None
+        if node.tail and clean(node.tail) in gone and _is_break(node) and _is_break(node.getnext()):
+            node.tail = None
     return dom.html_of(body).removeprefix("<body>").removesuffix("</body>")
+
+
+def _is_break(node: dom.Element | None) -> bool:
+    """Whether ``node`` holds no words of the line beside it; ``None`` is the end of what stands around."""
+    return node is None or node.tag in dom.BREAKING or node.tag == "body" or not dom.text_of(node)
+
+
+def _is_line(node: dom.Element) -> bool:
+    """Whether an element is no part of a longer line."""
+    while not _is_break(node):
+        above, before = node.getparent(), node.getprevious()
+        if above is None:
+            return False
+        beside = (above.text if before is None else before.tail, node.tail)
+        if any(text and not text.isspace() for text in beside) or not (_is_break(before) and _is_break(node.getnext())):
+            return False
+        node = above
+    return True
 
 
 def _pictures(pages: Iterable[tuple[Image, ...]]) -> tuple[Image, ...]:

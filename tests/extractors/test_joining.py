@@ -64,6 +64,27 @@ def test_a_short_line_that_comes_back_in_the_text_stays() -> None:
 
 
 @pytest.mark.parametrize(
+    ("html", "left"),
+    [
+        ("<div><p>周小青</p><p>后文。</p></div>", "<div><p>后文。</p></div>"),
+        ("<div>周小青<br>后文。</div>", "<div><br>后文。</div>"),
+        ("<div><b>周小青</b><br>后文。</div>", "<div><br>后文。</div>"),
+        ("<div><p>后文。</p>周小青</div>", "<div><p>后文。</p></div>"),
+        ("<div><p><b><i>周小青</i></b></p><p>后文。</p></div>", "<div><p>后文。</p></div>"),
+        ("<div><p><b>周小青</b>：后文。</p></div>", None),
+        ("<div><p>周小青<b>说</b>后文。</p></div>", None),
+        ("<div><p>后文是<span><b>周小青</b></span>写的。</p></div>", None),
+        ("<div><p>后文是<b>他</b>周小青</p></div>", None),
+    ],
+)
+def test_html_loses_whole_lines_alone(html: str, left: str | None) -> None:
+    second = Extraction(title="古镇修路", text=f"周小青\n{LINES[1]}", html=html)
+    found = joining.join([page("周小青", LINES[0]), second], URLS[:2])
+    assert found.html is not None
+    assert found.html.partition("\n")[2] == (left or html)
+
+
+@pytest.mark.parametrize(
     "line",
     ["上一页 1 2 3 下一页", "下一页", "[1] [2] [3]", "首页 上一页 1 2 下一页 末页", "共3页 第2页", "Previous 1 2 Next", "在本页阅读全文"],
 )
