@@ -77,7 +77,7 @@ def extract(document: dom.Document, link: Link | None, fetched: datetime, knowle
     if block is not None:
         images.settle(block, document.base)
     if body is not None and not told and not declares_article(meta):
-        refuse_list(body)
+        refuse_list(body, heading)
     refuse(document, heading, told or lines, None if meta.things or told else block)
     language = language_of(meta, told or lines)
     return Extraction(

@@ -8,6 +8,7 @@ from typing import Final
 from newsportal import dom
 from newsportal.errors import NotApplicable
 from newsportal.extractors.body import Body
+from newsportal.extractors.witness import terms
 from newsportal.text import visible_length
 
 MIN_CHARS: Final = 12
@@ -79,13 +80,17 @@ TEASER_SHARE: Final = 0.9
 DOUBT: Final = 0.5
 HEADLINES: Final = 10
 HEADLINE_CHARS: Final = 8
-"""A text that is rather none (one of 600 development articles is that doubtful, and 7 of 10 front and result pages without sentences of
-their own) on a page with so many lines that are nothing but links, each of so many characters (twice that in Latin letters): a list."""
+TITLE_SHARE: Final = 0.3
+"""A text that is rather none (one of 600 development articles is that doubtful) and holds less than this share of the title's words, on a
+page with so many lines that are nothing but links, each of so many characters (twice that in Latin letters): a list."""
 
 
-def refuse_list(body: Body) -> None:
-    """Raise ``NotApplicable`` for a page of headlines whose text is doubtful."""
+def refuse_list(body: Body, title: str | None) -> None:
+    """Raise ``NotApplicable`` for a page of headlines whose text is doubtful. Short news is doubtful too, but speaks of its title."""
     if body.confidence >= DOUBT or not body.kept.any():
+        return
+    words, text = terms(title or ""), "\n".join(body.lines).lower()
+    if words and sum(word in text for word in words) >= TITLE_SHARE * len(words):
         return
     headlines = 0
     for block, kept in zip(body.page.blocks, body.kept, strict=True):

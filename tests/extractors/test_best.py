@@ -251,6 +251,6 @@ def test_a_front_page_is_no_article_but_short_news_among_headlines_is() -> None:
     headlines = "".join(f"<li><a href='/{number}'>第{number}条新闻的标题说了另外一件事</a></li>" for number in range(40))
     boxes = f"<div><h2>要闻</h2><ul>{headlines}</ul></div><div><h2>社会</h2><ul>{headlines}</ul></div>"
     with pytest.raises(NotApplicable, match="list-page"):
-        read(f"{boxes}<p>用微信扫码二维码，分享至好友和朋友圈</p>", head="<title>滨海新闻网首页</title>")
+        read(f"{boxes}{'<div>用微信扫码二维码</div><div>分享至好友和朋友圈</div>' * 3}", head="<title>滨海新闻网首页</title>")
     news = "滨海新线今晨六点通车，首班列车从东站满载出发。"
     assert read(f"<h1>{TITLE}</h1><div>{news}</div>{boxes}").text == news

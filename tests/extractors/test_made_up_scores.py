@@ -16,7 +16,7 @@ from training import MadeUpPage, made_up_pages
 COUNT = 200
 SEED = 77
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
-MOST_REFUSED = 1
+MOST_REFUSED = 0
 CAPTIONS = 0.02
 """Share of the HTML's lines that the text may lack."""
 
