@@ -7,6 +7,7 @@ between two lines of text is text too.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -47,6 +48,12 @@ COPY_LOOKED: Final = 200_000
 page. Of 606 development articles the one with most has 32,430 in such blocks."""
 
 LOOSE_CHARS: Final = 40
+IMPRINT_CHARS: Final = 200
+IMPRINT: Final = re.compile(
+    r"版[权權]所有|著作[权權]所有|ICP\s*[备備证證]|[网網]安[备備]|信息服[务務][许許]可[证證]|all rights reserved|^(?:copyright|©)",
+    re.IGNORECASE,
+)
+"""Who owns the site, and what allows it to publish."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +98,7 @@ def find_body(top: dom.Element, heading: str | None = None, told: str | None = N
 def decide(page: Blocks, likely: NDArray[np.float32], length: NDArray[np.float32]) -> Body:
     """The body, from how likely each block of the page is text of the article."""
     kept = without_copies(with_lists(choose(likely, length), likely, page), page)
-    return Body(page, without_loose_links(kept, page), likely)
+    return Body(page, without_loose_ends(kept, page), likely)
 
 
 def without_copies(kept: NDArray[np.bool_], page: Blocks) -> NDArray[np.bool_]:
@@ -148,14 +155,19 @@ def _may_be_text(page: Blocks, likely: NDArray[np.float32], first: int, last: in
     return bool((likely[first:last] * length).sum() >= LIST_LEAST * length.sum() and linked <= LIST_LINKED * length.sum())
 
 
-def without_loose_links(kept: NDArray[np.bool_], page: Blocks) -> NDArray[np.bool_]:
-    """``kept`` without the short lines at its ends that are nothing but a link."""
+def without_loose_ends(kept: NDArray[np.bool_], page: Blocks) -> NDArray[np.bool_]:
+    """``kept`` without the short lines at its ends that are nothing but a link, and the page's imprint behind it."""
     numbers = [int(number) for number in np.flatnonzero(kept)]
-    while len(numbers) > 1 and _is_loose(page, numbers[-1]):
+    while numbers and (_is_imprint(page, numbers[-1]) or (len(numbers) > 1 and _is_loose(page, numbers[-1]))):
         kept[numbers.pop()] = False
     while len(numbers) > 1 and _is_loose(page, numbers[0]):
         kept[numbers.pop(0)] = False
     return kept
+
+
+def _is_imprint(page: Blocks, number: int) -> bool:
+    block = page.blocks[number]
+    return block.length <= IMPRINT_CHARS and IMPRINT.search(block.text) is not None
 
 
 def _is_loose(page: Blocks, number: int) -> bool:

@@ -25,7 +25,7 @@ from newsportal.extractors.body import (
     find_body,
     with_lists,
     without_copies,
-    without_loose_links,
+    without_loose_ends,
 )
 
 TITLE = "滨海新线今晨通车，首班列车满载出发"
@@ -131,9 +131,18 @@ def test_a_page_of_long_paragraphs_is_read_in_time() -> None:
 def test_short_links_at_the_ends_go() -> None:
     loose, long = "<p><a href=/>返回首页</a></p>", f"<p><a href=/>{'长' * (LOOSE_CHARS + 1)}</a></p>"
     page = read(f"{loose}{loose}<p>{ONE}</p>{loose}<p>{TWO}</p>{loose}")
-    assert marks(without_loose_links(flags("++++++"), page)) == "..+++."
-    assert marks(without_loose_links(flags("++"), read(f"<p>{ONE}</p>{long}"))) == "++"
-    assert marks(without_loose_links(flags("+."), read(loose * 2))) == "+.", "one line remains"
+    assert marks(without_loose_ends(flags("++++++"), page)) == "..+++."
+    assert marks(without_loose_ends(flags("++"), read(f"<p>{ONE}</p>{long}"))) == "++"
+    assert marks(without_loose_ends(flags("+."), read(loose * 2))) == "+.", "one line remains"
+
+
+def test_the_imprint_behind_the_text_is_none_of_it() -> None:
+    imprint = "<div>版权所有 滨海新闻网 未经书面授权，不得转载。京ICP备00000000号</div>"
+    page = read(f"<p>{ONE}</p>{imprint}")
+    assert marks(without_loose_ends(flags("++"), page)) == "+."
+    assert marks(without_loose_ends(flags("+"), read(imprint))) == ".", "a page that has nothing else has no text"
+    within = read(f"<p>{ONE}</p><p>本案的书名页印着“版权所有”四个字。</p><p>{ONE}</p>")
+    assert marks(without_loose_ends(flags("+++"), within)) == "+++"
 
 
 EASY = f"<h1>{TITLE}</h1><div id=content><p>{ONE}</p><p>{TWO}</p><p>{THREE}</p></div>"
