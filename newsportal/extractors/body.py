@@ -26,22 +26,26 @@ BEST_CHARS: Final = 300
 SHY: Final = 0.5
 LEAST: Final = 0.08
 """Where the likeliest ``BEST_CHARS`` characters of a page stay below 1, half (``SHY``) of what they reach is enough; below ``LEAST``
-nothing is text."""
+nothing is text. Without this rule the mean page F1 of daniel-zh is 0.3 points lower; 100 to 300 characters, 0.4 to 0.6 and 0.05 to 0.08
+measure alike (within 0.4 points on every set)."""
 
 GAP_CHARS: Final = 30
 GAP_LEAST: Final = 0.1
-"""Lines between two lines of text: so many characters at most, none of them less likely than this."""
+"""Lines between two lines of text: so many characters at most, none of them less likely than this. 0 to 100
+characters measure alike (within 0.3 points)."""
 
 
 ITEMS: Final = frozenset(("li", "dd", "dt"))
 LIST_LEAST: Final = 0.1
 LIST_LINKED: Final = 0.1
-"""A list beside text belongs to it if its mean probability is no less, and its share of links no more, than this."""
+"""A list beside text belongs to it if its mean probability is no less, and its share of links no more, than this.
+0.08 to 0.3 measure alike; the rule is for readers (a recipe without its ingredients), the sets move by 0.2 points at most."""
 
 COPY_CHARS: Final = 600
 COPIED_CHARS: Final = 40
 COPIED: Final = 0.5
-"""A block from so many characters is a copy if other blocks of the text, each from so many characters, make up this share of it."""
+"""A block from so many characters is a copy if other blocks of the text, each from so many characters, make up this share of it: one page of 606 has such.
+Its two copies alone cost scrapinghub 1.6 points of F1."""
 
 COPY_LOOKED: Final = 200_000
 """Characters that are searched for others' text, the longest blocks' first: all blocks in all others would take time quadratic in the

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+import numpy as np
+
 from newsportal import dom
 from newsportal.extractors.blocks import NEVER, Blocks
 from newsportal.extractors.body import Body
@@ -92,17 +94,19 @@ def _below(page: Blocks, box: int) -> Iterator[int]:
 
 
 def _is_picture_box(page: Blocks, box: int) -> bool:
+    if page.end[box] - page.start[box] > CAPTION_CHARS or says_aside(page.mask[box]):
+        return False  # every block has a character
     blocks = page.blocks[page.start[box] : page.end[box]]
-    short = sum(block.length for block in blocks) <= CAPTION_CHARS
-    return short and not says_aside(page.mask[box]) and not any(block.linked and block.linked > block.length / 2 for block in blocks)
+    return sum(block.length for block in blocks) <= CAPTION_CHARS and not any(block.linked > block.length / 2 for block in blocks)
 
 
 def _dropped_parts(page: Blocks, body: Body, top: int, kept: set[int]) -> Iterator[tuple[dom.Element, bool]]:
     """The text nodes of dropped blocks that stand in kept boxes; a picture's own box keeps its caption, a ``pre`` all of its lines."""
     shared = {part for block, wanted in zip(page.blocks, body.kept, strict=True) if wanted for part in block.parts}
+    so_far = np.concatenate([[0], np.cumsum(body.kept)])  # looking at a box's blocks for each of them takes quadratic time
     for number in range(page.start[top], page.end[top]):
         block = page.blocks[number]
-        if not body.kept[number] and block.box in kept and any(body.kept[page.start[block.box] : page.end[block.box]]):
+        if not body.kept[number] and block.box in kept and so_far[page.end[block.box]] > so_far[page.start[block.box]]:
             yield from (part for part in block.parts if part not in shared)
 
 
