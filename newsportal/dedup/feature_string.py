@@ -1,0 +1,125 @@
+"""Reposts by feature string: the 2 characters before and the 2 after every comma and full stop, in order (paper B, 1.4).
+
+    F(d) = c₋₂c₋₁c₊₁c₊₂ of every 「，」 and 「。」 of d, joined
+    duplicate(a) ⇔ ∃ b of the last week: | |F(a)| − |F(b)| | ≤ 20  and  run(F(a), F(b)) / max(|F(a)|, |F(b)|) > θ
+
+``run`` is the length of the longest common substring. The paper compares with one document after another, nearest first; here an
+index names those that can have such a run, and no other: a run of n characters in F(b) holds one of the blocks of ⌊(n + 1) / 2⌋
+characters into which F(b) is cut.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from datetime import timedelta
+
+from newsportal.dedup.document import NEW, Document, Verdict
+from newsportal.dedup.longest_run import Runs
+from newsportal.dedup.window import Window
+
+MARKS = "，。"
+"""Paper B, 1.4: 「逗号、句号」, the Chinese ones."""
+
+REACH = 2
+"""Characters on either side of a mark (paper B, 1.4)."""
+
+LENGTHS_DIFFER = 20
+"""Paper B, 1.4: 「只比较特征串长度差值在20以内的文档」."""
+
+SPAN = timedelta(days=7)
+"""Paper B, 1.4: 「取一周内对外发布的文档」."""
+
+RATIO = 0.5
+"""θ. The paper says 「超过一定比例」 and no number; chosen on made reposts (docs/algorithms/feature_string.md)."""
+
+CAPACITY = 200_000
+"""Documents kept at most, in case a week brings more. About 400 MB."""
+
+LONGEST = 4_000
+"""Characters of a feature string that are kept, those of the first 1,000 marks: longer texts are told apart by then."""
+
+
+class FeatureStrings:
+    """Finds documents whose feature string has a long run in common with an earlier one's; the nearest in time is named."""
+
+    def __init__(
+        self, *, ratio: float = RATIO, span: timedelta = SPAN, lengths_differ: int = LENGTHS_DIFFER, capacity: int = CAPACITY
+    ) -> None:
+        if not 0 < ratio < 1:
+            raise ValueError(f"ratio must lie between 0 and 1, not {ratio}")
+        self._ratio = ratio
+        self._lengths_differ = lengths_differ
+        self._window: Window[int] = Window(span, capacity)
+        self._documents: dict[int, tuple[str, str, float]] = {}
+        self._blocks: defaultdict[int, dict[int, None]] = defaultdict(dict)
+        self._next = 0
+
+    def __len__(self) -> int:
+        return len(self._window)
+
+    def judge(self, document: Document) -> Verdict:
+        features = feature_string(document.text)
+        if not features:
+            return NEW
+        time = self._window.time_of(document.published)
+        verdict = self._nearest(features, document.id, time)
+        self._remember(features, document.id, time)
+        return verdict
+
+    def _nearest(self, features: str, document_id: str, time: float) -> Verdict:
+        candidates = self._candidates(features)
+        if not candidates:
+            return NEW
+        runs = Runs(features)
+        for number in sorted(candidates, reverse=True):
+            earlier, its_id, then = self._documents[number]
+            if its_id == document_id or not self._window.near(time, then):
+                continue
+            longer = max(len(features), len(earlier))
+            run = runs.longest(earlier)
+            if run > self._ratio * longer:
+                return Verdict(its_id, "feature-string", run / longer)
+        return NEW
+
+    def _candidates(self, features: str) -> set[int]:
+        """The documents that share a block with ``features`` and are of about its length."""
+        shortest, longest = max(1, len(features) - self._lengths_differ), len(features) + self._lengths_differ
+        found: set[int] = set()
+        for size in {self._block(length) for length in range(shortest, longest + 1)}:
+            for block in {hash(features[at : at + size]) for at in range(len(features) - size + 1)}:
+                found.update(self._blocks.get(block, ()))
+        return {number for number in found if shortest <= len(self._documents[number][0]) <= longest}
+
+    def _block(self, length: int) -> int:
+        """The size of a block such that a run long enough in a string of ``length`` holds one whole."""
+        return (int(self._ratio * length) + 2) // 2
+
+    def _cut(self, features: str) -> set[int]:
+        """Hashes, which live no longer than the process; the runs are then counted on the strings."""
+        size = self._block(len(features))
+        return {hash(features[at : at + size]) for at in range(0, len(features) - size + 1, size)}
+
+    def _remember(self, features: str, document_id: str, time: float) -> None:
+        for old in self._window.enter(self._next, time):
+            for block in self._cut(self._documents.pop(old)[0]):
+                del self._blocks[block][old]
+                if not self._blocks[block]:
+                    del self._blocks[block]
+        self._documents[self._next] = (features, document_id, time)
+        for block in self._cut(features):
+            self._blocks[block][self._next] = None
+        self._next += 1
+
+
+def feature_string(text: str, marks: str = MARKS, reach: int = REACH) -> str:
+    """The ``reach`` characters before and after each of ``marks``, in order; white space is no character of the text."""
+    parts, length = [], 0
+    line = "".join(text.split())
+    for mark in re.finditer(f"[{re.escape(marks)}]", line):
+        part = line[max(0, mark.start() - reach) : mark.start()] + line[mark.end() : mark.end() + reach]
+        parts.append(part)
+        length += len(part)
+        if length >= LONGEST:
+            break
+    return "".join(parts)[:LONGEST]

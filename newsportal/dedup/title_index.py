@@ -1,0 +1,85 @@
+"""Reposts by title: known if all words of the title are found, in order, in one earlier title (paper A, 3.3).
+
+    duplicate(a) ⇔ ∃ earlier b: w₁ … wₙ of a is a subsequence of the words of b
+
+The earlier titles are found through an inverted index, beginning with the rarest word of the new title.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from datetime import timedelta
+from sys import intern
+
+from newsportal.dedup.document import NEW, Document, Verdict
+from newsportal.dedup.window import Window
+from newsportal.text import WORD, segment
+
+CAPACITY = 200_000
+"""Titles kept at most; the paper names no bound (「已抓取到的新闻标题」). About 500 MB of full titles."""
+
+LONGEST = 300
+"""Characters of a title that are read: no headline is longer, and a page without one may give all its text."""
+
+
+class TitleIndex:
+    """Finds documents whose title's words stand in order in an earlier title; of several, the one with least else in it.
+
+    Words are compared as they are written. Punctuation is no word of the lexicon and is left out.
+    """
+
+    def __init__(self, *, span: timedelta | None = None, capacity: int = CAPACITY) -> None:
+        """``span``: how far back titles are looked for; the paper names none."""
+        self._window: Window[int] = Window(span, capacity)
+        self._titles: dict[int, tuple[tuple[str, ...], str, float]] = {}
+        self._index: defaultdict[str, dict[int, None]] = defaultdict(dict)
+        self._next = 0
+
+    def __len__(self) -> int:
+        return len(self._window)
+
+    def judge(self, document: Document) -> Verdict:
+        words = title_words(document.title)
+        if not words:
+            return NEW
+        time = self._window.time_of(document.published)
+        best, score = None, 0.0
+        for earlier, document_id in self._holding(words, time):
+            if document_id != document.id and len(words) / len(earlier) > score and in_order(words, earlier):
+                best, score = document_id, len(words) / len(earlier)
+                if score == 1.0:
+                    break
+        self._remember(words, document.id, time)
+        return Verdict(best, "title-words", score) if best is not None else NEW
+
+    def _holding(self, words: tuple[str, ...], time: float) -> Iterator[tuple[tuple[str, ...], str]]:
+        """The earlier titles that hold all ``words``, oldest first, each with its document."""
+        postings = sorted((self._index.get(word, {}) for word in set(words)), key=len)
+        for number in postings[0]:
+            if all(number in others for others in postings[1:]):
+                earlier, document_id, then = self._titles[number]
+                if self._window.near(time, then):
+                    yield earlier, document_id
+
+    def _remember(self, words: tuple[str, ...], document_id: str, time: float) -> None:
+        for old in self._window.enter(self._next, time):
+            for word in set(self._titles.pop(old)[0]):
+                del self._index[word][old]
+                if not self._index[word]:
+                    del self._index[word]
+        self._titles[self._next] = (words, document_id, time)
+        for word in words:
+            self._index[word][self._next] = None
+        self._next += 1
+
+
+def title_words(title: str) -> tuple[str, ...]:
+    """The words of ``title`` in order, without punctuation."""
+    return tuple(intern(word) for word in segment(title[:LONGEST]) if WORD.search(word))
+
+
+def in_order(words: tuple[str, ...], earlier: tuple[str, ...]) -> bool:
+    """Whether ``words`` is a subsequence of ``earlier``."""
+    rest = iter(earlier)
+    return all(word in rest for word in words)

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from time import process_time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newsportal.dedup.document import NEW, Document
+from newsportal.dedup.feature_string import LONGEST, FeatureStrings, feature_string
+from newsportal.dedup.longest_run import Runs
+
+NOON = datetime(2024, 3, 1, 12, tzinfo=UTC)
+TEXT = "青河市图书馆新馆昨天开放，读者可以免费借书。新馆共有三层，藏书四十万册，开到晚上九点。馆长说，儿童阅览室周末另有讲座。"
+
+
+def told(number: int, text: str, days: float = 0) -> Document:
+    return Document(str(number), "", "", text, NOON + timedelta(days=days))
+
+
+@pytest.mark.parametrize(
+    ("text", "features"),
+    [
+        ("今天开馆，读者很多。明天休息", "开馆读者很多明天"),
+        ("，前面没有", "前面"),
+        ("后面没有。", "没有"),
+        ("甲，乙。丙", "甲乙。，乙丙"),
+        ("分\n行 ，也 算。\n下一段", "分行也算也算下一"),
+        ("half, width. marks", ""),
+        ("", ""),
+    ],
+)
+def test_two_characters_on_either_side_of_comma_and_full_stop(text: str, features: str) -> None:
+    assert feature_string(text) == features
+
+
+def test_a_repost_with_another_first_sentence_is_found() -> None:
+    finder = FeatureStrings()
+    assert finder.judge(told(1, TEXT)) == NEW
+    verdict = finder.judge(told(2, "本报讯，" + TEXT.replace("四十万", "四十余万"), 6.9))
+    assert (verdict.duplicate_of, verdict.reason) == ("1", "feature-string")
+    assert verdict.score > 0.8
+
+
+def test_a_run_of_half_the_longer_string_is_not_enough() -> None:
+    finder = FeatureStrings()
+    finder.judge(told(1, "一二，三四。"))  # 一二三四三四
+    assert finder.judge(told(2, "一二，三五。")) == NEW  # run 一二三, 3 of 6
+    assert finder.judge(told(3, "一二，三四")).duplicate_of == "1"  # run 4 of 6
+
+
+def test_strings_that_differ_in_length_by_more_than_20_are_not_compared() -> None:
+    finder, tail = FeatureStrings(), "甲乙丙丁，戊己庚辛。"
+    finder.judge(told(1, TEXT * 3))
+    assert finder.judge(told(2, TEXT * 3 + tail * 2)).duplicate_of == "1"  # 16 more
+    assert finder.judge(told(3, TEXT * 3 + tail * 6)) == NEW  # 48 more than 1, 32 more than 2
+
+
+def test_a_week_is_remembered_and_the_nearest_document_is_named() -> None:
+    finder = FeatureStrings()
+    finder.judge(told(1, TEXT))
+    finder.judge(told(2, TEXT, 2))
+    assert finder.judge(told(3, TEXT, 7)).duplicate_of == "2"
+    only = FeatureStrings()
+    only.judge(told(1, TEXT))
+    assert only.judge(told(1, TEXT)) == NEW  # itself
+    assert only.judge(told(5, TEXT, 8)) == NEW
+
+
+@given(st.lists(st.text("甲乙，", max_size=24), max_size=12), st.sampled_from([0.2, 0.5, 0.8]))
+def test_the_index_finds_what_comparing_with_every_document_finds(texts: list[str], ratio: float) -> None:
+    finder = FeatureStrings(ratio=ratio, lengths_differ=3)
+    earlier: list[tuple[str, str]] = []
+    for number, text in enumerate(texts):
+        features = feature_string(text)
+        wanted = next((name for name, other in reversed(earlier) if _repeats(features, other, ratio)), None)
+        assert finder.judge(told(number, text)).duplicate_of == wanted
+        earlier.append((str(number), features))
+
+
+def _repeats(one: str, other: str, ratio: float) -> bool:
+    return abs(len(one) - len(other)) <= 3 and Runs(one).longest(other) > ratio * max(len(one), len(other))
+
+
+def test_memory_is_bounded() -> None:
+    finder = FeatureStrings(capacity=5)
+    for number in range(40):
+        finder.judge(told(number, f"第{number}次，会议{number}。" + TEXT))
+    assert len(finder) == len(finder._documents) == 5
+    assert set().union(*finder._blocks.values()) == set(finder._documents)
+
+
+@pytest.mark.parametrize("huge", ["，" * 5_000_000, (TEXT * 90_000)[:5_000_000], "字" * 5_000_000], ids=["marks", "text", "no marks"])
+def test_five_megabytes(huge: str) -> None:
+    finder, start = FeatureStrings(), process_time()
+    assert finder.judge(told(1, huge)) == NEW
+    finder.judge(told(2, huge))
+    assert all(len(features) <= LONGEST for features, _, _ in finder._documents.values())
+    assert process_time() - start < 20
+
+
+def test_strange_texts() -> None:
+    finder = FeatureStrings()
+    assert [finder.judge(told(number, text)) for number, text in enumerate(("", "字", "，", "。", "\ud800，"))] == [NEW] * 5
+    with pytest.raises(ValueError, match="ratio"):
+        FeatureStrings(ratio=1)

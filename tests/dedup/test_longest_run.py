@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+from difflib import SequenceMatcher
+from time import process_time
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newsportal.dedup.longest_run import Runs
+
+
+@given(st.text("abc", max_size=30), st.text("abc", max_size=30))
+def test_as_long_as_the_standard_library_finds(one: str, other: str) -> None:
+    wanted = SequenceMatcher(None, one, other, autojunk=False).find_longest_match().size
+    assert Runs(one).longest(other) == wanted
+
+
+def test_one_automaton_serves_many() -> None:
+    runs = Runs("青河市图书馆开放")
+    assert [runs.longest(other) for other in ("图书馆开门", "河市", "", "读者", "青河市图书馆开放")] == [4, 2, 0, 0, 8]
+
+
+def test_equal_characters_do_not_make_it_slow() -> None:
+    start = process_time()
+    assert Runs("a" * 4_000).longest("a" * 3_999 + "b") == 3_999
+    assert process_time() - start < 2

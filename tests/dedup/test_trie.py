@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newsportal.dedup.canonical import identity
+from newsportal.dedup.document import NEW, Document, Verdict
+from newsportal.dedup.trie import LONGEST, Trie, UrlTrie
+
+NOON = datetime(2024, 3, 1, 12, tzinfo=UTC)
+URL = "http://news.example.com/2024/03/01/1001.html"
+
+
+def came(number: int, url: str, hours: float = 0) -> Document:
+    return Document(str(number), url, "", "", NOON + timedelta(hours=hours))
+
+
+def test_a_url_is_known_for_24_hours() -> None:
+    trie = UrlTrie()
+    assert trie.judge(came(1, URL)) == NEW
+    assert trie.judge(came(2, URL, 24)) == Verdict("1", "same-url", 1.0)
+    assert trie.judge(came(3, URL, 24.01)) == NEW
+    assert trie.judge(came(4, URL, 40)).duplicate_of == "3"
+
+
+def test_other_urls_are_not_known_be_they_longer_shorter_or_beside() -> None:
+    trie = UrlTrie()
+    trie.judge(came(1, URL))
+    for number, other in enumerate((URL + "?page=2", URL[:-5], URL.replace("1001", "1002"), URL.upper()), start=2):
+        assert trie.judge(came(number, other)) == NEW
+
+
+def test_a_document_is_no_duplicate_of_itself() -> None:
+    trie = UrlTrie()
+    assert trie.judge(came(1, URL)) == trie.judge(came(1, URL)) == NEW
+
+
+def test_spellings_of_one_url_are_joined_on_request() -> None:
+    trie = UrlTrie(name=identity)
+    trie.judge(came(1, URL))
+    assert trie.judge(came(2, URL + "?utm_source=a")).duplicate_of == "1"
+
+
+Visits = st.lists(st.tuples(st.floats(0, 100), st.text("ab/", min_size=1, max_size=5)), max_size=60).map(sorted)
+
+
+@given(Visits)
+def test_it_never_forgets_within_24_hours_and_never_knows_longer(visits: list[tuple[float, str]]) -> None:
+    trie = UrlTrie()
+    entered: dict[str, tuple[float, str]] = {}
+    for number, (hours, url) in enumerate(visits):
+        document = came(number, url, hours)
+        assert document.published is not None
+        then, first = entered.get(url, (float("-inf"), ""))
+        known = document.published.timestamp() - then <= 24 * 3600
+        assert trie.judge(document).duplicate_of == (first if known else None)
+        if not known:
+            entered[url] = document.published.timestamp(), document.id
+
+
+@given(st.lists(st.tuples(st.booleans(), st.text("ab", max_size=6)), max_size=80))
+def test_the_trie_is_a_map_with_fewer_than_two_nodes_a_key(steps: list[tuple[bool, str]]) -> None:
+    trie: Trie[int] = Trie()
+    wanted: dict[str, int] = {}
+    for number, (put, key) in enumerate(steps):
+        if put:
+            trie.put(key, number)
+            wanted[key] = number
+        else:
+            trie.remove(key)
+            wanted.pop(key, None)
+        assert all(trie.get(key) == wanted.get(key) for _, key in steps)
+        assert trie.nodes() <= max(1, 2 * len(wanted))
+
+
+def test_what_is_forgotten_leaves_no_nodes() -> None:
+    trie = UrlTrie()
+    for number in range(500):
+        trie.judge(came(number, f"http://example.com/{number}"))
+    for number in (500, 501):
+        trie.judge(came(number, f"http://example.com/{number}", 50))
+    assert len(trie) == 2
+    assert trie._trie.nodes() <= 4
+
+
+def test_memory_is_bounded() -> None:
+    trie = UrlTrie(capacity=10)
+    for number in range(100):
+        trie.judge(came(number, f"http://example.com/{number}"))
+    assert len(trie) == 10
+    assert trie.judge(came(100, "http://example.com/99")).duplicate_of == "99"
+    assert trie.judge(came(101, "http://example.com/89")) == NEW
+
+
+def test_strange_urls() -> None:
+    trie = UrlTrie()
+    huge = "http://example.com/" + "a" * 5_000_000
+    assert trie.judge(came(1, "")) == trie.judge(came(2, " ")) == NEW
+    assert trie.judge(came(3, "a")) == trie.judge(came(4, huge)) == trie.judge(came(5, huge + "b")) == NEW
+    assert trie.judge(came(6, huge)).duplicate_of == "4"
+    assert trie._trie.get("a") is not None
+    assert max(len(branch.label) for branch in trie._trie._root.branches.values()) <= LONGEST
+    assert trie.judge(came(7, "http://example.com/\ud800新")) == NEW

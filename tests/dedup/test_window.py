@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newsportal.dedup.window import Window
+
+NOON = datetime(2024, 3, 1, 12, tzinfo=UTC)
+HOUR = 3600.0
+
+
+def test_what_is_older_than_the_span_is_forgotten_oldest_first() -> None:
+    window: Window[str] = Window(timedelta(hours=2), 10)
+    assert [window.enter(name, number * HOUR) for number, name in enumerate("abcde")] == [[], [], [], [], ["a"]]
+    assert window.enter("f", 20 * HOUR) == ["b"]  # the clock waits for a second document
+    assert window.enter("g", 20 * HOUR) == ["c", "d", "e"]
+
+
+@given(st.lists(st.floats(0, 30 * HOUR), min_size=1, max_size=60).map(sorted))
+def test_in_time_order_nothing_is_forgotten_within_the_span(times: list[float]) -> None:
+    window: Window[float] = Window(timedelta(hours=5), 100)
+    for time in times:
+        assert all(time - old > 5 * HOUR for old in window.enter(time, time))
+
+
+@given(st.lists(st.floats(-1e12, 1e12), max_size=60))
+def test_it_never_holds_more_than_its_capacity(times: list[float]) -> None:
+    window: Window[int] = Window(None, 7)
+    for number, time in enumerate(times):
+        window.enter(number, time)
+        assert len(window) <= 7
+
+
+@pytest.mark.parametrize("strange", [datetime(2099, 1, 1, tzinfo=UTC), datetime(1, 1, 1, tzinfo=UTC)])
+def test_one_impossible_date_forgets_nothing_and_is_forgotten_with_its_neighbours(strange: datetime) -> None:
+    window: Window[str] = Window(timedelta(hours=24), 100)
+    start = window.time_of(NOON)
+    assert window.enter("a", start) == []
+    assert window.enter("b", start + HOUR) == []
+    assert window.enter("strange", window.time_of(strange)) == []
+    assert window.enter("c", start + 2 * HOUR) == []
+    window.enter("d", start + 60 * HOUR)
+    assert window.enter("e", start + 60 * HOUR) == ["a", "b", "strange", "c"]
+
+
+def test_without_a_time_a_document_came_with_the_one_before() -> None:
+    window: Window[str] = Window(timedelta(hours=1), 10)
+    assert window.near(window.time_of(None), window.time_of(None))
+    window.enter("a", window.time_of(NOON))
+    assert window.time_of(None) == NOON.timestamp()
+    assert window.time_of(NOON.replace(tzinfo=None)) == NOON.timestamp()
+
+
+def test_the_ends_of_the_span_belong_to_it() -> None:
+    window: Window[str] = Window(timedelta(hours=1), 10)
+    assert window.near(0.0, HOUR)
+    assert not window.near(0.0, HOUR + 1)
+
+
+def test_no_capacity_is_no_window() -> None:
+    with pytest.raises(ValueError, match="capacity"):
+        Window(None, 0)
