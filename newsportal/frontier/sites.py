@@ -14,7 +14,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from newsportal.errors import StoreError
-from newsportal.extractors.site import MAX_SITES, SiteKnowledge, site_of
+from newsportal.extractors.site import MAX_PAGES, MAX_SITES, Known, SiteKnowledge, site_of
 from newsportal.extractors.site_file import packed, unpacked
 
 if TYPE_CHECKING:
@@ -29,22 +29,22 @@ class SiteMemory:
     def __init__(self, store: Store, knowledge: SiteKnowledge) -> None:
         self.knowledge = knowledge
         self._store = store
-        self._recalled: set[str] = set()
+        self._met: set[str] = set()
         self._unread: set[str] = set()
         self._lock = Lock()
 
     def recall(self, url: str) -> None:
-        """Before the first page of a site is read: what the store knows of the site."""
+        """Before a page is read: what the store knows of its site, unless it is known. A crawl of very many sites forgets some."""
         site = site_of(url)
         if site is None:
             return
         with self._lock:
-            if site in self._recalled:
+            if site in self._unread or (site in self._met and self.knowledge.holds(site)):
                 return
-            self._recalled.add(site)
+            self._met.add(site)
             try:
-                for known, lines in self._store.site_lines(site).items():
-                    self.knowledge.remember(known, unpacked(lines))
+                for known, lines in self._stored(site).items():
+                    self.knowledge.remember(known, lines)
             except StoreError as error:
                 self._unread.add(site)
                 logger.warning("what is known of %s stays unread: %s", site, error)
@@ -52,18 +52,33 @@ class SiteMemory:
                 logger.warning("what is known of %s is broken, and learnt anew: %s", site, error)
 
     def keep(self, now: datetime) -> None:
-        """At the end of the crawl: what is known of the sites it met. What could not be read is not overwritten with less."""
+        """At the end of the crawl: what is known of the sites it met. The store's pages of a site stay where there is room for them."""
         try:
-            self._store.save_site_lines(self._met(), now=now, most=MAX_SITES)
+            self._store.save_site_lines(self._kept(), now=now, most=MAX_SITES)
         except StoreError as error:
             logger.warning("what was learnt of sites is lost: %s", error)
 
-    def _met(self) -> Mapping[str, Mapping[str, bytes]]:
-        sites: dict[str, dict[str, bytes]] = {}
+    def _kept(self) -> Mapping[str, Mapping[str, bytes]]:
+        sites: dict[str, dict[str, Known]] = {}
         with self._lock:
-            met = self._recalled - self._unread
+            met = set(self._met)
         for url, known in self.knowledge.pages():
             site = site_of(url)
             if site in met:
-                sites.setdefault(site, {})[url] = packed(known)
-        return sites
+                sites.setdefault(site, {})[url] = known
+        return {site: {url: packed(known) for url, known in self._joined(site, pages).items()} for site, pages in sites.items()}
+
+    def _joined(self, site: str, pages: Mapping[str, Known]) -> Mapping[str, Known]:
+        """``pages``, and before them the store's that are not among them, as many as a site may have. Raises ``StoreError``."""
+        room = MAX_PAGES - len(pages)
+        if room <= 0:
+            return pages
+        try:
+            others = [(url, known) for url, known in self._stored(site).items() if url not in pages]
+        except ValueError:  # said when it was recalled
+            return pages
+        return {**dict(others[-room:]), **pages}
+
+    def _stored(self, site: str) -> Mapping[str, Known]:
+        """Raises ``StoreError``, and ``ValueError`` for what nobody can read."""
+        return {url: unpacked(lines) for url, lines in self._store.site_lines(site).items()}

@@ -79,6 +79,43 @@ def test_what_could_not_be_read_is_not_overwritten_with_less(store: Store, monke
     assert list(store.site_lines("a.example")) == ["https://a.example/x100", "https://a.example/x200"]
 
 
+def pages(site: str, *numbers: int) -> list[str]:
+    return [f"https://{site}.example/x{number}00" for number in numbers]
+
+
+def test_a_site_that_was_forgotten_on_the_way_is_recalled_again(store: Store) -> None:
+    crawl(store, *pages("a", 1, 2))
+    knowledge = SiteKnowledge(sites=1)
+    memory = SiteMemory(store, knowledge)
+    for url in (*pages("a", 3), *pages("b", 1)):
+        memory.recall(url)
+        knowledge.learn(url, [url, NOTICE])
+    memory.recall(pages("a", 4)[0])
+    assert knowledge.repeated(pages("a", 4)[0], BODY) == {NOTICE}
+
+
+def test_what_was_forgotten_on_the_way_stays_in_the_store(store: Store) -> None:
+    crawl(store, *pages("a", 1, 2, 3, 4, 5))
+    knowledge = SiteKnowledge(sites=1)
+    memory = SiteMemory(store, knowledge)
+    memory.recall(pages("a", 6)[0])
+    for url in (*pages("b", 1), *pages("a", 6, 2)):  # forgotten between the recall and the lesson
+        knowledge.learn(url, [url, NOTICE])
+    memory.keep(NOW)
+    assert list(store.site_lines("a.example")) == pages("a", 1, 3, 4, 5, 6, 2)
+
+
+def test_the_pages_kept_of_a_site_are_the_last_ones(store: Store) -> None:
+    crawl(store, *pages("a", *range(1, 9)))
+    knowledge = SiteKnowledge(sites=1)
+    memory = SiteMemory(store, knowledge)
+    memory.recall(pages("a", 9)[0])
+    for url in (*pages("b", 1), *pages("a", 9, 10)):
+        knowledge.learn(url, [url, NOTICE])
+    memory.keep(NOW)
+    assert list(store.site_lines("a.example")) == pages("a", *range(3, 11))
+
+
 def test_what_is_broken_is_learnt_anew(store: Store) -> None:
     store.save_site_lines({"a.example": {"https://a.example/x100": b"123"}}, now=NOW, most=9)
     crawl(store, "https://a.example/x200")
