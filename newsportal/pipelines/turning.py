@@ -155,21 +155,33 @@ class Turner:
 
         Never raises for a page that cannot be had; raises :class:`Interrupted`.
         """
-        turning, began = Turning(first, identity), monotonic()
+        turning, claims = Turning(first, identity), set[str]()
+        try:
+            await self._turn(turning, article, met, claims)
+        except Interrupted:
+            self._ledger.known.release(claims)
+            raise
+        for reason in turning.ends:
+            self._note(article, reason)
+        found = turning.result()
+        self._ledger.known.release(claims.difference(map(identity, found.pages)))  # nobody stores these with the article
+        return found
+
+    async def _turn(self, turning: Turning, article: Article, met: Read, claims: set[str]) -> None:
+        """Ask for page after page; ``claims`` gets the names that were taken for them. Raises :class:`Interrupted`."""
+        began = monotonic()
         while (url := turning.wanted()) is not None:
             if monotonic() - began > MAX_SECONDS:
                 turning.end("too-slow")
                 break
-            self._ledger.known.claim(identity(url))  # a list page may name it as well
+            if self._ledger.known.claim(identity(url)):  # a list page may name it as well
+                claims.add(identity(url))
             try:
                 turning.take(met if identity(url) == identity(met.url) else await self._turned(article, url, turning))
             except Interrupted:
                 raise
             except Exception as error:  # noqa: BLE001  see _lost
                 turning.lose(_lost(url, error))
-        for reason in turning.ends:
-            self._note(article, reason)
-        return turning.result()
 
     async def _turned(self, article: Article, url: str, turning: Turning) -> Read:
         """The page at ``url``. Raises :class:`Missing`, and ``NotApplicable`` for a page without text, or a redirect to somewhere else."""

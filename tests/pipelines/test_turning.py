@@ -233,6 +233,24 @@ def test_all_pages_are_known_once_the_article_is_stored(ledger: Ledger) -> None:
     assert len(list(ledger.store.all_articles())) == 1
 
 
+def test_pages_that_were_not_joined_are_free_for_a_list_to_name(ledger: Ledger) -> None:
+    ledger.known.claim(identity(url(1)))
+    read(ledger, web(4, {3: Missing("http-404")}))
+    assert [ledger.known.claim(identity(url(number))) for number in (1, 2, 3)] == [False, False, True]
+
+
+def test_what_a_list_named_before_stays_its_own(ledger: Ledger) -> None:
+    ledger.known.claim(identity(url(3)))
+    read(ledger, web(4, {3: Missing("http-404")}))
+    assert not ledger.known.claim(identity(url(3)))
+
+
+def test_a_crawl_that_ends_gives_the_further_pages_back(ledger: Ledger) -> None:
+    with pytest.raises(Left):
+        read(ledger, web(3, {3: Interrupted()}))
+    assert ledger.known.claim(identity(url(2)))
+
+
 def test_a_sources_rule_reads_the_further_pages_too(ledger: Ledger) -> None:
     served = web(3)
     for number in (1, 2, 3):
