@@ -15,7 +15,7 @@ import typer
 from newsportal import dom
 from newsportal.commands import jsonl, templates, turned
 from newsportal.commands.pages import WEB, SavedPage, addresses, saved_pages, web_address
-from newsportal.errors import LibraryError, NewsportalError
+from newsportal.errors import EgressDenied, LibraryError, NewsportalError
 from newsportal.extractors import EXTRACTORS, Extract, Keeper, Learner, extractor
 from newsportal.extractors.site import site_of
 from newsportal.items import Extraction, Link, Page
@@ -73,7 +73,7 @@ def _restore(run: Keeper, library: Path) -> None:
 
 
 def answers(source: str, url: str | None, algorithm: str, run: Extract, keeping: bool = False) -> Iterator[dict[str, Any]]:
-    """An answer line for each page, as a plain dict. Raises ``EgressDenied`` and ``FetchFailed`` for an address, ``FileNotFoundError``.
+    """An answer line for each page, as a plain dict. Raises ``NewsportalError`` for an address, ``FileNotFoundError``.
 
     An algorithm that learns sees the pages of a folder's sites before it answers. ``keeping``: what it knows is kept for the next time,
     so that a page alone teaches as well, when it is read.
@@ -82,7 +82,7 @@ def answers(source: str, url: str | None, algorithm: str, run: Extract, keeping:
     if keeping and isinstance(run, Learner) and (url is not None or not Path(source).is_dir()):
         run = partial(_and_learn, run)
     if source.startswith(WEB):
-        page = _fetched(source)
+        page = _asked(source)
         yield {"id": source, **_answer(page, None, algorithm, partial(turned.joined, run, _fetched))}
         return
     if isinstance(run, Learner) and url is None and Path(source).is_dir():
@@ -115,6 +115,14 @@ def learn(folder: str, run: Learner, now: datetime, least: int = 2) -> None:
 def _page(saved: SavedPage, url: str | None, now: datetime) -> tuple[Page, Link | None]:
     address = url or saved.url or NOWHERE
     return Page(address, saved.body, now), Link(address, "command", summary=saved.summary) if saved.summary else None
+
+
+def _asked(url: str) -> Page:
+    """Raises ``FetchFailed``, and ``NewsportalError`` with the remedy for one that may not be asked: ``sources.yaml`` is not read."""
+    try:
+        return _fetched(url)
+    except EgressDenied as error:
+        raise NewsportalError(f"not fetched: {error}; {turned.PUBLIC_ONLY}") from error
 
 
 def _fetched(url: str) -> Page:

@@ -19,6 +19,11 @@ def test_a_refused_address_is_told_with_what_may_be_done(tmp_path: Path) -> None
     done = newsportal(tmp_path, "extract", "http://127.0.0.1/")
     assert done.returncode == 1
     assert b"loopback" in done.stderr
+    assert b"save the page" in done.stderr
+    assert b"allow_private" not in done.stderr, "extract reads no sources.yaml"
+    (tmp_path / "sources.yaml").write_text('feeds: [{name: 甲, url: "https://a.example/rss"}]\n', "utf-8")
+    done = newsportal(tmp_path, "source", "add", "http://127.0.0.1/")
+    assert b"loopback" in done.stderr
     assert b"politeness.allow_private" in done.stderr
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from newsportal.commands import turned
-from newsportal.errors import FetchFailed, NotApplicable
+from newsportal.errors import EgressDenied, FetchFailed, NotApplicable
 from newsportal.extractors import extractor
 from newsportal.extractors.turning import MAX_PAGES
 from newsportal.items import Page
@@ -85,3 +85,70 @@ def test_a_status_that_is_no_page_ends_it() -> None:
         return Page(url, page(2, 3).body, datetime.now(UTC), status=500)
 
     assert numbers(turned.joined(extractor("best"), fetch, page(1, 3), None).text) == ["1"]
+
+
+def failing(error: Exception) -> Callable[[str], Page]:
+    """Pages of which the third cannot be had."""
+
+    def fetch(url: str) -> Page:
+        if url == address(3):
+            raise error
+        return page(2, 4)
+
+    return fetch
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (FetchFailed(address(3), "timeout"), "timeout; try again later"),
+        (EgressDenied(address(3), "loopback"), f"egress-denied; {turned.PUBLIC_ONLY}"),
+        (NotApplicable("soft-404", "a\nb"), "soft-404"),
+        (ValueError("a page that breaks the reader"), "error: ValueError"),
+    ],
+)
+def test_lost_pages_are_told_in_a_line(error: Exception, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    found = turned.joined(extractor("best"), failing(error), page(1, 4), None)
+    assert numbers(found.text) == ["1", "2"]
+    assert capsys.readouterr() == ("", f"{address(1)}: no pages from {address(3)} on: {said}\n")
+
+
+def test_pages_beyond_the_most_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    asked: list[str] = []
+
+    def fetch(url: str) -> Page:
+        asked.append(url)
+        return page(len(asked) + 1, 99)
+
+    turned.joined(extractor("best"), fetch, page(1, 99), None)
+    assert f"pages after {address(MAX_PAGES)} are left out: too-many; " in capsys.readouterr().err
+
+
+def test_ends_that_lose_nothing_are_not_told(capsys: pytest.CaptureFixture[str]) -> None:
+    def fetch(url: str) -> Page:
+        return page(2, 3) if url == address(2) else Page("https://a.example/", b"<title>front</title>", datetime.now(UTC))
+
+    assert numbers(turned.joined(extractor("best"), fetch, page(1, 3), None).text) == ["1", "2"]
+    turned.joined(extractor("best"), from_web(4), page(1, 4), None)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_later_page_is_read_from_the_first_on() -> None:
+    asked: list[str] = []
+
+    def fetch(url: str) -> Page:
+        asked.append(url)
+        return page(1 if url == address(1) else 2, 3)
+
+    found = turned.joined(extractor("best"), fetch, page(3, 3), None)
+    assert numbers(found.text) == ["1", "2", "3"]
+    assert (found.canonical, found.pages) == (address(1), tuple(map(address, (1, 2, 3))))
+    assert asked == [address(1), address(2)], "the page in hand is not asked for again"
+
+
+def test_a_later_page_whose_first_is_lost_stands_for_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    def fetch(url: str) -> Page:
+        return Page(url, b"", datetime.now(UTC), status=404)
+
+    assert numbers(turned.joined(extractor("best"), fetch, page(3, 3), None).text) == ["3"]
+    assert capsys.readouterr().err == f"{address(3)}: without its first page, {address(1)}: http-404\n"
