@@ -53,7 +53,14 @@ def _rows(path: Path) -> list[dict[str, Any]]:
 
 def _documents(folder: Path, time: str) -> list[Document]:
     rows = sorted(_rows(folder / "docs.jsonl.gz"), key=lambda row: str(row[time]))
-    return [Document(row["id"], "", row["title"], row["body"], datetime.fromisoformat(row[time]).replace(tzinfo=UTC)) for row in rows]
+    return [Document(row["id"], "", row["title"], row["body"], _time(row[time])) for row in rows]
+
+
+def _time(text: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text).replace(tzinfo=UTC)
+    except ValueError:  # some real pages say 8:43 for 08:43
+        return None
 
 
 def _answers(found: Finder, documents: list[Document]) -> list[tuple[str, str | None]]:
