@@ -96,7 +96,7 @@ def answers(source: str, url: str | None, algorithm: str, run: Extract, keeping:
 
 def _and_learn(run: Learner, document: dom.Document, link: Link | None, fetched: datetime) -> Extraction:
     found = run(document, link, fetched)
-    run.learn(document, link, fetched)
+    run.learn(document, link, fetched, found)
     return found
 
 

@@ -35,8 +35,8 @@ EXTRACTORS: Final[dict[str, str]] = {
 class Learner(Protocol):
     """An extractor that knows a site better the more of its pages it has seen. Its methods may be called from several threads."""
 
-    def learn(self, document: Document, link: Link | None, fetched: datetime) -> None:
-        """Take the page in without an answer. Never raises for a bad page."""
+    def learn(self, document: Document, link: Link | None, fetched: datetime, found: Extraction | None = None) -> None:
+        """Take the page in without an answer; ``found`` is the article on it, where it has been read. Never raises for a bad page."""
         ...
 
     def __call__(self, document: Document, link: Link | None, fetched: datetime) -> Extraction: ...

@@ -214,7 +214,7 @@ class SummaryAnchor:
             algorithm="summary_anchor",
         )
 
-    def learn(self, document: dom.Document, link: Link | None, fetched: datetime) -> None:
+    def learn(self, document: dom.Document, link: Link | None, fetched: datetime, found: Extraction | None = None) -> None:
         """Remember the block that holds the page's summary, if there is one."""
         anchor, site = anchor_of(link.summary if link else None), site_of(document.url)
         if anchor and site:

@@ -55,7 +55,7 @@ class UrlTree:
             algorithm="url_tree",
         )
 
-    def learn(self, document: dom.Document, link: Link | None, fetched: datetime) -> None:
+    def learn(self, document: dom.Document, link: Link | None, fetched: datetime, found: Extraction | None = None) -> None:
         """Put the page into the tree."""
         try:
             address, page = _read(document)

@@ -20,8 +20,10 @@ class Recorder:
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, str, str | None]] = []
+        self.found: list[Extraction | None] = []
 
-    def learn(self, document: Document, link: Link | None, fetched: datetime) -> None:
+    def learn(self, document: Document, link: Link | None, fetched: datetime, found: Extraction | None = None) -> None:
+        self.found.append(found)
         assert fetched.tzinfo is not None
         self.calls.append(("learn", document.url, link.summary if link else None))
         if document.url.endswith("/2"):
@@ -99,6 +101,7 @@ def test_what_is_kept_for_the_next_run_may_come_from_a_page_alone(folder: Path) 
     run = Recorder()
     list(extract.answers(str(folder / "a.html"), "https://gangwan.example/1", "recorder", run, keeping=True))
     assert [kind for kind, *_ in run.calls] == ["ask", "learn"]
+    assert [found and found.text for found in run.found] == ["正文"], "it learns the article, not the page alone"
 
 
 PROMOTION = "更多港湾新闻，欢迎关注“港湾发布”公众号，每天早上七点，我们准时把城里的大小事情送到您的手边。"
@@ -122,6 +125,15 @@ def test_best_keeps_what_it_knows_of_sites(tmp_path: Path, capsys: pytest.Captur
     assert PROMOTION in texts[0]
     assert PROMOTION not in texts[1]
     assert texts[1].count("东站") == 6
+
+
+def test_another_part_of_the_same_column_is_no_witness(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("a", "b"):
+        save(tmp_path / f"{name}.html", "码头" if name == "a" else "东站")
+        html = (tmp_path / f"{name}.html").read_text("utf-8").replace("码头修好了", "城里的事").replace("东站修好了", "城里的事")
+        (tmp_path / f"{name}.html").write_text(html, "utf-8")
+        extract.extract(str(tmp_path / f"{name}.html"), f"https://gangwan.example/news/{name}00", library=tmp_path / "sites.json")
+        assert PROMOTION in json.loads(capsys.readouterr().out)["text"]
 
 
 def test_what_another_algorithm_kept_is_refused(tmp_path: Path) -> None:
