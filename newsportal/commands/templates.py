@@ -15,12 +15,9 @@ from rich.text import Text
 
 from newsportal.errors import LibraryError
 from newsportal.extractors.template import Template
-from newsportal.extractors.template_file import plain, read_library, write_library
+from newsportal.extractors.template_file import MAX_BYTES, plain, read_library, write_library
 from newsportal.extractors.url_library import Directory, Library
 from newsportal.text import clean
-
-MAX_BYTES = 256 * 1024 * 1024
-"""A library of a thousand sites has a few megabytes."""
 
 READABLE = 0o644
 """A new file's mode: what a temporary file has is for its owner alone."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from array import array
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from newsportal.errors import LibraryError
@@ -14,21 +15,48 @@ from newsportal.extractors.url_library import MAX_DEPTH, MAX_DIRECTORIES, MAX_SI
 VERSION: Final = 1
 FORMAT: Final = "newsportal-templates"
 
-
-def write_library(library: Library) -> str:
-    """The library as JSON, the site used last at the end."""
-    sites = [{"site": site, **_branch(branch)} for site, branch in library.sites.items()]
-    return json.dumps({"format": FORMAT, "version": VERSION, "sites": sites}, ensure_ascii=False, separators=(",", ":"))
+MAX_BYTES: Final = 256 * 1024 * 1024
+"""Of a library's text, written and read. One of a thousand usual sites has a few megabytes, the largest that memory may hold thousands."""
 
 
-def _branch(branch: Branch) -> dict[str, Any]:
-    return {
-        "templates": [plain(directory, template) for directory, here in branch.templates.items() for template in here],
-        "waiting": [
-            {"directory": directory, "leaf": leaf, "structure": layout.structure, "texts": [list(block) for block in layout.texts]}
-            for (directory, leaf), layout in branch.waiting.items()
-        ],
-    }
+def write_library(library: Library, most: int = MAX_BYTES) -> str:
+    """The library as JSON, the site used last at the end.
+
+    What ``most`` bytes do not hold is left out: first pages that wait, of the site used longest ago before others, then such sites.
+    """
+    top, end = f'{{"format":{_json(FORMAT)},"version":{VERSION},"sites":[', "]}"
+    left = most - len(top) - len(end)
+    heads: dict[str, str] = {}
+    for site, branch in reversed(library.sites.items()):
+        templates = [plain(directory, template) for directory, here in branch.templates.items() for template in here]
+        head = f'{{"site":{_json(site)},"templates":{_json(templates)},"waiting":['
+        if (size := _size(head) + len("]},")) > left:
+            break
+        heads[site], left = head, left - size
+    waiting: dict[str, list[str]] = {site: [] for site in heads}
+    for site, row in _waiting(library, heads):
+        if (size := _size(row) + len(",")) > left:
+            break
+        waiting[site].append(row)
+        left -= size
+    sites = [f"{head}{','.join(reversed(waiting[site]))}]}}" for site, head in reversed(heads.items())]
+    return f"{top}{','.join(sites)}{end}"
+
+
+def _waiting(library: Library, sites: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The pages that wait as JSON, the last of each site first."""
+    for site in sites:
+        for (directory, leaf), layout in reversed(library.sites[site].waiting.items()):
+            texts = [list(block) for block in layout.texts]
+            yield site, _json({"directory": directory, "leaf": leaf, "structure": layout.structure, "texts": texts})
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
 
 
 def plain(directory: Directory, template: Template) -> dict[str, Any]:

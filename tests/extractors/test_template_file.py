@@ -1,0 +1,65 @@
+"""A library that is written can be read again, however much was learnt: what is too much is left out, the pages that wait first."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from newsportal import dom
+from newsportal.extractors.template_file import FORMAT, VERSION, read_library, write_library
+from newsportal.extractors.url_library import Library
+from newsportal.extractors.url_tree import UrlTree
+
+NOW = datetime(2024, 3, 6, tzinfo=UTC)
+LINE = "{}的事情今天有了新的进展，记者从现场发回了报道，当地的居民都在街头谈论它，孩子们也很高兴，大家都在等待明天的结果公布。"
+
+
+@pytest.fixture(scope="module")
+def library() -> Library:
+    """Three sites: of each a template, and two pages that wait, one of them in Chinese."""
+    run = UrlTree()
+    for site in ("old", "mid", "new"):
+        for path, tag in (("news/a", "div"), ("news/b", "div"), ("w/1", "section"), ("等/2", "table><tr><td")):
+            html = f"<title>{path}</title><body><h1>{path}</h1><{tag}><p>{LINE.format(path)}</p>"
+            run.learn(dom.from_text(html, f"https://{site}.example/{path}"), None, NOW)
+    return run.library
+
+
+def held(text: str) -> list[tuple[str, int, int]]:
+    return [(site, len(branch.templates), len(branch.waiting)) for site, branch in read_library(text).sites.items()]
+
+
+def size(text: str) -> int:
+    return len(text.encode("utf-8"))
+
+
+def test_the_file_is_plain_json_with_all_that_is_known(library: Library) -> None:
+    text = write_library(library)
+    assert held(text) == [("old.example", 1, 2), ("mid.example", 1, 2), ("new.example", 1, 2)]
+    found = json.loads(text)
+    assert (found["format"], found["version"]) == (FORMAT, VERSION)
+    assert text == json.dumps(found, ensure_ascii=False, separators=(",", ":"))
+    assert [leaf for _, leaf in read_library(text).sites["new.example"].waiting] == ["1", "2"]
+
+
+def test_what_is_too_much_is_left_out_and_the_pages_that_wait_first(library: Library) -> None:
+    whole = size(write_library(library))
+    steps = []
+    for most in range(whole + 12, 60, -3):
+        text = write_library(library, most)
+        assert size(text) <= most
+        if not steps or steps[-1] != held(text):
+            steps.append(held(text))
+    waiting = [sum(row[2] for row in step) for step in steps]
+    templates = [sum(row[1] for row in step) for step in steps]
+    assert waiting == [6, 5, 4, 3, 2, 1, 0, 0, 0, 0]
+    assert templates == [3, 3, 3, 3, 3, 3, 3, 2, 1, 0]
+    assert steps[2] == [("old.example", 1, 0), ("mid.example", 1, 2), ("new.example", 1, 2)]
+    assert steps[-2] == [("new.example", 1, 0)]
+
+
+def test_of_pages_that_wait_the_last_one_stays(library: Library) -> None:
+    text = write_library(library, size(write_library(library)) - 10)
+    assert [leaf for _, leaf in read_library(text).sites["old.example"].waiting] == ["2"]
