@@ -31,6 +31,7 @@ def write_library(library: Library, most: int = MAX_BYTES) -> str:
         templates = [plain(directory, template) for directory, here in branch.templates.items() for template in here]
         head = f'{{"site":{_json(site)},"templates":{_json(templates)},"waiting":['
         if (size := _size(head) + len("]},")) > left:
+            left = 0
             break
         heads[site], left = head, left - size
     waiting: dict[str, list[str]] = {site: [] for site in heads}
