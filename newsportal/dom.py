@@ -130,7 +130,9 @@ def parse_html(html: str) -> Element:
     marks = np.flatnonzero((codes == LESS) | (codes == MORE))
     opens = codes[marks] == LESS
     deep = _may_be_deep(codes, marks[opens])
+    hidden = _may_hide_attributes(data, marks)
     data = _with_fewer_attributes(data, marks, opens)
+    data = _without_hidden_attributes(data) if hidden else data
     if deep:
         text = data.decode("utf-8", "replace")
         data = _flattened(text).encode("utf-8", "replace") if _depth_bound(text) > MAX_DEPTH else data
@@ -149,6 +151,39 @@ Places = NDArray[np.intp]
 
 _PLAIN = etree.ElementDefaultClassLookup(element=Element)
 _ATTRIBUTE = re.compile(rb"""[^\s"'=/>]+(?:\s*=\s*(?:"[^"]*(?:"|$)|'[^']*(?:'|$)|[^\s"'>]+))?|["']""")
+
+
+WORDY = 5_000
+"""What may part attributes in a long stretch without marks, from which it is looked whether it is a tag whose quotes hide marks: so many
+attributes take a tenth of a second."""
+
+_WHOLE_TAG = re.compile(
+    rb"""(?P<raw><(?:script|style)\b.*?</(?:script|style))|<[a-zA-Z](?:[^=>]++|=\s*+(?:"[^"]*+"|'[^']*+')?)*+>?""",
+    re.DOTALL | re.IGNORECASE,
+)
+"""A quote opens a value only behind an equals sign, as in HTML; anywhere else it is a slip."""
+
+BLANKS = (b" ", b"\n", b"\t", b"\r", b"\f", b"/")
+
+
+def _may_hide_attributes(data: bytes, marks: Places) -> bool:
+    """Whether a long stretch of many words stands between two marks: a tag with a mark in quotes (``<a b="<" x0 x1 …>``), or just text."""
+    ends = np.append(marks[1:], len(data))
+    long = np.flatnonzero(ends[: len(marks)] - marks > LONG_TAG)
+    stretches = ((int(marks[number]), int(ends[number])) for number in long)
+    return any(sum(data.count(blank, *stretch) for blank in BLANKS) > WORDY for stretch in stretches)
+
+
+def _without_hidden_attributes(data: bytes) -> bytes:
+    """As :func:`_with_fewer_attributes`, and quotes are understood."""
+    return _WHOLE_TAG.sub(_fewer, data)
+
+
+def _fewer(tag: re.Match[bytes]) -> bytes:
+    if tag["raw"] is not None or len(tag[0]) <= LONG_TAG:
+        return tag[0]
+    cuts = list(islice(_ATTRIBUTE.finditer(tag[0]), WORDY))
+    return tag[0] if len(cuts) < WORDY else tag[0][: cuts[MAX_ATTRIBUTES].start()] + b">"
 
 
 def _with_fewer_attributes(data: bytes, marks: Places, opens: NDArray[np.bool_]) -> bytes:

@@ -109,3 +109,19 @@ def test_a_page_is_decoded_by_its_bytes() -> None:
     )
     document = dom.document(page)
     assert (document.encoding, dom.text_of(document.css("p")[0])) == ("gb18030", "正文内容。")
+
+
+@pytest.mark.parametrize("tag", ['<a b="<" {}>x</a>', "<a b='>' {}>x</a>", '<a b="<<>" c=">" {}>x</a>', '<a b="<" {}'])
+def test_a_mark_in_quotes_hides_no_attributes(tag: str) -> None:
+    html = tag.format(" ".join(f"x{number}" for number in range(60_000)))
+    before = time.thread_time()
+    root = dom.parse_html(f"<p>Anfang</p>{html}<p>Ende</p>")
+    assert time.thread_time() - before < 2, "libxml2 needs time quadratic in the number of a tag's attributes"
+    assert max(len(node.attrib) for node in root.iter()) <= dom.MAX_ATTRIBUTES + 1
+    assert dom.text_of(root).startswith("Anfang")
+
+
+def test_a_long_text_without_marks_stays_whole() -> None:
+    words = " ".join(f"x{number}" for number in range(10_000))
+    script = f"<script>var a = '<b c=\"'; {words}</script>"
+    assert dom.text_of(dom.parse_html(f"<p>{words}</p>{script}<p>Ende</p>")) == f"{words} Ende"

@@ -44,7 +44,8 @@ LIST_LINKED: Final = 0.1
 COPY_CHARS: Final = 600
 COPIED_CHARS: Final = 40
 COPIED: Final = 0.5
-"""A block from so many characters is a copy if other blocks of the text, each from so many characters, make up this share of it: one page of 606 has such.
+"""A block from so many characters is a copy if other blocks of the text, each from so many characters, make up this share of it: one page
+of 606 has such.
 Its two copies alone cost scrapinghub 1.6 points of F1."""
 
 COPY_LOOKED: Final = 200_000
