@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newsportal import dom
+from newsportal import dom, markup
 from newsportal.items import Page
 
 END = "<p>页面的最后一段。</p>"
@@ -42,7 +42,7 @@ def test_the_tree_is_never_deeper_than_told() -> None:
     node, depth = dom.parse_html("<div>" * 5_000 + "深"), 0
     while len(node):
         node, depth = node[0], depth + 1
-    assert dom.MAX_DEPTH - 5 <= depth <= dom.MAX_DEPTH + 5
+    assert markup.MAX_DEPTH - 5 <= depth <= markup.MAX_DEPTH + 5
 
 
 def test_a_text_of_fifty_million_characters_is_cut() -> None:
@@ -117,7 +117,7 @@ def test_a_mark_in_quotes_hides_no_attributes(tag: str) -> None:
     before = time.thread_time()
     root = dom.parse_html(f"<p>Anfang</p>{html}<p>Ende</p>")
     assert time.thread_time() - before < 2, "libxml2 needs time quadratic in the number of a tag's attributes"
-    assert max(len(node.attrib) for node in root.iter()) <= dom.MAX_ATTRIBUTES + 1
+    assert max(len(node.attrib) for node in root.iter()) <= markup.MAX_ATTRIBUTES + 1
     assert dom.text_of(root).startswith("Anfang")
 
 

@@ -1,0 +1,146 @@
+"""Markup made harmless before it is parsed: what would cost libxml2 quadratic time, or its callers their stack, is taken out.
+
+Everything here works on text and bytes, in linear time; pages as people write them pass unchanged.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+BREAKING = frozenset(
+    "address article aside blockquote br caption center dd details div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 "
+    "header hr li main nav ol p pre section table td th tr ul".split()
+)
+"""Elements that end a line."""
+
+MAX_DEPTH = 1000
+"""Deeper markup is flattened before it is parsed: libxml2 stops reading at 2,048 levels, and a real page has below 100."""
+
+LONG_TAG = 4_000
+"""Characters after which a tag's attributes are counted."""
+
+MAX_ATTRIBUTES = 500
+"""More attributes of one tag are cut: libxml2 needs time quadratic in their number (a million: hours)."""
+
+LESS, MORE, SLASH = b"<>/"
+CAPITAL = 0x20  # the bit that capitals lack
+Places = NDArray[np.intp]
+
+
+def guarded(html: str) -> bytes:
+    """``html`` as UTF-8 that can be parsed in linear time, without NUL."""
+    data = html.encode("utf-8", "replace").replace(b"\x00", b"")
+    codes = np.frombuffer(data, dtype=np.uint8)
+    marks = np.flatnonzero((codes == LESS) | (codes == MORE))
+    opens = codes[marks] == LESS
+    deep = _may_be_deep(codes, marks[opens])
+    hidden = _may_hide_attributes(data, marks)
+    data = _with_fewer_attributes(data, marks, opens)
+    data = _without_hidden_attributes(data) if hidden else data
+    if deep:
+        text = data.decode("utf-8", "replace")
+        data = _flattened(text).encode("utf-8", "replace") if _depth_bound(text) > MAX_DEPTH else data
+    return data
+
+
+_ATTRIBUTE = re.compile(rb"""[^\s"'=/>]+(?:\s*=\s*(?:"[^"]*(?:"|$)|'[^']*(?:'|$)|[^\s"'>]+))?|["']""")
+
+
+WORDY = 5_000
+"""What may part attributes in a long stretch without marks, from which it is looked whether it is a tag whose quotes hide marks: so many
+attributes take a tenth of a second."""
+
+_WHOLE_TAG = re.compile(
+    rb"""(?P<raw><(?:script|style)\b.*?</(?:script|style))|<[a-zA-Z](?:[^=>]++|=\s*+(?:"[^"]*+"|'[^']*+')?)*+>?""",
+    re.DOTALL | re.IGNORECASE,
+)
+"""A quote opens a value only behind an equals sign, as in HTML; anywhere else it is a slip."""
+
+BLANKS = (b" ", b"\n", b"\t", b"\r", b"\f", b"/")
+
+
+def _may_hide_attributes(data: bytes, marks: Places) -> bool:
+    """Whether a long stretch of many words stands between two marks: a tag with a mark in quotes (``<a b="<" x0 x1 …>``), or just text."""
+    ends = np.append(marks[1:], len(data))
+    long = np.flatnonzero(ends[: len(marks)] - marks > LONG_TAG)
+    stretches = ((int(marks[number]), int(ends[number])) for number in long)
+    return any(sum(data.count(blank, *stretch) for blank in BLANKS) > WORDY for stretch in stretches)
+
+
+def _without_hidden_attributes(data: bytes) -> bytes:
+    """As :func:`_with_fewer_attributes`, and quotes are understood."""
+    return _WHOLE_TAG.sub(_fewer, data)
+
+
+def _fewer(tag: re.Match[bytes]) -> bytes:
+    if tag["raw"] is not None or len(tag[0]) <= LONG_TAG:
+        return tag[0]
+    cuts = list(islice(_ATTRIBUTE.finditer(tag[0]), WORDY))
+    return tag[0] if len(cuts) < WORDY else tag[0][: cuts[MAX_ATTRIBUTES].start()] + b">"
+
+
+def _with_fewer_attributes(data: bytes, marks: Places, opens: NDArray[np.bool_]) -> bytes:
+    """``data`` with at most ``MAX_ATTRIBUTES`` attributes in each long tag. ``marks``: the places of all ``<`` and ``>``, ``opens``:
+    which of them are ``<``."""
+    ends = np.append(marks[1:], len(data))
+    kept, start = [], 0
+    for number in np.flatnonzero(opens & (ends[: len(marks)] - marks > LONG_TAG)):
+        place, end = int(marks[number]), int(ends[number])
+        attributes = _ATTRIBUTE.finditer(data, place, end) if data[place + 1 : place + 2].isalpha() else iter(())
+        first_cut = next(islice(attributes, MAX_ATTRIBUTES + 1, None), None)
+        if first_cut is not None:
+            kept.append(data[start : first_cut.start()])
+            start = end
+    return b"".join((*kept, data[start:])) if kept else data
+
+
+_VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
+_RAW = frozenset(("script", "style", "textarea", "title"))
+_CLOSED_BY_NEXT = frozenset("p li dt dd tr td th option tbody thead tfoot colgroup".split())
+_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9:-]{0,40})[^<>]*>")
+
+
+def _may_be_deep(codes: NDArray[np.uint8], tags: Places) -> bool:
+    """A quick look that is sure of shallow pages: every ``<`` before a letter opens, every ``</`` closes. ``tags``: the places of ``<``."""
+    after = codes[np.minimum(tags + 1, len(codes) - 1)]
+    letter = after | CAPITAL
+    opened = (letter >= ord("a")) & (letter <= ord("z"))
+    depth = np.cumsum(opened.astype(np.int64) - (after == SLASH))
+    below = np.minimum(np.minimum.accumulate(depth), 0)
+    return bool((depth - below > MAX_DEPTH).any())
+
+
+def _depth_bound(text: str) -> int:
+    """How deep the tree can become, from the tags alone: those that end where their like begins are not counted."""
+    depth = deepest = 0
+    for match in _TAG.finditer(text):
+        name = match[2].lower()
+        if name in _VOID or name in _RAW or name in _CLOSED_BY_NEXT:
+            continue
+        depth = max(depth - 1, 0) if match[1] else depth + 1
+        deepest = max(deepest, depth)
+    return deepest
+
+
+def _flattened(text: str) -> str:
+    """The page without the tags beyond ``MAX_DEPTH``; those that break lines become ``<br>``."""
+    depth = 0
+
+    def kept(match: re.Match[str]) -> str:
+        nonlocal depth
+        name = match[2].lower()
+        if name in _VOID or name in _RAW:
+            return match[0]
+        if match[1]:
+            depth = max(depth - 1, 0)
+            return match[0] if depth < MAX_DEPTH else ""
+        depth += 1
+        if depth <= MAX_DEPTH:
+            return match[0]
+        return "<br>" if name in BREAKING else ""
+
+    return _TAG.sub(kept, text)
