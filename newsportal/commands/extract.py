@@ -14,7 +14,7 @@ import typer
 
 from newsportal import dom
 from newsportal.commands import jsonl, templates, turned
-from newsportal.commands.pages import WEB, SavedPage, addresses, saved_pages, web_address
+from newsportal.commands.pages import WEB, SavedPage, addresses, refuse_for_folder, saved_pages, web_address
 from newsportal.errors import EgressDenied, LibraryError, NewsportalError
 from newsportal.extractors import EXTRACTORS, Extract, Keeper, Learner, extractor
 from newsportal.extractors.site import site_of
@@ -32,7 +32,9 @@ def extract(
     source: Annotated[
         str, typer.Argument(metavar="FILE|URL|DIR|-", help="A saved page, an address, a folder of <id>.html(.gz), or standard input.")
     ],
-    url: Annotated[str | None, typer.Option("--url", "-u", callback=web_address, help="The address a saved page came from.")] = None,
+    url: Annotated[
+        str | None, typer.Option("--url", "-u", callback=web_address, help="The address a saved page came from; not for a folder.")
+    ] = None,
     algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"One of: {', '.join(EXTRACTORS)}.")] = "best",
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Where to write the JSON lines; standard output by default.")] = None,
     library: Annotated[
@@ -48,6 +50,7 @@ def extract(
         run = extractor(algorithm)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--algorithm") from error
+    refuse_for_folder(url, source)
     if source != "-" and not source.startswith(WEB) and not Path(source).exists():
         typer.echo(f"no such file or folder: {source}; an address begins with http:// or https://", err=True)
         raise typer.Exit(1)
@@ -79,13 +82,13 @@ def answers(source: str, url: str | None, algorithm: str, run: Extract, keeping:
     so that a page alone teaches as well, when it is read.
     """
     now = datetime.now(UTC)
-    if keeping and isinstance(run, Learner) and (url is not None or not Path(source).is_dir()):
+    if keeping and isinstance(run, Learner) and not Path(source).is_dir():
         run = partial(_and_learn, run)
     if source.startswith(WEB):
         page = _asked(source)
         yield {"id": source, **_answer(page, None, algorithm, partial(turned.joined, run, _fetched))}
         return
-    if isinstance(run, Learner) and url is None and Path(source).is_dir():
+    if isinstance(run, Learner) and Path(source).is_dir():
         learn(source, run, now, 1 if keeping else 2)
     for saved in _watched(saved_pages(source), "extracting"):
         if saved.error is not None:

@@ -10,10 +10,12 @@ from typing import Annotated, Any
 import typer
 
 from newsportal.commands import jsonl
-from newsportal.commands.pages import SavedPage, saved_pages, web_address
+from newsportal.commands.pages import SavedPage, refuse_for_folder, saved_pages, web_address
 from newsportal.dom import document
+from newsportal.errors import NotApplicable
 from newsportal.extractors.page_turns import NOWHERE
 from newsportal.extractors.pagination import find_pager
+from newsportal.extractors.refusal import refuse_bytes
 from newsportal.items import Page
 
 UNKNOWN = "about:blank"
@@ -29,7 +31,10 @@ def pager(
         str, typer.Argument(metavar="PATH", help="A saved page, a folder of <id>.html or <id>.html.gz, or - for standard input.")
     ],
     url: Annotated[
-        str | None, typer.Option("--url", "-u", callback=web_address, help="The page's address, where no <id>.json beside it says so.")
+        str | None,
+        typer.Option(
+            "--url", "-u", callback=web_address, help="The page's address, where no <id>.json beside it says so; not for a folder."
+        ),
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Where to write the JSON lines; standard output by default.")] = None,
 ) -> None:
@@ -37,6 +42,7 @@ def pager(
 
     A page that cannot be read gives a line with "error", and the run goes on.
     """
+    refuse_for_folder(url, path)
     jsonl.write(answers(path, url), out)
 
 
@@ -51,7 +57,11 @@ def _answer(page: SavedPage, url: str | None, now: datetime) -> dict[str, Any]:
     if page.error is not None:
         return {"pages": [], "error": page.error}
     try:
-        found = find_pager(document(Page(url=page.url or url or UNKNOWN, body=page.body, fetched=now)))
+        read = document(Page(url=page.url or url or UNKNOWN, body=page.body, fetched=now))
+        refuse_bytes(read)
+        found = find_pager(read)
         return {"pages": [address.removeprefix(NOWHERE) for address in found.pages if address != UNKNOWN]}
+    except NotApplicable as error:
+        return {"pages": [], "error": str(error)}
     except Exception as error:  # noqa: BLE001  one page that breaks the reader must not end the run; the line says so
         return {"pages": [], "error": f"{type(error).__name__}: {error}"}

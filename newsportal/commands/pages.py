@@ -82,6 +82,15 @@ def web_address(url: str | None) -> str | None:
     return url
 
 
+def refuse_for_folder(url: str | None, path: str | Path) -> None:
+    """One address is not that of all pages of a folder. Raises ``typer.BadParameter``."""
+    if url is not None and Path(path).is_dir():
+        raise typer.BadParameter(
+            f'{path} is a folder, whose pages have an address each: write it beside the page, in <id>.json, as {{"url": …}}',
+            param_hint="--url",
+        )
+
+
 def page_files(folder: str | Path) -> list[Path]:
     """The files of a folder that are pages, by name."""
     return _files(Path(folder))

@@ -100,12 +100,17 @@ def refuse_list(body: Body, title: str | None) -> None:
         raise NotApplicable("list-page", f"{headlines} headlines, and a text that is hardly one")
 
 
-def refuse(document: dom.Document, title: str | None, lines: list[str], block: dom.Element | None = None) -> None:
-    """Raise ``NotApplicable`` if the page is no article; ``lines`` is the text that was found, in ``block``
-    (``None``: not looked at, since the page declares itself an article)."""
+def refuse_bytes(document: dom.Document) -> None:
+    """Raise ``NotApplicable`` for what is no page: a PDF, a picture, a feed, an interface's reply, whatever it is called."""
     start = document.html[:500]
     if NOT_HTML.match(start) or len(BINARY.findall(start)) >= BINARY_CHARS:
         raise NotApplicable("not-html")
+
+
+def refuse(document: dom.Document, title: str | None, lines: list[str], block: dom.Element | None = None) -> None:
+    """Raise ``NotApplicable`` if the page is no article; ``lines`` is the text that was found, in ``block``
+    (``None``: not looked at, since the page declares itself an article)."""
+    refuse_bytes(document)
     length = sum(map(visible_length, lines))
     if length < SURE_CHARS:
         said = "\n".join([title or "", *lines])

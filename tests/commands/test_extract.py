@@ -84,6 +84,12 @@ def test_mistakes_of_the_user_are_told(app: typer.Typer, tmp_path: Path) -> None
     assert "http://" in url.output
 
 
+def test_one_address_is_not_that_of_a_folder(app: typer.Typer, folder: Path) -> None:
+    done = CliRunner().invoke(app, ["extract", str(folder), "--url", "https://b.example/2"], env={"COLUMNS": "200"})
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "<id>.json" in done.output
+
+
 def test_a_folder_without_pages_is_told(app: typer.Typer, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("none")
     empty = CliRunner().invoke(app, ["extract", str(tmp_path)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 import typer
 from typer.testing import CliRunner
 
@@ -44,3 +45,15 @@ def test_an_address_can_be_given_and_the_lines_written_to_a_file(tmp_path: Path)
     page.write_text(HTML, "utf-8")
     assert run(str(page), "--url", URL, "--out", str(out)) == (0, [])
     assert "830115_2.html" in out.read_text("utf-8")
+
+
+def test_one_address_is_not_that_of_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text(HTML, "utf-8")
+    assert run(str(tmp_path), "--url", URL) == (2, [])
+
+
+@pytest.mark.parametrize("body", [b"%PDF-1.7\n<a href=a_2.html>2</a>", b"\xff\xd8\xff\xe0" + bytes(range(20)) * 9])
+def test_what_is_no_page_gives_an_error(tmp_path: Path, body: bytes) -> None:
+    page = tmp_path / "a.html"
+    page.write_bytes(body)
+    assert run(str(page), "--url", URL) == (0, [{"id": "a", "pages": [], "error": "not-html"}])
