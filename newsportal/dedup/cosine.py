@@ -26,7 +26,7 @@ THRESHOLD = 0.3
 """Paper C, 2.2.3."""
 
 CAPACITY = 200_000
-"""Documents kept at most; the paper counts some 100,000 stories a month. About 700 MB."""
+"""Documents kept at most; the paper counts some 100,000 stories a month. About 430 MB."""
 
 LONGEST = 300
 """Characters of a title, and of a first sentence, that are read: a text without a full stop is no sentence."""

@@ -31,10 +31,10 @@ SPAN = timedelta(days=7)
 """Paper B, 1.4: 「取一周内对外发布的文档」."""
 
 RATIO = 0.5
-"""θ. The paper says 「超过一定比例」 and no number; chosen on made reposts (docs/algorithms/feature_string.md)."""
+"""θ. The paper says 「超过一定比例」 and no number: more than half (others are measured in docs/algorithms/feature_string.md)."""
 
 CAPACITY = 200_000
-"""Documents kept at most, in case a week brings more. About 400 MB."""
+"""Documents kept at most, in case a week brings more. About 280 MB of usual articles."""
 
 LONGEST = 4_000
 """Characters of a feature string that are kept, those of the first 1,000 marks: longer texts are told apart by then."""

@@ -17,7 +17,7 @@ from newsportal.dedup.window import Window
 from newsportal.text import WORD, segment
 
 CAPACITY = 200_000
-"""Titles kept at most; the paper names no bound (「已抓取到的新闻标题」). About 500 MB of full titles."""
+"""Titles kept at most; the paper names no bound (「已抓取到的新闻标题」). About 200 MB."""
 
 LONGEST = 300
 """Characters of a title that are read: no headline is longer, and a page without one may give all its text."""
