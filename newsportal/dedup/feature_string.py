@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from datetime import timedelta
+from heapq import nlargest
 
 from newsportal.dedup.document import NEW, Document, Verdict
 from newsportal.dedup.longest_run import Runs
@@ -36,6 +37,9 @@ RATIO = 0.5
 CAPACITY = 200_000
 """Documents kept at most, in case a week brings more. About 280 MB of usual articles."""
 
+COMPARED = 1_000
+"""Documents at most, the nearest, whose runs are counted for one: a week of one site's template takes no longer."""
+
 LONGEST = 4_000
 """Characters of a feature string that are kept, those of the first 1,000 marks: longer texts are told apart by then."""
 
@@ -44,12 +48,19 @@ class FeatureStrings:
     """Finds documents whose feature string has a long run in common with an earlier one's; the nearest in time is named."""
 
     def __init__(
-        self, *, ratio: float = RATIO, span: timedelta = SPAN, lengths_differ: int = LENGTHS_DIFFER, capacity: int = CAPACITY
+        self,
+        *,
+        ratio: float = RATIO,
+        span: timedelta = SPAN,
+        lengths_differ: int = LENGTHS_DIFFER,
+        capacity: int = CAPACITY,
+        compared: int = COMPARED,
     ) -> None:
         if not 0 < ratio < 1:
             raise ValueError(f"ratio must lie between 0 and 1, not {ratio}")
         self._ratio = ratio
         self._lengths_differ = lengths_differ
+        self._compared = compared
         self._window: Window[int] = Window(span, capacity)
         self._documents: dict[int, tuple[str, str, float]] = {}
         self._blocks: defaultdict[int, dict[int, None]] = defaultdict(dict)
@@ -72,7 +83,7 @@ class FeatureStrings:
         if not candidates:
             return NEW
         runs = Runs(features)
-        for number in sorted(candidates, reverse=True):
+        for number in nlargest(self._compared, candidates):
             earlier, its_id, then = self._documents[number]
             if its_id == document_id or not self._window.near(time, then):
                 continue

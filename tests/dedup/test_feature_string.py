@@ -83,6 +83,14 @@ def _repeats(one: str, other: str, ratio: float) -> bool:
     return abs(len(one) - len(other)) <= 3 and Runs(one).longest(other) > ratio * max(len(one), len(other))
 
 
+@pytest.mark.parametrize(("compared", "answer"), [(1, None), (2, "1")])
+def test_only_the_nearest_are_compared(compared: int, answer: str | None) -> None:
+    finder = FeatureStrings(compared=compared)
+    finder.judge(told(1, "一二，三四。五六，七八。"))
+    finder.judge(told(2, "一二，三四。九十，百千。"))  # shares a block with the others and has no run of half
+    assert finder.judge(told(3, "一二，三四。五六，七八")).duplicate_of == answer
+
+
 def test_memory_is_bounded() -> None:
     finder = FeatureStrings(capacity=5)
     for number in range(40):
