@@ -25,6 +25,13 @@ def test_a_url_is_known_for_24_hours() -> None:
     assert trie.judge(came(4, URL, 40)).duplicate_of == "3"
 
 
+def test_a_url_that_came_again_is_not_forgotten_with_its_first_time() -> None:
+    trie = UrlTrie()
+    for number, (url, hours) in enumerate([(URL, 0), (URL, 25), ("http://example.com/", 25.1)]):
+        assert trie.judge(came(number, url, hours)) == NEW
+    assert trie.judge(came(3, URL, 26)).duplicate_of == "1"
+
+
 def test_other_urls_are_not_known_be_they_longer_shorter_or_beside() -> None:
     trie = UrlTrie()
     trie.judge(came(1, URL))
