@@ -14,7 +14,22 @@ from typer.core import TyperGroup
 from newsportal import __version__
 from newsportal.errors import EgressDenied, NewsportalError
 
-COMMANDS = ("up", "crawl", "serve", "search", "source", "extract", "templates", "results", "links", "pager", "export", "evaluate", "doctor")
+COMMANDS = (
+    "up",
+    "crawl",
+    "serve",
+    "search",
+    "source",
+    "extract",
+    "templates",
+    "results",
+    "links",
+    "pager",
+    "dedup",
+    "export",
+    "evaluate",
+    "doctor",
+)
 """In the order of ``--help``: what an editor needs first."""
 
 REFUSED = "; only public http(s) addresses are, and those that politeness.allow_private in sources.yaml lists"

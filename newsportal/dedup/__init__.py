@@ -15,6 +15,7 @@ FINDERS: Final[dict[str, str]] = {
     "title_index": "title_index:TitleIndex",
     "feature_string": "feature_string:FeatureStrings",
     "cosine": "cosine:Cosine",
+    "judge": "judge:Judge",
 }
 """Name → module of this package and its class; loaded when it is asked for."""
 

@@ -1,10 +1,10 @@
-"""``newsportal evaluate``: how good algorithms, ours and others', are on pages with gold answers. One module a kind of page."""
+"""``newsportal evaluate``: how good algorithms, ours and others', are with gold answers. One module a kind of thing."""
 
 from __future__ import annotations
 
 import typer
 
-from newsportal.commands.evaluate import extraction
+from newsportal.commands.evaluate import dedup, extraction
 
 __all__ = ["register"]
 
@@ -14,6 +14,7 @@ def register(app: typer.Typer) -> None:
     group = typer.Typer(no_args_is_help=True, help="Scores for one's own gold data.")
     group.callback()(_evaluate)
     extraction.register(group)
+    dedup.register(group)
     app.add_typer(group, name="evaluate")
 
 

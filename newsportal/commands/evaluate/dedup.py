@@ -1,0 +1,150 @@
+"""``newsportal evaluate dedup``: how many reposts the finders find, and how many they make up."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from time import perf_counter
+from typing import Annotated, Any, Final
+
+import typer
+
+from newsportal.dedup import FINDERS, finder
+from newsportal.dedup.document import Document, Finder
+from newsportal.dedup.judge import Judge
+from newsportal.dedup.measure import Pair, Score, joined, per_document, per_pair
+
+TIMES: Final = ("published", "time", "date")
+"""Fields that may hold a document's time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """Documents in time order with ``clusters`` (document → cluster), or with ``pairs`` (label → pairs)."""
+
+    documents: tuple[Document, ...]
+    clusters: dict[str, object]
+    pairs: dict[str, set[Pair]]
+
+
+def register(group: typer.Typer) -> None:
+    """Add ``dedup`` to ``newsportal evaluate``."""
+    group.command("dedup")(dedup)
+
+
+def dedup(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A folder with docs.jsonl(.gz): id, title, body or text, time, cluster; or with pairs.")
+    ],
+    algorithm: Annotated[
+        list[str] | None, typer.Option("--algorithm", "-a", help="Which to score; several times for several; default: all.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON line a row.")] = False,
+) -> None:
+    """Precision, recall and F1 of the reposts found, and documents a second.
+
+    Where documents have a cluster, each document counts: right is to name an earlier one of its cluster, or none where there is none.
+    Where pairs.jsonl(.gz) lists {a, b, label}, pairs count: dup and subset are right, partial neither right nor wrong.
+    """
+    names = list(algorithm or FINDERS)
+    for name in names:
+        if name not in FINDERS:
+            raise typer.BadParameter(f"no algorithm is called {name!r}; there are: {', '.join(FINDERS)}", param_hint="--algorithm")
+    try:
+        gold = read(folder)
+    except (OSError, ValueError, KeyError) as error:
+        typer.echo(f"{folder}: no documents with gold to be read: {type(error).__name__}: {error}", err=True)
+        raise typer.Exit(1) from error
+    if not as_json:
+        typer.echo(f"{folder.name}, {len(gold.documents)} documents")
+        typer.echo(f"{'':16}{'F1':>7}{'prec.':>7}{'recall':>7}{'subsets':>9}{'docs/s':>9}")
+    for name in names:
+        _say({"set": folder.name, "algorithm": name, **row(gold, finder(name))}, as_json)
+
+
+def _say(found: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps(found, ensure_ascii=False))
+        return
+    shares = (f"{100 * found[key]:.1f}" if found[key] is not None else "–" for key in ("f1", "precision", "recall", "subsets"))
+    f1, precision, recall, subsets = shares
+    typer.echo(f"{found['algorithm']:16}{f1:>7}{precision:>7}{recall:>7}{subsets:>9}{found['per_second']:>9.0f}")
+
+
+def read(folder: Path) -> Gold:
+    """The gold of a folder. Raises ``OSError``, ``ValueError``, ``KeyError``."""
+    rows = sorted(_rows(folder, "docs"), key=lambda row: str(_time(row)))
+    documents = tuple(
+        Document(row["id"], row.get("url") or "", row["title"] or "", row.get("text") or row.get("body") or "", _moment(_time(row)))
+        for row in rows
+    )
+    if all("cluster" in row for row in rows):
+        return Gold(documents, {row["id"]: row["cluster"] for row in rows}, {})
+    pairs: dict[str, set[Pair]] = {"dup": set(), "subset": set(), "partial": set()}
+    for row in _rows(folder, "pairs"):
+        pairs[row["label"]].add(frozenset((row["a"], row["b"])))
+    return Gold(documents, {}, pairs)
+
+
+def row(gold: Gold, found: Finder) -> dict[str, Any]:
+    """A finder's figures, shares from 0 to 1; ``subsets`` is the share of subset pairs found, ``None`` where there are no pairs."""
+    start = perf_counter()
+    if gold.clusters:
+        answers = [(document.id, found.judge(document).duplicate_of) for document in _watched(gold.documents)]
+        score, subsets = per_document(answers, gold.clusters), None
+    else:
+        pairs = _pairs(gold.documents, found)
+        score = per_pair(pairs, gold.pairs["dup"] | gold.pairs["subset"], gold.pairs["partial"])
+        subsets = Score(len(pairs & gold.pairs["subset"]), 0, len(gold.pairs["subset"])).recall
+    took = perf_counter() - start
+    figures = {"f1": score.f1, "precision": score.precision, "recall": score.recall, "subsets": subsets}
+    return {name: None if value is None else round(value, 4) for name, value in figures.items()} | {
+        "documents": len(gold.documents),
+        "per_second": round(len(gold.documents) / max(took, 1e-9), 1),
+    }
+
+
+def _pairs(documents: Sequence[Document], found: Finder) -> set[Pair]:
+    """Pairs that a finder names: all its matches where it tells them, else those within the groups that its answers join."""
+    if isinstance(found, Judge):
+        return {
+            frozenset((document.id, match.duplicate_of))
+            for document in _watched(documents)
+            for match in found.matches(document)
+            if match.duplicate_of is not None
+        }
+    return joined((document.id, found.judge(document).duplicate_of) for document in _watched(documents))
+
+
+def _rows(folder: Path, name: str) -> Iterator[dict[str, Any]]:
+    plain, packed = folder / f"{name}.jsonl", folder / f"{name}.jsonl.gz"
+    with plain.open(encoding="utf-8") if plain.exists() else gzip.open(packed, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            if line.strip():
+                yield json.loads(line)
+
+
+def _time(row: dict[str, Any]) -> Any:
+    return next((row[name] for name in TIMES if row.get(name)), None)
+
+
+def _moment(time: Any) -> datetime | None:
+    with suppress(ValueError, TypeError):
+        moment = datetime.fromisoformat(time)
+        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return None
+
+
+def _watched(documents: Iterable[Document]) -> Iterable[Document]:
+    if not sys.stderr.isatty():
+        return documents
+    from rich.console import Console
+    from rich.progress import track
+
+    return track(list(documents), description="comparing", console=Console(stderr=True), transient=True)

@@ -1,0 +1,100 @@
+"""Which documents hold a fingerprint: an inverted index of eight bytes an entry that grows, and forgets from its old end.
+
+A log-structured merge index (O'Neil et al. 1996): the newest documents in a dict, the others in a few sorted arrays of
+``hash << 32 | document``, each at least ``RATIO`` times as long as the next newer one.
+"""
+
+from __future__ import annotations
+
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newsportal.dedup.fingerprints import Codes
+
+Entries: TypeAlias = NDArray[np.uint64]
+
+FRESH: Final = 16_384
+"""Entries in the dict before they become an array: some 200 documents, 2 MB."""
+
+RATIO: Final = 4
+
+LATEST: Final = 48
+"""Documents that are looked at of an array's entry, the latest: what more documents than this hold is told by them well enough."""
+
+HALF: Final = np.uint64(32)
+LOW: Final = np.uint64(0xFFFFFFFF)
+
+
+class Postings:
+    """Hash → the numbers of the documents that hold it. Numbers ascend."""
+
+    def __init__(self) -> None:
+        self._fresh: dict[int, list[int]] = {}
+        self._count = 0
+        self._arrays: list[Entries] = []
+
+    def add(self, number: int, runs: Codes) -> None:
+        for run in runs.tolist():
+            self._fresh.setdefault(run, []).append(number)
+        self._count += len(runs)
+        if self._count >= FRESH:
+            self._settle()
+
+    def find(self, runs: Codes) -> tuple[NDArray[np.intp], Codes]:
+        """Pairs of a place in ``runs`` (ascending hashes) and the number of a document that holds it, the latest documents alone."""
+        places, numbers = self._find_fresh(runs)
+        keys = runs.astype(np.uint64) << HALF
+        for array in self._arrays:
+            at, held = _find_in(array, keys)
+            if len(at):
+                places.append(at)
+                numbers.append(held)
+        if not places:
+            return np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.uint32)
+        return np.concatenate(places), np.concatenate(numbers)
+
+    def forget(self, first: int) -> None:
+        """Forget the documents whose number is below ``first``, in the arrays; the dict's are the newest and go with the next array."""
+        self._settle()
+        kept = [array[(array & LOW) >= np.uint64(first)] for array in self._arrays]
+        self._arrays = [array for array in kept if len(array)]
+
+    @property
+    def bytes(self) -> int:
+        """What the arrays hold."""
+        return sum(array.nbytes for array in self._arrays)
+
+    def _find_fresh(self, runs: Codes) -> tuple[list[NDArray[np.intp]], list[Codes]]:
+        fresh = self._fresh
+        found = [(at, number) for at, run in enumerate(runs.tolist()) if run in fresh for number in fresh[run][-LATEST:]]
+        if not found:
+            return [], []
+        at, numbers = zip(*found, strict=True)
+        return [np.array(at, dtype=np.intp)], [np.array(numbers, dtype=np.uint32)]
+
+    def _settle(self) -> None:
+        entries = [run << 32 | number for run, numbers in self._fresh.items() for number in numbers]
+        self._fresh, self._count = {}, 0
+        if not entries:
+            return
+        newest: Entries = np.sort(np.array(entries, dtype=np.uint64))
+        while self._arrays and len(self._arrays[-1]) < RATIO * len(newest):
+            newest = np.concatenate((self._arrays.pop(), newest))
+            newest.sort(kind="stable")
+        self._arrays.append(newest)
+
+
+def _find_in(array: Entries, keys: Entries) -> tuple[NDArray[np.intp], Codes]:
+    """The latest entries of ``array`` under each of ``keys``: places in ``keys``, and documents."""
+    start = np.searchsorted(array, keys)
+    there = array[np.minimum(start, len(array) - 1)] & ~LOW == keys
+    hits = np.flatnonzero(there & (start < len(array)))
+    if not len(hits):
+        return hits, np.zeros(0, dtype=np.uint32)
+    end = np.searchsorted(array, keys[hits] | LOW, side="right")
+    begin = np.maximum(start[hits], end - LATEST)
+    counts = end - begin
+    offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    return np.repeat(hits, counts), (array[np.repeat(begin, counts) + offsets] & LOW).astype(np.uint32)

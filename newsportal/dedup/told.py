@@ -1,0 +1,32 @@
+"""Whether what two documents share is what they tell: titles as evidence.
+
+Sites repeat lists of news, comments and legal notices under articles, and some "articles" are nothing else (a video's page). Two such
+documents share most of their text and are two stories: their titles have nothing in common, and what they share speaks of neither.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+ALIKE: Final = 0.3
+"""Share of the shorter title's pairs of letters that makes two titles alike."""
+
+SPOKEN: Final = 0.3
+"""Share of a title's pairs of letters that the text must hold to speak of it."""
+
+SHORTEST: Final = 4
+"""Letters of a title that says something."""
+
+
+def is_told(new: str, old: str, shared: str) -> bool:
+    """Whether the titles (letters alone) are alike, or ``shared`` speaks of one of them. Titles that say nothing refuse nothing."""
+    if min(len(new), len(old)) < SHORTEST:
+        return True
+    pairs, others = _pairs(new), _pairs(old)
+    if len(pairs & others) >= ALIKE * min(len(pairs), len(others)):
+        return True
+    return any(sum(pair in shared for pair in title) >= SPOKEN * len(title) for title in (pairs, others))
+
+
+def _pairs(title: str) -> set[str]:
+    return {title[place : place + 2] for place in range(len(title) - 1)}

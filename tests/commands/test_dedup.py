@@ -1,0 +1,115 @@
+"""``newsportal dedup`` answers every line of its input, and ``evaluate dedup`` counts right and wrong answers."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from newsportal.commands import dedup, evaluate
+
+TEXT = "青河市图书馆新馆昨天上午向读者开放。新馆建在老城北门外的旧粮仓里，一共三层，藏书四十万册，晚上开到九点。"
+OTHER = "沿海三县今年的海带丰收了。渔民们天不亮就出海，把一串串海带从绳子上割下来，运到码头边的晒场，外地客商早早来订了货。"
+
+
+def run(*arguments: str, given: bytes = b"") -> tuple[int, list[dict[str, Any]], str]:
+    app = typer.Typer()
+    app.callback()(lambda: None)
+    dedup.register(app)
+    evaluate.register(app)
+    result = CliRunner().invoke(app, list(arguments), input=given)
+    lines = [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")]
+    return result.exit_code, lines, result.output
+
+
+def row(name: str, text: str, hour: int, **more: object) -> dict[str, Any]:
+    title, published = text[:10], f"2024-03-01T{hour:02}:00:00+08:00"
+    return {"id": name, "url": f"http://example.com/{name}", "title": title, "text": text, "published": published, **more}
+
+
+ROWS = [row("1", TEXT, 8), row("2", OTHER, 9), row("3", "本报讯：" + TEXT, 10)]
+
+
+def jsonl(rows: list[dict[str, Any]]) -> bytes:
+    return b"".join(json.dumps(one, ensure_ascii=False).encode() + b"\n" for one in rows)
+
+
+@pytest.mark.parametrize("way", ["file", "standard input", "out"])
+def test_every_document_has_a_line(way: str, tmp_path: Path) -> None:
+    file, out = tmp_path / "docs.jsonl", tmp_path / "out.jsonl"
+    file.write_bytes(b"\xef\xbb\xbf" + jsonl(ROWS))
+    arguments = {"file": [str(file)], "standard input": ["-"], "out": [str(file), "--out", str(out)]}[way]
+    code, lines, _ = run("dedup", *arguments, given=file.read_bytes())
+    if way == "out":
+        assert lines == []
+        lines = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
+    assert code == 0
+    assert lines[:2] == [{"id": name, "duplicate_of": None, "reason": None, "score": 0.0} for name in "12"]
+    assert (lines[2]["duplicate_of"], lines[2]["relation"]) == ("1", "same")
+    assert 0.9 < lines[2]["score"] <= 1
+
+
+BAD = {
+    b"{": "line 1",
+    b"[1]": "no object",
+    b"\xff\xfe{}": "decode",
+    b'{"title": "x"}': "id must be",
+    b'{"id": 3}': "id must be",
+    b'{"id": "a", "text": 5}': "must be texts",
+    b'{"id": "a", "published": "yesterday"}': "isoformat",
+    b'{"id": "a", "published": 5}': "ISO 8601",
+    b"[" * 100_000: "line 1",
+}
+
+
+@pytest.mark.parametrize("line", BAD)
+def test_a_bad_line_has_an_error_and_the_run_goes_on(line: bytes) -> None:
+    code, lines, _ = run("dedup", "-", given=line + b"\n\n" + jsonl(ROWS))
+    assert code == 0
+    assert BAD[line] in lines[0]["error"]
+    assert [one["duplicate_of"] for one in lines] == [None, None, None, "1"]
+
+
+def test_a_document_needs_no_more_than_its_id() -> None:
+    code, lines, _ = run("dedup", "-", given=b'{"id": "a"}\n{"id": "b", "title": null, "published": "2024-03-01"}\n')
+    assert code == 0
+    assert [one["duplicate_of"] for one in lines] == [None, None]
+
+
+def test_a_missing_file_and_an_unknown_algorithm_are_told(tmp_path: Path) -> None:
+    assert run("dedup", str(tmp_path / "none.jsonl"))[0] == 1
+    code, _, output = run("dedup", "-", "--algorithm", "nonsense")
+    assert code == 2
+    assert "judge" in output
+
+
+def test_clusters_are_scored_by_document(tmp_path: Path) -> None:
+    rows = [row("1", TEXT, 8, cluster=1), row("2", OTHER, 9, cluster=2), row("3", TEXT, 10, cluster=1), row("4", OTHER[:9], 11, cluster=2)]
+    with gzip.open(tmp_path / "docs.jsonl.gz", "wb") as stream:
+        stream.write(jsonl(rows))
+    code, (line,), _ = run("evaluate", "dedup", str(tmp_path), "--algorithm", "judge", "--json")
+    assert code == 0
+    assert (line["precision"], line["recall"], line["documents"], line["subsets"]) == (1.0, 0.5, 4, None)
+
+
+def test_pairs_are_scored_without_the_partial_ones(tmp_path: Path) -> None:
+    rows = [row("1", TEXT, 8), row("2", OTHER, 9), row("3", TEXT, 10), row("4", TEXT + OTHER, 11)]
+    (tmp_path / "docs.jsonl").write_bytes(jsonl(rows))
+    pairs = [{"a": "3", "b": "1", "label": "dup"}, {"a": "1", "b": "4", "label": "subset"}, {"a": "4", "b": "3", "label": "partial"}]
+    (tmp_path / "pairs.jsonl").write_bytes(jsonl(pairs))
+    code, (line,), _ = run("evaluate", "dedup", str(tmp_path), "-a", "judge", "--json")
+    assert code == 0
+    assert (line["precision"], line["recall"], line["subsets"]) == (0.6667, 1.0, 1.0), "2 is in 4 too, which no pair says"
+    assert "judge" in run("evaluate", "dedup", str(tmp_path))[2]
+
+
+def test_a_folder_without_gold_is_told(tmp_path: Path) -> None:
+    code, _, output = run("evaluate", "dedup", str(tmp_path))
+    assert code == 1
+    assert "docs.jsonl" in output
+    assert run("evaluate", "dedup", str(tmp_path), "-a", "nonsense")[0] == 2
