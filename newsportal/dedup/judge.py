@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from newsportal.dedup.document import NEW, Document, Verdict
 from newsportal.dedup.fingerprints import ALL, KEPT, Codes, Fingerprint, fingerprint, limit_for
-from newsportal.dedup.near_duplicate import Overlap, overlap, verdict
+from newsportal.dedup.near_duplicate import overlap, verdict
 from newsportal.dedup.postings import Postings
 from newsportal.dedup.told import is_told
 from newsportal.dedup.window import Window
@@ -39,6 +39,10 @@ INDEXED: Final = 1024
 DENSE: Final = 48
 """Runs that are indexed of a shorter text anyway."""
 
+HOPEFUL: Final = 0.05
+"""Of the runs that a full copy would share in the index, the share below which a document is not compared closely: far below ``ENOUGH``,
+because few runs are a rough sample and common ones are not counted."""
+
 COMMON: Final = 5
 """Stories that hold a run before it is nobody's."""
 
@@ -54,8 +58,11 @@ FORGET_SHARE: Final = 8
 SURE: Final = 0.75
 """Containment from which titles are not asked …"""
 
+BRIEF: Final = 180
+"""… unless a text is so short (in runs) that it may be a site's notice alone …"""
+
 CROWD: Final = 6
-"""… unless the story has so many copies already: then it may be a site's furniture."""
+"""… or the story has so many copies already: then it may be a site's furniture."""
 
 TITLE_KEPT: Final = 40
 """Letters of a title that are kept."""
@@ -98,15 +105,24 @@ class Judge:
     def _compared(self, new: Fingerprint, title: str) -> Iterator[tuple[Verdict, int]]:
         places, numbers = self._held(new)
         common, rare = self._common(new, places, numbers)
-        shared = Counter(numbers[rare[places]].tolist())
-        for number, _ in shared.most_common(CLOSE):
-            old = self._kept[number]
-            answer = verdict(_overlap(new, old, common), old.id, bool(title) and title == old.title)
+        ordered = new.in_order()
+        for number, old in self._closest(new, Counter(numbers[rare[places]].tolist())):
+            runs = np.frombuffer(old.runs, dtype=np.uint32)
+            found = overlap(ordered, runs, common, min(new.limit, limit_for(old.length, KEPT)))
+            answer = verdict(found, old.id, bool(title) and title == old.title)
             if answer.duplicate_of is None:
                 continue
-            doubtful = answer.score < SURE or self._copies[old.story] >= CROWD
-            if not doubtful or is_told(title, old.title, new.covered(np.frombuffer(old.runs, dtype=np.uint32))):
+            doubtful = answer.score < SURE or min(new.length, old.length) < BRIEF or self._copies[old.story] >= CROWD
+            if not doubtful or is_told(title, old.title, new.covered(runs)):
                 yield answer, number
+
+    def _closest(self, new: Fingerprint, shared: Counter[int]) -> Iterator[tuple[int, Remembered]]:
+        """Those that share most of their indexed runs, if it is enough of what a repost would share."""
+        for number, count in shared.most_common(CLOSE):
+            old = self._kept[number]
+            sampled = min(new.limit, _index_limit(old.length)) / ALL
+            if count >= HOPEFUL * sampled * min(new.length, old.length):
+                yield number, old
 
     def _held(self, new: Fingerprint) -> tuple[NDArray[np.intp], Codes]:
         """Pairs of a run of ``new`` and an earlier document of the window that holds it."""
@@ -147,12 +163,9 @@ class Judge:
 
 def _indexed(new: Fingerprint) -> Codes:
     """The runs of ``new`` that go into the index."""
-    limit = ALL // SPARSE
-    if new.length < SPARSE * DENSE:
-        limit = min(ALL, ALL * DENSE // max(1, new.length))
-    return new.runs[: np.searchsorted(new.runs, limit)][:INDEXED] if limit < ALL else new.runs
+    limit = _index_limit(new.length)
+    return new.runs[: new.runs.searchsorted(limit)][:INDEXED] if limit < ALL else new.runs
 
 
-def _overlap(new: Fingerprint, old: Remembered, common: Codes) -> Overlap:
-    limit = min(new.limit, limit_for(old.length, KEPT))
-    return overlap(new.in_order(), np.frombuffer(old.runs, dtype=np.uint32), common, limit)
+def _index_limit(length: int) -> int:
+    return min(ALL, max(ALL // SPARSE, ALL * DENSE // max(1, length)))

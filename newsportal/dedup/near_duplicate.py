@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newsportal.dedup.document import NEW, Relation, Verdict
-from newsportal.dedup.fingerprints import Codes
+from newsportal.dedup.fingerprints import ALL, Codes
 
 ENOUGH: Final = 0.6
 """Containment from which a text is a repost."""
@@ -66,10 +66,12 @@ class Overlap:
 def overlap(new: Codes, old: Codes, common: Codes, limit: int) -> Overlap:
     """The overlap of two texts' runs below ``limit``, without those in ``common``. ``new`` and ``old`` stand in the order of the text,
     each run once; ``common`` ascends."""
-    new, old = (_without(runs[runs < limit], common) for runs in (new, old))
+    if limit < ALL:
+        new, old = new[new < limit], old[old < limit]
+    new, old = _without(new, common), _without(old, common)
     shorter, longer = (new, old) if len(new) <= len(old) else (old, new)
     kept = _member(shorter, np.sort(longer))
-    places = np.flatnonzero(kept)
+    places = kept.nonzero()[0]
     if not len(places):
         return Overlap(len(new), len(old), 0)
     span = slice(int(places[0]), int(places[-1]) + 1)
@@ -110,6 +112,6 @@ def _member(runs: Codes, others: Codes) -> NDArray[np.bool_]:
     """Which of ``runs`` are among ``others``, which ascend."""
     if not len(others):
         return np.zeros(len(runs), dtype=np.bool_)
-    at = np.minimum(np.searchsorted(others, runs), len(others) - 1)
+    at = np.minimum(others.searchsorted(runs), len(others) - 1)
     found: NDArray[np.bool_] = others[at] == runs
     return found

@@ -1,0 +1,97 @@
+"""Fingerprints are the same wherever a passage stands, and the index finds them by it until they are forgotten."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from newsportal.dedup.fingerprints import ALL, KEPT, RUN, fingerprint, limit_for, plain_letters
+from newsportal.dedup.near_duplicate import overlap, verdict
+from newsportal.dedup.postings import LATEST, Postings
+from newsportal.dedup.told import is_told
+from newsportal.text import letters
+
+TEXT = "青河市圖書館新館，昨天上午向讀者開放！Ａ座共 ３ 层，藏书40万册；瞭解更多：ＡＢＣ。"
+
+
+def made(number: int, length: int = 3000) -> str:
+    return "".join(chr(0x4E00 + (number * 7919 + place * place * 31 + place * 17) % 20_000) for place in range(length))
+
+
+def test_the_table_gives_the_letters_of_text() -> None:
+    assert plain_letters(TEXT).tobytes().decode("utf-32-le") == letters(TEXT)
+    assert len(plain_letters("\U0010ffff\ud800 。")) == 0
+
+
+def test_a_short_text_keeps_all_runs_and_marks_those_with_digits() -> None:
+    found = fingerprint("新馆藏书40万册开放了")
+    assert (found.length, found.limit, len(found.runs)) == (6, ALL, 6)
+    assert (found.in_order() & 1).tolist() == [1, 1, 1, 1, 1, 1]
+    assert not (fingerprint("新馆昨天上午开放了").runs & 1).any()
+    assert fingerprint("五个字而已").length == 0
+
+
+def test_a_long_text_keeps_few_runs_and_the_same_as_its_part() -> None:
+    whole, part = fingerprint(made(1)), fingerprint(made(1)[1000:1400])
+    assert KEPT / 4 < len(whole.runs) <= 2 * KEPT
+    below = part.runs[part.runs < whole.limit]
+    assert len(below) > 5
+    assert np.isin(below, whole.runs).all()
+
+
+@pytest.mark.parametrize(("length", "halvings"), [(0, 0), (256, 0), (257, 1), (513, 1), (1028, 3)])
+def test_limits_nest(length: int, halvings: int) -> None:
+    assert limit_for(length, 256) == ALL >> halvings
+
+
+def test_covered_joins_neighbours_and_leaves_gaps() -> None:
+    found = fingerprint("青河市图书馆新馆昨天上午向读者开放")
+    ordered = found.in_order()
+    assert found.covered(ordered[:3]) == "青河市图书馆新馆"
+    assert found.covered(np.concatenate((ordered[:1], ordered[-1:]))) == "青河市图书馆"[:RUN] + " " + "上午向读者开放"[-RUN:]
+    assert found.covered(ordered[:0]) == ""
+
+
+def test_postings_find_forget_and_give_the_latest() -> None:
+    index = Postings()
+    for number in range(400):
+        index.add(number, np.array([7, 1000 + number], dtype=np.uint32))
+        if number % 50 == 49:
+            index.forget(0)  # moves what is fresh into an array
+    places, numbers = index.find(np.array([7, 1005, 99_999], dtype=np.uint32))
+    assert numbers[places == 1].tolist() == [5]
+    assert 399 in numbers[places == 0]
+    assert LATEST <= np.count_nonzero(places == 0) <= 4 * LATEST
+    assert not (places == 2).any()
+    index.forget(390)
+    _, numbers = index.find(np.array([7, 1005], dtype=np.uint32))
+    assert sorted(numbers.tolist()) == list(range(390, 400))
+    assert index.bytes == 20 * 8
+
+
+def test_the_highest_hash_is_found_too() -> None:
+    index = Postings()
+    index.add(3, np.array([0, ALL - 1], dtype=np.uint32))
+    index.forget(0)
+    assert index.find(np.array([0, ALL - 1], dtype=np.uint32))[1].tolist() == [3, 3]
+
+
+def test_common_runs_count_for_neither_text() -> None:
+    new, old = np.arange(0, 100, 2, dtype=np.uint32), np.arange(40, 140, 2, dtype=np.uint32)
+    found = overlap(new, old, np.arange(60, 100, 2, dtype=np.uint32), ALL)
+    assert (found.new, found.old, found.shared) == (30, 30, 10)
+    assert overlap(new, old, new[:0], 50).shared == 5
+
+
+def test_an_added_lead_does_not_speak_of_numbers() -> None:
+    lead, body = np.arange(101, 161, 2, dtype=np.uint32), np.arange(200, 300, 2, dtype=np.uint32)
+    found = overlap(np.concatenate((lead, body)), np.concatenate((body, np.arange(302, 340, 2, dtype=np.uint32))), body[:0], ALL)
+    assert (found.numbers, found.words, found.words_kept) == (0, 50, 50)
+    assert verdict(found, "a", same_title=False).relation == "same"
+
+
+def test_titles_are_evidence() -> None:
+    assert is_told("图书馆新馆开放", "青河图书馆新馆", "")
+    assert is_told("图书馆新馆开放", "海带丰收价钱好", "昨天图书馆新馆向读者开放")
+    assert not is_told("图书馆新馆开放", "海带丰收价钱好", "本网站不作任何保证或承诺")
+    assert is_told("", "海带丰收价钱好", "本网站不作任何保证或承诺")
