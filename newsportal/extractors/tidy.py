@@ -23,7 +23,7 @@ LEAD_BLOCKS: Final = 3
 def tidied(body: Body) -> dom.Element:
     """One ``div`` with a copy of the body; the page's tree is left as it is."""
     page = body.page
-    whole = dom.parse_html("<div></div>").find(".//div")
+    whole = page.nodes[0].makeelement("div")
     top = _common(page, body)
     if top is None:
         return whole
