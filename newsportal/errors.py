@@ -105,6 +105,10 @@ class LibraryError(NewsportalError):
     """Raised for a file that should hold what extractors learnt and is none, broken or of another version. The caller stops and says so."""
 
 
+class ModelError(NewsportalError):
+    """A classifier cannot be trained from these examples, or a file is no model, damaged or too new. The caller shows it."""
+
+
 class DependencyMissing(NewsportalError):
     """A capability needs an extra that is not installed. The message is the command that installs it."""
 

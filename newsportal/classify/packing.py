@@ -1,0 +1,112 @@
+"""A model as a file: a zip archive of plain arrays (NumPy's ``.npz``) and a JSON header. Nothing in it can run.
+
+The header is an array of UTF-8 bytes called ``header``; ``format`` is the version of the form, ``kind`` says that it is ours. Sizes
+are looked at before anything is unpacked, so that a small file cannot fill the memory.
+"""
+
+from __future__ import annotations
+
+import json
+import tokenize
+import zipfile
+import zlib
+from collections.abc import Mapping
+from io import BytesIO
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newsportal.errors import ModelError
+
+Arrays: TypeAlias = Mapping[str, NDArray[Any]]
+
+KIND: Final = "newsportal model"
+FORMAT: Final = 1
+
+HEADER: Final = "header"
+
+LARGEST: Final = 512 << 20
+"""Bytes of all arrays together when unpacked: far above any model of ours (about 20 MB)."""
+
+LARGEST_HEADER: Final = 8 << 20
+"""Bytes of the header."""
+
+MOST_ARRAYS: Final = 64
+
+DAMAGE: Final = (
+    zipfile.BadZipFile, zlib.error, ValueError, OSError, EOFError, KeyError, TypeError, RuntimeError, SyntaxError, tokenize.TokenError
+)  # fmt: skip
+"""What zipfile, zlib and NumPy raise on damaged bytes."""
+
+
+def pack(facts: Mapping[str, Any], arrays: Arrays) -> bytes:
+    """``facts`` (JSON) and ``arrays`` (no objects) as one file; the same bytes for the same values."""
+    text = json.dumps({**facts, "kind": KIND, "format": FORMAT}, ensure_ascii=False, sort_keys=True)
+    out = BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
+        for name, array in {HEADER: np.frombuffer(text.encode(), dtype=np.uint8), **arrays}.items():
+            raw = BytesIO()
+            np.lib.format.write_array(raw, np.ascontiguousarray(array), allow_pickle=False)
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), raw.getvalue(), zipfile.ZIP_DEFLATED)
+    return out.getvalue()
+
+
+def header(data: bytes) -> dict[str, Any]:
+    """The header alone. Raises ``ModelError`` for a file that is none of ours, damaged, or of a newer version."""
+    with _opened(data) as archive:
+        return _header(archive)
+
+
+def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Header and arrays. Raises ``ModelError`` as :func:`header` does."""
+    with _opened(data) as archive:
+        facts = _header(archive)
+        names = [info.filename.removesuffix(".npy") for info in archive.infolist()]
+        return facts, {name: _array(archive, name) for name in names if name != HEADER}
+
+
+def _opened(data: bytes) -> zipfile.ZipFile:
+    try:
+        archive = zipfile.ZipFile(BytesIO(data))
+    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
+        raise ModelError("this is no model file, or it is damaged") from error
+    members = archive.infolist()
+    if len(members) > MOST_ARRAYS or sum(info.file_size for info in members) > LARGEST:
+        raise ModelError(f"the model is larger than {LARGEST >> 20} MiB when unpacked, or has more than {MOST_ARRAYS} parts")
+    return archive
+
+
+def _header(archive: zipfile.ZipFile) -> dict[str, Any]:
+    found = {info.filename: info for info in archive.infolist()}.get(f"{HEADER}.npy")
+    if found is None or found.file_size > LARGEST_HEADER:
+        raise ModelError("this is no model file of newsportal: it has no header")
+    try:
+        facts = json.loads(_array(archive, HEADER).tobytes())
+    except ValueError as error:
+        raise ModelError("the model's header is damaged") from error
+    if not isinstance(facts, dict) or facts.get("kind") != KIND or not isinstance(facts.get("format"), int):
+        raise ModelError("this is no model file of newsportal")
+    if facts["format"] > FORMAT:
+        raise ModelError(f"the model has format {facts['format']}, this version reads up to {FORMAT}: update newsportal or train anew")
+    return facts
+
+
+def _array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
+    """One array. Its own header cannot ask for more memory than the archive says the file has: the read would come short."""
+    try:
+        with archive.open(f"{name}.npy") as member:
+            raw = member.read(LARGEST + 1)
+        claimed = np.lib.format.read_array_header_1_0(_after_magic(raw))
+        if int(np.prod(claimed[0], dtype=object)) * claimed[2].itemsize > len(raw) or claimed[2].hasobject:
+            raise ModelError(f"the model's part {name!r} is damaged")
+        return np.lib.format.read_array(BytesIO(raw), allow_pickle=False)
+    except DAMAGE as error:
+        raise ModelError(f"the model's part {name!r} is damaged") from error
+
+
+def _after_magic(raw: bytes) -> BytesIO:
+    stream = BytesIO(raw)
+    if np.lib.format.read_magic(stream) != (1, 0):
+        raise ValueError("an unknown version of NumPy's format")
+    return stream

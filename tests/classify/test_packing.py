@@ -1,0 +1,96 @@
+import io
+import json
+import zipfile
+
+import numpy as np
+import pytest
+
+from newsportal.classify import packing
+from newsportal.classify.base import restore
+from newsportal.classify.packing import header, pack, unpack
+from newsportal.errors import ModelError
+
+ARRAYS = {"weights": np.arange(6, dtype=np.float16).reshape(2, 3), "empty": np.zeros(0, dtype=np.uint32)}
+
+
+def test_what_goes_in_comes_out():
+    facts, arrays = unpack(pack({"algorithm": "x", "labels": ["体育/足球"]}, ARRAYS))
+    assert facts["labels"] == ["体育/足球"]
+    assert arrays.keys() == ARRAYS.keys()
+    assert all((arrays[name] == ARRAYS[name]).all() and arrays[name].dtype == ARRAYS[name].dtype for name in ARRAYS)
+
+
+def test_the_same_values_give_the_same_bytes():
+    assert pack({"b": 1, "a": 2}, ARRAYS) == pack({"a": 2, "b": 1}, ARRAYS)
+
+
+@pytest.mark.parametrize("data", [b"", b"PK\x03\x04", b"{}" * 99, bytes(range(256)) * 9])
+def test_a_foreign_file_is_refused(data):
+    with pytest.raises(ModelError):
+        header(data)
+
+
+def test_a_foreign_archive_is_refused():
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("header.npy", "text")
+    for data in (out.getvalue(), _npz(header=np.frombuffer(b'{"kind": "other"}', np.uint8)), _npz(other=np.zeros(3))):
+        with pytest.raises(ModelError):
+            unpack(data)
+
+
+def test_a_newer_format_says_so():
+    text = json.dumps({"kind": packing.KIND, "format": packing.FORMAT + 1}).encode()
+    with pytest.raises(ModelError, match="update newsportal"):
+        header(_npz(header=np.frombuffer(text, np.uint8)))
+
+
+def test_every_damaged_byte_is_told_or_harmless():
+    data = pack({"algorithm": "x"}, ARRAYS)
+    refused = 0
+    for place in range(0, len(data), 3):
+        broken = bytearray(data)
+        broken[place] ^= 0xFF
+        try:
+            unpack(bytes(broken))
+        except ModelError:
+            refused += 1
+    assert refused > len(data) // 3 // 3
+    for end in range(0, len(data), 7):
+        with pytest.raises(ModelError):
+            unpack(data[:end])
+
+
+def test_objects_never_load():
+    with pytest.raises(ModelError):
+        unpack(_npz(header=np.array([{"kind": packing.KIND}], dtype=object)))
+
+
+def test_a_bomb_is_refused_before_it_is_unpacked(monkeypatch):
+    data = pack({}, {"zeros": np.zeros(1 << 20)})
+    assert len(data) < 1 << 16
+    monkeypatch.setattr(packing, "LARGEST", 1 << 20)
+    with pytest.raises(ModelError, match="larger than 1 MiB"):
+        header(data)
+
+
+def test_an_array_cannot_claim_more_than_it_has():
+    raw = io.BytesIO()
+    np.lib.format.write_array_header_1_0(raw, {"descr": "<f8", "fortran_order": False, "shape": (1 << 40,)})
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(pack({}, {}))) as good, zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("header.npy", good.read("header.npy"))
+        archive.writestr("huge.npy", raw.getvalue())
+    with pytest.raises(ModelError, match="huge"):
+        unpack(out.getvalue())
+
+
+def test_an_unknown_algorithm_is_named():
+    with pytest.raises(ModelError, match="'magic'"):
+        restore(pack({"algorithm": "magic"}, {}))
+
+
+def _npz(**arrays):
+    out = io.BytesIO()
+    np.savez(out, **arrays)
+    return out.getvalue()
