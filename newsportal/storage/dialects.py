@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import BigInteger, Connection, Engine, Insert, Integer, Table, Text, create_engine, event, exc
+from sqlalchemy import BigInteger, Connection, Engine, Insert, Integer, LargeBinary, Table, Text, create_engine, event, exc
 from sqlalchemy.dialects import mysql, sqlite
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.pool import QueuePool
@@ -29,6 +29,8 @@ OVERFLOW = 32
 
 LONG_TEXT = Text().with_variant(mysql.MEDIUMTEXT(), "mysql", "mariadb")
 """MySQL's ``TEXT`` ends at 64 kB."""
+
+LONG_BINARY = LargeBinary().with_variant(mysql.LONGBLOB(), "mysql", "mariadb")
 
 SEQUENCE = BigInteger().with_variant(Integer(), "sqlite")
 """SQLite counts up by itself only in a column that is called ``INTEGER``."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import JSON, BigInteger, Column, Dialect, Float, ForeignKey, Index, Integer, MetaData, String, Table, Text, TypeDecorator
 
-from newsportal.storage.dialects import LONG_TEXT, SEQUENCE
+from newsportal.storage.dialects import LONG_BINARY, LONG_TEXT, SEQUENCE
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -210,3 +210,65 @@ DEFERRED = Table(
     Index(None, "source", "since", "position"),
 )
 """Links that wait; ``id`` is the hash of the identity or URL, ``position`` the place within one call of ``defer``."""
+
+CORPORA = Table(
+    "corpora",
+    METADATA,
+    _id("id", primary_key=True),
+    Column("name", String(NAME_CHARS), nullable=False),
+    Column("created", Moment, nullable=False),
+    Column("note", Text, nullable=False),
+    Column("active", Integer),
+)
+"""``id`` is the hash of ``name``; ``active`` the version of the model in use."""
+
+
+def _label() -> list[Column[Any]]:
+    """A label that a document has (``labelled``) or had (``former_labels``); none: an editor left the document out."""
+    return [
+        Column("label", String(NAME_CHARS)),
+        Column("label_source", String(16), nullable=False),
+        Column("label_by", String(NAME_CHARS)),
+        Column("label_at", Moment, nullable=False),
+    ]
+
+
+LABELLED = Table(
+    "labelled",
+    METADATA,
+    _id("corpus_id", ForeignKey("corpora.id"), primary_key=True),
+    _id("id", primary_key=True),
+    _id("article_id"),  # no foreign key: an article may go although somebody labelled it
+    Column("name", Text),
+    Column("title", Text),
+    Column("text", LONG_TEXT),
+    Column("number", Integer, nullable=False),
+    *_label(),
+    Index(None, "corpus_id", "label"),
+    Index(None, "article_id"),
+)
+"""Texts that classifiers learn from. A stored article has its title and text in ``articles`` alone."""
+
+FORMER_LABELS = Table(
+    "former_labels",
+    METADATA,
+    _id("corpus_id", ForeignKey("corpora.id"), primary_key=True),
+    _id("id", primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    *_label(),
+)
+
+MODELS = Table(
+    "models",
+    METADATA,
+    _id("corpus_id", ForeignKey("corpora.id"), primary_key=True),
+    Column("version", Integer, primary_key=True, autoincrement=False),
+    Column("algorithm", String(64), nullable=False),
+    Column("created", Moment, nullable=False),
+    Column("activated", Moment),
+    Column("facts", JSON, nullable=False),
+    Column("size", Integer, nullable=False),
+    Column("held_out", LONG_BINARY, nullable=False),
+    Column("model", LONG_BINARY),
+)
+"""``held_out``: ids of documents, ten bytes each; ``model`` is empty once it was let go; ``activated``: when it was put to use last."""

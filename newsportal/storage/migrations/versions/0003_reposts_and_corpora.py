@@ -1,14 +1,81 @@
 """Reposts, labelled texts and models. Types are written out, so that this step stays what it was when the tables of today change."""
 
+import sqlalchemy as sa
+from alembic import op
+from sqlalchemy.dialects import mysql
+
 revision = "0003"
 down_revision = "0002"
 branch_labels = None
 depends_on = None
 
+LONG_TEXT = sa.Text().with_variant(mysql.MEDIUMTEXT(), "mysql", "mariadb")
+LONG_BINARY = sa.LargeBinary().with_variant(mysql.LONGBLOB(), "mysql", "mariadb")
+
 
 def upgrade() -> None:
-    pass
+    _add_corpora()
 
 
 def downgrade() -> None:
-    pass
+    for table in ("models", "former_labels", "labelled", "corpora"):
+        op.drop_table(table)
+
+
+def _label() -> list[sa.Column]:
+    return [
+        sa.Column("label", sa.String(length=255), nullable=True),
+        sa.Column("label_source", sa.String(length=16), nullable=False),
+        sa.Column("label_by", sa.String(length=255), nullable=True),
+        sa.Column("label_at", sa.BigInteger(), nullable=False),
+    ]
+
+
+def _add_corpora() -> None:
+    op.create_table(
+        "corpora",
+        sa.Column("id", sa.String(length=20), nullable=False),
+        sa.Column("name", sa.String(length=255), nullable=False),
+        sa.Column("created", sa.BigInteger(), nullable=False),
+        sa.Column("note", sa.Text(), nullable=False),
+        sa.Column("active", sa.Integer(), nullable=True),
+        sa.PrimaryKeyConstraint("id", name="pk_corpora"),
+    )
+    op.create_table(
+        "labelled",
+        sa.Column("corpus_id", sa.String(length=20), nullable=False),
+        sa.Column("id", sa.String(length=20), nullable=False),
+        sa.Column("article_id", sa.String(length=20), nullable=True),
+        sa.Column("name", sa.Text(), nullable=True),
+        sa.Column("title", sa.Text(), nullable=True),
+        sa.Column("text", LONG_TEXT, nullable=True),
+        sa.Column("number", sa.Integer(), nullable=False),
+        *_label(),
+        sa.ForeignKeyConstraint(["corpus_id"], ["corpora.id"], name="fk_labelled_corpus_id"),
+        sa.PrimaryKeyConstraint("corpus_id", "id", name="pk_labelled"),
+    )
+    op.create_index("ix_labelled_article_id", "labelled", ["article_id"])
+    op.create_index("ix_labelled_corpus_id_label", "labelled", ["corpus_id", "label"])
+    op.create_table(
+        "former_labels",
+        sa.Column("corpus_id", sa.String(length=20), nullable=False),
+        sa.Column("id", sa.String(length=20), nullable=False),
+        sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
+        *_label(),
+        sa.ForeignKeyConstraint(["corpus_id"], ["corpora.id"], name="fk_former_labels_corpus_id"),
+        sa.PrimaryKeyConstraint("corpus_id", "id", "number", name="pk_former_labels"),
+    )
+    op.create_table(
+        "models",
+        sa.Column("corpus_id", sa.String(length=20), nullable=False),
+        sa.Column("version", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("algorithm", sa.String(length=64), nullable=False),
+        sa.Column("created", sa.BigInteger(), nullable=False),
+        sa.Column("activated", sa.BigInteger(), nullable=True),
+        sa.Column("facts", sa.JSON(), nullable=False),
+        sa.Column("size", sa.Integer(), nullable=False),
+        sa.Column("held_out", LONG_BINARY, nullable=False),
+        sa.Column("model", LONG_BINARY, nullable=True),
+        sa.ForeignKeyConstraint(["corpus_id"], ["corpora.id"], name="fk_models_corpus_id"),
+        sa.PrimaryKeyConstraint("corpus_id", "version", name="pk_models"),
+    )
