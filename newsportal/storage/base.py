@@ -22,6 +22,7 @@ from typing import Literal, Protocol, runtime_checkable
 from newsportal.items import Article, Image, Link
 from newsportal.items import FoldKey as FoldKey  # part of the protocol
 from newsportal.report import Run
+from newsportal.storage.corpora import Corpora
 
 Outcome = Literal["stored", "folded", "same", "revised"]
 """What ``add`` did: a new story, a new version of a story, nothing (known, unchanged), or a newer text of a known article."""
@@ -157,6 +158,11 @@ class Tally:
 @runtime_checkable
 class Store(Protocol):
     """See the module's promises. Blocking calls: the crawl runs them in threads. Instances may be shared between threads."""
+
+    @property
+    def corpora(self) -> Corpora:
+        """Labelled texts and the models trained on them: a protocol of its own."""
+        ...
 
     def add(self, article: Article, keys: Sequence[FoldKey] = (), *, now: datetime) -> Added:
         """Store ``article`` (its ``identity``, ``title`` and ``text`` are set) and fold it into the story its ``keys`` name, if any.

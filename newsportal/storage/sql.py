@@ -12,6 +12,7 @@ from newsportal.items import Article, FoldKey, Link
 from newsportal.report import Run
 from newsportal.storage import lists, memory, reading, writing
 from newsportal.storage.base import Added, Change, SourceState, StoredArticle, Story, StoryFilter, StoryPage, Tally
+from newsportal.storage.corpora_sql import SqlCorpora
 from newsportal.storage.dialects import open_engine
 from newsportal.storage.dialects import reading as read
 from newsportal.storage.dialects import writing as write
@@ -23,6 +24,7 @@ class SqlStore:
 
     def __init__(self, uri: str, *, create: bool = True) -> None:
         self._engine = open_engine(uri, create=create)
+        self.corpora = SqlCorpora(self._engine)
         try:
             prepare(self._engine)
         except BaseException:

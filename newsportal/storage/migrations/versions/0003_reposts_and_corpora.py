@@ -1,5 +1,7 @@
 """Reposts, labelled texts and models. Types are written out, so that this step stays what it was when the tables of today change."""
 
+from typing import Any
+
 import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import mysql
@@ -22,7 +24,7 @@ def downgrade() -> None:
         op.drop_table(table)
 
 
-def _label() -> list[sa.Column]:
+def _label() -> list[sa.Column[Any]]:
     return [
         sa.Column("label", sa.String(length=255), nullable=True),
         sa.Column("label_source", sa.String(length=16), nullable=False),

@@ -1,0 +1,113 @@
+"""Versions of models in SQL. Every function runs inside the caller's transaction (``corpora_sql``); ``corpus`` is an id."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import Connection, func, insert, select, update
+
+from newsportal.errors import StoreError
+from newsportal.items import content_id
+from newsportal.storage.corpora import Model
+from newsportal.storage.rows import name as looked_up
+from newsportal.storage.tables import CORPORA, ID_CHARS, MODELS
+
+ID_BYTES: Final = ID_CHARS // 2
+
+
+def save(
+    connection: Connection, corpus: str, blob: bytes, algorithm: str, facts: Mapping[str, Any], now: datetime, held_out: Sequence[str],
+    keep: int,
+) -> int:  # fmt: skip
+    """See ``Corpora.save_model``."""
+    version = (connection.scalar(select(func.max(MODELS.c.version)).where(MODELS.c.corpus_id == corpus)) or 0) + 1
+    row = {"corpus_id": corpus, "version": version, "algorithm": algorithm, "created": now, "facts": dict(facts), "size": len(blob)}
+    packed = b"".join(bytes.fromhex(id) for id in sorted(held_out))
+    connection.execute(insert(MODELS), [row | {"held_out": packed, "model": blob}])
+    _let_go(connection, corpus, keep)
+    return version
+
+
+def _let_go(connection: Connection, corpus: str, keep: int) -> None:
+    """Drop the models of the oldest versions; their figures stay."""
+    kept = select(MODELS.c.version).where(MODELS.c.corpus_id == corpus, MODELS.c.model.is_not(None)).order_by(MODELS.c.version.desc())
+    active = _active(connection, corpus)
+    old = [version for version in connection.scalars(kept).all()[keep:] if version != active]
+    connection.execute(
+        update(MODELS).where(MODELS.c.corpus_id == corpus, MODELS.c.version.in_(old)).values(model=None, size=0)
+    )  # fmt: skip
+
+
+def versions(connection: Connection, corpus: str, name: str) -> list[Model]:
+    """See ``Corpora.models``."""
+    active = _active(connection, corpus)
+    columns = [column for column in MODELS.c if column.name != "model"]
+    rows = connection.execute(select(*columns).where(MODELS.c.corpus_id == corpus).order_by(MODELS.c.version.desc())).mappings()
+    return [_model(row, name, active) for row in rows]
+
+
+def version(connection: Connection, corpus: str, name: str, wanted: int | None) -> Model:
+    """See ``Corpora.model``."""
+    number = _active(connection, corpus) if wanted is None else wanted
+    if number is None:
+        raise StoreError(f"corpus {name!r} has no model in use; train one: newsportal train --corpus {name}")
+    found = next((model for model in versions(connection, corpus, name) if model.version == number), None)
+    if found is None:
+        raise _unknown(connection, corpus, name, number)
+    return found
+
+
+def blob(connection: Connection, corpus: str, name: str, number: int) -> bytes:
+    """See ``Corpora.blob``."""
+    row = connection.execute(select(MODELS.c.model).where(MODELS.c.corpus_id == corpus, MODELS.c.version == number)).first()
+    if row is None:
+        raise _unknown(connection, corpus, name, number)
+    if row[0] is None:
+        raise StoreError(f"version {number} of {name!r} was let go: only its figures are kept")
+    return bytes(row[0])
+
+
+def activate(connection: Connection, corpus: str, name: str, number: int, now: datetime) -> None:
+    """See ``Corpora.activate``."""
+    blob(connection, corpus, name, number)
+    connection.execute(update(MODELS).where(MODELS.c.corpus_id == corpus, MODELS.c.version == number).values(activated=now))
+    connection.execute(update(CORPORA).where(CORPORA.c.id == corpus).values(active=number))
+
+
+def rollback(connection: Connection, corpus: str, name: str, now: datetime) -> int:
+    """See ``Corpora.rollback``."""
+    active = version(connection, corpus, name, None).version
+    before = select(func.max(MODELS.c.version)).where(
+        MODELS.c.corpus_id == corpus, MODELS.c.version < active, MODELS.c.model.is_not(None), MODELS.c.activated.is_not(None)
+    )
+    number = connection.scalar(before)
+    if number is None:
+        raise StoreError(f"nothing to go back to: no version of {name!r} before {active} was in use and is still kept")
+    activate(connection, corpus, name, number, now)
+    return int(number)
+
+
+def active(connection: Connection, name: str) -> int | None:
+    """See ``Corpora.active``."""
+    return _active(connection, content_id(looked_up(name)))
+
+
+def _active(connection: Connection, corpus: str) -> int | None:
+    found: int | None = connection.scalar(select(CORPORA.c.active).where(CORPORA.c.id == corpus))
+    return found
+
+
+def _model(row: Mapping[str, Any] | Any, name: str, active: int | None) -> Model:
+    packed: bytes = row["held_out"]
+    ids = frozenset(packed[at : at + ID_BYTES].hex() for at in range(0, len(packed), ID_BYTES))
+    facts = {"facts": row["facts"], "size": row["size"], "active": row["version"] == active, "held_out": ids}
+    return Model(name, row["version"], row["algorithm"], row["created"], **facts)
+
+
+def _unknown(connection: Connection, corpus: str, name: str, number: int) -> StoreError:
+    there = connection.scalars(select(MODELS.c.version).where(MODELS.c.corpus_id == corpus).order_by(MODELS.c.version)).all()
+    return StoreError(
+        f"corpus {name!r} has no version {number}; " + (f"it has {', '.join(map(str, there))}" if there else "it has none yet")
+    )
