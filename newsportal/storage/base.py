@@ -176,8 +176,22 @@ class Store(Protocol):
         """Which of these identities are stored, as article or alias."""
         ...
 
-    def identities(self) -> Iterator[str]:
-        """All stored identities and aliases, to fill a Bloom filter at the start."""
+    def identities(self, *, after: int = 0) -> Iterator[str]:
+        """All stored identities and aliases, to fill a Bloom filter at the start; with ``after``, those entered since that change.
+
+        Some older ones may be among them. Who asks ``last_seq`` first and then for the names misses none the next time.
+        """
+        ...
+
+    def declare(self, name: str, of: str) -> None:
+        """The article known as ``of`` declares that ``name`` is its address (``rel=canonical``). Not known by it: nobody proved it.
+
+        Remembered of the first few articles that declare one name. Raises ``StoreError`` if there is no such article.
+        """
+        ...
+
+    def declared_by(self, name: str) -> list[StoredArticle]:
+        """The article that is known as ``name``, and those that declare it, with their texts."""
         ...
 
     def add_alias(self, identity: str, of: str) -> None:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 
 from newsportal.items import Article, FoldKey, Link
 from newsportal.report import Run
-from newsportal.storage import lists, memory, reading, writing
+from newsportal.storage import lists, memory, names, reading, writing
 from newsportal.storage.base import Added, Change, SourceState, StoredArticle, Story, StoryFilter, StoryPage, Tally
 from newsportal.storage.corpora_sql import SqlCorpora
 from newsportal.storage.dialects import open_engine
@@ -39,15 +40,17 @@ class SqlStore:
         with read(self._engine) as connection:
             return reading.known(connection, identities)
 
-    def identities(self) -> Iterator[str]:
-        after = ""
-        while True:
-            with read(self._engine) as connection:
-                page = reading.identity_page(connection, after)
-            if not page:
-                return
-            yield from (identity for _, identity in page)
-            after = page[-1][0]
+    def identities(self, *, after: int = 0) -> Iterator[str]:
+        connect = partial(read, self._engine)
+        return names.names_since(connect, after) if after > 0 else names.all_names(connect)
+
+    def declare(self, name: str, of: str) -> None:
+        with write(self._engine) as connection:
+            names.declare(connection, name, of)
+
+    def declared_by(self, name: str) -> list[StoredArticle]:
+        with read(self._engine) as connection:
+            return reading.articles(connection, names.declared_by(connection, name))
 
     def add_alias(self, identity: str, of: str) -> None:
         with write(self._engine) as connection:

@@ -131,8 +131,17 @@ ALIASES = Table(
     _id("id", primary_key=True),
     Column("identity", Text, nullable=False),
     _id("article_id", ForeignKey("articles.id"), nullable=False),
+    Column("seq", BigInteger, index=True),
 )
-"""Other identities of an article (redirects, canonical links); ``id`` is the hash of ``identity``."""
+"""Other identities of an article (redirects, canonical links); ``id`` is the hash of ``identity``, ``seq`` the last change before it."""
+
+DECLARED = Table(
+    "declared_names",
+    METADATA,
+    _id("id", primary_key=True),
+    _id("article_id", ForeignKey("articles.id"), primary_key=True),
+)
+"""Addresses that articles declare to be theirs (``rel=canonical``) and nobody has proved; ``id`` is the hash of the identity."""
 
 FOLD_KEYS = Table(
     "fold_keys",

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal
 
-from sqlalchemy import Connection, bindparam, insert, select, union_all, update
+from sqlalchemy import Connection, bindparam, func, insert, select, union_all, update
 
 from newsportal.errors import StoreError
 from newsportal.items import Article, FoldKey, content_id
@@ -135,7 +135,8 @@ def add_alias(connection: Connection, identity: str, of: str) -> None:
         raise StoreError(f"no article is known as {of!r}, so {identity!r} cannot be an alias of it")
     identity = storable(identity)
     if find(connection, identity) is None:
-        upsert(connection, ALIASES, [{"id": content_id(identity), "identity": identity, "article_id": target}])
+        seq = connection.scalar(select(func.max(CHANGES.c.seq))) or 0
+        upsert(connection, ALIASES, [{"id": content_id(identity), "identity": identity, "article_id": target, "seq": seq}])
 
 
 def fold(connection: Connection, article_id: str, story_id: str, reason: str, now: datetime) -> None:

@@ -270,6 +270,43 @@ class TestKnown:
         assert sorted(store.identities()) == ["m.news.example/a", "news.example/a"]
         assert store.known([]) == set()
 
+    def test_names_since_a_change(self, store: Store) -> None:
+        store.add(article("a"), now=NOW)
+        store.add_alias("m.news.example/a", "news.example/a")
+        before = store.last_seq()
+        assert set(store.identities(after=before)) <= {"m.news.example/a"}, "an alias of the same moment may come again"
+        store.add(article("b"), now=NOW)
+        store.add_alias("m.news.example/b", "news.example/b")
+        store.add_alias("wap.news.example/a", "news.example/a")
+        since = set(store.identities(after=before))
+        assert {"news.example/b", "m.news.example/b", "wap.news.example/a"} <= since
+        assert "news.example/a" not in since
+        assert set(store.identities(after=store.last_seq())) <= {"m.news.example/b", "wap.news.example/a"}
+
+    def test_names_since_a_change_are_streamed_in_pages(self, store: Store) -> None:
+        store.add(article("a"), now=NOW)
+        for n in range(2_500):
+            store.add_alias(f"m.news.example/{n}", "news.example/a")
+        assert len(set(store.identities(after=1))) == 2_500
+
+    def test_what_is_declared_is_found_but_not_known(self, store: Store) -> None:
+        id = store.add(article("a"), now=NOW).id
+        for _ in range(2):
+            store.declare("www.example/1", "news.example/a")
+        assert store.known(["www.example/1"]) == set()
+        assert [found.id for found in store.declared_by("www.example/1")] == [id]
+        assert store.declared_by("www.example/2") == []
+        with pytest.raises(StoreError):
+            store.declare("www.example/1", "unknown")
+
+    def test_who_is_known_by_a_name_comes_before_those_who_declare_it(self, store: Store) -> None:
+        ids = [store.add(article(name), now=NOW).id for name in "abcdef"]
+        for name in "bcdef":
+            store.declare("news.example/a", f"news.example/{name}")
+        found = [one.id for one in store.declared_by("news.example/a")]
+        assert found[0] == ids[0]
+        assert len(found) == 4, "a name that more declare is a template's mistake"
+
     def test_thousands_at_once(self, store: Store) -> None:
         store.add(article("a"), now=NOW)
         assert store.known([f"news.example/{n}" for n in range(3000)] + ["news.example/a"]) == {"news.example/a"}

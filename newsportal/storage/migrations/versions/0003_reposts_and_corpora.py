@@ -16,12 +16,28 @@ LONG_BINARY = sa.LargeBinary().with_variant(mysql.LONGBLOB(), "mysql", "mariadb"
 
 
 def upgrade() -> None:
+    _add_names()
     _add_corpora()
 
 
 def downgrade() -> None:
+    op.drop_table("declared_names")
+    op.drop_index("ix_aliases_seq", "aliases")
+    op.drop_column("aliases", "seq")
     for table in ("models", "former_labels", "labelled", "corpora"):
         op.drop_table(table)
+
+
+def _add_names() -> None:
+    op.add_column("aliases", sa.Column("seq", sa.BigInteger(), nullable=True))
+    op.create_index("ix_aliases_seq", "aliases", ["seq"])
+    op.create_table(
+        "declared_names",
+        sa.Column("id", sa.String(length=20), nullable=False),
+        sa.Column("article_id", sa.String(length=20), nullable=False),
+        sa.ForeignKeyConstraint(["article_id"], ["articles.id"], name="fk_declared_names_article_id"),
+        sa.PrimaryKeyConstraint("id", "article_id", name="pk_declared_names"),
+    )
 
 
 def _label() -> list[sa.Column[Any]]:
