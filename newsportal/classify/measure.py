@@ -1,0 +1,119 @@
+"""How good answers are: precision, recall and F1 a label, macro-F1, who is taken for whom, and whether probabilities are what they say.
+
+Precision is the share of the documents given a label that have it, recall the share of those that have it which were given it, F1 their
+harmonic mean, macro-F1 the mean of the labels' F1 (each counts alike, however few documents it has). A document that is given no label
+counts against recall alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from newsportal.classify.base import Answer
+
+BINS: Final = 10
+"""Equal steps of the best label's probability over which the calibration error is summed (Guo et al. 2017, section 2)."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelScore:
+    """One label: how many documents have it, and shares from 0 to 1."""
+
+    label: str
+    documents: int
+    precision: float
+    recall: float
+    f1: float
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """Documents whose best label has a probability in one step: how many, the mean probability, and the share that was right."""
+
+    documents: int
+    probability: float
+    right: float
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The figures of a classifier on documents whose label is known. ``confusion`` counts (true label, given label or ``None``);
+    ``ece`` is the expected calibration error; ``bins`` are those that hold a document."""
+
+    documents: int
+    labels: tuple[LabelScore, ...]
+    macro_f1: float
+    accuracy: float
+    unanswered: float
+    ece: float
+    confusion: Mapping[tuple[str, str | None], int]
+    bins: tuple[Bin, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """As commands print it and models keep it."""
+        by_count = sorted(self.confusion.items(), key=lambda item: (-item[1], str(item)))
+        return {
+            "documents": self.documents,
+            **{name: round(getattr(self, name), 4) for name in ("macro_f1", "accuracy", "unanswered", "ece")},
+            "labels": [
+                {"label": one.label, "documents": one.documents}
+                | {name: round(getattr(one, name), 4) for name in ("precision", "recall", "f1")}
+                for one in self.labels
+            ],
+            "confusion": [
+                [true, given, count] for (true, given), count in sorted(self.confusion.items(), key=lambda item: (-item[1], str(item)))
+            ],
+            "bins": [[one.documents, round(one.probability, 4), round(one.right, 4)] for one in self.bins],
+        }
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> Report:
+        """What ``as_json`` made."""
+        return cls(
+            plain["documents"], tuple(LabelScore(**one) for one in plain["labels"]),
+            plain["macro_f1"], plain["accuracy"], plain["unanswered"], plain["ece"],
+            {(true, given): count for true, given, count in plain["confusion"]}, tuple(Bin(*one) for one in plain["bins"]),
+        )  # fmt: skip
+
+
+def measure(true: Sequence[str], answers: Sequence[Answer]) -> Report:
+    """The report on ``answers`` to documents whose labels are ``true``."""
+    confusion = Counter((label, answer.label) for label, answer in zip(true, answers, strict=True))
+    scores = tuple(_score(label, confusion) for label in sorted(set(true)))
+    bins = _bins(true, answers)
+    documents = max(1, len(true))
+    return Report(
+        documents=len(true),
+        labels=scores,
+        macro_f1=sum(one.f1 for one in scores) / max(1, len(scores)),
+        accuracy=sum(count for (label, given), count in confusion.items() if label == given) / documents,
+        unanswered=sum(answer.label is None for answer in answers) / documents,
+        ece=sum(one.documents * abs(one.probability - one.right) for one in bins) / documents,
+        confusion=dict(confusion),
+        bins=bins,
+    )
+
+
+def _score(label: str, confusion: Mapping[tuple[str, str | None], int]) -> LabelScore:
+    right = confusion.get((label, label), 0)
+    has = sum(count for (true, _), count in confusion.items() if true == label)
+    given = sum(count for (_, said), count in confusion.items() if said == label)
+    precision, recall = right / given if given else 0.0, right / has if has else 0.0
+    return LabelScore(label, has, precision, recall, 2 * right / (has + given) if right else 0.0)
+
+
+def _bins(true: Iterable[str], answers: Iterable[Answer]) -> tuple[Bin, ...]:
+    """By the probability of the best label, given or not; an answer without scores claims nothing and is left out."""
+    held: dict[int, list[tuple[float, bool]]] = {}
+    for label, answer in zip(true, answers, strict=True):
+        if answer.scores:
+            best = max(answer.scores, key=answer.scores.__getitem__)
+            probability = min(1.0, max(0.0, answer.scores[best]))
+            held.setdefault(min(BINS - 1, int(probability * BINS)), []).append((probability, best == label))
+    return tuple(
+        Bin(len(found), sum(value for value, _ in found) / len(found), sum(right for _, right in found) / len(found))
+        for _, found in sorted(held.items())
+    )

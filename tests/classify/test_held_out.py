@@ -1,0 +1,49 @@
+"""Documents are held back by whole groups, from every label, and stay held back when a corpus grows."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newsportal.classify.held_out import held_out, warnings
+
+IDS = [f"{n:04}" for n in range(1000)]
+LABELS = ["多"] * 800 + ["少"] * 190 + ["孤"] * 4 + ["稀"] * 6
+
+
+def test_of_every_label_the_same_share() -> None:
+    held = held_out(IDS, LABELS, {})
+    of = [LABELS[IDS.index(id)] for id in held]
+    assert {label: of.count(label) for label in "多少孤稀"} == {"多": 80, "少": 19, "孤": 0, "稀": 1}
+    assert held == held_out(IDS, LABELS, {}) != held_out(IDS, LABELS, {}, seed=1)
+    assert held_out(IDS, LABELS, {}, share=0) == frozenset()
+
+
+def test_groups_stay_together() -> None:
+    groups = {id: str(n // 4) for n, id in enumerate(IDS)}
+    held = held_out(IDS, LABELS, groups)
+    assert 80 < len(held) < 120
+    for n in range(0, 1000, 4):
+        assert len(held & set(IDS[n : n + 4])) in (0, 4)
+
+
+def test_a_grown_corpus_holds_back_nearly_the_same() -> None:
+    before, after = held_out(IDS[::2], LABELS[::2], {}), held_out(IDS, LABELS, {})
+    assert len(before & after) >= 0.85 * len(before)
+
+
+@given(st.lists(st.sampled_from("甲乙丙"), max_size=40), st.floats(0, 1), st.lists(st.integers(0, 5), min_size=40, max_size=40))
+def test_no_label_is_held_back_wholly(labels: list[str], share: float, groups: list[int]) -> None:
+    ids = IDS[: len(labels)]
+    held = held_out(ids, labels, {id: str(group) for id, group in zip(ids, groups, strict=False)}, share)
+    assert held <= set(ids)
+    assert not ids or held != set(ids)
+
+
+def test_what_to_say_of_few() -> None:
+    few, unmeasured = warnings(LABELS, ["多", "少", "稀"])
+    assert "孤 (4)" in few
+    assert "稀 (6)" in few
+    assert "少" not in few
+    assert unmeasured.endswith(": 孤")
+    assert warnings(["甲"] * 30 + ["乙"] * 30, ["甲", "乙"]) == ()
