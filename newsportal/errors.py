@@ -109,6 +109,10 @@ class ModelError(NewsportalError):
     """A classifier cannot be trained from these examples, or a file is no model, damaged or too new. The caller shows it."""
 
 
+class CorpusError(NewsportalError):
+    """A file holds no labelled texts, or a line of it is wrong; the message names both. The caller takes nothing of it and shows it."""
+
+
 class DependencyMissing(NewsportalError):
     """A capability needs an extra that is not installed. The message is the command that installs it."""
 

@@ -63,9 +63,7 @@ class Report:
                 | {name: round(getattr(one, name), 4) for name in ("precision", "recall", "f1")}
                 for one in self.labels
             ],
-            "confusion": [
-                [true, given, count] for (true, given), count in sorted(self.confusion.items(), key=lambda item: (-item[1], str(item)))
-            ],
+            "confusion": [[true, given, count] for (true, given), count in by_count],
             "bins": [[one.documents, round(one.probability, 4), round(one.right, 4)] for one in self.bins],
         }
 
