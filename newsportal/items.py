@@ -112,6 +112,16 @@ class Fold:
 
 
 @dataclass(frozen=True, slots=True)
+class TopicMark:
+    """How an article came into a topic. ``by``: ``source`` (all articles from there), ``search`` (it was found for the topic),
+    ``keywords``, or ``model VERSION``. ``score``: how likely the topic's model holds it, where there is one (from 0 to 1)."""
+
+    topic: str
+    by: str
+    score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Article:
     """An article on its way through the pipelines: each stage answers with a fuller copy (``dataclasses.replace``).
 
@@ -134,7 +144,11 @@ class Article:
     images: tuple[Image, ...] = ()
     language: str | None = None
     category: str | None = None
+    category_by: str | None = None  # source, lexicon, model VERSION, editor
+    category_score: float | None = None  # how sure a classifier is, from 0 to 1
+    category_reason: str | None = None  # the words that decided
     topics: tuple[str, ...] = ()
+    topic_marks: tuple[TopicMark, ...] = ()
     algorithm: str | None = None
     keys: tuple[FoldKey, ...] = ()
     pages: tuple[str, ...] = ()

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol, runtime_checkable
 
-from newsportal.items import Article, Image, Link
+from newsportal.items import Article, Image, Link, TopicMark
 from newsportal.items import FoldKey as FoldKey  # part of the protocol
 from newsportal.report import Run
 from newsportal.storage.corpora import Corpora
@@ -62,7 +62,11 @@ class StoredArticle:
     site: str | None = None
     language: str | None = None
     category: str | None = None
+    category_by: str | None = None  # source, lexicon, model VERSION, editor
+    category_score: float | None = None
+    category_reason: str | None = None
     topics: tuple[str, ...] = ()
+    topic_marks: tuple[TopicMark, ...] = ()
     images: tuple[Image, ...] = ()
     algorithm: str | None = None
     revision: int = 1
@@ -222,6 +226,11 @@ class Store(Protocol):
 
     def unfold(self, article_id: str, *, now: datetime) -> str:
         """Take an article out into a story of its own (and never fold the two again by key); answers the new story's id."""
+        ...
+
+    def set_category(self, article_id: str, category: str | None, *, by: str, now: datetime) -> None:
+        """Give an article another category (``None``: none). ``by`` ``editor``: for ever, whatever comes later; any other ``by`` leaves
+        an editor's word alone. Raises ``StoreError`` for an unknown article."""
         ...
 
     def changes(self, after: int = 0, limit: int = 1000) -> list[Change]: ...

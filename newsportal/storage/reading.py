@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, func, select, union_all
 
-from newsportal.items import content_id
+from newsportal.items import TopicMark, content_id
 from newsportal.storage.base import Change, StoredArticle, Story, Tally
 from newsportal.storage.rows import article_from, storable, story_from
 from newsportal.storage.tables import ALIASES, ARTICLES, CHANGES, CONTENT, LABELS, ORIGINAL_FIRST, REVISIONS, STORIES, TOPICS
@@ -66,12 +66,12 @@ def _articles(connection: Connection, statement: Select[Any]) -> list[StoredArti
     return [article_from(dict(row), topics.get(row["id"], ())) for row in rows]
 
 
-def topics_of(connection: Connection, ids: Sequence[str]) -> Mapping[str, list[str]]:
+def topics_of(connection: Connection, ids: Sequence[str]) -> Mapping[str, list[TopicMark]]:
     """The topics of articles, by article."""
-    found: dict[str, list[str]] = {}
+    found: dict[str, list[TopicMark]] = {}
     for chunk in chunks(ids):
-        for article_id, topic in connection.execute(select(TOPICS.c.article_id, TOPICS.c.topic).where(TOPICS.c.article_id.in_(chunk))):
-            found.setdefault(article_id, []).append(topic)
+        for row in connection.execute(select(TOPICS).where(TOPICS.c.article_id.in_(chunk))).mappings():
+            found.setdefault(row["article_id"], []).append(TopicMark(row["topic"], row["by"] or "source", row["score"]))
     return found
 
 
@@ -83,7 +83,7 @@ def revisions(connection: Connection, id: str) -> tuple[StoredArticle, ...]:
     rows = connection.execute(select(REVISIONS).where(REVISIONS.c.article_id == id).order_by(REVISIONS.c.revision)).mappings()
     row_now = connection.execute(select(ARTICLES).where(ARTICLES.c.id == id)).mappings().one()
     earlier = ({**row_now, **{name: row[name] for name in CONTENT}} for row in rows)
-    return tuple(article_from(row, present[0].topics) for row in earlier)
+    return tuple(article_from(row, present[0].topic_marks) for row in earlier)
 
 
 def story(connection: Connection, id: str) -> Story | None:

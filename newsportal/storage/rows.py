@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from newsportal.errors import StoreError
-from newsportal.items import Article, Image, content_id
+from newsportal.items import Article, Image, TopicMark, content_id
 from newsportal.storage.base import StoredArticle, Story
 from newsportal.storage.tables import NAME_CHARS
 
@@ -82,7 +82,7 @@ def row_of(article: Article, *, now: datetime) -> dict[str, Any]:
         "source": name(article.source),
         "site": site,
         "publisher": site or name(host(url)),
-        "category": _name(article.category),
+        **category_of(article),
         "first_seen": now,
         "moment": sorted_by(article.published, now),
         "length": len(content["text"]),
@@ -90,10 +90,27 @@ def row_of(article: Article, *, now: datetime) -> dict[str, Any]:
     }
 
 
-def topics_of(article: Article) -> set[str]:
-    """The topics of an article, with the one its link was found for."""
-    found = {*article.topics, article.link.topic}
-    return {name(topic) for topic in found if topic}
+def category_of(article: Article) -> dict[str, Any]:
+    """The columns of an article's category, and who says so; all empty without one."""
+    columns = ("category", "category_by", "category_score", "category_reason")
+    if article.category is None:
+        return dict.fromkeys(columns)
+    return dict(
+        zip(
+            columns,
+            (name(article.category), _name(article.category_by), article.category_score, _maybe(article.category_reason)),
+            strict=True,
+        )
+    )
+
+
+def topics_of(article: Article) -> dict[str, TopicMark]:
+    """The topics of an article, with the one its link was found for, and how it came into each."""
+    marks = {mark.topic: mark for mark in article.topic_marks}
+    found = {topic: marks.get(topic, TopicMark(topic, "search" if topic == article.link.topic else "source")) for topic in article.topics}
+    if article.link.topic:
+        found.setdefault(article.link.topic, marks.get(article.link.topic, TopicMark(article.link.topic, "search")))
+    return {name(topic): mark for topic, mark in found.items() if topic}
 
 
 def sorted_by(published: datetime | None, first_seen: datetime) -> datetime:
@@ -106,8 +123,9 @@ def _plain_image(image: Image) -> dict[str, Any]:
     return {key: storable(value) if isinstance(value, str) else value for key, value in plain.items() if value is not None}
 
 
-def article_from(row: Mapping[str, Any], topics: Iterable[str]) -> StoredArticle:
+def article_from(row: Mapping[str, Any], topics: Iterable[TopicMark]) -> StoredArticle:
     """A row of ``articles`` (columns by name; ``text`` may be cut, ``html`` missing) as the value."""
+    marks = tuple(sorted(topics, key=lambda mark: mark.topic))
     return StoredArticle(
         id=row["id"],
         story_id=row["story_id"],
@@ -126,7 +144,11 @@ def article_from(row: Mapping[str, Any], topics: Iterable[str]) -> StoredArticle
         site=row["site"],
         language=row["language"],
         category=row["category"],
-        topics=tuple(sorted(topics)),
+        category_by=row["category_by"],
+        category_score=row["category_score"],
+        category_reason=row["category_reason"],
+        topics=tuple(mark.topic for mark in marks),
+        topic_marks=marks,
         images=tuple(Image(**image) for image in row["images"]),
         algorithm=row["algorithm"],
         revision=row["revision"],

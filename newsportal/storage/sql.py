@@ -11,7 +11,7 @@ from functools import partial
 
 from newsportal.items import Article, FoldKey, Link
 from newsportal.report import Run
-from newsportal.storage import lists, memory, names, reading, writing
+from newsportal.storage import categories, lists, memory, names, reading, writing
 from newsportal.storage.base import Added, Change, SourceState, StoredArticle, Story, StoryFilter, StoryPage, Tally
 from newsportal.storage.corpora_sql import SqlCorpora
 from newsportal.storage.dialects import open_engine
@@ -93,6 +93,10 @@ class SqlStore:
     def unfold(self, article_id: str, *, now: datetime) -> str:
         with write(self._engine) as connection:
             return writing.unfold(connection, article_id, now)
+
+    def set_category(self, article_id: str, category: str | None, *, by: str, now: datetime) -> None:
+        with write(self._engine) as connection:
+            categories.give(connection, article_id, category, by, now)
 
     def changes(self, after: int = 0, limit: int = 1000) -> list[Change]:
         with read(self._engine) as connection:

@@ -95,6 +95,9 @@ ARTICLES = Table(
     Column("site", String(NAME_CHARS)),
     Column("publisher", String(NAME_CHARS), nullable=False),
     Column("category", String(NAME_CHARS)),
+    Column("category_by", String(NAME_CHARS)),
+    Column("category_score", Float(53)),
+    Column("category_reason", Text),
     Column("first_seen", Moment, nullable=False),
     Column("moment", Moment, nullable=False),
     Column("length", Integer, nullable=False),
@@ -116,6 +119,8 @@ TOPICS = Table(
     METADATA,
     _id("article_id", ForeignKey("articles.id"), primary_key=True),
     Column("topic", String(NAME_CHARS), primary_key=True),
+    Column("by", String(NAME_CHARS)),
+    Column("score", Float(53)),
 )
 
 REVISIONS = Table(

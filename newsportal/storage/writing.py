@@ -9,11 +9,12 @@ from typing import Any, Literal
 from sqlalchemy import Connection, bindparam, func, insert, select, union_all, update
 
 from newsportal.errors import StoreError
-from newsportal.items import Article, FoldKey, content_id
+from newsportal.items import Article, FoldKey, TopicMark, content_id
+from newsportal.storage import categories
 from newsportal.storage.base import Added
 from newsportal.storage.dialects import upsert
 from newsportal.storage.folding import Repeated, choose, new_story, refresh, save_keys
-from newsportal.storage.rows import content_of, identity_of, row_of, sorted_by, storable, topics_of
+from newsportal.storage.rows import category_of, content_of, identity_of, name, row_of, sorted_by, storable, topics_of
 from newsportal.storage.tables import ALIASES, ARTICLES, CHANGES, CONTENT, FOLD_KEYS, ORIGINAL_FIRST, REVISIONS, TOPICS, UNFOLDED
 
 FIND = union_all(
@@ -74,7 +75,7 @@ def _again(connection: Connection, known: dict[str, Any], article: Article, keys
     content = content_of(article)
     revised = (content["title"], content["text"]) != (known["title"], known["text"])
     if revised:
-        _revise(connection, known, content, keys)
+        _revise(connection, known, content, categories.later(known, category_of(article)), keys)
     met = _add_topics(connection, known["id"], topics_of(article))
     story_id = _found_late(connection, known, keys) if revised else known["story_id"]
     if revised or met:
@@ -97,30 +98,34 @@ def _found_late(connection: Connection, known: Mapping[str, Any], keys: Sequence
     return found[0].story_id
 
 
-def _revise(connection: Connection, known: dict[str, Any], content: dict[str, Any], keys: Sequence[FoldKey]) -> None:
+def _revise(
+    connection: Connection, known: dict[str, Any], content: dict[str, Any], category: dict[str, Any], keys: Sequence[FoldKey]
+) -> None:
     """Keep the present state as a revision and write the new one. What the new page does not say stays as it was."""
     connection.execute(NEW_REVISION, {"article_id": known["id"], **{name: known[name] for name in CONTENT}})
     said = {name: value for name, value in content.items() if value is not None}
     moment = sorted_by(said.get("published", known["published"]), known["first_seen"])
     order = {"moment": moment, "length": len(said["text"]), "revision": known["revision"] + 1}
-    connection.execute(update(ARTICLES).where(ARTICLES.c.id == known["id"]).values(**said, **order))
+    connection.execute(update(ARTICLES).where(ARTICLES.c.id == known["id"]).values(**said, **category, **order))
     connection.execute(update(FOLD_KEYS).where(FOLD_KEYS.c.article_id == known["id"]).values(moment=moment))
     save_keys(connection, known["id"], moment, keys)
 
 
-def _add_topics(connection: Connection, article_id: str, topics: set[str]) -> bool:
+def _add_topics(connection: Connection, article_id: str, topics: Mapping[str, TopicMark]) -> bool:
     """Add what is not there yet; answers whether anything was."""
     before = _topics(connection, article_id)
-    _save_topics(connection, article_id, topics - before)
-    return bool(topics - before)
+    fresh = {topic: mark for topic, mark in topics.items() if topic not in before}
+    _save_topics(connection, article_id, fresh)
+    return bool(fresh)
 
 
 def _topics(connection: Connection, article_id: str) -> set[str]:
     return set(connection.scalars(TOPICS_OF, {"article": article_id}))
 
 
-def _save_topics(connection: Connection, article_id: str, topics: set[str]) -> None:
-    upsert(connection, TOPICS, [{"article_id": article_id, "topic": topic} for topic in sorted(topics)])
+def _save_topics(connection: Connection, article_id: str, topics: Mapping[str, TopicMark]) -> None:
+    rows = [{"article_id": article_id, "topic": topic, "by": name(mark.by), "score": mark.score} for topic, mark in sorted(topics.items())]
+    upsert(connection, TOPICS, rows)
 
 
 def log(connection: Connection, kind: Literal["article", "fold", "gone"], id: str, at: datetime) -> None:

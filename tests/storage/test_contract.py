@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from invented_articles import HOUR, NOW, SAME_TEXT, SAME_TITLE, article
 
 from newsportal.errors import StoreError
-from newsportal.items import FoldKey, Image, Link
+from newsportal.items import FoldKey, Image, Link, TopicMark
 from newsportal.report import Run, SourceReport
 from newsportal.storage.base import SourceState, Store, StoredArticle, StoryFilter
 
@@ -44,7 +44,8 @@ class TestAdd:
         images = (Image("https://news.example/1.jpg", caption="桥", width=640, height=480), Image("https://news.example/2.jpg"))
         full = article(
             topic="旅游", topics=("交通",), html="<p>第一段</p>", author="记者甲", origin="河湾日报", site="河湾新闻网", images=images,
-            language="zh-Hant", category="社会", algorithm="best", fetched=NOW + HOUR,
+            language="zh-Hant", category="社会", category_by="model 3", category_score=0.9, category_reason="法院 · 警方", algorithm="best",
+            topic_marks=(TopicMark("交通", "keywords", 0.25), TopicMark("旅游", "search")), fetched=NOW + HOUR,
             published=datetime(2026, 3, 1, 9, 30, tzinfo=BEIJING),
         )  # fmt: skip
         found = store.article(store.add(full, now=NOW).id)

@@ -18,9 +18,11 @@ LONG_BINARY = sa.LargeBinary().with_variant(mysql.LONGBLOB(), "mysql", "mariadb"
 def upgrade() -> None:
     _add_names()
     _add_corpora()
+    _say_who_classified()
 
 
 def downgrade() -> None:
+    _forget_who_classified()
     op.drop_table("declared_names")
     op.drop_index("ix_aliases_seq", "aliases")
     op.drop_column("aliases", "seq")
@@ -38,6 +40,31 @@ def _add_names() -> None:
         sa.ForeignKeyConstraint(["article_id"], ["articles.id"], name="fk_declared_names_article_id"),
         sa.PrimaryKeyConstraint("id", "article_id", name="pk_declared_names"),
     )
+
+
+CLASSIFIED = {
+    "articles": (
+        ("category_by", sa.String(length=255)),
+        ("category_score", sa.Float(precision=53)),
+        ("category_reason", sa.Text()),
+    ),
+    "article_topics": (("by", sa.String(length=255)), ("score", sa.Float(precision=53))),
+}
+
+
+def _say_who_classified() -> None:
+    """Until now every category was its source's word."""
+    for table, columns in CLASSIFIED.items():
+        for name, kind in columns:
+            op.add_column(table, sa.Column(name, kind, nullable=True))
+    op.execute(sa.text("UPDATE articles SET category_by = 'source' WHERE category IS NOT NULL"))
+
+
+def _forget_who_classified() -> None:
+    for table, columns in CLASSIFIED.items():
+        with op.batch_alter_table(table) as batch:
+            for name, _ in columns:
+                batch.drop_column(name)
 
 
 def _label() -> list[sa.Column[Any]]:
