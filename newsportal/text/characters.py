@@ -1,4 +1,4 @@
-"""Words and characters: the only door to jieba and to the tables of traditional characters.
+"""Characters: what is cleaned away, and the forms in which texts are compared. The only door to OpenCC's tables of traditional characters.
 
 Everything here is pure and takes and returns ``str``; lengths are characters, Chinese first.
 """
@@ -7,14 +7,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-import warnings
 from functools import cache
 from importlib.resources import files
 from threading import Lock
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 INVISIBLE = re.compile("[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 """Soft hyphen, zero-width and direction marks: they carry no text, and titles are padded with them."""
@@ -22,7 +17,6 @@ INVISIBLE = re.compile("[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u20
 CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 """What XML 1.0 and terminals cannot take: control characters but tab and line feed, lone surrogates, non-characters."""
 
-WORD = re.compile(r"\w", re.UNICODE)
 NO_LETTERS = re.compile(r"[\W_]+")
 CJK = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 """Chinese characters (unified ideographs with extensions and compatibility forms)."""
@@ -54,29 +48,6 @@ def chinese_share(text: str) -> float:
     """The share (0 to 1) of Chinese characters among the letters of ``text``."""
     total = sum(map(str.isalpha, text))
     return len(CJK.findall(text)) / total if total else 0.0
-
-
-@cache
-def _jieba() -> Any:
-    with warnings.catch_warnings():  # jieba 0.42.1 has invalid escapes and imports pkg_resources
-        warnings.simplefilter("ignore")
-        import jieba
-
-        jieba.setLogLevel("ERROR")
-        jieba.initialize()
-    return jieba
-
-
-def segment(text: str) -> list[str]:
-    """The words of ``text`` in order, with punctuation, without white space (jieba, exact mode)."""
-    return [word for word in _jieba().cut(text) if not word.isspace()]
-
-
-def search_words(text: str) -> Iterator[str]:
-    """The words of ``text`` for an index: segmented, and every long word's shorter words too (jieba, search mode)."""
-    for word in _jieba().cut_for_search(text):
-        if WORD.search(word):
-            yield word
 
 
 FOLDED_PLANES = 0x30000
@@ -149,29 +120,6 @@ def fold_characters(text: str) -> str:
     be marked in the original. Characters whose plain form is longer (``㎏``) stay.
     """
     return text.translate(_folding())
-
-
-_STOP_CHARACTERS = (
-    "的了是在和与與有这這那不也就都而及着著或被把为為于於从從对對将將但并並因所以其之们們个個中上到说說要会會能让讓向等后後还還很又已"
-)
-_STOP_WORDS = (
-    "the of and to in is that it for on was with as by at be this from are or an have has not but his her they we you he she who which "
-    "will would der die das und den von zu mit sich des auf für ist im dem nicht ein eine als auch es an werden aus er hat dass sie nach "
-    "wird bei einer um am le la les de des du et en un une est que qui dans pour pas sur au avec son sa ses il elle par plus ce cette ne "
-    "se el los las del y una por con para su al lo como más pero sus o este sí porque esta entre cuando muy sin sobre también il che di "
-    "non per sono della nel alla i gli da dei delle è si os do em não dos mas foi ao ele w na z się nie to jest że jak od и в во не что "
-    "он на я с со как а то все она так его но да ты к у же вы за бы по ve bir bu için ile çok het een van niet te zijn op aan met voor "
-    "och att det som på av är för har"
-)
-STOP_WORDS = frozenset(_STOP_WORDS.split())
-STOP_CHARACTER = re.compile(f"[{_STOP_CHARACTERS}のはをがにでとも은는이가을를의에]")
-WORDS = re.compile(r"\w+")
-
-
-def has_stop_word(text: str) -> bool:
-    """Whether ``text`` holds a word that only sentences need: a stop word of Chinese (as characters, so that no cutting is needed),
-    Japanese, Korean or a European language (thesis E, definition 2.6)."""
-    return (not text.isascii() and STOP_CHARACTER.search(text) is not None) or not STOP_WORDS.isdisjoint(WORDS.findall(text.lower()))
 
 
 def visible_length(text: str) -> int:

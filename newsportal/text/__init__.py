@@ -1,0 +1,43 @@
+"""Words and characters: the only door to the segmenters and to the tables of traditional characters.
+
+``characters`` cleans and folds, ``words`` cuts, ``stop_words`` knows the words that say nothing, ``fmm`` cuts as the papers do,
+``lexicon`` holds the dictionary and how rare its words are. Everything takes and returns ``str``; lengths are characters, Chinese first.
+"""
+
+from __future__ import annotations
+
+from newsportal.text.characters import (
+    CJK,
+    CONTROL,
+    INVISIBLE,
+    NO_LETTERS,
+    chinese_share,
+    clean,
+    fold_characters,
+    letters,
+    normalise,
+    visible_length,
+)
+from newsportal.text.stop_words import STOP_CHARACTER, STOP_WORDS, WORDS, has_stop_word
+from newsportal.text.words import WORD, search_words, segment, use_words
+
+__all__ = [
+    "CJK",
+    "CONTROL",
+    "INVISIBLE",
+    "NO_LETTERS",
+    "STOP_CHARACTER",
+    "STOP_WORDS",
+    "WORD",
+    "WORDS",
+    "chinese_share",
+    "clean",
+    "fold_characters",
+    "has_stop_word",
+    "letters",
+    "normalise",
+    "search_words",
+    "segment",
+    "use_words",
+    "visible_length",
+]

@@ -1,0 +1,117 @@
+"""One door, several segmenters: what holds whichever of them is at work."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from newsportal.text import search_words, segment, use_words, words
+
+SENTENCE = "记者从北京市气象局获悉，今天下午 3 时起将有大雨。"
+NEW_WORD = "九树之声"
+
+
+@pytest.fixture(params=["rjieba", "jieba"])
+def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    if request.param == "rjieba":
+        pytest.importorskip("rjieba", reason="there is no wheel for this machine")
+    monkeypatch.setattr(words, "ENGINES", (request.param,))
+    monkeypatch.setattr(words, "_cutter", None)
+    monkeypatch.setattr(words, "_own", frozenset())
+    return request.param
+
+
+def test_words_in_order_without_white_space(engine: str) -> None:
+    found = segment(SENTENCE)
+    assert "".join(found) == "".join(SENTENCE.split())
+    assert {"记者", "北京市", "气象局", "，", "大雨"} <= set(found)
+
+
+def test_search_words_hold_the_shorter_words_too(engine: str) -> None:
+    assert {"南京", "长江", "大桥", "长江大桥"} <= set(search_words("南京市长江大桥"))
+    assert not [word for word in search_words("，。！") if word]
+
+
+def test_own_words_are_words_and_can_be_taken_back(engine: str) -> None:
+    assert NEW_WORD not in segment(f"游客来到{NEW_WORD}参观")
+    before = words.signature()
+    use_words([f" {NEW_WORD} ", "", "云", "x" * 99])
+    assert NEW_WORD in segment(f"游客来到{NEW_WORD}参观")
+    assert NEW_WORD in list(search_words(f"游客来到{NEW_WORD}参观"))
+    assert words.signature() != before
+    use_words([])
+    assert NEW_WORD not in segment(f"游客来到{NEW_WORD}参观")
+    assert words.signature() == before
+
+
+def test_the_same_own_words_in_another_order_have_the_same_signature(engine: str) -> None:
+    use_words(["云栖竹径", "九溪烟树"])
+    first = words.signature()
+    use_words(["九溪烟树", "云栖竹径", "九溪烟树"])
+    assert words.signature() == first
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        (" \n\t\u3000", []),
+        ("\0中国\0", ["\0", "中国", "\0"]),
+        ("北京\ud83d新闻", ["北京", "?", "新闻"]),  # half of a character that UTF-16 writes in two
+        ("🚀发射", ["🚀", "发射"]),
+        ("a" * 100_000, ["a" * 100_000]),
+    ],
+    ids=["empty", "blank", "null", "surrogate", "emoji", "one giant word"],
+)
+def test_odd_texts(engine: str, text: str, expected: list[str]) -> None:
+    assert segment(text) == expected
+
+
+@pytest.mark.parametrize("text", ["新闻" * 50_000, "新闻，" * 30_000, "的" * 100_000], ids=["no end", "many ends", "one character"])
+def test_long_texts_lose_nothing(engine: str, text: str) -> None:
+    assert "".join(segment(text)) == text
+
+
+def test_threads_see_the_same_cuts(engine: str) -> None:
+    with ThreadPoolExecutor(8) as threads:
+        cuts = list(threads.map(lambda _: tuple(segment(SENTENCE)), range(64)))
+    assert set(cuts) == {tuple(segment(SENTENCE))}
+
+
+@pytest.mark.parametrize("engine_name", ["rjieba", "jieba"])
+def test_starting_says_nothing_and_leaves_no_file(engine_name: str, tmp_path: Path) -> None:
+    """jieba's own start prints, and keeps a cache in the common temporary folder that anybody may put there first."""
+    if engine_name == "rjieba":
+        pytest.importorskip("rjieba", reason="there is no wheel for this machine")
+    trap = tmp_path / "jieba.cache"
+    trap.write_bytes(b"planted by another user")
+    os.utime(trap, (2**31, 2**31))
+    code = f"from newsportal.text import words; words.ENGINES = ({engine_name!r},); print(words.segment('北京旅游'))"
+    ran = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, "TMPDIR": str(tmp_path)}, capture_output=True, text=True, check=True
+    )
+    assert ran.stdout == "['北京', '旅游']\n"
+    assert ran.stderr == ""
+    assert [path.name for path in tmp_path.iterdir()] == ["jieba.cache"]
+    assert trap.read_bytes() == b"planted by another user"
+
+
+def test_jieba_takes_over_where_there_is_no_wheel(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rjieba", None)  # as if it could not be imported
+    assert words.open_cutter().signature.startswith("jieba ")
+    with pytest.raises(ImportError):
+        words.open_cutter(engine="rjieba")
+
+
+def test_both_cut_nearly_alike() -> None:
+    """An index made on one machine is good on another; 99.9 % of the boundaries on news texts (docs/algorithms/words.md)."""
+    pytest.importorskip("rjieba", reason="there is no wheel for this machine")
+    text = SENTENCE * 3 + "欧盟委员会主席冯德莱恩表示，双方将继续就电动汽车关税展开磋商；中国队以3比1战胜对手，晋级半决赛。"
+    cuts = [list(words.open_cutter(engine=name).cut(text)) for name in ("rjieba", "jieba")]
+    places = [{sum(map(len, cut[:index])) for index in range(len(cut))} for cut in cuts]
+    assert len(places[0] & places[1]) / len(places[0] | places[1]) > 0.95
