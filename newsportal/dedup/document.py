@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 Relation = Literal["same", "part", "contains"]
 """What a repost is to the document it repeats: the same text, a part of it, or more than it."""
@@ -36,8 +36,20 @@ NEW = Verdict()
 
 
 class Finder(Protocol):
-    """Finds the documents that repeat earlier ones. It is fed in time order and remembers what its window allows."""
+    """Finds the documents that repeat earlier ones. It is fed in time order and remembers what its window allows.
+
+    Finders hold no lock: one thread at a time.
+    """
 
     def judge(self, document: Document) -> Verdict:
         """Compare with all earlier documents, then remember this one too. Never raises for a strange document."""
+        ...
+
+
+@runtime_checkable
+class Matcher(Finder, Protocol):
+    """A finder that can tell all earlier documents which one repeats, not the best alone."""
+
+    def matches(self, document: Document) -> list[Verdict]:
+        """As :meth:`judge`, with every close earlier document, the fullest first."""
         ...

@@ -25,6 +25,12 @@ OTHER = (
     "沿海三县今年的海带丰收了。渔民们天不亮就出海，把一串串海带从绳子上割下来，运到码头边的晒场。合作社说，今年海水温度合适，"
     "海带比去年厚，价钱也好，外地客商早早就来订了货。县里还请来技术员，教大家把边角料做成饲料。\n"
 )
+AROUND = (
+    "老城的旧房子这几年一座座有了新用处：戏台成了茶馆，染坊成了客栈，最后轮到北门外的这一排旧粮仓，它空了整整二十年。",
+    "隔壁的旧油坊也在动工，秋天要变成放老电影的小影院，座椅从邻县一家关门的剧场搬来，每一把都编了号，修好了扶手和弹簧。",
+    "城里的裁缝、木匠和修表师傅则盼着南门的旧邮局，他们想在那里合租一间铺子，让年轻人看看手艺是怎么一代一代传下来的。",
+    "建筑师何守义说，修旧房子比盖新房子费工夫，可是走进去的人会闻到木头的味道，想起小时候排队买米的那些早晨和黄昏。",
+)
 NOTICE = (
     "免责声明：本文仅代表作者个人观点，与本网站无关。其原创性以及文中陈述文字和内容未经本站证实，对本文以及其中全部或者部分内容的"
     "真实性、完整性、及时性本站不作任何保证或承诺，请读者仅作参考，并请自行核实相关内容，未经书面授权不得转载。"
@@ -56,7 +62,7 @@ EDITS = {
     "an advertisement between": ("\n".join((FIRST, "点击下载客户端，领取新人红包", SECOND, THIRD, FOURTH)), TITLE, "same"),
     "paraphrased first paragraph": ("读者昨天走进了青河市图书馆的新馆。\n" + "\n".join((SECOND, THIRD, FOURTH)), TITLE, "same"),
     "cut to its first paragraphs": (FIRST + "\n" + SECOND, "旧粮仓变身图书馆", "part"),
-    "within a longer text": (OTHER[:60] + TEXT + "\n" + OTHER * 3, TITLE, "contains"),
+    "within a longer text": ("\n".join((AROUND[0], TEXT, *AROUND[1:])), TITLE, "contains"),
 }
 
 
@@ -65,9 +71,6 @@ def test_a_repost_is_known_by_every_kind_of_edit(edit: str) -> None:
     text, title, relation = EDITS[edit]
     original = TEXT.replace("，晚上", "，44排书架，晚上") if edit == "full width" else TEXT
     answer = verdict(text, title, original)
-    if edit == "within a longer text":
-        assert answer.duplicate_of in {"first", "other"}
-        return
     assert (answer.duplicate_of, answer.relation) == ("first", relation)
     assert 0.6 <= answer.score <= 1
 
@@ -144,7 +147,7 @@ def test_the_index_forgets_what_the_window_forgets() -> None:
     for number in range(100):
         found.judge(document(str(number), nonsense(number), str(number)))
     assert len(found._kept) == 20
-    assert found._index.bytes < 60 * 200 * 8
+    assert found._holders.bytes < 60 * 200 * 8
     assert found.judge(document("again", nonsense(99))).duplicate_of == "99"
     assert found.judge(document("forgotten", nonsense(1))).duplicate_of is None
 

@@ -16,8 +16,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from newsportal.dedup import FINDERS, finder
-from newsportal.dedup.document import Document, Finder
-from newsportal.dedup.judge import Judge
+from newsportal.dedup.document import Document, Finder, Matcher
 from newsportal.dedup.measure import Pair, Score, joined, per_document, per_pair
 
 TIMES: Final = ("published", "time", "date")
@@ -112,7 +111,7 @@ def row(gold: Gold, found: Finder) -> dict[str, Any]:
 
 def _pairs(documents: Sequence[Document], found: Finder) -> set[Pair]:
     """Pairs that a finder names: all its matches where it tells them, else those within the groups that its answers join."""
-    if isinstance(found, Judge):
+    if isinstance(found, Matcher):
         return {
             frozenset((document.id, match.duplicate_of))
             for document in _watched(documents)
