@@ -6,6 +6,7 @@ A log-structured merge index (O'Neil et al. 1996): the newest documents in a dic
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -42,6 +43,11 @@ class Postings:
         if self._count >= FRESH:
             self._settle()
 
+    def add_all(self, numbers: Sequence[int], runs: Sequence[Codes]) -> None:
+        """Many documents at once, in order."""
+        repeated = np.repeat(np.array(numbers, dtype=np.uint64), [len(own) for own in runs])
+        self._settle(np.concatenate(runs).astype(np.uint64) << HALF | repeated)
+
     def find(self, runs: Codes) -> tuple[NDArray[np.intp], Codes]:
         """Pairs of a place in ``runs`` (ascending hashes) and the number of a document that holds it, the latest documents alone."""
         places, numbers = self._find_fresh(runs)
@@ -74,12 +80,13 @@ class Postings:
         at, numbers = zip(*found, strict=True)
         return [np.array(at, dtype=np.intp)], [np.array(numbers, dtype=np.uint32)]
 
-    def _settle(self) -> None:
-        entries = [run << 32 | number for run, numbers in self._fresh.items() for number in numbers]
+    def _settle(self, more: Entries | None = None) -> None:
+        """Make an array of the dict's entries and of ``more``, and merge it with those that are not much longer."""
+        fresh = np.array([run << 32 | number for run, numbers in self._fresh.items() for number in numbers], dtype=np.uint64)
         self._fresh, self._count = {}, 0
-        if not entries:
+        newest: Entries = np.sort(fresh if more is None else np.concatenate((fresh, more)))
+        if not len(newest):
             return
-        newest: Entries = np.sort(np.array(entries, dtype=np.uint64))
         while self._arrays and len(self._arrays[-1]) < RATIO * len(newest):
             newest = np.concatenate((self._arrays.pop(), newest))
             newest.sort(kind="stable")

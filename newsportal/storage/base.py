@@ -3,7 +3,7 @@
 Promises, whatever the backend:
 
 - every write is one transaction (or an idempotent upsert) and may be repeated: the same article written twice is stored once;
-- two writers that bring the same story at the same moment make one story (the fold keys are unique);
+- two writers that bring the same story at the same moment make one story (looking and writing are one transaction);
 - each change of an article, story or fold appends a row to the change log in the same transaction; ``seq`` only grows,
   and a reader that asks ``changes(after=seq)`` misses nothing;
 - errors are those of ``newsportal.errors``: ``StoreUnavailable`` (away, locked, full: try again), ``StoreTooNew`` (stop);
@@ -169,7 +169,8 @@ class Store(Protocol):
         ...
 
     def add(self, article: Article, keys: Sequence[FoldKey] = (), *, now: datetime) -> Added:
-        """Store ``article`` (its ``identity``, ``title`` and ``text`` are set) and fold it into the story its ``keys`` name, if any.
+        """Store ``article`` (its ``identity``, ``title`` and ``text`` are set) and fold it into the story that it repeats, if any: by
+        its text (``dedup.judge``'s rule, against the stored texts of its window), else by its ``keys``.
 
         Known identity, same text: ``same``. Known identity, other title or text: ``revised`` (the earlier text is kept as a revision).
         Topics met later are added to those known (outcome ``same`` still).

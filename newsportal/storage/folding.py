@@ -12,8 +12,9 @@ from typing import Any
 
 from sqlalchemy import BindParameter, Connection, Select, and_, bindparam, delete, insert, or_, select, update
 
-from newsportal.items import FoldKey, content_id
+from newsportal.items import Fold, FoldKey, content_id
 from newsportal.storage.dialects import upsert
+from newsportal.storage.rows import storable
 from newsportal.storage.tables import ARTICLES, EPOCH, FOLD_KEYS, LABELS, ORIGINAL_FIRST, STORIES, TOPICS
 
 HEAT_HALF_LIFE = timedelta(hours=12)
@@ -61,9 +62,7 @@ def hashed(keys: Iterable[FoldKey]) -> dict[str, FoldKey]:
     return found
 
 
-def choose(
-    connection: Connection, row: Mapping[str, Any], keys: Sequence[FoldKey], apart: Collection[str] = ()
-) -> tuple[Repeated, FoldKey] | None:
+def choose(connection: Connection, row: Mapping[str, Any], keys: Sequence[FoldKey], apart: Collection[str] = ()) -> Fold | None:
     """The article that ``row`` repeats, and by which of its keys: best score first, then the earliest article under that key.
 
     Stories of ``apart`` are out. No two writers may be here with the same key at the same time: SQLite's write transactions see to
@@ -75,7 +74,7 @@ def choose(
         others = [other for other in under.get(key_id, ()) if other.article_id != row["id"]]
         found = _allowed(others, key, row["publisher"], apart)
         if found:
-            return found, key
+            return Fold(found.story_id, found.article_id, storable(key.reason), key.score)
     return None
 
 

@@ -17,6 +17,7 @@ from newsportal.storage.corpora_sql import SqlCorpora
 from newsportal.storage.dialects import open_engine
 from newsportal.storage.dialects import reading as read
 from newsportal.storage.dialects import writing as write
+from newsportal.storage.prints import PrintIndex, printed
 from newsportal.storage.schema import prepare
 
 
@@ -25,6 +26,7 @@ class SqlStore:
 
     def __init__(self, uri: str, *, create: bool = True) -> None:
         self._engine = open_engine(uri, create=create)
+        self._prints = PrintIndex()
         self.corpora = SqlCorpora(self._engine)
         try:
             prepare(self._engine)
@@ -33,8 +35,12 @@ class SqlStore:
             raise
 
     def add(self, article: Article, keys: Sequence[FoldKey] = (), *, now: datetime) -> Added:
+        new = printed(self._prints, article)
+        while not self._prints.read:  # in pages, while others may write
+            with read(self._engine) as connection:
+                self._prints.catch_up(connection)
         with write(self._engine) as connection:
-            return writing.add(connection, article, keys, now)
+            return writing.add(connection, article, keys, new, now)
 
     def known(self, identities: Collection[str]) -> set[str]:
         with read(self._engine) as connection:

@@ -166,6 +166,20 @@ UNFOLDED = Table(
 )
 """Pairs that an editor took apart: never folded by key again."""
 
+PRINTS = Table(
+    "prints",
+    METADATA,
+    Column("number", SEQUENCE, primary_key=True, autoincrement=True),
+    _id("article_id", ForeignKey("articles.id"), nullable=False, unique=True),
+    Column("moment", Moment, nullable=False),
+    Column("seen", Moment, nullable=False),
+    Column("length", Integer, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("runs", LONG_BINARY, nullable=False),
+    sqlite_autoincrement=True,  # a number is never given twice: indexes go by it
+)
+"""The fingerprint of an article's present text (``dedup.fingerprints``); a revised text gets a new number."""
+
 LABELS = Table(
     "story_labels",
     METADATA,

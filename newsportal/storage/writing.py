@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal
 
 from sqlalchemy import Connection, bindparam, func, insert, select, union_all, update
 
 from newsportal.errors import StoreError
-from newsportal.items import Article, FoldKey, TopicMark, content_id
-from newsportal.storage import categories
+from newsportal.items import Article, Fold, FoldKey, TopicMark, content_id
+from newsportal.storage import categories, prints
 from newsportal.storage.base import Added
 from newsportal.storage.dialects import upsert
-from newsportal.storage.folding import Repeated, choose, new_story, refresh, save_keys
+from newsportal.storage.folding import choose, new_story, refresh, save_keys
+from newsportal.storage.prints import Printed
 from newsportal.storage.rows import category_of, content_of, identity_of, name, row_of, sorted_by, storable, topics_of
 from newsportal.storage.tables import ALIASES, ARTICLES, CHANGES, CONTENT, FOLD_KEYS, ORIGINAL_FIRST, REVISIONS, TOPICS, UNFOLDED
 
@@ -28,12 +29,12 @@ ARTICLE = select(ARTICLES).where(ARTICLES.c.id == bindparam("article"))
 TOPICS_OF = select(TOPICS.c.topic).where(TOPICS.c.article_id == bindparam("article"))
 
 
-def add(connection: Connection, article: Article, keys: Sequence[FoldKey], now: datetime) -> Added:
+def add(connection: Connection, article: Article, keys: Sequence[FoldKey], new: Printed, now: datetime) -> Added:
     """See ``Store.add``."""
     known = _known(connection, identity_of(article))
     if known is None:
-        return _insert(connection, article, keys, now)
-    return _again(connection, known, article, keys, now)
+        return _insert(connection, article, keys, new, now)
+    return _again(connection, known, article, keys, new, now)
 
 
 def _known(connection: Connection, identity: str) -> dict[str, Any] | None:
@@ -53,31 +54,40 @@ def find(connection: Connection, identity: str) -> str | None:
     return found
 
 
-def _insert(connection: Connection, article: Article, keys: Sequence[FoldKey], now: datetime) -> Added:
+def _insert(connection: Connection, article: Article, keys: Sequence[FoldKey], new: Printed, now: datetime) -> Added:
     row, topics = row_of(article, now=now), topics_of(article)
-    found = choose(connection, row, keys)
-    story_id = found[0].story_id if found else new_story(connection, row, topics)
-    folded = _fold_columns(*found) if found else {}
+    found = _repeated(connection, row, keys, new)
+    story_id = found.story_id if found else new_story(connection, row, topics)
+    folded = _fold_columns(found) if found else {}
     connection.execute(NEW_ARTICLE, {"story_id": story_id, **row, **folded})
     _save_topics(connection, row["id"], topics)
     save_keys(connection, row["id"], row["moment"], keys)
+    prints.keep(connection, row["id"], row["moment"], new, now)
     if found:
         refresh(connection, story_id)
     log(connection, "article", row["id"], now)
-    return Added("folded" if found else "stored", row["id"], story_id, found[1].reason if found else None)
+    return Added("folded" if found else "stored", row["id"], story_id, found.reason if found else None)
 
 
-def _fold_columns(repeated: Repeated, key: FoldKey) -> dict[str, Any]:
-    return {"fold_of": repeated.article_id, "fold_reason": storable(key.reason), "fold_score": key.score}
+def _repeated(
+    connection: Connection, row: Mapping[str, Any], keys: Sequence[FoldKey], new: Printed, apart: Collection[str] = ()
+) -> Fold | None:
+    """What an article repeats: what its text says, else what its keys say. Stories of ``apart`` are out."""
+    return prints.repeated(connection, row, new, apart) or choose(connection, row, keys, apart)
 
 
-def _again(connection: Connection, known: dict[str, Any], article: Article, keys: Sequence[FoldKey], now: datetime) -> Added:
+def _fold_columns(found: Fold) -> dict[str, Any]:
+    return {"fold_of": found.of, "fold_reason": found.reason, "fold_score": found.score}
+
+
+def _again(connection: Connection, known: dict[str, Any], article: Article, keys: Sequence[FoldKey], new: Printed, now: datetime) -> Added:
     content = content_of(article)
     revised = (content["title"], content["text"]) != (known["title"], known["text"])
     if revised:
-        _revise(connection, known, content, categories.later(known, category_of(article)), keys)
+        moment = _revise(connection, known, content, categories.later(known, category_of(article)))
+        _keep_again(connection, known["id"], moment, keys, new, now)
     met = _add_topics(connection, known["id"], topics_of(article))
-    story_id = _found_late(connection, known, keys) if revised else known["story_id"]
+    story_id = _found_late(connection, known, keys, new) if revised else known["story_id"]
     if revised or met:
         for changed in {known["story_id"], story_id}:
             refresh(connection, changed)
@@ -85,30 +95,35 @@ def _again(connection: Connection, known: dict[str, Any], article: Article, keys
     return Added("revised" if revised else "same", known["id"], story_id)
 
 
-def _found_late(connection: Connection, known: Mapping[str, Any], keys: Sequence[FoldKey]) -> str:
+def _found_late(connection: Connection, known: Mapping[str, Any], keys: Sequence[FoldKey], new: Printed) -> str:
     """A page that was put up with half a title may turn out a repost when it is revised: alone in its story, it may still join another."""
     if len(_members(connection, known["story_id"])) > 1:
         return str(known["story_id"])
     apart = set(connection.scalars(select(UNFOLDED.c.story_id).where(UNFOLDED.c.article_id == known["id"])))
     present = connection.execute(ARTICLE, {"article": known["id"]}).mappings().one()
-    found = choose(connection, dict(present), keys, apart)
+    found = _repeated(connection, dict(present), keys, new, apart)
     if found is None:
         return str(known["story_id"])
-    _move(connection, known["id"], found[0].story_id, **_fold_columns(*found))
-    return found[0].story_id
+    _move(connection, known["id"], found.story_id, **_fold_columns(found))
+    return found.story_id
 
 
-def _revise(
-    connection: Connection, known: dict[str, Any], content: dict[str, Any], category: dict[str, Any], keys: Sequence[FoldKey]
-) -> None:
-    """Keep the present state as a revision and write the new one. What the new page does not say stays as it was."""
+def _revise(connection: Connection, known: dict[str, Any], content: dict[str, Any], category: dict[str, Any]) -> datetime:
+    """Keep the present state as a revision and write the new one; answers its moment. What the new page does not say stays as it was."""
     connection.execute(NEW_REVISION, {"article_id": known["id"], **{name: known[name] for name in CONTENT}})
     said = {name: value for name, value in content.items() if value is not None}
     moment = sorted_by(said.get("published", known["published"]), known["first_seen"])
     order = {"moment": moment, "length": len(said["text"]), "revision": known["revision"] + 1}
     connection.execute(update(ARTICLES).where(ARTICLES.c.id == known["id"]).values(**said, **category, **order))
-    connection.execute(update(FOLD_KEYS).where(FOLD_KEYS.c.article_id == known["id"]).values(moment=moment))
-    save_keys(connection, known["id"], moment, keys)
+    return moment
+
+
+def _keep_again(connection: Connection, article_id: str, moment: datetime, keys: Sequence[FoldKey], new: Printed, now: datetime) -> None:
+    """Keep a revised article for those that come later: under the keys it had and has, with the fingerprint it has now."""
+    connection.execute(update(FOLD_KEYS).where(FOLD_KEYS.c.article_id == article_id).values(moment=moment))
+    save_keys(connection, article_id, moment, keys)
+    prints.drop(connection, article_id)
+    prints.keep(connection, article_id, moment, new, now)
 
 
 def _add_topics(connection: Connection, article_id: str, topics: Mapping[str, TopicMark]) -> bool:

@@ -16,6 +16,7 @@ LONG_BINARY = sa.LargeBinary().with_variant(mysql.LONGBLOB(), "mysql", "mariadb"
 
 
 def upgrade() -> None:
+    _add_prints()
     _add_names()
     _add_corpora()
     _say_who_classified()
@@ -26,7 +27,7 @@ def downgrade() -> None:
     op.drop_table("declared_names")
     op.drop_index("ix_aliases_seq", "aliases")
     op.drop_column("aliases", "seq")
-    for table in ("models", "former_labels", "labelled", "corpora"):
+    for table in ("prints", "models", "former_labels", "labelled", "corpora"):
         op.drop_table(table)
 
 
@@ -123,4 +124,21 @@ def _add_corpora() -> None:
         sa.Column("model", LONG_BINARY, nullable=True),
         sa.ForeignKeyConstraint(["corpus_id"], ["corpora.id"], name="fk_models_corpus_id"),
         sa.PrimaryKeyConstraint("corpus_id", "version", name="pk_models"),
+    )
+
+
+def _add_prints() -> None:
+    op.create_table(
+        "prints",
+        sa.Column("number", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False),
+        sa.Column("article_id", sa.String(length=20), nullable=False),
+        sa.Column("moment", sa.BigInteger(), nullable=False),
+        sa.Column("seen", sa.BigInteger(), nullable=False),
+        sa.Column("length", sa.Integer(), nullable=False),
+        sa.Column("title", sa.Text(), nullable=False),
+        sa.Column("runs", LONG_BINARY, nullable=False),
+        sa.ForeignKeyConstraint(["article_id"], ["articles.id"], name="fk_prints_article_id"),
+        sa.PrimaryKeyConstraint("number", name="pk_prints"),
+        sa.UniqueConstraint("article_id"),
+        sqlite_autoincrement=True,
     )

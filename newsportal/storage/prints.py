@@ -1,0 +1,166 @@
+"""Fingerprints of the stored texts, and the index that a process makes of them: reposts are found by ``dedup.judge``'s rule.
+
+The rows are the record: written, replaced and pruned in the transaction that writes the article. The index over them follows the record
+as the search index does, by the rows' numbers and the change log; a process reads it when it first adds an article. It is caught up
+again inside each write transaction, so it knows what others have committed the moment before (docs/decisions/reposts-in-the-store.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from threading import Lock
+from typing import Any, Final
+
+import numpy as np
+from sqlalchemy import Connection, bindparam, delete, func, insert, select
+
+from newsportal.dedup.fingerprints import Fingerprint, fingerprint
+from newsportal.dedup.holders import Holders, Likely, indexed
+from newsportal.dedup.judge import WINDOW, Earlier, compared, title_letters
+from newsportal.items import Article, Fold
+from newsportal.storage.tables import ARTICLES, CHANGES, PRINTS, STORIES
+
+SPAN: Final = timedelta(days=WINDOW)
+"""A text is remembered so long after it was seen, and repeats texts whose moments are so near."""
+
+MOST: Final = 1_000_000
+"""Fingerprints that are kept, the newest: 0.5 GB in each process that adds articles, 1 GB in the database."""
+
+PAGE: Final = 5000
+"""Rows that are read at once."""
+
+PRUNED: Final = 128
+"""Rows that are pruned at once, …"""
+
+PRUNE_EVERY: Final = 64
+"""… in one write of so many: twice as many as come."""
+
+ROWS = (
+    select(PRINTS.c.number, PRINTS.c.runs, PRINTS.c.length, PRINTS.c.title, ARTICLES.c.story_id)
+    .join(ARTICLES, ARTICLES.c.id == PRINTS.c.article_id)
+    .where(PRINTS.c.number > bindparam("number"))
+    .order_by(PRINTS.c.number)
+    .limit(PAGE)
+)
+FOLDS = (
+    select(CHANGES.c.seq, PRINTS.c.number, ARTICLES.c.story_id)
+    .join(ARTICLES, ARTICLES.c.id == CHANGES.c.id)
+    .join(PRINTS, PRINTS.c.article_id == CHANGES.c.id)
+    .where(CHANGES.c.seq > bindparam("seq"), CHANGES.c.kind == "fold")
+    .order_by(CHANGES.c.seq)
+)
+CANDIDATES = (
+    select(PRINTS, ARTICLES.c.story_id, STORIES.c.count)
+    .join(ARTICLES, ARTICLES.c.id == PRINTS.c.article_id)
+    .join(STORIES, STORIES.c.id == ARTICLES.c.story_id)
+    .where(PRINTS.c.number.in_(bindparam("numbers", expanding=True)))
+    .order_by(PRINTS.c.number)
+)
+LAST_SEQ, FIRST = select(func.max(CHANGES.c.seq)), select(func.min(PRINTS.c.number))
+OLDEST = select(PRINTS.c.number, PRINTS.c.seen).order_by(PRINTS.c.number).limit(PRUNED)
+NEW, GONE = insert(PRINTS), delete(PRINTS).where(PRINTS.c.article_id == bindparam("article"))
+PRUNE = delete(PRINTS).where(PRINTS.c.number <= bindparam("last"))
+
+
+class PrintIndex:
+    """What a process knows of the stored fingerprints. Shared between threads; one a database."""
+
+    def __init__(self) -> None:
+        self._holders = Holders()
+        self._number = self._seq = 0  # the last ones that are known
+        self.read = False
+        self._lock = Lock()
+
+    def catch_up(self, connection: Connection) -> bool:
+        """Read the rows that came since, a page at most; answers whether there is more. ``read``: there was once no more.
+
+        To be called before the transaction writes: what is read is committed, so a transaction that fails leaves nothing here.
+        """
+        with self._lock:
+            if not self._number:  # moves from before a row was read are in the row
+                self._seq = connection.scalar(LAST_SEQ) or 0
+            rows = connection.execute(ROWS, {"number": self._number}).all()
+            self._learn(rows, connection)
+            for seq, number, story_id in connection.execute(FOLDS, {"seq": self._seq}):
+                self._holders.told(number, story_number(story_id))
+                self._seq = seq
+            more = len(rows) == PAGE
+            self.read = self.read or not more
+        return more
+
+    def likely(self, new: Fingerprint) -> Likely:
+        """The stored texts that share most of their indexed runs with ``new``, by number."""
+        with self._lock:
+            return self._holders.likely(new)
+
+    def _learn(self, rows: Sequence[Any], connection: Connection) -> None:
+        if not rows:
+            return
+        runs = [indexed(np.sort(np.frombuffer(row.runs, dtype=np.uint32)), row.length) for row in rows]
+        self._holders.add_all([row.number for row in rows], runs, [story_number(row.story_id) for row in rows], [row.title for row in rows])
+        if rows[-1].number // PRUNE_EVERY > self._number // PRUNE_EVERY:
+            self._holders.forget(connection.scalar(FIRST) or 0)
+        self._number = rows[-1].number
+
+
+def story_number(story_id: str) -> int:
+    """A story's number in the index: ids are hashes, their first 32 bits tell stories apart."""
+    return int(story_id[:8], 16)
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """An article's text as it is compared: its fingerprint and the letters of its title, made before the write lock is taken."""
+
+    index: PrintIndex
+    fingerprint: Fingerprint
+    title: str
+
+
+def printed(index: PrintIndex, article: Article) -> Printed:
+    return Printed(index, fingerprint(article.text or ""), title_letters(article.title))
+
+
+def repeated(connection: Connection, row: Mapping[str, Any], new: Printed, apart: Collection[str]) -> Fold | None:
+    """The stored article that ``row`` repeats by the rule of ``dedup.judge``; stories of ``apart`` are out."""
+    while new.index.catch_up(connection):
+        pass
+    likely = new.index.likely(new.fingerprint)
+    if not likely.shared:
+        return None
+    rows = connection.execute(CANDIDATES, {"numbers": list(likely.shared)}).mappings()
+    near = (old for old in rows if abs(old["moment"] - row["moment"]) <= SPAN and old["article_id"] != row["id"])
+    candidates = _candidates((old for old in near if old["story_id"] not in apart), likely)
+    for answer, old in compared(new.fingerprint, new.title, candidates, likely.common):
+        return Fold(old.story, old.id, str(answer.reason), answer.score)
+    return None
+
+
+def _candidates(rows: Iterable[Any], likely: Likely) -> Iterator[Earlier[str]]:
+    for row in rows:
+        shared = likely.shared[row["number"]]
+        yield Earlier(row["article_id"], row["story_id"], row["runs"], row["length"], row["title"], row["count"] - 1, shared)
+
+
+def keep(connection: Connection, article_id: str, moment: datetime, new: Printed, now: datetime) -> None:
+    """Write an article's fingerprint. A text without runs has none."""
+    if not new.fingerprint.length:
+        return
+    row = {"article_id": article_id, "moment": moment, "seen": now, "length": new.fingerprint.length, "title": new.title}
+    written = connection.execute(NEW, {**row, "runs": new.fingerprint.in_order().tobytes()}).inserted_primary_key
+    if written and written[0] % PRUNE_EVERY == 0:
+        _prune(connection, written[0], now)
+
+
+def drop(connection: Connection, article_id: str) -> None:
+    """Forget an article's fingerprint."""
+    connection.execute(GONE, {"article": article_id})
+
+
+def _prune(connection: Connection, newest: int, now: datetime) -> None:
+    """Forget the oldest rows that are out of the window or too many; indexes notice."""
+    old = [number for number, seen in connection.execute(OLDEST) if now - seen > SPAN or number <= newest - MOST]
+    if old:
+        connection.execute(PRUNE, {"last": max(old)})
