@@ -54,7 +54,12 @@ $(TEST_READY): requirements/test.txt $(RUN_READY)
 	@$(PIP) install --require-hashes --no-build-isolation -r requirements/test.txt
 	@touch $@
 
-tools:  ## the system's tools for the tests (Chromium), where we may install them
+tools:  ## the system's tools for the tests (Chromium, Redis), where we may install them
+	@command -v redis-server >/dev/null 2>&1 || if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "Installing Redis for the tests ..."; \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends redis-server >/dev/null \
+	  || echo "Redis could not be installed; its tests will be skipped"; \
+	  else echo "no redis-server: its tests will be skipped (install it with: sudo apt install redis-server)"; fi
 	@command -v chromium >/dev/null 2>&1 || if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	  echo "Installing Chromium for the browser tests ..."; \
 	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium fonts-noto-cjk >/dev/null \

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
+import socket
+import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
+from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
 import pytest
@@ -41,3 +46,44 @@ def web() -> Iterator[MadeUpWeb]:
 
     with MadeUpWeb(hosts=True) as web:
         yield web
+
+
+class RedisServer:
+    """A redis-server of the test's own, on a free loopback port; ``kill`` and ``start`` may be called as often as wished."""
+
+    def __init__(self, folder: Path) -> None:
+        with closing(socket.socket()) as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = int(free.getsockname()[1])
+        self.url = f"redis://127.0.0.1:{self.port}/0"
+        self._folder = folder
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self, *options: str) -> None:
+        command = ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self._folder), "--save", "", *options]
+        self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        until = monotonic() + 20
+        while monotonic() < until:
+            with closing(socket.socket()) as asking:
+                if asking.connect_ex(("127.0.0.1", self.port)) == 0:
+                    return
+            sleep(0.02)
+        raise TimeoutError("redis-server does not start")
+
+    def kill(self) -> None:
+        """As kill -9: nothing is saved."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+
+@pytest.fixture
+def redis_server(tmp_path: Path) -> Iterator[RedisServer]:
+    """An empty Redis that keeps nothing on disk."""
+    if shutil.which("redis-server") is None:
+        pytest.skip("needs redis-server (make tools)")
+    server = RedisServer(tmp_path)
+    server.start()
+    yield server
+    server.kill()

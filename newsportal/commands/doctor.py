@@ -77,6 +77,7 @@ def findings(path: Path | None, *, network: bool) -> Iterator[Finding]:
     yield Finding("sources.yaml", None if none_here else True, none_here or f"{known.path}: {counts}")
     yield _tried("store", lambda: _store(known), "name another place under store: in sources.yaml")
     yield _tried("search index", lambda: _index(known), "delete the index file if there is one; it is built anew")
+    yield _filter(known)
     yield _disk(known)
     if network:
         yield _network(known)
@@ -124,6 +125,18 @@ def _index(sources: Sources) -> str:
         return f"follows the store up to change {index.position()}"
     finally:
         index.close()
+
+
+def _filter(sources: Sources) -> Finding:
+    """The filter of known addresses. A crawl makes it when there is none, so the only thing amiss is a Redis that is away."""
+    from newsportal.frontier import shared
+
+    what = "known addresses"
+    try:
+        state = shared.told(sources)
+    except NewsportalError as error:
+        return Finding(what, False, str(error), "start that Redis, or mend url_filter.redis in sources.yaml; until then the store is asked")
+    return Finding(what, None if state.fill is None else True, state.says)
 
 
 def _disk(sources: Sources) -> Finding:

@@ -49,6 +49,8 @@ def scrapy_settings(sources: Sources) -> dict[str, Any]:
         "NEWSPORTAL_ALLOW_PRIVATE": list(polite.allow_private),
         "ROBOTSTXT_OBEY": polite.obey_robots,
     }
+    if sources.url_filter.redis:
+        found["REDIS_URL"] = sources.url_filter.redis
     if sources.replay:
         found["NEWSPORTAL_REPLAY"] = str(sources.replay)
     if sources.archive:

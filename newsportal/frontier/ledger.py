@@ -21,6 +21,7 @@ from newsportal.errors import StoreError
 from newsportal.extractors.site import SiteKnowledge
 from newsportal.frontier.addon import SourcesAddon
 from newsportal.frontier.known import KnownUrls
+from newsportal.frontier.shared import open_sieve
 from newsportal.frontier.sites import SiteMemory
 from newsportal.report import COUNTERS, SourceReport
 from newsportal.storage import open_store
@@ -28,6 +29,7 @@ from newsportal.storage.base import SourceState
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
 
     from newsportal.items import Link
     from newsportal.sources import Sources
@@ -64,9 +66,9 @@ class Sifted:
 class Record:
     """A store opened once a process, with its known URLs and what is known of sites."""
 
-    def __init__(self, uri: str) -> None:
-        self.store: Store = open_store(uri)
-        self.known = KnownUrls(self.store)
+    def __init__(self, sources: Sources, settings: BaseSettings) -> None:
+        self.store: Store = open_store(sources.store)
+        self.known = KnownUrls(self.store, open_sieve(sources, settings, self.store))
         self.sites = SiteMemory(self.store, SiteKnowledge())
 
 
@@ -116,7 +118,7 @@ class Ledger:
         self._stats = crawler.stats
         record = _RECORDS.get(sources.store)
         if record is None:
-            record = _RECORDS[sources.store] = Record(sources.store)
+            record = _RECORDS[sources.store] = Record(sources, crawler.settings)
         self._record = record
         self.store = record.store
         self.known = record.known

@@ -77,5 +77,4 @@ class StorePipeline(Stage):
         names = {name_of(article.link), *map(identity, article.pages)} - {article.identity}
         for name in names:
             await asyncio.to_thread(self.ledger.store.add_alias, name, article.identity)
-            self.ledger.known.enter(name)
-        self.ledger.known.enter(article.identity)
+        await asyncio.to_thread(self.ledger.known.enter, [article.identity, *names])

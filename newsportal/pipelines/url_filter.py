@@ -18,11 +18,15 @@ class UrlFilterPipeline(Stage):
         linked = name_of(article.link)
         final = article.link.identity or identity(article.url)
         known = self.ledger.known
-        stored = await asyncio.to_thread(known.known, [final]) if known.perhaps(final) else set()
+        stored = await asyncio.to_thread(known.known, [final])
         if stored:
             if linked != final:
                 await asyncio.to_thread(self.ledger.store.add_alias, linked, final)
-                known.enter(linked)
+                await asyncio.to_thread(known.enter, [linked])
             await self.ledger.settle(article.link, "same")
             raise Left(f"{article.url}: known as {final}")
         return replace(article, identity=final, url=readable(article.url))
+
+    async def close_spider(self) -> None:
+        """What is known is for the next crawl, too."""
+        await asyncio.to_thread(self.ledger.known.keep)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pydantic import PrivateAttr
 
 from newsportal import __version__
-from newsportal.sources.parts import Part, Politeness, Portal, Source
+from newsportal.sources.parts import Part, Politeness, Portal, Source, UrlFilter
 from newsportal.sources.places import Feed, Forum, Gallery, Region
 from newsportal.sources.topics import CustomEngine, Topic
 from newsportal.sources.values import FilePath, IndexUri, StoreUri
@@ -32,6 +32,8 @@ class Sources(Part):
     """Where the search index is kept; by default index.db beside the SQLite store, else data/index.db beside this file."""
     politeness: Politeness = Politeness()
     """How other people's servers are treated."""
+    url_filter: UrlFilter = UrlFilter()
+    """The filter of known addresses, which keeps most questions from the store."""
     replay: FilePath | None = None
     """A WARC file that answers every request in place of the network."""
     archive: FilePath | None = None
@@ -71,10 +73,21 @@ class Sources(Part):
         """The search index: as given, else beside the store."""
         if self.index is not None:
             return self.index
+        file = self._store_file
+        return f"sqlite:///{file.with_name(DEFAULT_INDEX) if file else (self._folder / 'data' / DEFAULT_INDEX).absolute()}"
+
+    @property
+    def known_file(self) -> Path | None:
+        """Where the filter of known addresses is kept between crawls: beside the SQLite store; ``None`` for a store without a file."""
+        file = self._store_file
+        return file.with_name(f"{file.name}.known") if file else None
+
+    @property
+    def _store_file(self) -> Path | None:
         scheme, _, rest = self.store.partition(":///")
         if scheme.partition("+")[0] != "sqlite" or not rest or rest.startswith((":memory:", "file:")):
-            return f"sqlite:///{(self._folder / 'data' / DEFAULT_INDEX).absolute()}"
-        return f"sqlite:///{Path(rest.partition('?')[0]).with_name(DEFAULT_INDEX)}"
+            return None
+        return Path(rest.partition("?")[0])
 
     @property
     def user_agent(self) -> str:

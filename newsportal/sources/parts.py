@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from newsportal.sources.values import Line, Name, PrivateHosts, Size, TimeZone, Url
+from newsportal.sources.values import Line, Name, PrivateHosts, RedisUri, Size, TimeZone, Url
 
 Minutes = Annotated[float, Field(gt=0, le=43_200)]
 """Up to 30 days."""
@@ -75,3 +75,14 @@ class Politeness(Part):
     """Hosts or networks in private address ranges that may be visited, such as 10.0.0.0/8, *.intra.example or wiki:8080."""
     max_size: Size = 16 * 1024 * 1024
     """Longer answers are given up: bytes, or a text such as 16 MiB."""
+
+
+class UrlFilter(Part):
+    """The Bloom filter of known addresses. The store is asked only where it says "perhaps"."""
+
+    redis: RedisUri | None = None
+    """A Redis that all processes and machines share the filter in; by default each has its own, kept beside the SQLite store."""
+    capacity: Annotated[int, Field(ge=1000, le=100_000_000)] = 100_000
+    """Addresses for which room is made at once; beyond it the filter grows."""
+    error_rate: Annotated[float, Field(ge=1e-9, le=0.1)] = 1e-4
+    """The largest share of unknown addresses that the store is asked about in vain."""

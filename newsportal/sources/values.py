@@ -31,6 +31,9 @@ MAX_NAME_CHARS = 100
 INDEX_SCHEMES = ("sqlite",)
 """Those of ``newsportal.search``, which stands beside this package and may not be asked; a test keeps them alike."""
 
+REDIS_SCHEMES = ("redis", "rediss", "unix")
+"""Those of redis-py: plain, over TLS, a socket file."""
+
 ENCODINGS = ("utf-8", "gb18030", "gbk", "gb2312", "big5", "shift_jis", "euc-kr")
 
 
@@ -174,6 +177,7 @@ PrivateHosts = Annotated[tuple[PrivateHost, ...], BeforeValidator(one_or_many, j
 TimeZone = Annotated[str, AfterValidator(_zone)]
 Encoding = Annotated[str, AfterValidator(_encoding)]
 StoreUri = Annotated[str, BeforeValidator(_expanded), AfterValidator(_uri(tuple(STORES)))]
+RedisUri = Annotated[str, BeforeValidator(_expanded), AfterValidator(_uri(REDIS_SCHEMES))]
 IndexUri = Annotated[str, BeforeValidator(_expanded), AfterValidator(_uri(INDEX_SCHEMES))]
 FilePath = Annotated[Path, BeforeValidator(_path, json_schema_input_type=str), BeforeValidator(_expanded, json_schema_input_type=str)]
 Hours = Annotated[

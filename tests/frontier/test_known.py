@@ -25,7 +25,7 @@ def test_what_was_stored_by_earlier_runs_is_known_from_the_start(ledger: Ledger)
 
 
 def test_the_store_has_the_last_word(ledger: Ledger) -> None:
-    ledger.known.enter("a.example/gone")
+    ledger.known.enter(["a.example/gone"])
     assert ledger.known.known(["a.example/gone"]) == set()
 
 

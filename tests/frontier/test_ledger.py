@@ -30,7 +30,7 @@ def keep(ledger: Ledger, found: Link) -> None:
     """Its article is stored."""
     article = Article(url=found.url, link=found, fetched=NOW, identity=name_of(found), title=found.title or "", text="正文")
     ledger.store.add(article, now=NOW)
-    ledger.known.enter(name_of(found))
+    ledger.known.enter([name_of(found)])
 
 
 def row(ledger: Ledger, source: str = A) -> SourceReport:
@@ -57,7 +57,7 @@ def test_what_is_new_waits_before_it_is_fetched_and_is_claimed_once(ledger: Ledg
 def test_a_page_is_stale_when_all_of_it_was_stored_before_this_run(ledger: Ledger) -> None:
     ledger.store.add(Article(url="https://a.example/1", link=link("1"), fetched=NOW, identity="old", title="题", text="正文"), now=NOW)
     ledger.store.add_alias(identity("https://a.example/1"), "old")
-    ledger.known._bloom.add(identity("https://a.example/1"))  # as if read from the store at the start
+    ledger.known._sieve.enter([identity("https://a.example/1")])  # as if read from the store at the start
     assert asyncio.run(ledger.sift([link("1")])).stale
     keep(ledger, link("2"))
     assert not asyncio.run(ledger.sift([link("1"), link("2")])).stale, "this run brought the second itself"

@@ -1,0 +1,184 @@
+"""The sieve before the store: a Bloom filter of known names, this process's with a file beside the store, or one in Redis for all.
+
+Either may lag behind the store, which never costs more than a second fetch: what it calls unknown is fetched, what it calls known is
+asked of the store. Both know up to which change of the store they have every name, so a start asks for the newer ones alone.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Collection
+from pathlib import Path
+from threading import Lock
+from time import monotonic
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from newsportal.dedup.bloom import ERROR_RATE, INITIAL_CAPACITY, UrlBloom
+from newsportal.dedup.bloom_file import Unusable, packed, unpacked
+from newsportal.dedup.bloom_redis import Emptied, RedisBloom
+from newsportal.errors import StoreError
+
+if TYPE_CHECKING:
+    from newsportal.storage.base import Store
+
+logger = logging.getLogger(__name__)
+
+Answer = TypeVar("Answer")
+
+CATCH_UP = 30.0
+"""Seconds after which names that other processes stored are asked for. A page that two of them fetch meanwhile is stored once."""
+
+AWAY = 5.0
+"""Seconds for which a Redis that did not answer is left alone: a crawl is not to wait for it at every list page."""
+
+
+class Sieve(Protocol):
+    """Blocking, shared between threads. Never raises but ``StoreError``."""
+
+    def perhaps(self, identities: Collection[str]) -> set[str]:
+        """Those that the store must be asked about; the others are not known."""
+        ...
+
+    def enter(self, identities: Collection[str]) -> None:
+        """These are stored now."""
+        ...
+
+    def keep(self) -> None:
+        """The crawl ends: what is known is for the next one."""
+        ...
+
+
+class LocalSieve:
+    """This process's own filter, filled from its ``file`` and from the store. ``file`` None: from the store alone."""
+
+    def __init__(self, store: Store, file: Path | None = None, *, capacity: int = INITIAL_CAPACITY, error_rate: float = ERROR_RATE) -> None:
+        self._store, self._file = store, file
+        self._bloom, self._position = load(file, capacity, error_rate)
+        if self._position > store.last_seq():
+            logger.warning("%s is of another store or of a later state of this one: filled anew", file)
+            self._bloom, self._position = UrlBloom(capacity=capacity, error_rate=error_rate), 0
+        self._lock = Lock()
+        self._looked = 0.0
+        self._catch_up()
+
+    def perhaps(self, identities: Collection[str]) -> set[str]:
+        if monotonic() - self._looked > CATCH_UP:
+            self._catch_up()
+        return self._bloom.perhaps(identities)
+
+    def enter(self, identities: Collection[str]) -> None:
+        self._bloom.enter(identities)
+
+    def keep(self) -> None:
+        """Write the file, whole or not at all. What cannot be written is filled from the store the next time."""
+        if self._file is None:
+            return
+        try:
+            self._catch_up()
+            replace_file(self._file, packed(self._bloom, self._position))
+        except (OSError, StoreError) as error:
+            logger.warning("%s: known addresses are not kept, the next start asks the store for them: %s", self._file, error)
+
+    def _catch_up(self) -> None:
+        """Enter what the store has got since. The position is taken first: what is stored meanwhile comes again the next time."""
+        with self._lock:
+            position = self._store.last_seq()
+            self._bloom.enter(self._store.identities(after=self._position))
+            self._position, self._looked = position, monotonic()
+
+
+def load(file: Path | None, capacity: int, error_rate: float) -> tuple[UrlBloom, int]:
+    """The filter in ``file`` and its position; an empty one at 0 where there is no file, or (said in the log) none that can be used."""
+    if file is not None:
+        try:
+            return unpacked(file.read_bytes(), capacity, error_rate)
+        except FileNotFoundError:
+            pass
+        except (OSError, Unusable) as why:
+            logger.warning("%s is not used: %s. The filter of known addresses is filled anew from the store", file, why)
+    return UrlBloom(capacity=capacity, error_rate=error_rate), 0
+
+
+def replace_file(file: Path, data: bytes) -> None:
+    """``data`` as the whole content of ``file``: a reader sees the old or the new one, after a power cut too. Raises ``OSError``."""
+    made = file.with_name(f"{file.name}.{os.getpid()}.new")
+    try:
+        with made.open("wb") as out:
+            out.write(data)
+            out.flush()
+            os.fsync(out.fileno())
+        made.replace(file)
+    finally:
+        made.unlink(missing_ok=True)
+
+
+class SharedSieve:
+    """The filter in Redis. While Redis is away every name is asked of the store; when it is back, it gets what it missed.
+
+    ``faults`` are the errors of its client, ``where`` names it in messages (no password).
+    """
+
+    def __init__(self, store: Store, bloom: RedisBloom, where: str, faults: tuple[type[Exception], ...]) -> None:
+        self._store, self._bloom, self._where = store, bloom, where
+        self._faults: tuple[type[Exception], ...] = (*faults, Emptied)
+        self._lock = Lock()
+        self._looked: float | None = None
+        self._away_until = 0.0
+        self._is_away = False
+        self._tried(lambda: None, None)
+
+    def perhaps(self, identities: Collection[str]) -> set[str]:
+        everything = set(identities)
+        return self._tried(lambda: self._bloom.perhaps(everything), everything)
+
+    def enter(self, identities: Collection[str]) -> None:
+        none: set[str] = set()
+        try:
+            self._tried(lambda: self._bloom.enter(identities), none)
+        except StoreError:  # their articles are stored; they are entered when the sieve catches up
+            self._looked = None
+
+    def keep(self) -> None:
+        self._looked = None  # what others stored while Redis was away is entered by whoever ends
+        self._tried(lambda: None, None)
+
+    def _tried(self, ask: Callable[[], Answer], otherwise: Answer) -> Answer:
+        """What ``ask`` answers; ``otherwise`` while Redis is away. Raises ``StoreError`` where the store fails."""
+        if monotonic() < self._away_until:
+            return otherwise
+        try:
+            self._catch_up()
+            try:
+                answer = ask()
+            except Emptied:
+                logger.warning("the filter of known addresses has gone from Redis at %s: filled anew from the store", self._where)
+                self._looked = None
+                self._catch_up()
+                answer = ask()
+        except self._faults as error:
+            self._went_away(error)
+            return otherwise
+        if self._is_away:
+            self._is_away = False
+            logger.warning("Redis at %s answers again", self._where)
+        return answer
+
+    def _went_away(self, error: Exception) -> None:
+        self._away_until, self._looked = monotonic() + AWAY, None
+        if not self._is_away:
+            self._is_away = True
+            logger.warning("Redis at %s does not serve (%s): the store is asked about every address until it does", self._where, error)
+
+    def _catch_up(self) -> None:
+        """Enter what the store has got since the filter's position, which lies in Redis beside it: both go back together."""
+        with self._lock:
+            if self._looked is not None and monotonic() - self._looked < CATCH_UP:
+                return
+            position, since = self._store.last_seq(), self._bloom.open()
+            if since > position:  # the store is another one, or an earlier state of this one
+                self._bloom.clear()
+                since = self._bloom.open()
+            self._bloom.enter(self._store.identities(after=since))
+            self._bloom.moved(position)
+            self._looked = monotonic()

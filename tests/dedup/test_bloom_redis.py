@@ -1,0 +1,121 @@
+"""The shared filter on a real Redis."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+import redis
+
+from newsportal.dedup.bloom_redis import LARGEST, Emptied, RedisBloom, first_hashes, hashes_of, shape
+
+
+@pytest.fixture
+def client(redis_server: Any) -> Any:
+    with redis.Redis(port=redis_server.port) as made:
+        yield made
+
+
+def names(count: int, host: str = "example.com") -> list[str]:
+    return [f"{host}/{number}" for number in range(count)]
+
+
+def opened(client: Any, **options: Any) -> RedisBloom:
+    bloom = RedisBloom(client, **{"capacity": 1000, **options})
+    bloom.open()
+    return bloom
+
+
+def test_what_was_entered_is_found_by_all_who_share_it(client: Any) -> None:
+    one, other = opened(client), opened(client)
+    assert one.enter(names(100)) == set()
+    assert other.perhaps(names(200)) == set(names(100))
+    assert other.enter(names(150)) == set(names(100)), "these had been entered already"
+    assert one.fill().entered == 150
+
+
+def test_a_client_that_decodes_serves_as_well(redis_server: Any) -> None:
+    with redis.Redis(port=redis_server.port, decode_responses=True) as client:
+        bloom = opened(client)
+        bloom.enter(names(10))
+        assert bloom.perhaps(names(20)) == set(names(10))
+        assert bloom.fill().entered == 10
+
+
+def test_it_grows_and_keeps_below_the_error_rate(client: Any) -> None:
+    bloom = opened(client, capacity=500, error_rate=1e-2)
+    bloom.enter(names(12_000))
+    assert bloom.perhaps(names(12_000)) == set(names(12_000))
+    fill = bloom.fill()
+    assert fill.filters == 5  # 500 + 1,000 + 2,000 + 4,000 are full
+    assert fill.entered == pytest.approx(12_000, rel=0.01)
+    assert fill.error <= 1e-2
+    assert len(bloom.perhaps(names(20_000, "example.org"))) <= 200
+
+
+def test_the_bits_lie_where_the_formulas_say(client: Any) -> None:
+    """Positions as written in the module, read by GETBIT from outside: what other clients of the filter rely on."""
+    bloom = opened(client)
+    bloom.enter(["example.com/新闻"])
+    _, bits, hashes = shape(0, 1000, first_hashes(1e-4))
+    first, second = hashes_of("example.com/新闻")
+    places = {(first + turn * second) % bits for turn in range(hashes)}
+    assert client.bitcount("{newsportal:known}:0") == len(places)
+    assert all(client.getbit("{newsportal:known}:0", place) for place in places)
+
+
+def test_a_filter_that_would_not_fit_into_a_string_gets_what_fits() -> None:
+    capacity, bits, hashes = shape(20, 100_000, 15)
+    assert bits == LARGEST
+    assert hashes == 35
+    assert capacity == math.floor(LARGEST * math.log(2) / 35)
+    assert shape(0, 100_000, 15) == (100_000, math.ceil(1_500_000 / math.log(2)), 15)
+
+
+def test_other_settings_begin_anew_and_leave_nothing_behind(client: Any) -> None:
+    bloom = opened(client, capacity=10)
+    bloom.enter(names(100))
+    bloom.moved(7)
+    assert opened(client, capacity=10).open() == 7
+    other = RedisBloom(client, capacity=2000)
+    assert other.open() == 0
+    assert other.perhaps(names(100)) == set()
+    assert client.keys("*") == [b"{newsportal:known}"]
+    with pytest.raises(Emptied):
+        bloom.enter(["example.com/new"])  # one who was started with the settings of before
+    with pytest.raises(Emptied):
+        bloom.perhaps(["example.com/new"])
+
+
+def test_an_emptied_redis_is_noticed(client: Any) -> None:
+    bloom = opened(client)
+    bloom.enter(names(10))
+    client.flushall()
+    for ask in (bloom.enter, bloom.perhaps):
+        with pytest.raises(Emptied):
+            ask(names(3))
+    with pytest.raises(Emptied):
+        bloom.moved(5)
+    assert bloom.fill().entered == 0
+
+
+def test_a_position_never_goes_back(client: Any) -> None:
+    bloom = opened(client)
+    bloom.moved(9)
+    bloom.moved(4)
+    assert bloom.open() == 9
+
+
+def test_clearing_leaves_nothing(client: Any) -> None:
+    bloom = opened(client, capacity=10)
+    bloom.enter(names(100))
+    bloom.clear()
+    assert client.keys("*") == []
+
+
+@pytest.mark.parametrize("text", ["", "http://\ud800", "新" * 5000])
+def test_any_text_can_be_entered(client: Any, text: str) -> None:
+    bloom = opened(client)
+    bloom.enter([text])
+    assert bloom.perhaps([text]) == {text}

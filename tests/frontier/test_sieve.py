@@ -1,0 +1,247 @@
+"""The sieve before the store: kept between crawls, caught up with the store, and never in the way when it is away or damaged."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scrapy.crawler import Crawler
+from scrapy.settings import Settings
+
+from newsportal.errors import StoreError
+from newsportal.frontier import shared, sieve
+from newsportal.frontier.known import KnownUrls
+from newsportal.frontier.ledger import ledger_of
+from newsportal.frontier.sieve import LocalSieve, SharedSieve
+from newsportal.items import Article, Link
+from newsportal.sources import Sources
+from newsportal.storage import open_store
+from newsportal.storage.base import Store
+
+NOW = datetime(2026, 3, 5, tzinfo=UTC)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = open_store(f"sqlite:///{tmp_path}/news.db")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "news.db.known"
+
+
+def put(store: Store, *names: str) -> None:
+    for name in names:
+        link = Link(f"https://{name}", "feed:甲")
+        store.add(Article(url=link.url, link=link, fetched=NOW, identity=name, title=f"题 {name}", text=f"正文 {name}"), now=NOW)
+
+
+class Asked:
+    """A store that notes which names it is asked for."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.since: list[int] = []
+
+    def identities(self, *, after: int = 0) -> Iterator[str]:
+        self.since.append(after)
+        return self._store.identities(after=after)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+
+class TestLocal:
+    def test_a_restart_forgets_nothing_and_asks_for_the_newer_names_alone(self, store: Store, file: Path) -> None:
+        put(store, "a.example/1", "a.example/2")
+        LocalSieve(store, file).keep()
+        put(store, "a.example/3")
+        store.add_alias("m.a.example/3", "a.example/3")
+        asked: Any = Asked(store)
+        again = LocalSieve(asked, file)
+        known = {"a.example/1", "a.example/2", "a.example/3", "m.a.example/3"}
+        assert again.perhaps([*known, "a.example/4"]) == known
+        assert asked.since == [2]
+
+    def test_without_a_file_it_is_filled_from_the_store(self, store: Store) -> None:
+        put(store, "a.example/1")
+        filled = LocalSieve(store)
+        filled.keep()
+        assert filled.perhaps(["a.example/1", "a.example/2"]) == {"a.example/1"}
+
+    @pytest.mark.parametrize("damage", [b"", b"newsportal known 0\n", b"\x80\x04pickle", None])
+    def test_a_damaged_file_is_made_anew_with_a_line_of_log(
+        self, store: Store, file: Path, damage: bytes | None, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        put(store, "a.example/1")
+        LocalSieve(store, file).keep()
+        whole = file.read_bytes()
+        file.write_bytes(whole[:-20] + b"x" * 20 if damage is None else damage)
+        again = LocalSieve(store, file)
+        assert [record.levelno for record in caplog.records] == [logging.WARNING]
+        assert str(file) in caplog.text
+        assert again.perhaps(["a.example/1"]) == {"a.example/1"}
+        again.keep()
+        assert file.read_bytes() == whole
+
+    def test_other_settings_make_it_anew(self, store: Store, file: Path) -> None:
+        put(store, "a.example/1")
+        LocalSieve(store, file).keep()
+        assert LocalSieve(store, file, capacity=5000).perhaps(["a.example/1"]) == {"a.example/1"}
+
+    def test_a_file_of_a_later_state_of_the_store_is_not_believed(
+        self, store: Store, file: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        put(store, "a.example/1", "a.example/2", "a.example/3")
+        LocalSieve(store, file).keep()
+        other = open_store(f"sqlite:///{tmp_path}/restored.db")
+        put(other, "a.example/9")
+        assert LocalSieve(other, file).perhaps(["a.example/9", "a.example/1"]) == {"a.example/9"}
+        assert "of another store" in caplog.text
+        other.close()
+
+    def test_a_file_that_cannot_be_written_is_no_reason_to_fail(
+        self, store: Store, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        (tmp_path / "taken").mkdir()
+        LocalSieve(store, tmp_path / "taken").keep()
+        assert "not kept" in caplog.text
+        assert not list(tmp_path.glob("*.new"))
+
+    def test_what_another_process_stored_is_known_after_a_while(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+        ours = LocalSieve(store)
+        put(store, "a.example/1")
+        assert ours.perhaps(["a.example/1"]) == set()
+        monkeypatch.setattr(sieve, "CATCH_UP", -1.0)
+        assert ours.perhaps(["a.example/1"]) == {"a.example/1"}
+
+
+@pytest.fixture
+def connect(redis_server: Any, store: Store) -> Callable[..., SharedSieve]:
+    def made(of: Any = store, **options: Any) -> SharedSieve:
+        sources = Sources.model_validate({"url_filter": {"redis": redis_server.url, **options}})
+        found = shared.open_sieve(sources, Settings({"REDIS_URL": redis_server.url}), of)
+        assert isinstance(found, SharedSieve)
+        return found
+
+    return made
+
+
+class TestShared:
+    def test_it_is_filled_once_and_shared(self, store: Store, connect: Callable[..., SharedSieve]) -> None:
+        put(store, "a.example/1", "a.example/2")
+        first = connect()
+        asked: Any = Asked(store)
+        second = connect(asked)
+        assert asked.since == [2], "what the first one read is not read again"
+        put(store, "a.example/3")
+        first.enter(["a.example/3"])
+        assert second.perhaps(["a.example/1", "a.example/3", "a.example/4"]) == {"a.example/1", "a.example/3"}
+
+    def test_without_redis_every_name_is_asked_of_the_store_and_nothing_is_lost(
+        self, store: Store, connect: Callable[..., SharedSieve], redis_server: Any, caplog: pytest.LogCaptureFixture, monkeypatch: Any
+    ) -> None:
+        put(store, "a.example/1")
+        shared_one = connect()
+        known = KnownUrls(store, shared_one)
+        redis_server.kill()
+        put(store, "a.example/2")
+        known.enter(["a.example/2"])
+        assert known.known(["a.example/1", "a.example/2", "a.example/3"]) == {"a.example/1", "a.example/2"}
+        assert caplog.text.count("does not serve") == 1, "said once, not at every question"
+        redis_server.start()
+        monkeypatch.setattr(shared_one, "_away_until", 0.0)
+        assert known.known(["a.example/1", "a.example/2", "a.example/3"]) == {"a.example/1", "a.example/2"}
+        assert "answers again" in caplog.text
+        assert shared_one.perhaps(["a.example/1", "a.example/2", "a.example/3"]) == {"a.example/1", "a.example/2"}, "it got what it missed"
+
+    def test_a_start_without_redis_works_on(
+        self, store: Store, connect: Callable[..., SharedSieve], redis_server: Any, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        redis_server.kill()
+        put(store, "a.example/1")
+        known = KnownUrls(store, connect())
+        assert known.known(["a.example/1", "a.example/2"]) == {"a.example/1"}
+        known.keep()
+        assert "does not serve" in caplog.text
+
+    def test_a_redis_that_was_emptied_is_filled_again(
+        self, store: Store, connect: Callable[..., SharedSieve], redis_server: Any, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        put(store, "a.example/1")
+        ours = connect()
+        redis_server.kill()
+        redis_server.start()
+        assert ours.perhaps(["a.example/1", "a.example/2"]) == {"a.example/1"}
+        assert "filled anew" in caplog.text
+
+    def test_a_redis_that_takes_nothing_is_like_none(
+        self, store: Store, connect: Callable[..., SharedSieve], redis_server: Any, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        put(store, "a.example/1")
+        redis_server.kill()
+        redis_server.start("--maxmemory", "1mb", "--maxmemory-policy", "noeviction")
+        full = connect(capacity=100_000_000)
+        full.enter([f"b.example/{n}" for n in range(2000)])
+        assert full.perhaps(["a.example/1", "x.example/1"]) >= {"a.example/1"}
+        assert "does not serve" in caplog.text
+
+    def test_a_password_is_never_shown(self, store: Store, redis_server: Any, caplog: pytest.LogCaptureFixture) -> None:
+        redis_server.kill()
+        redis_server.start("--requirepass", "right")
+        url = redis_server.url.replace("redis://", "redis://:geheim@")
+        made = shared.open_sieve(Sources(), Settings({"REDIS_URL": url}), store)
+        assert made.perhaps(["a.example/1"]) == {"a.example/1"}
+        assert "does not serve" in caplog.text
+        assert "geheim" not in caplog.text
+
+    def test_two_stores_do_not_mix(self, redis_server: Any) -> None:
+        settings = Settings({"REDIS_HOST": "127.0.0.1", "REDIS_PORT": redis_server.port})
+        one, other = (shared.shared_bloom(Sources.model_validate({"store": f"sqlite:////srv/{name}.db"}), settings) for name in "ab")
+        one.open(), other.open()
+        one.enter(["a.example/1"])
+        assert other.perhaps(["a.example/1"]) == set()
+
+    def test_the_file_and_the_command_line_choose_it(self, redis_server: Any, tmp_path: Path, crawler_for: Callable[..., Crawler]) -> None:
+        (tmp_path / "sources.yaml").write_text(f"url_filter: {{redis: '{redis_server.url}'}}\n", "utf-8")
+        assert crawler_for().settings["REDIS_URL"] == redis_server.url
+        ledger = ledger_of(crawler_for())
+        assert isinstance(ledger.known._sieve, SharedSieve)
+        ledger.store.close()
+
+
+def test_an_address_that_is_none_says_what_is_allowed(store: Store) -> None:
+    with pytest.raises(StoreError, match="allowed: redis://"):
+        shared.open_sieve(Sources(), Settings({"REDIS_URL": "http://:geheim@127.0.0.1"}), store)
+
+
+class TestTold:
+    def test_before_the_first_crawl(self, tmp_path: Path) -> None:
+        told = shared.told(Sources.model_validate({"store": f"sqlite:///{tmp_path}/news.db"}))
+        assert (told.fill, "no filter is kept yet" in told.says) == (None, True)
+
+    def test_of_a_file(self, store: Store, file: Path, tmp_path: Path) -> None:
+        put(store, "a.example/1")
+        sources = Sources.model_validate({"store": f"sqlite:///{tmp_path}/news.db"})
+        assert sources.known_file == file
+        LocalSieve(store, file).keep()
+        told = shared.told(sources)
+        assert told.fill is not None
+        assert "1 of 100,000 entered" in told.says
+        assert "change 1" in told.says
+        file.write_bytes(b"?")
+        assert "is not used" in shared.told(sources).says
+
+    def test_of_redis(self, redis_server: Any) -> None:
+        sources = Sources.model_validate({"url_filter": {"redis": redis_server.url}})
+        assert "answers; 0 of 100,000 entered" in shared.told(sources).says
+        redis_server.kill()
+        with pytest.raises(StoreError, match="does not serve"):
+            shared.told(sources)
