@@ -1,0 +1,170 @@
+"""The classifier of paper B (Zhang, Kang, Wu 2009, section 2.5): CHI chooses words, each class is one vector, the nearest one wins.
+
+Words are cut by forward maximum matching. With N documents, of which A hold the word and have the class, B hold it without the class,
+C have the class without the word and D neither::
+
+    CHI(word, class) = N (A D − B C)² / ((A + C)(B + D)(A + B)(C + D))          words that speak against the class (A D < B C) count 0
+
+The words with the highest CHI of every class are kept. A document is its kept words, each tf · ln(N / df), at length 1; the vector of a
+class is the mean of its documents; a text belongs to the class with the largest cosine. The paper tells neither how many words are kept
+nor how they are weighed; docs/algorithms/chi_cosine.md compares readings.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newsportal.classify.base import NONE, Answer, Example, Facts, Progress, Reason
+from newsportal.classify.packing import pack, unpack
+from newsportal.errors import ModelError
+from newsportal.text import STOP_WORDS
+from newsportal.text.fmm import forward_maximum
+
+WORDS_OF_A_CLASS: Final = 1000
+"""Words kept for each class, chosen by CHI. The paper does not say; 500 to 5,000 differ by less than one point on full articles."""
+
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class ChiCosine:
+    """A trained classifier (see :class:`newsportal.classify.base.Classifier`). ``vectors`` has a row a word and a column a label."""
+
+    labels: tuple[str, ...]
+    facts: Facts
+    words: tuple[str, ...] = field(repr=False)
+    idf: NDArray[np.float32] = field(repr=False)
+    vectors: NDArray[np.float32] = field(repr=False)
+    place: dict[str, int] = field(repr=False)
+
+    @classmethod
+    def train(cls, examples: Sequence[Example], *, several: bool, progress: Progress, seed: int, trained: datetime | None) -> ChiCosine:
+        """See :func:`newsportal.classify.base.train`. Nothing is left to chance, so that ``seed`` changes nothing."""
+        if several:
+            raise ModelError("chi_cosine gives one label a text; for labels that do not exclude one another train linear")
+        labels = tuple(sorted({example.labels[0] for example in examples}))
+        counts = []
+        for done, example in enumerate(examples):
+            counts.append(_counts(example.title, example.text))
+            if done % 500 == 0:
+                progress(0.9 * done / len(examples), "features")
+        progress(0.9, "fit")
+        of = np.array([labels.index(example.labels[0]) for example in examples])
+        words, idf, vectors = _fit(counts, of, len(labels))
+        if not words:
+            raise ModelError("no word tells the labels apart; the examples need more text")
+        documents = Counter(example.labels[0] for example in examples)
+        progress(1.0, "fit")
+        return cls._made(labels, Facts("chi_cosine", dict(sorted(documents.items())), {}, trained), words, idf, vectors)
+
+    @classmethod
+    def _made(cls, labels: tuple[str, ...], facts: Facts, words: Sequence[str], idf: NDArray[Any], vectors: NDArray[Any]) -> ChiCosine:
+        place = {word: number for number, word in enumerate(words)}
+        return cls(labels, facts, tuple(words), idf.astype(np.float32), vectors.astype(np.float32), place)
+
+    def classify(self, title: str, text: str) -> Answer:
+        """The label of the nearest vector. ``scores`` are the cosines as shares of their sum: no probabilities, but in their order."""
+        known, values = self._document(title, text)
+        cosines = values @ self.vectors[known]
+        total = float(cosines.sum())
+        if total <= 0.0:
+            return NONE
+        best = self.labels[int(cosines.argmax())]
+        return Answer(best, {label: float(cosine) / total for label, cosine in zip(self.labels, cosines, strict=True)}, (best,))
+
+    def classify_many(self, documents: Iterable[tuple[str, str]]) -> list[Answer]:
+        return [self.classify(title, text) for title, text in documents]
+
+    def explain(self, title: str, text: str, label: str | None = None, limit: int = 10) -> tuple[Reason, ...]:
+        """Each word's part of the cosine, against what it adds to the other labels on average."""
+        known, values = self._document(title, text)
+        chosen = label if label is not None else self.classify(title, text).label
+        if chosen not in self.labels or not len(known):
+            return ()
+        parts = values[:, None] * self.vectors[known]
+        weights = parts[:, self.labels.index(chosen)] - parts.mean(axis=1)
+        order = np.argsort(-np.abs(weights), kind="stable")[:limit]
+        return tuple(Reason(self.words[known[row]], float(weights[row])) for row in order if weights[row])
+
+    def saved(self) -> bytes:
+        arrays: dict[str, NDArray[Any]] = {
+            "words": np.frombuffer("\n".join(self.words).encode(), dtype=np.uint8),
+            "idf": self.idf,
+            "vectors": self.vectors,
+        }
+        return pack(self.facts.as_json() | {"labels": list(self.labels)}, arrays)
+
+    @classmethod
+    def restored(cls, data: bytes) -> ChiCosine:
+        """What :meth:`saved` wrote. Raises ``ModelError`` for anything else."""
+        facts, arrays = unpack(data)
+        try:
+            labels = tuple(map(str, facts["labels"]))
+            words = arrays["words"].tobytes().decode().split("\n")
+            idf, vectors = arrays["idf"], arrays["vectors"]
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelError("the model is damaged: a part of it is missing") from error
+        numbers = idf.dtype.kind == vectors.dtype.kind == "f" and bool(np.isfinite(vectors).all() and np.isfinite(idf).all())
+        if not numbers or idf.shape != (len(words),) or vectors.shape != (len(words), len(labels)):
+            raise ModelError("the model is damaged: its parts do not fit together")
+        return cls._made(labels, Facts.from_json(facts), words, idf, vectors)
+
+    def _document(self, title: str, text: str) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
+        """The places of the known words of a text, and its vector there, at length 1."""
+        counts = _counts(title, text)
+        known = [(place, count) for word, count in counts.items() if (place := self.place.get(word)) is not None]
+        places = np.array([place for place, _ in known], dtype=np.intp)
+        values = np.array([count for _, count in known], dtype=np.float32) * self.idf[places]
+        return places, values / max(float(np.linalg.norm(values)), 1e-12)
+
+
+def _counts(title: str, text: str) -> Counter[str]:
+    """How often each word stands in an article: words of two and more characters that are no stop words."""
+    words = forward_maximum(f"{title}\n{text}" if title else text)
+    return Counter(word for word in words if len(word) > 1 and word not in STOP_WORDS)
+
+
+def _fit(counts: Sequence[Counter[str]], of: NDArray[np.intp], labels: int) -> tuple[list[str], Matrix, Matrix]:
+    """The kept words, their idf, and the vectors of the classes (a column each, at length 1)."""
+    place: dict[str, int] = {}
+    columns = np.array([place.setdefault(word, len(place)) for count in counts for word in count], dtype=np.intp)
+    rows = np.repeat(np.arange(len(counts)), [len(count) for count in counts])
+    often = np.array([times for count in counts for times in count.values()], dtype=float)
+    if not place:
+        return [], np.zeros(0), np.zeros((0, labels))
+    with_word = np.bincount(of[rows] * len(place) + columns, minlength=labels * len(place)).reshape(labels, -1).astype(float)
+    kept = _chosen(chi(with_word, np.bincount(of, minlength=labels).astype(float)))
+    idf = np.log(len(counts) / with_word.sum(axis=0))
+    new = np.full(len(place), -1)
+    new[kept] = np.arange(len(kept))
+    inside = new[columns] >= 0
+    rows, columns, values = rows[inside], new[columns[inside]], (often * idf[columns])[inside]
+    lengths = np.sqrt(np.bincount(rows, values**2, minlength=len(counts)))
+    shares = values / np.maximum(lengths[rows], 1e-12)
+    vectors = np.bincount(columns * labels + of[rows], shares, minlength=len(kept) * labels).reshape(-1, labels)
+    words = list(place)
+    return [words[number] for number in kept], idf[kept], vectors / np.maximum(np.linalg.norm(vectors, axis=0), 1e-12)
+
+
+def chi(with_word: Matrix, documents: Matrix) -> Matrix:
+    """CHI of every class (row) and word (column): ``with_word`` counts documents of the class that hold it, ``documents`` all of it."""
+    total = documents.sum()
+    a, b = with_word, with_word.sum(axis=0) - with_word
+    c = documents[:, None] - a
+    d = total - documents[:, None] - b
+    difference = a * d - b * c
+    return np.where(difference > 0, total * difference**2 / np.maximum((a + c) * (b + d) * (a + b) * (c + d), 1e-12), 0.0)
+
+
+def _chosen(values: Matrix) -> NDArray[np.intp]:
+    """The words with the highest CHI of each class, together."""
+    first = np.argsort(-values, axis=1, kind="stable")[:, :WORDS_OF_A_CLASS]
+    picked = np.take_along_axis(values, first, axis=1) > 0.0
+    return np.unique(first[picked])
