@@ -14,6 +14,9 @@ from typing import Any, Final
 
 from newsportal.classify.base import Answer
 
+DIGITS: Final = 6
+"""Digits of a share that are kept."""
+
 BINS: Final = 10
 """Equal steps of the best label's probability over which the calibration error is summed (Guo et al. 2017, section 2)."""
 
@@ -57,14 +60,14 @@ class Report:
         by_count = sorted(self.confusion.items(), key=lambda item: (-item[1], str(item)))
         return {
             "documents": self.documents,
-            **{name: round(getattr(self, name), 4) for name in ("macro_f1", "accuracy", "unanswered", "ece")},
+            **{name: round(getattr(self, name), DIGITS) for name in ("macro_f1", "accuracy", "unanswered", "ece")},
             "labels": [
                 {"label": one.label, "documents": one.documents}
-                | {name: round(getattr(one, name), 4) for name in ("precision", "recall", "f1")}
+                | {name: round(getattr(one, name), DIGITS) for name in ("precision", "recall", "f1")}
                 for one in self.labels
             ],
             "confusion": [[true, given, count] for (true, given), count in by_count],
-            "bins": [[one.documents, round(one.probability, 4), round(one.right, 4)] for one in self.bins],
+            "bins": [[one.documents, round(one.probability, DIGITS), round(one.right, DIGITS)] for one in self.bins],
         }
 
     @classmethod

@@ -1,0 +1,126 @@
+"""``newsportal classify``: the labels of texts, as JSON lines, one a document."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Any, BinaryIO, Final
+
+import typer
+
+from newsportal.classify import base
+from newsportal.classify.base import Answer, Classifier
+from newsportal.commands import jsonl
+from newsportal.commands.corpus.common import SourcesFile, opened, progress
+from newsportal.errors import NewsportalError
+
+AT_ONCE: Final = 64
+"""Documents of a file that are classified together; from standard input one by one, since somebody may wait for each answer."""
+
+REASONS: Final = 10
+"""Words that ``--explain`` names."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command("classify")(classify)
+
+
+def classify(
+    file: Annotated[str, typer.Argument(metavar="FILE|-", help="One document a line; - for standard input.")],
+    model: Annotated[Path | None, typer.Option("--model", "-m", help="A model that `train` wrote.")] = None,
+    corpus: Annotated[str | None, typer.Option(help="The model of this corpus that is in use.")] = None,
+    version: Annotated[int | None, typer.Option(help="Another version of the corpus' model.")] = None,
+    always: Annotated[bool, typer.Option("--always", help="Name the best label even where none fits.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Also name the words that decided.")] = False,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Where to write the JSON lines; standard output by default.")] = None,
+    sources: SourcesFile = None,
+) -> None:
+    """Classify texts: {"id", "text"} a line, with "title" if there is one; out comes {"id", "label", "scores"}.
+
+    The label is null where none fits. A line that is no document gives a line with "error", and the run goes on.
+    """
+    if (model is None) == (corpus is None):
+        raise typer.BadParameter("say either --model FILE or --corpus NAME", param_hint="--model")
+    classifier = _from_file(model) if model else _from_store(corpus or "", version, sources)
+    if file == "-":
+        jsonl.write(answers(sys.stdin.buffer, classifier, at_once=1, always=always, explain=explain), out)
+        return
+    try:
+        with progress() as bar, bar.open(Path(file), "rb", description="classifying") as stream:
+            bar.disable = bar.disable or (out is None and sys.stdout.isatty())
+            jsonl.write(answers(stream, classifier, at_once=AT_ONCE, always=always, explain=explain), out)
+    except OSError as error:
+        raise NewsportalError(f"{file}: {error.strerror or error}") from error
+
+
+def _from_file(path: Path) -> Classifier:
+    try:
+        return base.restore(path.read_bytes())
+    except OSError as error:
+        raise NewsportalError(f"{path}: {error.strerror or error}") from error
+    except NewsportalError as error:
+        raise type(error)(f"{path}: {error}") from error
+
+
+def _from_store(corpus: str, version: int | None, sources: Path | None) -> Classifier:
+    with opened(sources) as (_, store):
+        return base.restore(store.corpora.blob(corpus, store.corpora.model(corpus, version).version))
+
+
+def answers(
+    lines: BinaryIO | Iterable[bytes], classifier: Classifier, *, at_once: int = AT_ONCE, always: bool = False, explain: bool = False
+) -> Iterator[dict[str, Any]]:
+    """An answer for each line that is not empty, as a plain dict."""
+    rest = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
+    while chunk := list(islice(rest, at_once)):
+        read = [_read(number, line) for number, line in chunk]
+        texts = [(row["title"], row["text"]) for row in read if "error" not in row]
+        said = iter(classifier.classify_many(texts))
+        for row in read:
+            if "error" in row:
+                yield {"id": row["id"], "label": None, "scores": {}, "error": row["error"]}
+            else:
+                yield _answer(row, next(said), classifier, always=always, explain=explain)
+
+
+def _answer(row: dict[str, Any], said: Answer, classifier: Classifier, *, always: bool, explain: bool) -> dict[str, Any]:
+    label = said.label
+    if label is None and always and said.scores:
+        label = max(said.scores, key=said.scores.__getitem__)
+    plain: dict[str, Any] = {"id": row["id"], "label": label, "scores": {name: round(score, 6) for name, score in said.scores.items()}}
+    if len(said.labels) > 1 or classifier.facts.several:
+        plain["labels"] = list(said.labels)
+    if explain:
+        reasons = classifier.explain(row["title"], row["text"], label, REASONS)
+        plain["reasons"] = [{"word": one.word, "weight": round(one.weight, 4)} for one in reasons]
+    return plain
+
+
+def _read(number: int, line: bytes) -> dict[str, Any]:
+    """Id, title and text of a line, or id and error; a document without an id goes by its line."""
+    row: Any = None
+    try:
+        row = json.loads(line.decode("utf-8-sig"))
+        return {"id": _id(row, number), **_texts(row)}
+    except (ValueError, RecursionError) as error:
+        return {"id": _id(row, number), "error": f"line {number}: {error}"}
+
+
+def _id(row: Any, number: int) -> Any:
+    id = row.get("id") if isinstance(row, dict) else None
+    return number if id is None else id
+
+
+def _texts(row: Any) -> dict[str, str]:
+    if not isinstance(row, dict):
+        raise ValueError('no object; a document is {"id", "text"}, and may have a "title"')  # noqa: TRY004
+    if "text" not in row and "title" not in row:
+        raise ValueError("neither text nor title")
+    title, text = row.get("title"), row.get("text")
+    if not all(value is None or isinstance(value, str) for value in (title, text)):
+        raise ValueError("title and text must be texts or null")
+    return {"title": title or "", "text": text or ""}

@@ -1,0 +1,180 @@
+"""Labelled texts from files: JSON lines, CSV, or a folder of ``LABEL/*.txt``; plain or packed with gzip.
+
+A file is right as a whole or an error names the line: half a corpus would be learnt from without anybody knowing what is missing.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import json
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from io import BufferedIOBase
+from pathlib import Path
+from typing import Any, BinaryIO, Final, cast
+
+from newsportal.errors import CorpusError
+from newsportal.storage.corpora import NewDocument
+from newsportal.storage.tables import NAME_CHARS
+
+LONGEST_LINE: Final = 64 << 20
+"""Bytes of one document's line: a file with a longer one is something else."""
+
+UTF8: Final = "utf-8"
+FIELDS: Final = ("text", "label", "title", "id")
+WIDE: Final = ("utf-16", "utf-32")
+"""Encodings in which a byte of 10 does not end a line."""
+
+
+def read_file(path: Path, form: str, encoding: str = UTF8, opened: Callable[[Path], BinaryIO] | None = None) -> Iterator[NewDocument]:
+    """The documents of a file or folder; ``form`` is one of ``FORMS`` or ``auto``. Texts may be empty. Raises ``CorpusError``.
+
+    ``opened`` opens a file for reading (a progress bar may watch it).
+    """
+    check_encoding(encoding)
+    form = guess(path) if form == "auto" else form
+    try:
+        if form == "folder":
+            yield from _folder(path, encoding)
+            return
+        with opened(path) if opened else path.open("rb") as stream, _unpacked(stream, path) as lines:
+            yield from read_stream(lines, form, str(path), encoding)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise CorpusError(f"{path}: not a gzip file, or cut off; nothing of it was taken") from error
+    except OSError as error:
+        raise CorpusError(f"{path}: {error.strerror or error}") from error
+
+
+def read_stream(stream: BinaryIO, form: str, name: str, encoding: str = UTF8) -> Iterator[NewDocument]:
+    """The documents of an open file. Raises ``CorpusError``."""
+    yield from STREAMS[form](_lines(stream, name, encoding), name)
+
+
+def guess(path: Path) -> str:
+    """The form of a file by its name: JSON lines, unless it is a folder or called ``.csv``."""
+    if path.is_dir():
+        return "folder"
+    return "csv" if ".csv" in [suffix.lower() for suffix in path.suffixes[-2:]] else "jsonl"
+
+
+def check_encoding(encoding: str) -> None:
+    """Raises ``CorpusError`` for a name that is no encoding of text."""
+    try:
+        "".encode(encoding)
+    except LookupError as error:
+        raise CorpusError(f"{encoding!r} is no encoding; usual ones are utf-8, gb18030, big5") from error
+
+
+@contextmanager
+def _unpacked(stream: BinaryIO, path: Path) -> Iterator[BinaryIO]:
+    if path.suffix.lower() != ".gz":
+        yield stream
+        return
+    with gzip.open(stream, "rb") as unpacked:
+        yield cast(BinaryIO, unpacked)
+
+
+def _lines(stream: BinaryIO | BufferedIOBase, name: str, encoding: str) -> Iterator[str]:
+    """The lines of a file, decoded one by one so that a fault has a line."""
+    if codecs.lookup(encoding).name.startswith(WIDE):
+        yield from _decoded(stream.read(), name, 1, encoding).splitlines(keepends=True)
+        return
+    number = 0
+    while raw := stream.readline(LONGEST_LINE):
+        number += 1
+        if len(raw) == LONGEST_LINE:
+            raise CorpusError(f"{name}:{number}: a line of more than {LONGEST_LINE >> 20} MiB; nothing of the file was taken")
+        if number == 1:
+            raw = raw.removeprefix(codecs.BOM_UTF8)
+        yield _decoded(raw, name, number, encoding)
+
+
+def _decoded(raw: bytes, name: str, number: int, encoding: str) -> str:
+    try:
+        return raw.decode(encoding)
+    except UnicodeDecodeError as error:
+        remedy = "" if encoding != UTF8 else "; say which encoding it is, such as --encoding gb18030"
+        raise CorpusError(f"{name}:{number}: not {encoding} (byte {error.start + 1} of the line){remedy}") from error
+
+
+def _jsonl(lines: Iterator[str], name: str) -> Iterator[NewDocument]:
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            if not isinstance(row, dict):
+                raise ValueError('no object; a document is {"text", "label"}, and may have "title" and "id"')  # noqa: TRY004, TRY301
+            yield document(row)
+        except (ValueError, RecursionError) as error:
+            raise CorpusError(f"{name}:{number}: {error}; nothing of the file was taken") from error
+
+
+def _csv(lines: Iterator[str], name: str) -> Iterator[NewDocument]:
+    csv.field_size_limit(LONGEST_LINE)
+    rows = csv.reader(lines, strict=True)
+    heading: list[str] | None = None
+    try:
+        for row in rows:
+            if heading is None:
+                heading = [cell.strip().lower() for cell in row]
+                _check_heading(heading)
+            elif row:
+                _check_width(row, heading)
+                yield document({key: cell for key, cell in zip(heading, row, strict=True) if key in FIELDS})
+    except (ValueError, csv.Error) as error:
+        raise CorpusError(f"{name}:{rows.line_num}: {error}; nothing of the file was taken") from error
+
+
+def _check_heading(heading: list[str]) -> None:
+    if not {"text", "label"} <= set(heading):
+        raise ValueError(f"the first line must name the columns, text and label among them (also title, id); it has {', '.join(heading)}")
+
+
+def _check_width(row: list[str], heading: list[str]) -> None:
+    if len(row) != len(heading):
+        raise ValueError(f"{len(row)} cells under {len(heading)} headings")
+
+
+def _folder(folder: Path, encoding: str) -> Iterator[NewDocument]:
+    """Every ``.txt`` below a folder; the label is the folder it stands in."""
+    files = sorted(folder.rglob("*.txt"))
+    if not files:
+        raise CorpusError(f"{folder}: no LABEL/*.txt in this folder")
+    for file in files:
+        label = file.parent.relative_to(folder).as_posix()
+        if label == ".":
+            raise CorpusError(f"{file}: not in a folder that is called as its label")
+        with file.open("rb") as stream:
+            text = "".join(_lines(stream, str(file), encoding))
+        try:
+            yield document({"text": text, "label": label, "id": file.relative_to(folder).as_posix()})
+        except ValueError as error:
+            raise CorpusError(f"{file}: {error}") from error
+
+
+def document(row: dict[str, Any]) -> NewDocument:
+    """A row as a document. Raises ``ValueError`` that says what is wrong."""
+    label, text = row.get("label"), row.get("text")
+    if isinstance(label, int) and not isinstance(label, bool):
+        label = str(label)
+    if not isinstance(label, str) or not label.strip():
+        raise ValueError("label must be a text that is not empty")
+    if len(label) > NAME_CHARS:
+        raise ValueError(f"a label of {len(label)} characters; it may have {NAME_CHARS}")
+    title, name = row.get("title") or "", row.get("id")
+    if not isinstance(text, str) or not isinstance(title, str):
+        raise ValueError("text must be a text, and so must title if there is one")  # noqa: TRY004
+    return NewDocument(label.strip(), text, title, None if name is None else str(name))
+
+
+def is_empty(document: NewDocument) -> bool:
+    """Whether there is nothing to learn from."""
+    return not document.text.strip() and not document.title.strip()
+
+
+STREAMS: Final[dict[str, Callable[[Iterator[str], str], Iterator[NewDocument]]]] = {"jsonl": _jsonl, "csv": _csv}
+FORMS: Final = ("auto", *STREAMS, "folder")

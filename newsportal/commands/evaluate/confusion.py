@@ -1,0 +1,164 @@
+"""The figures of classifiers for people: tables on a terminal, and one HTML file with who is taken for whom and how sure it was."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from newsportal.classify.measure import Report
+from newsportal.text import clean
+
+NONE: Final = "—"
+"""How "none of the labels" is written."""
+
+FIGURES: Final = {"macro_f1": "macro-F1", "accuracy": "right", "unanswered": "none", "ece": "ECE"}
+"""Figure → heading; ``right``: share of documents with the right label, ``none``: share that was given no label."""
+
+LOWER_IS_BETTER: Final = frozenset(("unanswered", "ece"))
+
+WIDE: Final = 160
+LABEL_CELLS: Final = 8
+"""Cells of a terminal for a label at the head of a column."""
+
+NOTABLE: Final = 0.1
+"""Share of a label's documents that are taken for another from which the terminal marks it."""
+
+SIDE: Final = 240
+"""Pixels of the plot's side."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of the confusion table: documents, and their share of the row, which is its shade."""
+
+    count: int
+    share: float
+    right: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """A point of the reliability plot in pixels; ``radius`` grows with the number of documents."""
+
+    x: float
+    y: float
+    radius: float
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One classifier in the HTML report."""
+
+    name: str
+    report: Report
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
+    dots: tuple[Dot, ...]
+
+
+def print_figures(reports: Mapping[str, Report], *, by_label: bool = True) -> None:
+    """Classifiers side by side: their figures, and the F1 of every label."""
+    _print(_figures(reports))
+    if by_label:
+        Console().print()
+        _print(_labels(reports))
+
+
+def print_confusion(report: Report) -> None:
+    """Who is taken for whom: a row a true label, a column a label that was given."""
+    rows, headings = matrix(report)
+    table = Table(box=None, pad_edge=False, header_style="bold", title="true label ↓   given label →", title_justify="left", title_style="")
+    table.add_column("")
+    for heading in headings:
+        table.add_column(Text(heading), justify="right", max_width=LABEL_CELLS, overflow="ellipsis", no_wrap=True)
+    for label, cells in rows:
+        table.add_row(Text(label), *map(_shown, cells))
+    _print(table)
+
+
+def _shown(cell: Cell) -> Text:
+    return Text(str(cell.count or "·"), style="bold" if cell.right else "red" if cell.share >= NOTABLE else "")
+
+
+def _figures(reports: Mapping[str, Report]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("", "documents", *FIGURES.values()):
+        table.add_column(heading, justify="left" if not heading else "right")
+    for name, report in reports.items():
+        figures = [getattr(report, figure) for figure in FIGURES]
+        cells = (f"{value:.3f}" if figure == "ece" else f"{100 * value:.1f}" for figure, value in zip(FIGURES, figures, strict=True))
+        table.add_row(Text(clean(name)), str(report.documents), *cells)
+    return table
+
+
+def _labels(reports: Mapping[str, Report]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    several = len(reports) > 1
+    for heading in ("label", "documents", *(reports if several else ("precision", "recall", "F1"))):
+        table.add_column(Text(heading), justify="left" if heading == "label" else "right")
+    by_name = [{one.label: one for one in report.labels} for report in reports.values()]
+    for label in sorted({label for scores in by_name for label in scores}):
+        scores = [one.get(label) for one in by_name]
+        first = next(score for score in scores if score)
+        shown = [score.f1 if score else None for score in scores] if several else [first.precision, first.recall, first.f1]
+        table.add_row(Text(clean(label)), str(first.documents), *("–" if value is None else f"{100 * value:.1f}" for value in shown))
+    return table
+
+
+def _print(table: Table) -> None:
+    console = Console(emoji=False, highlight=False)
+    (console if console.is_terminal else Console(emoji=False, highlight=False, width=WIDE)).print(table)
+
+
+def matrix(report: Report) -> tuple[list[tuple[str, tuple[Cell, ...]]], list[str]]:
+    """The rows of the confusion table and the headings of its columns; labels that are only given come last, then none."""
+    true = [one.label for one in report.labels]
+    given = {said for _, said in report.confusion}
+    columns: list[str | None] = [*true, *sorted(said for said in given if said is not None and said not in true)]
+    if None in given:
+        columns.append(None)
+    sizes = {one.label: max(1, one.documents) for one in report.labels}
+    counts = {label: [report.confusion.get((label, said), 0) for said in columns] for label in true}
+    rows = [
+        (clean(label), tuple(Cell(count, count / sizes[label], said == label) for said, count in zip(columns, counts[label], strict=True)))
+        for label in true
+    ]
+    return rows, [NONE if said is None else clean(said) for said in columns]
+
+
+def page(title: str, reports: Mapping[str, Report], notes: Sequence[str] = ()) -> str:
+    """The reports as one HTML file that needs no other. Labels are escaped; the file asks nobody for anything."""
+    world = Environment(
+        loader=PackageLoader(__package__, "."), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    return world.get_template("confusion.html").render(
+        title=clean(title),
+        notes=[clean(note) for note in notes],
+        figures=FIGURES,
+        lower=LOWER_IS_BETTER,
+        parts=[_part(name, report) for name, report in reports.items()],
+        side=SIDE,
+    )
+
+
+def _part(name: str, report: Report) -> Part:
+    rows, headings = matrix(report)
+    return Part(clean(name), report, tuple(headings), tuple(rows), _dots(report))
+
+
+def _dots(report: Report) -> tuple[Dot, ...]:
+    most = max((one.documents for one in report.bins), default=1)
+    return tuple(
+        Dot(
+            round(SIDE * one.probability, 1), round(SIDE * (1 - one.right), 1), round(3 + 9 * (one.documents / most) ** 0.5, 1),
+            f"{one.documents} documents: said {100 * one.probability:.0f} %, right {100 * one.right:.0f} %",
+        )
+        for one in report.bins
+    )  # fmt: skip

@@ -1,0 +1,170 @@
+"""``newsportal model``: the versions of a corpus' model, side by side, and which of them is in use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from newsportal.classify import base
+from newsportal.classify.measure import Report, measure
+from newsportal.commands.corpus.common import AsJson, Name, SourcesFile, opened, print_json, print_rows, shown, told
+from newsportal.commands.train import watched, writable
+from newsportal.commands.training import answers, known_of
+from newsportal.errors import ModelError, StoreError
+from newsportal.storage.base import Store
+from newsportal.storage.corpora import Model
+
+Version = Annotated[int | None, typer.Argument(metavar="[VERSION]", help="A version; default: the one in use.")]
+ReportFile = Annotated[Path | None, typer.Option("--report", help="Also write the figures with tables and a plot to this HTML file.")]
+
+
+FIGURES: Final = {"macro-F1": "macro_f1", "right": "accuracy", "none": "unanswered", "ECE": "ece"}
+"""Heading → figure of a report."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    group = typer.Typer(no_args_is_help=True, help="Versions of a corpus' model.")
+    group.callback()(_model)
+    for name, command in (("list", list_), ("show", show), ("compare", compare), ("activate", activate), ("rollback", rollback)):
+        group.command(name)(command)
+    app.add_typer(group, name="model")
+
+
+def _model() -> None:
+    """Versions of a corpus' model: what they are worth, and which of them is in use."""
+
+
+def list_(name: Name, sources: SourcesFile = None, as_json: AsJson = False) -> None:
+    """List the versions, newest first, with their figures on the documents that each has not seen."""
+    with opened(sources) as (_, store):
+        rows = [_row(model) for model in store.corpora.models(name)]
+    if as_json:
+        for row in rows:
+            print_json({"corpus": name, **row})
+        return
+    if not rows:
+        typer.echo(f"{name}: no model yet; `newsportal train --corpus {name}` trains one")
+        return
+    columns = ("version", "state", "algorithm", "created", "documents", "labels", *FIGURES, "MB")
+    print_rows([row | _in_words(row) for row in rows], columns, False)
+
+
+def _row(model: Model) -> dict[str, Any]:
+    report = model.facts.get("report") or {}
+    return {
+        "version": model.version,
+        "state": _state(model),
+        "algorithm": model.algorithm,
+        "created": model.created,
+        "documents": model.facts.get("documents"),
+        "labels": len(model.facts.get("labels", ())),
+        **{figure: report.get(figure) for figure in FIGURES.values()},
+        "bytes": model.size,
+    }
+
+
+def _state(model: Model) -> str:
+    return "in use" if model.active else "kept" if model.size else "let go"
+
+
+def _in_words(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Shares in per cent, as the other tables have them."""
+    shares = {heading: None if row[figure] is None else f"{100 * row[figure]:.1f}" for heading, figure in FIGURES.items()}
+    ece = None if row["ece"] is None else f"{row['ece']:.3f}"
+    return {**shares, "ECE": ece, "MB": f"{row['bytes'] / 1e6:.1f}"}
+
+
+def show(name: Name, version: Version = None, report: ReportFile = None, sources: SourcesFile = None, as_json: AsJson = False) -> None:
+    """Show a version: what it was trained on, its figures, and which labels it takes for which."""
+    from newsportal.commands.evaluate.confusion import print_confusion, print_figures
+
+    with opened(sources) as (_, store):
+        model = store.corpora.model(name, version)
+    called = f"{name}, version {model.version}"
+    measured = Report.from_json(model.facts["report"]) if model.facts.get("report") else None
+    if measured:
+        _write(report, called, {called: measured}, model.facts.get("warnings", ()))
+    if as_json:
+        print_json({"corpus": name, "version": model.version, "active": model.active, "created": model.created, **model.facts})
+        return
+    typer.echo(f"{called}, {model.algorithm}, {shown(model.created)}, {model.facts.get('documents')} documents, {_state(model)}")
+    for warning in model.facts.get("warnings", ()):
+        told(warning)
+    if measured:
+        print_figures({called: measured})
+        typer.echo()
+        print_confusion(measured)
+
+
+def compare(
+    name: Name,
+    versions: Annotated[list[int] | None, typer.Argument(metavar="[VERSION...]", help="Versions; default: all that are kept.")] = None,
+    report: ReportFile = None,
+    sources: SourcesFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare versions on the same documents: those that none of them has seen, under the labels that they have today."""
+    from newsportal.commands.evaluate.confusion import print_figures
+
+    with opened(sources) as (_, store):
+        reports = side_by_side(store, name, versions or [model.version for model in store.corpora.models(name) if model.size])
+    called = {f"version {version}": measured for version, measured in sorted(reports.items())}
+    _write(report, f"{name}: versions compared", called)
+    if as_json:
+        for version, measured in sorted(reports.items()):
+            print_json({"corpus": name, "version": version, **measured.as_json()})
+        return
+    print_figures(called)
+
+
+def side_by_side(store: Store, name: str, versions: Sequence[int]) -> dict[int, Report]:
+    """The figures of versions on documents that none of them has seen. Raises ``StoreError`` when there are none."""
+    models = [store.corpora.model(name, version) for version in dict.fromkeys(versions)]
+    if not models:
+        raise StoreError(f"{name}: no model yet; `newsportal train --corpus {name}` trains one")
+    unseen = frozenset.intersection(*(model.held_out for model in models))
+    known = [known_of(document) for document in store.corpora.documents(name) if document.id in unseen]
+    if not known:
+        raise StoreError("there is no document that none of these versions has seen; compare fewer of them")
+    reports = {}
+    with watched() as say:
+        for model in models:
+            try:
+                classifier = base.restore(store.corpora.blob(name, model.version))
+            except ModelError as error:
+                told(f"version {model.version}: {error}")
+                continue
+            reports[model.version] = measure([one.label for one in known], answers(classifier, known, say))
+    return reports
+
+
+def _write(path: Path | None, title: str, reports: Mapping[str, Report], notes: Sequence[str] = ()) -> None:
+    from newsportal.commands.evaluate.confusion import page
+
+    if path is not None:
+        with writable(path) as write:
+            write(page(title, reports, notes).encode())
+
+
+def activate(
+    name: Name,
+    version: Annotated[int, typer.Argument(metavar="VERSION", help="The version to put to use.")],
+    sources: SourcesFile = None,
+) -> None:
+    """Put a version to use."""
+    with opened(sources) as (_, store):
+        base.restore(store.corpora.blob(name, version))  # one that cannot be read is not put to use
+        store.corpora.activate(name, version, now=datetime.now(UTC))
+    typer.echo(f"{name}: version {version} is in use")
+
+
+def rollback(name: Name, sources: SourcesFile = None) -> None:
+    """Go back to the version that was in use before; again and again, to earlier ones."""
+    with opened(sources) as (_, store):
+        version = store.corpora.rollback(name, now=datetime.now(UTC))
+    typer.echo(f"{name}: version {version} is in use again")

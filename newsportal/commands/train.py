@@ -1,0 +1,151 @@
+"""``newsportal train``: a classifier from labelled texts, with its figures, into a file or as a version of a corpus' model."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from newsportal.classify.base import CLASSIFIERS, DEFAULT, Progress
+from newsportal.classify.held_out import SHARE
+from newsportal.commands.corpus.common import SourcesFile, opened, print_json, progress, told
+from newsportal.commands.corpus.files import FORMS, UTF8, is_empty, read_file, read_stream
+from newsportal.commands.training import Known, Trained, train_corpus
+from newsportal.commands.training import train as trained_on
+from newsportal.errors import NewsportalError
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command("train")(train)
+
+
+def train(
+    file: Annotated[str | None, typer.Argument(metavar="[FILE|-]", help="Labelled texts, as `corpus import` reads them.")] = None,
+    model: Annotated[Path | None, typer.Option("--model", "-m", help="The file to write the model to.")] = None,
+    corpus: Annotated[str | None, typer.Option(help="Train on this corpus, and keep the model as its next version.")] = None,
+    algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"One of: {', '.join(CLASSIFIERS)}.")] = DEFAULT,
+    held_out: Annotated[
+        float, typer.Option(min=0, max=0.5, help="Share of each label that is held back to measure on; 0: no figures.")
+    ] = SHARE,
+    report: Annotated[Path | None, typer.Option(help="Also write the figures with tables and a plot to this HTML file.")] = None,
+    activate: Annotated[
+        bool | None,
+        typer.Option("--activate/--no-activate", help="Put the version to use or not; default: unless it is worse than the one in use."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Chooses what is held back, and what chance decides in training.")] = 0,
+    form: Annotated[str, typer.Option("--format", help=f"Of FILE; one of: {', '.join(FORMS)}.")] = "auto",
+    encoding: Annotated[str, typer.Option(help="Of FILE, such as gb18030.")] = UTF8,
+    sources: SourcesFile = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as one line of JSON.")] = False,
+) -> None:
+    """Train a classifier on labelled texts, {"text", "label"} a line, and tell how good it is on texts that it has not seen.
+
+    Either FILE --model, or --corpus. Reposts of a text are held back with it. A model for a file is trained again on all texts after the
+    measuring; a version of a corpus stays as it was measured.
+    """
+    if (file is None) == (corpus is None) or (model is None) != (file is None):
+        raise typer.BadParameter("say either FILE --model MODEL or --corpus NAME", param_hint="FILE")
+    if algorithm not in CLASSIFIERS:
+        raise typer.BadParameter(f"no classifier is called {algorithm!r}; there are: {', '.join(CLASSIFIERS)}", param_hint="--algorithm")
+    options: dict[str, Any] = {"share": held_out, "seed": seed}
+    if corpus is not None:
+        row, made = _into_store(corpus, algorithm, activate, sources, options)
+    else:
+        assert file is not None
+        assert model is not None
+        row, made = _into_file(file, model, algorithm, form, encoding, options)
+    _tell(row, made, report, as_json)
+
+
+def _into_file(file: str, model: Path, algorithm: str, form: str, encoding: str, options: dict[str, Any]) -> tuple[dict[str, Any], Trained]:
+    if form not in FORMS:
+        raise typer.BadParameter(f"{form!r} is none of {', '.join(FORMS)}", param_hint="--format")
+    with writable(model) as write, watched() as say:
+        say(0.0, "reading")
+        known = list(_known(file, form, encoding))
+        made = trained_on(known, algorithm, refit=True, now=datetime.now(UTC), progress=say, **options)
+        data = made.classifier.saved()
+        write(data)
+    return {"model": str(model), "bytes": len(data), **made.facts()}, made
+
+
+def _known(file: str, form: str, encoding: str) -> Iterator[Known]:
+    """The documents of a file that have a text, each once under its first label."""
+    standard = file == "-"
+    documents = (
+        read_stream(sys.stdin.buffer, "csv" if form == "csv" else "jsonl", "standard input", encoding)
+        if standard
+        else read_file(Path(file), form, encoding)
+    )
+    met: set[str] = set()
+    for document in documents:
+        if not is_empty(document) and document.id not in met:
+            met.add(document.id)
+            yield Known(document.id, document.label, document.title, document.text)
+
+
+def _into_store(
+    corpus: str, algorithm: str, activate: bool | None, sources: Path | None, options: dict[str, Any]
+) -> tuple[dict[str, Any], Trained]:  # fmt: skip
+    with opened(sources) as (_, store), watched() as say:
+        version = train_corpus(store, corpus, algorithm, now=lambda: datetime.now(UTC), activate=activate, progress=say, **options)
+    row = {"corpus": corpus, "version": version.version, "active": version.active, "why": version.reason}
+    return row | version.trained.facts(), version.trained
+
+
+def _tell(row: dict[str, Any], made: Trained, report: Path | None, as_json: bool) -> None:
+    from newsportal.commands.evaluate.confusion import page, print_confusion, print_figures
+
+    name = row.get("model") or f"{row['corpus']}, version {row['version']}"
+    if report and made.report:
+        with writable(report) as write:
+            write(page(name, {name: made.report}, made.warnings).encode())
+    if as_json:
+        print_json(row)
+        return
+    for warning in made.warnings:
+        told(warning)
+    if made.report:
+        print_figures({name: made.report})
+        typer.echo()
+        print_confusion(made.report)
+        typer.echo()
+    used = "" if "active" not in row else f"; in use ({row['why']})" if row["active"] else f"; not in use ({row['why']})"
+    typer.echo(f"{name}: trained on {row['documents']} documents of {len(made.labels)} labels{used}")
+
+
+@contextmanager
+def writable(path: Path) -> Iterator[Callable[[bytes], None]]:
+    """What writes a file that is there whole or not at all. That it can be written is known before any work is done."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_dir():
+            raise IsADirectoryError(21, os.strerror(21))
+        with part.open("wb") as stream:
+
+            def write(data: bytes) -> None:
+                stream.write(data)
+
+            yield write
+        part.replace(path)
+    except OSError as error:
+        raise NewsportalError(f"{path}: cannot be written: {error.strerror or error}") from error
+    finally:
+        with suppress(OSError):  # there may be no such folder at all
+            part.unlink()
+
+
+@contextmanager
+def watched() -> Iterator[Progress]:
+    """A bar that shows what is under way, on standard error, if somebody looks."""
+    with progress() as bar:
+        task = bar.add_task("training", total=1.0)
+        yield lambda share, what: bar.update(task, completed=share, description=what)

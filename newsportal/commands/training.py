@@ -1,0 +1,173 @@
+"""Training with figures: hold whole groups of documents back, train, measure, and keep the model as a version of its corpus.
+
+What a version is measured on it has never seen, also later: it is kept as it was measured, not trained again with what was held back,
+so that versions can be compared. A model that goes into a file is trained again on everything after the measuring (``refit``).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from newsportal.classify import base
+from newsportal.classify.base import Answer, Classifier, Example, Progress
+from newsportal.classify.held_out import SHARE, held_out, warnings
+from newsportal.classify.measure import Report, measure
+from newsportal.dedup import finder
+from newsportal.dedup.document import Document as Compared
+from newsportal.errors import ModelError
+from newsportal.storage.base import Store
+from newsportal.storage.corpora import Document
+
+TOLERANCE: Final = 0.01
+"""Macro-F1 that a new version may lose against the one in use, on the same documents, and still take its place: noise of a small sample."""
+
+AT_ONCE: Final = 500
+"""Documents classified between two looks at the progress."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A document to learn from; ``story`` joins stored articles of one story."""
+
+    id: str
+    label: str
+    title: str
+    text: str
+    story: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """A classifier, its figures on what was held back (``None``: nothing was), and what should be known of it."""
+
+    classifier: Classifier
+    report: Report | None
+    held_out: frozenset[str]
+    labels: Mapping[str, int]
+    warnings: tuple[str, ...]
+
+    def facts(self) -> dict[str, Any]:
+        """As a version of a corpus' model keeps them."""
+        return {
+            "documents": sum(self.labels.values()),
+            "held_out": len(self.held_out),
+            "labels": dict(self.labels),
+            "warnings": list(self.warnings),
+            "report": self.report.as_json() if self.report else None,
+            "training": self.classifier.facts.as_json(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """What became of a training: the new version, whether it is in use now, and why or why not."""
+
+    version: int
+    trained: Trained
+    active: bool
+    reason: str
+
+
+def known_of(document: Document) -> Known:
+    """A document of a corpus to learn from."""
+    return Known(document.id, document.label.label or "", document.title, document.text, document.story_id)
+
+
+def train(
+    known: Sequence[Known], algorithm: str, *, share: float = SHARE, seed: int = 0, refit: bool = False, now: datetime,
+    progress: Progress | None = None,
+) -> Trained:  # fmt: skip
+    """Train on ``known`` without the held back ``share``, and measure. Raises ``ModelError`` when nothing can be learnt."""
+    say = progress or (lambda _share, _what: None)
+    labels = [one.label for one in known]
+    groups = grouped(known, say) if share else {}
+    held = held_out([one.id for one in known], labels, groups, share, seed)
+    away = [one for one in known if one.id in held]
+    classifier = base.train(algorithm, _examples(one for one in known if one.id not in held), progress=say, seed=seed, trained=now)
+    report = measure([one.label for one in away], answers(classifier, away, say)) if away else None
+    if refit and away:
+        again: Progress = lambda part, what: say(part, f"{what} (on everything)")  # noqa: E731
+        classifier = base.train(algorithm, _examples(known), progress=again, seed=seed, trained=now)
+    told = (*warnings(labels, [one.label for one in away]), *classifier.facts.warnings)
+    return Trained(classifier, report, held, dict(Counter(labels)), told)
+
+
+def _examples(known: Iterable[Known]) -> list[Example]:
+    return [Example(one.text, (one.label,), one.title) for one in known]
+
+
+def answers(classifier: Classifier, known: Sequence[Known], say: Progress) -> list[Answer]:
+    """The classifier's answers, in order."""
+    found: list[Answer] = []
+    for start in range(0, len(known), AT_ONCE):
+        say(start / len(known), "measuring")
+        found += classifier.classify_many((one.title, one.text) for one in known[start : start + AT_ONCE])
+    return found
+
+
+def grouped(known: Sequence[Known], say: Progress) -> dict[str, str]:
+    """Id → name of its group: documents of one story, and reposts as ``judge`` finds them."""
+    leads: dict[str, str] = {}
+    compare = finder("judge")
+    for number, one in enumerate(known):
+        if number % AT_ONCE == 0:
+            say(number / len(known), "looking for reposts")
+        found = compare.judge(Compared(one.id, "", one.title, one.text)).duplicate_of
+        for other in (found, one.story and f"story {one.story}"):
+            if other:
+                leads[_end(leads, one.id)] = _end(leads, other)
+    return {one.id: _end(leads, one.id) for one in known}
+
+
+def _end(leads: dict[str, str], name: str) -> str:
+    """The name that stands for a group; on the way, names are led there directly."""
+    end = name
+    while (further := leads.get(end, end)) != end:
+        end = further
+    while name != end:
+        leads[name], name = end, leads[name]
+    return end
+
+
+def train_corpus(
+    store: Store, name: str, algorithm: str = base.DEFAULT, *, share: float = SHARE, seed: int = 0, now: Callable[[], datetime],
+    activate: bool | None = None, progress: Progress | None = None,
+) -> Version:  # fmt: skip
+    """Train a new version of a corpus' model and keep it. ``activate``: put it to use; if not said, unless it is worse than the one in use.
+
+    Raises ``ModelError`` when nothing can be learnt, ``StoreError`` when there is no such corpus. Nothing is kept before the end.
+    """
+    say = progress or (lambda _share, _what: None)
+    known = [known_of(document) for document in store.corpora.documents(name)]
+    trained = train(known, algorithm, share=share, seed=seed, now=now(), progress=say)
+    good, reason = (activate, "as asked") if activate is not None else _better(store, name, trained, known, say)
+    version = store.corpora.save_model(
+        name, trained.classifier.saved(), algorithm=algorithm, facts=trained.facts(), now=now(), held_out=sorted(trained.held_out)
+    )
+    if good:
+        store.corpora.activate(name, version, now=now())
+    return Version(version, trained, good, reason)
+
+
+def _better(store: Store, name: str, trained: Trained, known: Sequence[Known], say: Progress) -> tuple[bool, str]:
+    """Whether the new model may take the place of the one in use, and why."""
+    active = store.corpora.active(name)
+    if active is None:
+        return True, "the first one"
+    before = store.corpora.model(name, active)
+    try:
+        former = base.restore(store.corpora.blob(name, active))
+    except ModelError as error:
+        return True, f"version {active} cannot be read: {error}"
+    both = [one for one in known if one.id in trained.held_out & before.held_out]
+    if not both:
+        return True, f"no documents to compare it on with version {active}"
+    true = [one.label for one in both]
+    new = measure(true, answers(trained.classifier, both, say)).macro_f1
+    old = measure(true, answers(former, both, say)).macro_f1
+    figures = f"macro-F1 {100 * new:.1f}, version {active} {100 * old:.1f}, on {len(both)} documents that neither has seen"
+    return new >= old - TOLERANCE, figures
