@@ -124,11 +124,11 @@ def _tell(row: dict[str, Any], made: Trained, report: Path | None, as_json: bool
 @contextmanager
 def writable(path: Path) -> Iterator[Callable[[bytes], None]]:
     """What writes a file that is there whole or not at all. That it can be written is known before any work is done."""
+    if path.is_dir():
+        raise NewsportalError(f"{path}: cannot be written: it is a folder")
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        if path.is_dir():
-            raise IsADirectoryError(21, os.strerror(21))
         with part.open("wb") as stream:
 
             def write(data: bytes) -> None:

@@ -168,7 +168,7 @@ def document(row: dict[str, Any]) -> NewDocument:
     title, name = row.get("title") or "", row.get("id")
     if not isinstance(text, str) or not isinstance(title, str):
         raise ValueError("text must be a text, and so must title if there is one")  # noqa: TRY004
-    return NewDocument(label.strip(), text, title, None if name is None else str(name))
+    return NewDocument(label.strip(), text, title, None if name in (None, "") else str(name))
 
 
 def is_empty(document: NewDocument) -> bool:

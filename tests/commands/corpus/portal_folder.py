@@ -1,0 +1,59 @@
+"""A portal's folder in which commands run."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from typer.testing import CliRunner
+
+from newsportal import cli
+from newsportal.errors import NewsportalError
+from newsportal.storage import open_store
+from newsportal.storage.base import Store
+
+SOURCES = """
+store: sqlite:///news.db
+feeds:
+  - {name: 体育甲, url: "https://a.example/rss", category: 体育}
+  - {name: 财经乙, url: "https://b.example/rss", category: 财经}
+  - {name: 综合, url: "https://c.example/rss"}
+regions:
+  - {name: 自动, prefix: "https://d.example/", category: 社会, auto_classify: true}
+"""
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command said: its status, its lines of JSON, and all of it."""
+
+    code: int
+    rows: list[dict[str, Any]]
+    text: str
+
+
+@dataclass(frozen=True)
+class Portal:
+    """A folder with sources.yaml; called with the words of a command, it runs it there."""
+
+    folder: Path
+
+    def __call__(self, *words: str, given: bytes = b"") -> Done:
+        result = CliRunner().invoke(cli.app, list(words), input=given, env={"COLUMNS": "200"})
+        text = result.output
+        code = result.exit_code
+        if isinstance(result.exception, NewsportalError):  # what ``cli.main`` tells in one line
+            text, code = f"{text}{result.exception}", 1
+        elif result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return Done(code, [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")], text)
+
+    def store(self) -> Store:
+        return open_store(f"sqlite:///{self.folder}/news.db")
+
+    def write(self, name: str, rows: list[dict[str, Any]]) -> str:
+        path = self.folder / name
+        path.write_bytes(b"".join(json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in rows))
+        return str(path)

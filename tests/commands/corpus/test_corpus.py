@@ -1,0 +1,154 @@
+"""``newsportal corpus``: documents come from files, from the store and from editors, and each counts once."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from portal_folder import Portal
+
+from newsportal.items import Article, FoldKey, Link
+from newsportal.storage import open_store
+
+NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
+Rows = Callable[[int], list[dict[str, Any]]]
+
+
+def counts(portal: Portal, name: str = "甲") -> dict[str, int]:
+    return {row["label"]: row["documents"] for row in portal("corpus", "show", name, "--json").rows}
+
+
+def test_import_show_export_delete(portal: Portal, rows: Rows) -> None:
+    file = portal.write("a.jsonl", [*rows(3), {"text": " ", "label": "空"}, rows(1)[0], rows(1)[0] | {"label": "社会/民生"}])
+    (row,) = portal("corpus", "import", "甲", file, "--json").rows
+    assert {key: value for key, value in row.items() if value} == {
+        "corpus": "甲", "file": file, "added": 6, "repeated": 1, "contradicted": 1, "empty": 1
+    }  # fmt: skip
+    assert "6 there already" in portal("corpus", "import", "甲", file).text
+    assert counts(portal) == {"体育": 3, "财经": 3}
+    (listed,) = portal("corpus", "list", "--json").rows
+    assert (listed["corpus"], listed["documents"], listed["labels"], listed["active"]) == ("甲", 6, 2, None)
+    shown = portal("corpus", "show", "甲", "--label", "财经", "--limit", "2", "--json").rows
+    assert [one["label"] for one in shown] == ["财经", "财经"]
+    assert (shown[0]["source"], shown[0]["by"]) == ("imported", "a.jsonl")
+    out = portal.folder / "out.jsonl"
+    assert portal("corpus", "export", "甲", "--out", str(out)).code == 0
+    assert portal("corpus", "import", "乙", str(out), "--json").rows[0]["added"] == 6
+    assert portal("corpus", "delete", "甲").code == 2, "without a terminal it does not ask"
+    assert portal("corpus", "delete", "甲", "--yes").code == 0
+    assert [row["corpus"] for row in portal("corpus", "list", "--json").rows] == ["乙"]
+
+
+def test_a_wrong_file_is_left_wholly_and_the_others_are_taken(portal: Portal, rows: Rows) -> None:
+    good, bad = portal.write("good.jsonl", rows(2)), portal.write("bad.jsonl", [*rows(900), {"text": "x"}])
+    done = portal("corpus", "import", "甲", bad, good)
+    assert done.code == 1
+    assert "bad.jsonl:1801: label must be" in done.text
+    assert counts(portal) == {"体育": 2, "财经": 2}
+
+
+def test_from_standard_input_and_in_another_encoding(portal: Portal) -> None:
+    data = '{"text": "青河队赢了", "label": "体育"}'.encode("gb18030")
+    done = portal("corpus", "import", "甲", "-", given=data)
+    assert (done.code, "standard input:1: not utf-8" in done.text) == (1, True)
+    assert portal("corpus", "list", "--json").rows == []
+    assert portal("corpus", "import", "甲", "-", "--encoding", "gb18030", given=data).code == 0
+    assert counts(portal) == {"体育": 1}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["import", "甲", "x", "--format", "xml"], "is none of"),
+        (["import", "甲", "x", "--encoding", "klingon"], "is no encoding"),
+        (["show", "乙"], "no corpus '乙'"),
+        (["show", "甲", "--label", "乙"], "has the label '乙'"),
+        (["delete", "乙"], "no corpus '乙'"),
+        (["label", "x", "乙"], "neither a stored article"),
+        (["label", "x"], "either a label or --leave-out"),
+        (["label", "x", "y", "--leave-out"], "either a label or --leave-out"),
+        (["from-store", "--since", "gestern"], "is no date"),
+    ],
+)
+def test_what_cannot_be_done_is_told(portal: Portal, rows: Rows, words: list[str], message: str) -> None:
+    portal("corpus", "import", "甲", portal.write("a.jsonl", rows(1)))
+    done = portal("corpus", *words)
+    assert done.code in (1, 2)
+    assert message in done.text
+
+
+def stored(portal: Portal, name: str, source: str, *keys: FoldKey, host: str = "a.example", **more: Any) -> str:
+    url = f"https://{host}/{name}"
+    text = more.pop("text", f"{name} " * 60)
+    article = Article(url=url, link=Link(url, source), fetched=NOW, identity=f"{host}/{name}", title=f"题 {name}", text=text, **more)
+    store = portal.store()
+    id = store.add(article, keys, now=NOW).id
+    store.close()
+    return id
+
+
+def test_stored_articles_label_themselves(portal: Portal) -> None:
+    assert portal("corpus", "from-store").code == 1, "there is no store yet"
+    story = FoldKey("k", "same-text")
+    stored(portal, "1", "feed:体育甲", story)
+    stored(portal, "2", "feed:体育甲", story, host="b.example")
+    stored(portal, "3", "feed:财经乙")
+    stored(portal, "4", "feed:综合", category="体育")
+    stored(portal, "5", "region:自动", category="社会")
+    stored(portal, "6", "feed:财经乙", text="短")
+    (row,) = portal("corpus", "from-store", "--json").rows
+    assert (row["corpus"], row["added"], row["left"]["repost"], row["left"]["short"]) == ("categories", 2, 1, 1)
+    assert row["from_one_site"] == ["体育", "财经"]
+    assert counts(portal, "categories") == {"体育": 1, "财经": 1}
+    assert "categories: 0 articles added" in portal("corpus", "from-store").text
+    stored(portal, "7", "feed:财经乙")
+    assert "1 articles added" in portal("corpus", "from-store").text
+    assert counts(portal, "categories") == {"体育": 1, "财经": 2}
+
+
+def test_an_editor_corrects(portal: Portal) -> None:
+    id = stored(portal, "1", "feed:体育甲")
+    portal("corpus", "from-store")
+    assert "题 1: 社会 (before: 体育)" in portal("corpus", "label", id, "社会", "--by", "王编辑").text
+    portal("corpus", "from-store")
+    assert counts(portal, "categories") == {"社会": 1}
+    (row,) = portal("corpus", "label", id, "--leave-out", "--by", "李编辑", "--json").rows
+    assert [(one["label"], one["source"], one["by"]) for one in row["labels"]] == [
+        ("体育", "from-store", None), ("社会", "editor", "王编辑"), (None, "editor", "李编辑")
+    ]  # fmt: skip
+    assert counts(portal, "categories") == {}
+    assert "0 articles added" in portal("corpus", "from-store").text
+
+
+@pytest.mark.slow
+def test_a_killed_import_leaves_nothing(portal: Portal) -> None:
+    """The file has no end: the import is killed in the middle of its work."""
+    command = [sys.executable, "-m", "newsportal", "corpus", "import", "甲", "-"]
+    process = subprocess.Popen(command, cwd=portal.folder, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    assert process.stdin is not None
+    for n in range(20_000):
+        process.stdin.write(json.dumps({"text": f"{n} " * 50, "label": "x"}).encode() + b"\n")
+    process.stdin.flush()
+    wal = Path("news.db-wal")
+    deadline = time.monotonic() + 30
+    while (not wal.exists() or os.path.getsize(wal) < 1_000_000) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert wal.stat().st_size >= 1_000_000, "it had written much already"
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    with suppress(BrokenPipeError):
+        process.stdin.close()
+    store = open_store(f"sqlite:///{portal.folder}/news.db")
+    assert store.corpora.all() == []
+    store.close()
+    assert portal("corpus", "import", "甲", "-", given=b'{"text": "a", "label": "x"}').code == 0

@@ -1,0 +1,248 @@
+"""``train``, ``classify`` and ``model``: figures on texts that were not seen, versions side by side, and a line for every document."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from portal_folder import Portal
+
+from newsportal.classify.base import CLASSIFIERS
+from newsportal.commands import training
+from newsportal.commands.training import Known, grouped, train, train_corpus
+from newsportal.errors import ModelError
+
+NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
+QUICK = ("-a", "chi_cosine")
+"""The algorithm of tests in which it does not matter which one it is."""
+
+Rows = Callable[[int], list[dict[str, Any]]]
+
+
+@pytest.fixture
+def model(portal: Portal, rows: Rows) -> str:
+    """A model file that tells sport from business."""
+    done = portal("train", portal.write("train.jsonl", rows(30)), "--model", "m.model", *QUICK)
+    assert done.code == 0, done.text
+    return "m.model"
+
+
+def classified(portal: Portal, given: bytes, *words: str) -> list[dict[str, Any]]:
+    done = portal("classify", "-", *words, given=given)
+    assert done.code == 0, done.text
+    return done.rows
+
+
+@pytest.mark.parametrize("algorithm", [name for name in CLASSIFIERS if name != "lexicon"])
+def test_what_every_algorithm_learns(portal: Portal, rows: Rows, algorithm: str) -> None:
+    file = portal.write("train.jsonl", rows(60))
+    (row,) = portal("train", file, "--model", "new/m.model", "-a", algorithm, "--json").rows
+    assert (row["documents"], row["held_out"], row["labels"]) == (120, 12, {"体育": 60, "财经": 60})
+    assert row["report"]["macro_f1"] > 0.9
+    out = portal.folder / "out.jsonl"
+    assert portal("classify", file, "--model", "new/m.model", "--out", str(out), "--always").code == 0
+    answers = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
+    assert [answer["id"] for answer in answers] == [one["id"] for one in rows(60)]
+    right = sum(answer["label"] == one["label"] for answer, one in zip(answers, rows(60), strict=True))
+    assert right > 110
+    assert set(answers[0]) == {"id", "label", "scores"}
+    assert set(answers[0]["scores"]) == {"体育", "财经"}
+
+
+class Links(HTMLParser):
+    """What a page would fetch."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found += [tag for name, _ in attrs if name in ("src", "href")] + [tag for _ in (1,) if tag in ("script", "img", "link")]
+
+
+def test_the_report_is_a_table_and_a_file(portal: Portal, rows: Rows) -> None:
+    evil = [one | {"label": "<script>alert(1)</script>" if one["label"] == "体育" else "a/中 [b]文"} for one in rows(30)]
+    done = portal("train", portal.write("t.jsonl", evil), "--model", "m", "--report", "r.html", *QUICK)
+    assert done.code == 0
+    for said in ("macro-F1", "precision", "a/中 [b]文", "trained on 60 documents of 2 labels"):
+        assert said in done.text
+    html = (portal.folder / "r.html").read_text("utf-8")
+    page = Links()
+    page.feed(html)
+    assert page.found == []
+    assert "&lt;script&gt;alert" in html
+    assert "<circle" in html
+
+
+def test_every_line_has_an_answer(portal: Portal, model: str) -> None:
+    lines = {
+        '{"id": "a", "text": "教练说球员赢得决赛冠军，球迷庆祝进球"}': None,
+        '{"text": "股市上涨，基金和债券的收益好，银行利率不变", "title": "股票"}': None,
+        '{"id": 7, "text": ""}': None,
+        '{"id": "t", "title": "冠军球队"}': None,
+        "{": "line 5",
+        "[1]": "no object",
+        '{"id": "x"}': "neither text nor title",
+        '{"id": "y", "text": 5}': "must be texts",
+        "[" * 100_000: "line 9",
+    }
+    found = classified(portal, "\n".join(["", *lines][1:]).encode() + b"\n\xff\xfe\n", "--model", model)
+    assert [row["id"] for row in found] == ["a", 2, 7, "t", 5, 6, "x", "y", 9, 10]
+    assert [row["label"] for row in found[:2]] == ["体育", "财经"]
+    for row, error in zip(found, [*lines.values(), "decode"], strict=True):
+        assert (error is None) == ("error" not in row)
+        assert error is None or error in row["error"]
+        assert error is None or (row["label"], row["scores"]) == (None, {})
+
+
+def test_what_decided_is_told(portal: Portal, model: str) -> None:
+    text = "教练说球员赢得决赛冠军"
+    (row,) = classified(portal, json.dumps({"text": text}).encode(), "--model", model, "--explain")
+    assert row["reasons"]
+    assert all(reason["word"] in text for reason in row["reasons"] if reason["weight"] > 0)
+
+
+def test_large_and_strange_texts(portal: Portal, model: str) -> None:
+    texts = ["长" * 5_000_000, "a" * 1_000_000, "\x00\ud800", "体", "。" * 50]
+    given = "\n".join(json.dumps({"id": str(n), "text": text}) for n, text in enumerate(texts)).encode()
+    assert [row["id"] for row in classified(portal, given, "--model", model)] == list("01234")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["train"], "say either FILE --model MODEL or --corpus NAME"),
+        (["train", "t.jsonl"], "say either FILE"),
+        (["train", "t.jsonl", "--corpus", "x"], "say either FILE"),
+        (["train", "t.jsonl", "--model", "m", "-a", "magic"], "no classifier is called 'magic'"),
+        (["train", "none.jsonl", "--model", "m"], "none.jsonl: No such file"),
+        (["train", "one.jsonl", "--model", "m"], "at least two labels"),
+        (["train", "bad.jsonl", "--model", "m"], "bad.jsonl:1: "),
+        (["train", "t.jsonl", "--model", "."], "cannot be written"),
+        (["train", "t.jsonl", "--model", "t.jsonl/m"], "cannot be written"),
+        (["train", "--corpus", "none"], "no store yet"),
+        (["classify", "t.jsonl"], "say either --model FILE or --corpus NAME"),
+        (["classify", "t.jsonl", "--model", "none"], "none: No such file"),
+        (["classify", "t.jsonl", "--model", "t.jsonl"], "t.jsonl: this is no model file"),
+        (["classify", "t.jsonl", "--corpus", "x"], "no store yet"),
+    ],
+)
+def test_what_cannot_be_done_is_told(portal: Portal, rows: Rows, words: list[str], message: str) -> None:
+    portal.write("t.jsonl", rows(10))
+    portal.write("one.jsonl", rows(10)[:10])
+    portal.write("bad.jsonl", [{"text": "x"}])
+    done = portal(*words)
+    assert done.code in (1, 2)
+    assert message in " ".join(done.text.split())
+    assert sorted(path.name for path in portal.folder.iterdir()) == ["bad.jsonl", "one.jsonl", "sources.yaml", "t.jsonl"]
+
+
+def test_a_missing_file_to_classify(portal: Portal, model: str) -> None:
+    done = portal("classify", "none.jsonl", "--model", model)
+    assert (done.code, "none.jsonl: No such file" in done.text) == (1, True)
+
+
+def test_a_training_that_fails_leaves_the_former_model(portal: Portal, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = Path(model).read_bytes()
+
+    def broken(*_: object, **__: object) -> None:
+        raise ModelError("in the middle")
+
+    monkeypatch.setattr("newsportal.commands.train.trained_on", broken)
+    assert "in the middle" in portal("train", "train.jsonl", "--model", model).text
+    assert Path(model).read_bytes() == before
+    assert list(portal.folder.glob(".*part")) == []
+
+
+def test_versions(portal: Portal, rows: Rows) -> None:
+    portal("corpus", "import", "甲", portal.write("a.jsonl", rows(40)))
+    assert "甲: no model yet" in portal("model", "list", "甲").text
+    first = portal("train", "--corpus", "甲", *QUICK, "--json").rows[0]
+    assert (first["version"], first["active"], first["why"]) == (1, True, "the first one")
+    second = portal("train", "--corpus", "甲", *QUICK, "--json").rows[0]
+    assert (second["version"], second["active"]) == (2, True)
+    assert "on 8 documents that neither has seen" in second["why"]
+    assert portal("train", "--corpus", "甲", *QUICK, "--no-activate", "--json").rows[0]["active"] is False
+    assert [(row["version"], row["state"]) for row in portal("model", "list", "甲", "--json").rows] == [
+        (3, "kept"),
+        (2, "in use"),
+        (1, "kept"),
+    ]
+    compared = portal("model", "compare", "甲", "1", "3", "--json").rows
+    assert [(row["version"], row["documents"]) for row in compared] == [(1, 8), (3, 8)]
+    assert portal("model", "show", "甲", "--json").rows[0]["version"] == 2
+    assert "version 1 is in use again" in portal("model", "rollback", "甲").text
+    assert "nothing to go back to" in portal("model", "rollback", "甲").text
+    assert portal("model", "activate", "甲", "3").code == 0
+    assert "no version 9; it has 1, 2, 3" in portal("model", "activate", "甲", "9").text
+    assert classified(portal, '{"text": "教练和球员在决赛进球"}'.encode(), "--corpus", "甲")[0]["label"] == "体育"
+    for words in (["list", "甲"], ["show", "甲", "--report", "s.html"], ["compare", "甲", "--report", "c.html"]):
+        done = portal("model", *words)
+        assert (done.code, "macro-F1" in done.text) == (0, True)
+    assert (portal.folder / "s.html").exists()
+    assert "version 3" in (portal.folder / "c.html").read_text("utf-8")
+
+
+def test_a_worse_version_is_kept_but_not_put_to_use(portal: Portal, rows: Rows) -> None:
+    portal("corpus", "import", "甲", portal.write("a.jsonl", rows(60)))
+    portal("train", "--corpus", "甲", *QUICK)
+    held = portal.store().corpora.model("甲", 1).held_out
+    wrong = [one | {"label": "财经" if one["label"] == "体育" else "体育"} for one in rows(60)]
+    store = portal.store()
+    for document in list(store.corpora.documents("甲")):
+        if document.id not in held:
+            label = next(one["label"] for one in wrong if one["text"] == document.text)
+            store.corpora.label("甲", document.id, label, now=NOW)
+    store.close()
+    row = portal("train", "--corpus", "甲", *QUICK, "--json").rows[0]
+    assert (row["version"], row["active"]) == (2, False), row["why"]
+    assert "version 1 100.0" in row["why"]
+    assert portal.store().corpora.active("甲") == 1
+
+
+def test_two_trainings_at_once_give_two_versions(portal: Portal, rows: Rows) -> None:
+    portal("corpus", "import", "甲", portal.write("a.jsonl", rows(20)))
+    store = portal.store()
+    both = [threading.Thread(target=train_corpus, args=(store, "甲", "chi_cosine"), kwargs={"now": lambda: NOW}) for _ in range(2)]
+    for thread in both:
+        thread.start()
+    for thread in both:
+        thread.join()
+    assert [model.version for model in store.corpora.models("甲")] == [2, 1]
+    assert store.corpora.active("甲") in (1, 2)
+    store.close()
+
+
+def test_few_documents_are_warned_of(portal: Portal, rows: Rows) -> None:
+    file = portal.write("a.jsonl", [*rows(10), {"text": "孤零零的一篇文章", "label": "孤"}])
+    (row,) = portal("train", file, "--model", "m", *QUICK, "--json").rows
+    assert any("孤 (1)" in warning for warning in row["warnings"])
+    assert any("too few documents to be measured: 孤" in warning for warning in row["warnings"])
+    (row,) = portal("train", file, "--model", "m", "--held-out", "0", *QUICK, "--json").rows
+    assert (row["held_out"], row["report"]) == (0, None)
+
+
+def test_reposts_are_one_group(rows: Rows) -> None:
+    texts = [one["text"] * 5 for one in rows(3)]
+    known = [Known(str(n), "x", "", text) for n, text in enumerate(texts)]
+    known += [Known("copy", "x", "", "本报讯 " + texts[0]), Known("a", "x", "", "甲", "s"), Known("b", "x", "", "完全是另一篇", "s")]
+    groups = grouped(known, lambda _share, _what: None)
+    assert groups["copy"] == groups["0"]
+    assert groups["a"] == groups["b"]
+    assert len(set(groups.values())) == 6 + 1
+
+
+def test_what_is_held_back_is_not_learnt(rows: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+    real = training.base.train
+    monkeypatch.setattr(training.base, "train", lambda name, examples, **how: (seen.append(len(examples)), real(name, examples, **how))[1])
+    known = [Known(str(n), one["label"], "", one["text"]) for n, one in enumerate(rows(20))]
+    assert train(known, "chi_cosine", now=NOW).report is not None
+    assert train(known, "chi_cosine", now=NOW, refit=True).report is not None
+    assert seen == [36, 36, 40]
