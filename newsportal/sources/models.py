@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pydantic import PrivateAttr
 
 from newsportal import __version__
+from newsportal.sources.classifying import CategoryWords, Classifying
 from newsportal.sources.parts import Part, Politeness, Portal, Source, UrlFilter
 from newsportal.sources.places import Feed, Forum, Gallery, Region
 from newsportal.sources.topics import CustomEngine, Topic
@@ -40,6 +41,10 @@ class Sources(Part):
     """A WARC file into which everything that is fetched is written."""
     topics: tuple[Topic, ...] = ()
     """The subjects of the portal."""
+    categories: tuple[CategoryWords, ...] = ()
+    """Categories of one's own and further words, for sources with auto_classify."""
+    classifier: Classifying = Classifying()
+    """When a trained model takes the lexicon's place."""
     engines: tuple[CustomEngine, ...] = ()
     """Search engines of one's own, besides the built-in ones."""
     feeds: tuple[Feed, ...] = ()

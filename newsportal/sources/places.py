@@ -54,6 +54,8 @@ class ArticleSelectors(Part):
 class Reading(Place):
     """A place whose pages are articles."""
 
+    auto_classify: bool = False
+    """true: the classifier chooses each article's category; category holds where it is not sure."""
     article_: ArticleSelectors | None = Field(default=None, alias="article")
     """This source's own rule for its article pages; by default they are read without one."""
 

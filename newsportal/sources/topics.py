@@ -101,6 +101,8 @@ class Topic(Source):
     """The search engines that are asked: built-in names, or names declared under engines."""
     breadth: Breadth = Breadth()
     """Result pages of each engine: a number, or a mapping of hours of the day to numbers."""
+    auto_classify: bool = False
+    """true: articles that engines found for it get a category from the classifier."""
 
     @model_validator(mode="before")
     @classmethod
