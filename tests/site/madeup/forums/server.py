@@ -87,10 +87,7 @@ class MadeUpForums:
         """Write a ``sources.yaml`` for these forums (all by default); ``more`` is added to each entry."""
         entries = "".join(f"  - name: {key}\n    url: {self.url(key)}\n{more}" for key in keys or self.forums)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(
-            f"version: 1\nstore: sqlite:///data/newsportal.db\npoliteness:\n  delay: 0\n  per_domain: 4\n  allow_private: [127.0.0.0/8]\nforums:\n{entries}",
-            "utf-8",
-        )
+        path.write_text(HEAD + entries, "utf-8")
         return path
 
     def _answer(self, key: str, method: str, target: str, headers: Mapping[str, str]) -> Response:

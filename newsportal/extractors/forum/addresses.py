@@ -1,0 +1,238 @@
+"""What the address of a forum's page says: board, thread, member …, its id and its page, by the engines' own ways of writing them.
+
+From the engines' public documentation and templates; never a site. An address that no row of the tables knows says nothing here: then
+the shape of the page it stands on is asked (:mod:`shape`). Session ids, the list page that a link came from (``extra``, ``fpage``) and
+what else does not tell pages apart are left out, so that one thread has one key however it was reached.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final, Literal
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from newsportal.dedup.canonical import PATH_SESSION, SESSION_NAME, SESSION_VALUE, TRACKING, identity
+
+Kind = Literal["front", "board", "thread", "post", "member", "login", "search", "calendar", "other"]
+"""What stands behind an address, or what a page is. ``post``: an address that leads into a thread at one post (the last one, say)."""
+
+MAX_CHARS: Final = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """``key`` names the board or thread whatever page and form; ``place`` is the page's number or offset as the address counts, 0 for
+    the first one; ``url`` what to ask for."""
+
+    kind: Kind
+    url: str
+    key: str | None = None
+    place: int = 0
+
+
+IDLE: Final = re.compile(
+    r"^(?:extra|fpage|highlight|hilit|from|fromuid|mobile|view|styleid|sid|s|toread|isappinstalled|goto|u_atoken|no_definitions)$", re.I
+)
+"""Parameters that do not tell a board's or thread's pages apart. ``view=next`` and its kin lead elsewhere and are sorted out before."""
+
+Row = tuple[Kind, str]
+
+PATHS: Final[tuple[tuple[Kind, re.Pattern[str]], ...]] = tuple(
+    (kind, re.compile(form, re.IGNORECASE))  # type: ignore[misc]
+    for kind, form in (
+        # Discuz!, MyBB
+        ("thread", r"/thread-(?P<id>\d+)(?:-(?P<page>\d+)-\d+)?\.html$"),
+        ("thread", r"/(?:archiver/)?tid-(?P<id>\d+)(?:-page-(?P<page>\d+))?\.html$"),
+        ("thread", r"/thread-(?P<id>\d+)-page-(?P<page>\d+)\.html$"),
+        ("board", r"/forum-(?P<id>\w+)-page-(?P<page>\d+)\.html$"),
+        ("board", r"/forum-(?P<id>\w+)(?:-(?P<page>\d+))?\.html$"),
+        ("thread", r"/thread-(?P<id>[a-z][\w-]*?)(?:\?page=(?P<page>\d+))?$"),
+        ("board", r"/forum-(?P<id>[a-z][\w-]*?)(?:\?page=(?P<page>\d+))?$"),
+        # phpwind
+        ("thread", r"/read(?:-htm|\.php\?)-?tid-(?P<id>\d+)(?:-(?:fpage|toread)-\w+)*(?:-page-(?P<page>\d+))?(?:-\w+)*\.html$"),
+        ("board", r"/thread(?:-htm|\.php\?)-?fid-(?P<id>\d+)(?:-page-(?P<page>\d+))?(?:-\w+)*\.html$"),
+        # XenForo, vBulletin 4
+        ("thread", r"[/?]threads/(?:[^/?]*\.)?(?P<id>\d+)(?:-[^/?]*)?/?(?:(?:page-?(?P<page>\d+))/?)?$"),
+        ("board", r"[/?]forums/(?:[^/?]*\.)?(?P<id>\d+)(?:-[^/?]*)?/?(?:(?:page-?(?P<page>\d+))/?)?$"),
+        ("board", r"[/?]forums/(?P<id>[a-z][\w-]*\.\d+)/?(?:(?:page-?(?P<page>\d+))/?)?$"),
+        ("thread", r"/showthread\.php[?/](?P<id>\d+)-[^/?]*(?:/page(?P<page>\d+))?$"),
+        ("board", r"/forumdisplay\.php[?/](?P<id>\d+)-[^/?]*(?:/page(?P<page>\d+))?$"),
+        # Discourse, Flarum, NodeBB, vanilla
+        ("thread", r"/t/[^/?]+/(?P<id>\d+)(?:\?page=(?P<page>\d+))?$"),
+        ("board", r"/c/(?:[^/?]+/)+(?P<id>\d+)(?:/l/latest)?(?:\?page=(?P<page>\d+))?$"),
+        ("thread", r"/d/(?P<id>\d+)(?:-[^/?]*)?(?:\?page=(?P<page>\d+))?$"),
+        ("thread", r"/topic/(?P<id>\d+)/[^/?]+/?(?:\?page=(?P<page>\d+))?$"),
+        ("board", r"/category/(?P<id>\d+)/[^/?]+/?(?:\?page=(?P<page>\d+))?$"),
+        ("thread", r"/discussion/(?P<id>\d+)(?:/[^/?]*)?(?:/p(?P<page>\d+))?$"),
+        ("board", r"/categories/(?P<id>[\w%-]+)(?:/p(?P<page>\d+))?$"),
+        # Invision, WoltLab, SMF
+        ("thread", r"[/?]topic/(?P<id>\d+)-[^/?]*/?(?:(?:page/|\?page=|page__st__)(?P<page>\d+)/?)?$"),
+        ("board", r"[/?]forum/(?P<id>\d+)-[^/?]*/?(?:(?:page/|\?page=|page__st__)(?P<page>\d+)/?)?$"),
+        ("thread", r"[/?]thread/(?P<id>\d+)(?:-[^/?]*)?/?(?:[?&]pageNo=(?P<page>\d+))?$"),
+        ("board", r"[/?]board/(?P<id>\d+)-[^/?]*/?(?:[?&]pageNo=(?P<page>\d+))?$"),
+        ("thread", r"/topic,(?P<id>\d+)\.(?P<page>\d+)\.html$"),
+        ("board", r"/board,(?P<id>\d+)\.(?P<page>\d+)\.html$"),
+        # tieba, nForum, bbPress, V2EX and plain ones
+        ("thread", r"/p/(?P<id>\d{6,})(?:\?pn=(?P<page>\d+))?$"),
+        ("board", r"/f\?kw=(?P<id>[^&]+)(?:&(?:ie=[\w-]+&)?pn=(?P<page>\d+))?$"),
+        ("thread", r"/article/(?P<id>\w+/\d+)(?:\?p=(?P<page>\d+))?$"),
+        ("board", r"/forums/forum/(?P<id>[\w%-]+)/?(?:page/(?P<page>\d+)/?)?$"),
+        ("thread", r"/forums/topic/(?P<id>[\w%-]+)/?(?:page/(?P<page>\d+)/?)?$"),
+        ("thread", r"/(?:threads?|topics?|t)/(?P<id>\d+)/?(?:[?](?:page|p)=(?P<page>\d+))?$"),
+        ("board", r"/(?:boards?|go|node)/(?P<id>[\w-]+)/?(?:[?](?:page|p)=(?P<page>\d+))?$"),
+    )
+)
+"""Where the path says it: ``id``, and ``page`` (a number or an offset)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """Where the parameters say it: the script's name, what must be there, the id's parameter and the page's."""
+
+    kind: Kind
+    name: re.Pattern[str]
+    id: str
+    page: str
+    needs: tuple[tuple[str, str], ...] = ()
+
+
+SCRIPTS: Final = tuple(
+    Script(kind, re.compile(name), id, page, needs)  # type: ignore[arg-type]
+    for kind, name, id, page, needs in (
+        ("thread", r"/forum\.php$", "tid", "page", (("mod", "viewthread"),)),
+        ("board", r"/forum\.php$", "fid", "page", (("mod", "forumdisplay"),)),
+        ("board", r"/forum\.php$", "gid", "page", ()),
+        ("thread", r"/viewthread\.php$", "tid", "page", ()),
+        ("board", r"/forumdisplay\.php$", "fid", "page", ()),
+        ("board", r"/forumdisplay\.php$", "f", "page", ()),
+        ("thread", r"/read\.php$", "tid", "page", ()),
+        ("board", r"/thread\.php$", "fid", "page", ()),
+        ("thread", r"/index\.php$", "tid", "page", (("c", "read"),)),
+        ("board", r"/index\.php$", "fid", "page", (("c", "thread"),)),
+        ("thread", r"/viewtopic\.php$", "t", "start", ()),
+        ("thread", r"/viewtopic\.php$", "id", "p", ()),
+        ("board", r"/viewforum\.php$", "f", "start", ()),
+        ("board", r"/viewforum\.php$", "id", "p", ()),
+        ("thread", r"/showthread\.php$", "t", "page", ()),
+        ("thread", r"/showthread\.php$", "tid", "page", ()),
+        ("thread", r"/(?:index\.php)?$", "showtopic", "st", ()),
+        ("board", r"/(?:index\.php)?$", "showforum", "st", ()),
+        ("thread", r"/(?:index\.php)?$", "topic", "start", ()),
+        ("board", r"/(?:index\.php)?$", "board", "start", ()),
+    )
+)
+
+ELSEWHERE: Final = re.compile(
+    r"[?&](?:goto=|action=(?!read)|do=|orderby=|order=|sort|filter=|view=(?:next|prev|newest|print|unread)|mode=|authorid=|ordertype=|typeid=|watch=|bookmark=)"
+    r"|/(?:new|unread|latest|reply|edit|quote)/?$|printthread|sendtopic",
+    re.IGNORECASE,
+)
+"""Another order, a part, an action, another thread: nothing that is read as board or thread."""
+
+POINTERS: Final = re.compile(
+    r"[?&](?:p|pid)=\d|[?&]goto=|mod=redirect|/post-?\d|#?post=|\.msg\d|/t/[^/]+/\d+/\d+|getlastpost|getnewpost|page=e\b|/unread|/latest$",
+    re.IGNORECASE,
+)
+
+WORDS: Final[tuple[tuple[Kind, re.Pattern[str]], ...]] = (
+    ("calendar", re.compile(r"calendar|/events?\b|almanac|paulsign|rili", re.IGNORECASE)),
+    ("search", re.compile(r"search", re.IGNORECASE)),
+    ("login", re.compile(r"login|logging|signin|sign-in|register|signup|mode=login|/ucp\.php|lostpw", re.IGNORECASE)),
+    (
+        "member",
+        re.compile(
+            r"space-u|mod=space|/u\.php|memberlist|member\.php|/members?/|/users?/|/u/|profile|showuser|/space[/.?-]|action=profile",
+            re.IGNORECASE,
+        ),
+    ),
+)
+
+
+def read(url: str) -> Address:
+    """What ``url`` says. Never raises; an address that says nothing is ``other``, cleaned."""
+    plain = cleaned(url)
+    whole = re.sub(r"^[a-z]+://[^/?]+", "", plain)
+    if POINTERS.search(whole) and not _is_page(whole):
+        return Address("post", plain)
+    if not ELSEWHERE.search(whole):
+        found = _by_path(plain, whole) or _by_script(plain)
+        if found is not None:
+            return found
+    for kind, words in WORDS:
+        if words.search(whole):
+            return Address(kind, plain)
+    return Address("other", plain)
+
+
+def cleaned(url: str) -> str:
+    """``url`` as it is asked for: without fragment, session and what only says where the reader came from."""
+    try:
+        parts = urlsplit(url[:MAX_CHARS].strip())
+        path = PATH_SESSION.sub("", parts.path) or "/"
+        query = parts.query
+        if "=" in query:
+            pairs = parse_qsl(query, keep_blank_values=True, encoding="latin-1")  # byte by byte: it may be GBK
+            kept = [(name, value) for name, value in pairs if not _idle(name, value)]
+            query = query if kept == pairs else urlencode(kept, encoding="latin-1")
+        return parts._replace(path=path, query=query, fragment="").geturl()
+    except ValueError:
+        return url
+
+
+def _idle(name: str, value: str) -> bool:
+    if SESSION_NAME.match(name):
+        return bool(SESSION_VALUE.match(value)) or not value
+    return bool(TRACKING.match(name) or (IDLE.match(name) and name.lower() not in ("view", "goto", "s")))
+
+
+def _is_page(whole: str) -> bool:
+    """FluxBB counts pages by ``p``, next to ``id``; tieba and nForum have ``p`` of their own."""
+    return bool(
+        re.search(r"view(?:topic|forum)\.php\?(?:.*&)?id=|/article/\w+/\d+\?p=|/(?:threads?|topics?|t|go|node|boards?)/[\w-]+/?\?p=", whole)
+    )
+
+
+def _by_path(url: str, whole: str) -> Address | None:
+    for kind, form in PATHS:
+        match = form.search(whole)
+        if match:
+            return _address(kind, url, whole[: match.start()], match["id"], match["page"])
+    return None
+
+
+def _by_script(url: str) -> Address | None:
+    parts = urlsplit(url)
+    values = dict(parse_qsl(parts.query.replace(";", "&")))
+    for script in SCRIPTS:
+        match = script.name.search(parts.path)
+        if match and script.id in values and all(values.get(name) == value for name, value in script.needs):
+            id, _, offset = values[script.id].partition(".")  # SMF: topic=12.20
+            return _address(script.kind, url, parts.path[: match.start()], id, values.get(script.page) or offset)
+    return None
+
+
+def _address(kind: Kind, url: str, folder: str, id: str, page: str | None) -> Address:
+    place = int(page[:9]) if page and page.isdigit() else 0
+    host = identity(url).partition("/")[0]
+    first = _FIRST_LIST.sub(r"\1-1.html", url) if kind == "thread" else url
+    return Address(kind, first, f"{host}{folder}/#{kind}={id}", place if place > 1 or _offset(url) else 0)
+
+
+_FIRST_LIST: Final = re.compile(r"(/thread-\d+-\d+)-\d+\.html$")
+"""Discuz!: the third number is the list page that the reader came from."""
+
+
+def _offset(url: str) -> bool:
+    """Whether pages are counted from 0, or by entries: a 1 is not the first page then."""
+    return bool(re.search(r"[?&](?:st|pn|start)=|page__st__|(?:topic|board)[=,]\d+\.|/c/", url))
+
+
+def form_of(url: str) -> str:
+    """The address with its numbers put aside; where it has none, without its last part: pages of one kind share it."""
+    parts = urlsplit(cleaned(url))
+    path = re.sub(r"\d+", "#", parts.path)
+    if "#" not in path and not parts.query:
+        path = re.sub(r"[^/]+/?$", "*", path)
+    query = re.sub(r"=[^&]*", "=#", parts.query)
+    return f"{path}?{query}" if query else path

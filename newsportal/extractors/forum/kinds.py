@@ -1,0 +1,172 @@
+"""What kind of page of a forum this is, and where it leads: boards, threads as they are listed, and its next page.
+
+By the engines' ways of writing addresses (:mod:`addresses`), and by shape where addresses say nothing (:mod:`shape`); never by a site.
+See docs/algorithms/forum_ways.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, tzinfo
+from typing import Final
+
+from newsportal import dom
+from newsportal.dedup.canonical import identity
+from newsportal.extractors import hub_pager
+from newsportal.extractors.date import default_zone
+from newsportal.extractors.forum.addresses import Address, Kind, read
+from newsportal.extractors.forum.rows import Facts, facts, rows_of
+from newsportal.extractors.forum.shape import by_shape
+from newsportal.extractors.page_labels import NEXT
+from newsportal.extractors.pagination import find_pager
+from newsportal.text import clean
+
+MAX_LINKS: Final = 5_000
+MAX_TITLE: Final = 300
+
+ZONE_CHARS: Final = 20_000
+"""Of the page, by whose characters dates without a zone are read."""
+
+WALL: Final = re.compile(
+    r"(?:尚未|还没有?|沒有|请先|需要|必须).{0,8}登[录陆錄入]|登[录陆錄入].{0,10}(?:才能|才可|后|後|查看|浏览)|没有权限|無權限|权限不足"
+    r"|(?:must|need to|required to|have to) (?:be )?(?:registered|log(?:ged)?[ -]?in|sign(?:ed)?[ -]?in)|not logged in"
+    r"|requires? you to be (?:registered|logged)|do not have (?:permission|access)|not authori[sz]ed to (?:view|read)",
+    re.IGNORECASE,
+)
+"""What pages say that only members may read."""
+
+MAX_WALL: Final = 1_500
+"""Characters of visible text: a page behind a wall says little; a thread in which somebody complains of it says more."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoardLink:
+    url: str
+    key: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A thread as a list tells of it. ``last``: its latest time, good to ``precision`` seconds."""
+
+    url: str
+    key: str
+    title: str
+    replies: int | None = None
+    last: datetime | None = None
+    precision: float = 86_400.0
+    sticky: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Signpost:
+    """``key`` names the board or thread, ``place`` is the page's number or offset in its address (0: the first)."""
+
+    kind: Kind
+    key: str | None = None
+    place: int = 0
+    boards: tuple[BoardLink, ...] = ()
+    threads: tuple[Listed, ...] = ()
+    next: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    node: dom.Element
+    at: Address
+    text: str
+
+
+def look(document: dom.Document, now: datetime) -> Signpost:
+    """The page's kind and ways. Never raises."""
+    own = read(document.url)
+    anchors = list(_anchors(document))
+    if own.kind in ("thread", "post"):
+        return Signpost("thread", own.key, own.place, next=_next(document, own, anchors))
+    if not any(anchor.at.kind in ("board", "thread") and anchor.at.key != own.key for anchor in anchors):
+        anchors = _shaped(anchors)
+    boards, threads = _boards(anchors, own), _threads(anchors, now, default_zone(document.html[:ZONE_CHARS]))
+    following = _next(document, own, anchors)
+    if own.kind == "board":
+        kind: Kind = "board" if threads or boards or not is_wall(document) else "login"
+        return Signpost(kind, own.key, own.place, boards, threads, following)
+    if len(threads) > len(boards):  # a list of boards names at most one thread for each
+        return Signpost("board", identity(document.url), 0, boards, threads, following)
+    if boards:
+        return Signpost("front", boards=boards)
+    kind = "login" if is_wall(document) else own.kind if own.kind in ("member", "search", "calendar", "login") else "other"
+    return Signpost(kind, next=following)
+
+
+def next_of_thread(document: dom.Document) -> str | None:
+    """The address of the following page of a thread, whatever its address looks like; ``None`` on the last."""
+    return _next(document, read(document.url), list(_anchors(document)))
+
+
+def is_wall(document: dom.Document) -> bool:
+    """Whether the page says that one must be a member to read it, and little else."""
+    text = " ".join(document.lines) or " ".join(line for node in document.css("noscript") for line in dom.lines_of(node))
+    password = any((node.get("type") or "").lower() == "password" for node in document.root.iter("input"))
+    return len(text) <= MAX_WALL and password and WALL.search(text) is not None
+
+
+def _anchors(document: dom.Document) -> Iterator[Anchor]:
+    """Links within the site."""
+    host = identity(document.url).partition("/")[0]
+    for number, node in enumerate(document.root.iter("a")):
+        if number >= MAX_LINKS:
+            return
+        url = dom.link_of(node, document.base)
+        if url and identity(url).partition("/")[0] == host:
+            yield Anchor(node, read(url), clean(node.text_content())[:MAX_TITLE])
+
+
+def _shaped(anchors: Sequence[Anchor]) -> list[Anchor]:
+    """The same links, with what their rows look like in place of what their addresses say."""
+    open_ = [(anchor.node, anchor.at.url, anchor.text) for anchor in anchors if anchor.at.kind == "other"]
+    kinds = by_shape(open_)
+    return [
+        replace(anchor, at=Address(kinds[anchor.at.url], anchor.at.url, identity(anchor.at.url))) if anchor.at.url in kinds else anchor
+        for anchor in anchors
+    ]
+
+
+def _boards(anchors: Sequence[Anchor], own: Address) -> tuple[BoardLink, ...]:
+    found: dict[str, BoardLink] = {}
+    for anchor in anchors:
+        at = anchor.at
+        if at.kind == "board" and at.key and at.key != own.key and at.place == 0 and anchor.text and not anchor.text.isdecimal():
+            found.setdefault(at.key, BoardLink(at.url, at.key, anchor.text))
+    return tuple(found.values())
+
+
+def _threads(anchors: Sequence[Anchor], now: datetime, zone: tzinfo) -> tuple[Listed, ...]:
+    there = [anchor for anchor in anchors if anchor.at.kind == "thread" and anchor.at.key]
+    titles: dict[str, Anchor] = {}
+    pagers: dict[str, list[dom.Element]] = {}
+    for anchor in there:
+        key = anchor.at.key or ""
+        if anchor.at.place:
+            pagers.setdefault(key, []).append(anchor.node)
+        elif not re.fullmatch(r"[\W\d_]*", anchor.text) and len(anchor.text) > len(titles[key].text if key in titles else ""):
+            titles[key] = anchor
+    rows = rows_of((anchor.node, anchor.at.key or "") for anchor in there if anchor.at.key in titles)
+    return tuple(_listed(anchor, facts(rows[key], anchor.node, pagers.get(key, ()), now, zone)) for key, anchor in titles.items())
+
+
+def _listed(anchor: Anchor, said: Facts) -> Listed:
+    return Listed(anchor.at.url, anchor.at.key or "", anchor.text, said.replies, said.last, said.precision, said.stuck)
+
+
+def _next(document: dom.Document, own: Address, anchors: Sequence[Anchor]) -> str | None:
+    """Of a board or thread whose address is read: its page with the next higher number; else what the page's pager says."""
+    if own.key:
+        further = {anchor.at.place: anchor.at.url for anchor in anchors if anchor.at.key == own.key and anchor.at.place > own.place}
+        return further[min(further)] if further else None
+    said = [anchor.at.url for anchor in anchors if NEXT.match(anchor.text) or "next" in (anchor.node.get("rel") or "").lower().split()]
+    known = find_pager(document).next
+    listed = hub_pager.next_pages(document)
+    return next((read(url).url for url in (*said[:1], known, *listed[:1]) if url and read(url).url != own.url), None)
