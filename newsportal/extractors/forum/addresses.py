@@ -12,12 +12,17 @@ from dataclasses import dataclass
 from typing import Final, Literal
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from newsportal.dedup.canonical import PATH_SESSION, SESSION_NAME, SESSION_VALUE, TRACKING, identity
-
 Kind = Literal["front", "board", "thread", "post", "member", "login", "search", "calendar", "other"]
 """What stands behind an address, or what a page is. ``post``: an address that leads into a thread at one post (the last one, say)."""
 
 MAX_CHARS: Final = 2_000
+
+SESSION_NAME: Final = re.compile(r"^(?:sid|s|session|sess|phpsessid|sessionid|jsessionid|token|osCsid|zenid)$", re.IGNORECASE)
+SESSION_VALUE: Final = re.compile(r"^[0-9a-z]{16,}$", re.IGNORECASE)
+"""A session's number is long; a short one (``sid=123``) may mean the page."""
+
+PATH_SESSION: Final = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/?#;]*", re.IGNORECASE)
+TRACKING: Final = re.compile(r"^(?:utm_\w+|fbclid|gclid|spm|scm|share_\w+|_t)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +219,7 @@ def _by_script(url: str) -> Address | None:
 
 def _address(kind: Kind, url: str, folder: str, id: str, page: str | None) -> Address:
     place = int(page[:9]) if page and page.isdigit() else 0
-    host = identity(url).partition("/")[0]
+    host = host_of(url)
     first = _FIRST_LIST.sub(r"\1-1.html", url) if kind == "thread" else url
     return Address(kind, first, f"{host}{folder}/#{kind}={id}", place if place > 1 or _offset(url) else 0)
 
@@ -226,6 +231,21 @@ _FIRST_LIST: Final = re.compile(r"(/thread-\d+-\d+)-\d+\.html$")
 def _offset(url: str) -> bool:
     """Whether pages are counted from 0, or by entries: a 1 is not the first page then."""
     return bool(re.search(r"[?&](?:st|pn|start)=|page__st__|(?:topic|board)[=,]\d+\.|/c/", url))
+
+
+def host_of(url: str) -> str:
+    """Host and port, without ``www.``; ``""`` where there is none."""
+    try:
+        return urlsplit(url).netloc.rpartition("@")[2].lower().removeprefix("www.")
+    except ValueError:
+        return ""
+
+
+def key_of(url: str) -> str:
+    """What a board or thread is known by whose address says nothing: host, path and parameters."""
+    parts = urlsplit(cleaned(url))
+    path = parts.path.rstrip("/") or "/"
+    return f"{host_of(url)}{path}?{parts.query}" if parts.query else f"{host_of(url)}{path}"
 
 
 def form_of(url: str) -> str:

@@ -13,10 +13,9 @@ from datetime import datetime, tzinfo
 from typing import Final
 
 from newsportal import dom
-from newsportal.dedup.canonical import identity
 from newsportal.extractors import hub_pager
 from newsportal.extractors.date import default_zone
-from newsportal.extractors.forum.addresses import Address, Kind, read
+from newsportal.extractors.forum.addresses import Address, Kind, host_of, key_of, read
 from newsportal.extractors.forum.rows import Facts, facts, rows_of
 from newsportal.extractors.forum.shape import by_shape
 from newsportal.extractors.page_labels import NEXT
@@ -94,7 +93,7 @@ def look(document: dom.Document, now: datetime) -> Signpost:
         kind: Kind = "board" if threads or boards or not is_wall(document) else "login"
         return Signpost(kind, own.key, own.place, boards, threads, following)
     if len(threads) > len(boards):  # a list of boards names at most one thread for each
-        return Signpost("board", identity(document.url), 0, boards, threads, following)
+        return Signpost("board", key_of(document.url), 0, boards, threads, following)
     if boards:
         return Signpost("front", boards=boards)
     kind = "login" if is_wall(document) else own.kind if own.kind in ("member", "search", "calendar", "login") else "other"
@@ -115,12 +114,12 @@ def is_wall(document: dom.Document) -> bool:
 
 def _anchors(document: dom.Document) -> Iterator[Anchor]:
     """Links within the site."""
-    host = identity(document.url).partition("/")[0]
+    host = host_of(document.url)
     for number, node in enumerate(document.root.iter("a")):
         if number >= MAX_LINKS:
             return
         url = dom.link_of(node, document.base)
-        if url and identity(url).partition("/")[0] == host:
+        if url and host_of(url) == host:
             yield Anchor(node, read(url), clean(node.text_content())[:MAX_TITLE])
 
 
@@ -129,7 +128,7 @@ def _shaped(anchors: Sequence[Anchor]) -> list[Anchor]:
     open_ = [(anchor.node, anchor.at.url, anchor.text) for anchor in anchors if anchor.at.kind == "other"]
     kinds = by_shape(open_)
     return [
-        replace(anchor, at=Address(kinds[anchor.at.url], anchor.at.url, identity(anchor.at.url))) if anchor.at.url in kinds else anchor
+        replace(anchor, at=Address(kinds[anchor.at.url], anchor.at.url, key_of(anchor.at.url))) if anchor.at.url in kinds else anchor
         for anchor in anchors
     ]
 
