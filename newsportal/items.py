@@ -152,6 +152,7 @@ class Article:
     algorithm: str | None = None
     keys: tuple[FoldKey, ...] = ()
     pages: tuple[str, ...] = ()
+    canonical: str | None = None  # the address that its page declares; from the URL filter on, as an identity that it claims without proof
 
     @property
     def source(self) -> str:
@@ -160,7 +161,12 @@ class Article:
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """One post of a thread. ``floor`` counts from 1 (the opening post)."""
+    """One post of a thread. ``floor`` counts from 1 (the opening post).
+
+    ``text`` is the author's own words, ``quoted`` other people's words that it answers, ``full_text`` both as the page shows them;
+    ``block_text`` all that stands in the post's block, ``date_text`` the time as written. ``id`` is the number under which the site knows
+    the post; ``opening``: it began the thread (楼主).
+    """
 
     author: str | None
     published: datetime | None
@@ -171,6 +177,9 @@ class Post:
     quoted: str | None = None
     images: tuple[Image, ...] = ()
     xpath: str | None = None
+    full_text: str | None = None
+    id: str | None = None
+    opening: bool = False
 
 
 @dataclass(frozen=True, slots=True)

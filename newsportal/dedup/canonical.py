@@ -1,8 +1,8 @@
 """The identity of a URL: two addresses of one page have one identity, by which the page is known.
 
 An identity is not an address to fetch: scheme, ``www.``, tracking parameters, session ids and default documents are gone, and the
-parameters are sorted. Rules that would join two different pages are left out on purpose: a wrong join loses an article, a missed
-one costs a fetch.
+parameters are sorted; hosts for telephones, AMP and print go where that is safe (:mod:`twins`). Rules that would join two different
+pages are left out on purpose: a wrong join loses an article, a missed one costs a fetch. ``docs/algorithms/canonical.md`` lists them.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ from __future__ import annotations
 import re
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
+from newsportal.dedup import twins
+
 TRACKING = re.compile(
     r"^(?:utm_\w+|hmsr|hmpl|hmcu|hmkw|hmci|spm|scm|_t|fbclid|gclid|dclid|gbraid|wbraid|msclkid|yclid|igshid|mc_[ce]id|_hs\w+|vero_id|"
     r"share_?(?:token|from|source|medium|id|tag)|from_?source|nsukey|isappinstalled|sessionid|phpsessid|jsessionid|aspsessionid\w*|wt_mc|ncid|"
-    r"cmpid|ocid|smid|at_(?:medium|campaign|custom\d|link\w*)|ref_src|ref_url|referrer|tdsourcetag|ivk_sa|ito|cid_source)$",
+    r"cmpid|ocid|smid|at_(?:medium|campaign|custom\d|link\w*)|amp_js_v|amp_gsa|usqp|aoh|ampshare|ref_src|ref_url|referrer|tdsourcetag|ivk_sa|ito|cid_source)$",
     re.IGNORECASE,
 )
 """Parameters that say where a reader came from, never which page is meant (the trackers' own documentation)."""
@@ -31,19 +33,39 @@ ESCAPED = re.compile(r"%[0-9a-fA-F]{2}")
 
 def identity(url: str) -> str:
     """The identity of an http(s) ``url``, as ``host[:port]/path[?query]``. Never raises; what cannot be parsed is its own identity."""
+    url = url.strip()
+    found = _taken_apart(twins.uncached(url))
+    if found is None:
+        return url
+    host, port, path, query = found
+    path = re.sub(r"/{2,}", "/", DEFAULT_DOCUMENT.sub("/", PATH_SESSION.sub("", path)))
+    path, query = path.rstrip("/") or "/", _query(query, path)
+    path = twins.unmarked_path(path, query)
+    if not port and twins.specific(path, query):
+        host = twins.main_host(host)
+    return f"{host}{port}{path}?{query}" if query else f"{host}{port}{path}"
+
+
+def bare(url: str) -> str:
+    """The identity of a URL by its spelling alone: no parameter, host or mark is taken for a meaningless one. Never raises."""
+    found = _taken_apart(url.strip())
+    if found is None:
+        return url.strip()
+    host, port, path, query = found
+    return f"{host}{port}{path or '/'}?{_one_spelling(query)}" if query else f"{host}{port}{path or '/'}"
+
+
+def _taken_apart(url: str) -> tuple[str, str, str, str] | None:
+    """Host, port (``:8080``, or nothing), path in one spelling and query as it is; ``None`` for what is no address."""
     try:
-        parts = urlsplit(url.strip())
+        parts = urlsplit(url)
         host, port = (parts.hostname or "").rstrip("."), parts.port
     except ValueError:
-        return url.strip()
+        return None
     if not host:
-        return url.strip()
-    host = _ascii(host.removeprefix("www."))
-    if port and port != DEFAULT_PORTS.get(parts.scheme.lower()):
-        host = f"{host}:{port}"
-    path = _path(parts.path)
-    query = _query(parts.query)
-    return f"{host}{path}?{query}" if query else f"{host}{path}"
+        return None
+    other = f":{port}" if port and port != DEFAULT_PORTS.get(parts.scheme.lower()) else ""
+    return _ascii(host.removeprefix("www.")), other, _one_spelling(parts.path), parts.query
 
 
 def _ascii(host: str) -> str:
@@ -51,13 +73,6 @@ def _ascii(host: str) -> str:
         return host.encode("idna").decode("ascii").lower() if not host.isascii() else host.lower()
     except UnicodeError:
         return host.lower()
-
-
-def _path(path: str) -> str:
-    """Percent signs in one spelling (escaped slashes stay escaped), no session id, no default document, no slash at the end."""
-    path = _one_spelling(PATH_SESSION.sub("", path))
-    path = re.sub(r"/{2,}", "/", DEFAULT_DOCUMENT.sub("/", path))
-    return path.rstrip("/") or "/"
 
 
 def _one_spelling(path: str) -> str:
@@ -70,14 +85,14 @@ def _unreserved(escape: str) -> str:
     return character if character.isascii() and (character.isalnum() or character in "-._~") else escape.upper()
 
 
-def _query(query: str) -> str:
+def _query(query: str, path: str) -> str:
     """The parameters that may tell pages apart, sorted. Kept as text where they are no ``name=value`` pairs (``?187``)."""
     if "=" not in query:
-        return _one_spelling(query)
+        return "" if not twins.unmarked_query(path, [(query, "")]) else _one_spelling(query)
     query = query.encode("utf-8", "replace").decode()  # lone surrogates cannot be sent anyway
-    pairs = parse_qsl(query.replace(";", "&"), keep_blank_values=True, encoding="utf-8", errors="surrogateescape")
+    pairs = parse_qsl(query.replace("&amp;", "&").replace(";", "&"), keep_blank_values=True, encoding="utf-8", errors="surrogateescape")
     kept = sorted((name, value) for name, value in pairs if not TRACKING.match(name) and not _is_session(name, value))
-    return urlencode(kept, encoding="utf-8", errors="surrogateescape")
+    return urlencode(twins.unmarked_query(path, kept), encoding="utf-8", errors="surrogateescape")
 
 
 def readable(url: str) -> str:

@@ -152,12 +152,13 @@ def _objects(text: str) -> Iterator[Mapping[str, Any]]:
 
 
 def canonical_of(document: dom.Document, meta: Metadata) -> str | None:
-    """``rel=canonical`` where it is plausible: the same site, and not its front page unless this is it."""
-    if not meta.canonical:
+    """``rel=canonical``, else ``og:url``, where it is plausible: the same site, and not its front page unless this is it."""
+    said = meta.canonical or dom.join(document.base, meta.get("og:url") or "")
+    if not said:
         return None
-    here, there = Address(document.url), Address(meta.canonical)
+    here, there = Address(document.url), Address(said)
     if not here.host or here.domain != there.domain:
         return None
     if there.parts.path in ("", "/") and not there.parts.query and here.parts.path not in ("", "/"):
         return None
-    return meta.canonical
+    return said

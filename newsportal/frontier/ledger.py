@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
+from newsportal.dedup.apart import set_apart, shared, spellings
 from newsportal.dedup.canonical import identity
 from newsportal.errors import StoreError
 from newsportal.extractors.site import SiteKnowledge
 from newsportal.frontier.addon import SourcesAddon
 from newsportal.frontier.known import KnownUrls
+from newsportal.frontier.models import Models
 from newsportal.frontier.shared import open_sieve
 from newsportal.frontier.sites import SiteMemory
 from newsportal.report import COUNTERS, SourceReport
@@ -46,6 +48,8 @@ STORE_FAILS = "store-unavailable"
 NO_ADDRESS = "bad-address"
 """The reason when a link is none: ``http://host:99999/``, ``javascript:…``."""
 
+ONE_ADDRESS = "several entries of a list lead to one address, where one article can be had"
+
 OUTAGE = ("dns", "connection", "robots-unreachable")
 """Reasons that every source has when there is no network."""
 
@@ -70,6 +74,7 @@ class Record:
         self.store: Store = open_store(sources.store)
         self.known = KnownUrls(self.store, open_sieve(sources, settings, self.store))
         self.sites = SiteMemory(self.store, SiteKnowledge())
+        self.models = Models(self.store)
 
 
 _RECORDS: WeakValueDictionary[str, Record] = WeakValueDictionary()
@@ -92,6 +97,11 @@ def name_of(link: Link) -> str:
     return link.identity or identity(link.url)
 
 
+def is_entry(link: Link) -> bool:
+    """Whether a link's article is the entry of the feed itself, since its page is that of all entries."""
+    return link.identity is not None and "#" in link.identity
+
+
 def askable(url: str) -> bool:
     """Whether a request can be made of ``url`` at all. Sites write what they like, and Scrapy raises for what it cannot send."""
     try:
@@ -103,7 +113,7 @@ def askable(url: str) -> bool:
 
 def sound(link: Link) -> bool:
     """Whether the article of a link can be had: by a request, or from the entry itself."""
-    return link.identity is not None or askable(link.url)
+    return is_entry(link) or askable(link.url)
 
 
 def utcnow() -> datetime:
@@ -123,6 +133,7 @@ class Ledger:
         self.store = record.store
         self.known = record.known
         self.sites = record.sites
+        self.models = record.models
         self._validators: dict[str, dict[str, Validators]] = defaultdict(dict)
         self._notes: dict[str, list[str]] = defaultdict(list)
         self._errors: dict[str, str] = {}
@@ -172,7 +183,7 @@ class Ledger:
         Raises ``StoreError``; then nothing is counted, and nothing of the page is taken.
         """
         broken = [link for link in links if not sound(link)]
-        links = [link for link in links if sound(link)]
+        links = await self._told_apart([link for link in links if sound(link)])
         by_identity: dict[str, Link] = {}
         for link in links:
             by_identity.setdefault(name_of(link), link)
@@ -194,6 +205,14 @@ class Ledger:
             await self.fail(link, NO_ADDRESS)
         return Sifted(tuple(fresh.values()), stale=all(name in known and not self.known.met_first_here(name) for name in by_identity))
 
+    async def _told_apart(self, links: Sequence[Link]) -> list[Link]:
+        """``links``, each with a name of its own. Raises ``StoreError``."""
+        others = spellings(links)
+        known = await asyncio.to_thread(self.known.known, others) if others else set()
+        if shared(links):
+            self.note(links[0].source, ONE_ADDRESS)
+        return set_apart(links, known)
+
     async def lead(self, link: Link, target: str) -> Link | None:
         """``link`` was a redirect to ``target``: the link to fetch now; ``None`` if there is nothing to fetch (counted as what it is).
 
@@ -202,7 +221,7 @@ class Ledger:
         if not askable(target):
             await self.fail(link, NO_ADDRESS)
             return None
-        found, name = replace(link, url=target), identity(target)
+        found, name = replace(link, url=target, identity=None), identity(target)
         if name == name_of(link):  # to https, or to www.: claimed already, by this very link
             return found
         known = bool(await asyncio.to_thread(self.known.known, [name]))

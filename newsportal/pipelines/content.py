@@ -128,4 +128,5 @@ def fill(article: Article, found: Extraction) -> Article:
         language=article.language or found.language,
         algorithm=article.algorithm or found.algorithm,
         pages=found.pages,
+        canonical=found.canonical,
     )

@@ -74,7 +74,10 @@ class StorePipeline(Stage):
     async def _enter(self, article: Article) -> None:
         if article.identity is None:
             raise ValueError(f"{article.url}: the URL filter gave no identity")
-        names = {name_of(article.link), *map(identity, article.pages)} - {article.identity}
+        others = () if article.link.identity else (article.url, *article.pages)  # else other articles have this URL's identity, too
+        names = {name_of(article.link), *map(identity, others)} - {article.identity}
+        if article.canonical is not None:
+            await asyncio.to_thread(self.ledger.store.declare, article.canonical, article.identity)
         for name in names:
             await asyncio.to_thread(self.ledger.store.add_alias, name, article.identity)
         await asyncio.to_thread(self.ledger.known.enter, [article.identity, *names])

@@ -1,4 +1,4 @@
-"""Stage 3, URL filter: the page's final address may be known although the link's was not (redirects, engines' links)."""
+"""Stage 3, URL filter: the page's final address may be known although the link's was not (redirects, engines' links, other views)."""
 
 from __future__ import annotations
 
@@ -6,27 +6,57 @@ import asyncio
 from dataclasses import replace
 
 from newsportal.dedup.canonical import identity, readable
+from newsportal.dedup.declared import Content, Declared, agree, declared
 from newsportal.frontier.ledger import name_of
 from newsportal.items import Article
 from newsportal.pipelines.base import Left, Stage
 
+TAKEN = "some pages declare the address of another article (rel=canonical), and are kept under their own"
+
 
 class UrlFilterPipeline(Stage):
-    """Gives the article its identity; leaves it if that is stored already. Identities are entered by the store stage alone."""
+    """Gives the article its identity; leaves it if it is stored already. Identities are entered by the store stage alone."""
 
     async def process(self, article: Article) -> Article:
-        linked = name_of(article.link)
-        final = article.link.identity or identity(article.url)
-        known = self.ledger.known
-        stored = await asyncio.to_thread(known.known, [final])
-        if stored:
-            if linked != final:
-                await asyncio.to_thread(self.ledger.store.add_alias, linked, final)
-                await asyncio.to_thread(known.enter, [linked])
+        own = article.link.identity or identity(article.url)
+        said = declared(article.url, article.canonical) if article.link.identity is None else None
+        known = await asyncio.to_thread(self._known_as, article, own, said)
+        if known is not None:
+            await asyncio.to_thread(self._join, {name_of(article.link), own}, known)
             await self.ledger.settle(article.link, "same")
-            raise Left(f"{article.url}: known as {final}")
-        return replace(article, identity=final, url=readable(article.url))
+            raise Left(f"{article.url}: known as {known}")
+        name, claim = await asyncio.to_thread(self._named, article, own, said)
+        return replace(article, identity=name, canonical=claim, url=readable(article.url))
 
     async def close_spider(self) -> None:
         """What is known is for the next crawl, too."""
         await asyncio.to_thread(self.ledger.known.keep)
+
+    def _known_as(self, article: Article, own: str, said: Declared | None) -> str | None:
+        """The identity of the stored article that this one is: by its own address, or by one that either of them declares, where both
+        show the same content."""
+        if self.ledger.known.known([own]):
+            return own
+        if article.link.identity is not None:
+            return None
+        ours = Content(article.title, article.text, article.published)
+        for name in (own, *((said.identity,) if said else ())):
+            for other in self.ledger.store.declared_by(name):
+                if agree(ours, Content(other.title, other.text, other.published)):
+                    return other.identity
+        return None
+
+    def _join(self, names: set[str], known: str) -> None:
+        aliases = names - {known}
+        for name in aliases:
+            self.ledger.store.add_alias(name, known)
+        self.ledger.known.enter(aliases)
+
+    def _named(self, article: Article, own: str, said: Declared | None) -> tuple[str, str | None]:
+        """The identity of a new article, and what it claims beyond. An address that is another article's is neither."""
+        if said is None:
+            return own, None
+        if self.ledger.known.known([said.identity]):  # and their contents do not agree
+            self.ledger.note(article.source, TAKEN)
+            return own, None
+        return (said.identity, None) if said.tied else (own, said.identity)

@@ -15,7 +15,7 @@ from scrapy.http import Request, Response
 from twisted.python.failure import Failure
 
 from newsportal.errors import NotApplicable, StoreError
-from newsportal.frontier.ledger import STORE_FAILS, Ledger, Sifted, ledger_of, utcnow
+from newsportal.frontier.ledger import STORE_FAILS, Ledger, Sifted, is_entry, ledger_of, utcnow
 from newsportal.items import Article, Link, Page
 from newsportal.schedule import Visits, due
 from newsportal.spiders.outcome import outcome_of, retry_after
@@ -205,7 +205,7 @@ class NewsSpider(scrapy.Spider):
 
     def wanted(self, link: Link) -> Request | Article:
         """How to come by the article of a link: ask for its page; where that is the same for all entries, the entry is the article."""
-        if link.identity is None:
+        if not is_entry(link):
             return self.article(link)
         self.ledger.count(link.source, "fetched")
         return Article(url=link.url, link=link, fetched=utcnow())

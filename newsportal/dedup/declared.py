@@ -1,0 +1,162 @@
+"""What a page declares to be its address (``rel=canonical``, ``og:url``), and how far that is believed.
+
+A template that declares one address on all its pages, or a page that declares another's, would swallow articles: who is known by an
+address is not fetched again. So there are three answers:
+
+- *tied*: the same path without parameters that name nothing. It is taken as the article's identity;
+- *claimed*: another address of the same site. It is believed only of two articles whose contents agree (:func:`agree`);
+- nothing: another site, a list, a front page, another language, another page of the article, or the page's own address.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from newsportal.dedup import twins
+from newsportal.dedup.canonical import identity
+from newsportal.text import letters
+
+MAX_URL_CHARS: Final = 2_000
+LANGUAGES: Final = frozenset(
+    "zh cn tw hk mo sg en us uk gb ja jp ko kr ru fr de es pt it ar vi th id ms hi tr pl nl sv uk "
+    "hans hant chs cht simp trad big5 gbk chinese english".split()
+)
+"""Parts of an address that name a language or an edition."""
+
+LANGUAGE_KEYS: Final = frozenset("lang language locale hl lan l variant edition".split())
+PAGE_KEYS: Final = frozenset("page p pn pg pageno pageindex currentpage cur_page".split())
+PAGE_IN_PATH: Final = re.compile(r"(?:[_-](?:p|page)?\d{1,2}(?=\.\w{2,5}$|/?$)|/(?:p|page/?)?\d{1,2}(?=/?$))", re.IGNORECASE)
+MEANS_SOMETHING: Final = re.compile(r"\d{4}|[A-Za-z]*\d[A-Za-z0-9]{5}|[^\x00-\x7f]")
+"""A parameter's value that may be an article's number, day, code or title: it is not dropped on a page's word alone."""
+
+RUN: Final = 8
+"""Letters of the runs by which two texts are compared: long enough that different reports share few."""
+
+MOST: Final = 200_000
+"""Letters of a text that are compared."""
+
+ALIKE: Final = 0.9
+"""Share of the shorter text's runs that stand in the longer one. Two views of one article differ in their ends alone."""
+
+SAME_NUMBERS: Final = 0.95
+"""Share of the shorter text's numbers: the same template on another day (weather, markets) has others."""
+
+MIN_LETTERS: Final = 30
+"""Shorter texts are stubs (「点击查看视频」), which are alike everywhere."""
+
+SAME_DAY: Final = timedelta(days=1)
+NUMBER: Final = re.compile(r"\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """The identity of the address that a page declares, and whether it may be taken at the page's word."""
+
+    identity: str
+    tied: bool
+
+
+def declared(url: str, canonical: str | None) -> Declared | None:
+    """What the page at ``url`` declares; ``None`` where it says nothing of use or nothing that can be believed. Never raises."""
+    if not canonical or len(canonical) > MAX_URL_CHARS or len(url) > MAX_URL_CHARS:
+        return None
+    here, there = _Place.of(url), _Place.of(canonical)
+    if here is None or there is None or there.odd or twins.domain(here.host) != twins.domain(there.host):
+        return None
+    if here.identity == there.identity or here.languages != there.languages or _is_list(here, there) or _is_other_page(here, there):
+        return None
+    return Declared(there.identity, _is_tied(here, there))
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """An address, by its identity's parts."""
+
+    identity: str
+    host: str
+    path: str
+    query: frozenset[tuple[str, str]]
+    odd: bool
+
+    @classmethod
+    def of(cls, url: str) -> _Place | None:
+        try:
+            raw = urlsplit(url.strip())
+            if raw.scheme not in ("http", "https") or not raw.hostname:
+                return None
+            name = identity(url)
+            parts = urlsplit(f"http://{name}")
+            pairs = parse_qsl(parts.query, keep_blank_values=True) if "=" in parts.query else [(parts.query, "")] * bool(parts.query)
+            odd = raw.username is not None or bool(parts.port) or "{" in url or "undefined" in url
+            return cls(name, parts.hostname or "", parts.path, frozenset(pairs), odd)
+        except ValueError:
+            return None
+
+    @property
+    def languages(self) -> frozenset[str]:
+        segments = [part for segment in self.path.lower().split("/") for part in re.split(r"[-_]", segment) if len(segment) <= 7]
+        chosen = [part for name, value in self.query if name.lower() in LANGUAGE_KEYS for part in re.split(r"[-_]", value.lower())]
+        return LANGUAGES.intersection([*segments, self.host.split(".")[0], *chosen])
+
+
+def _is_list(here: _Place, there: _Place) -> bool:
+    """A front page, a list, or the directory that the page lies in. The script that shows all articles, without saying which, too."""
+    if twins.specific(there.path, _text(there)):
+        return False
+    if there.path == "/" and not there.query:
+        return True
+    inside = here.path.startswith(there.path.rstrip("/") + "/") or (here.path == there.path and there.query < here.query)
+    return inside or not (there.query or re.search(r"\d|[-_]\w+[-_]", unquote(there.path)))
+
+
+def _text(place: _Place) -> str:
+    return "&".join(f"{name}={value}" for name, value in sorted(place.query))
+
+
+def _is_other_page(here: _Place, there: _Place) -> bool:
+    """A later page of an article that declares the first: the pager sees to that, and this page's text is not the first one's."""
+    gone = {name.lower() for name, _ in here.query - there.query}
+    if here.path == there.path:
+        return bool(gone & PAGE_KEYS)
+    return PAGE_IN_PATH.sub("", here.path).rstrip("/") == there.path.rstrip("/")
+
+
+def _is_tied(here: _Place, there: _Place) -> bool:
+    """The same specific path on the same host, less parameters that name nothing."""
+    if (here.host, here.path) != (there.host, there.path) or not there.query <= here.query:
+        return False
+    return twins.specific(there.path, _text(there)) and not any(MEANS_SOMETHING.search(value) for _, value in here.query - there.query)
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What two articles are compared by."""
+
+    title: str | None
+    text: str | None
+    published: datetime | None
+
+
+def agree(one: Content, other: Content) -> bool:
+    """Whether two pages show one article: nearly all of the shorter text, with its numbers, stands in the longer, on one day.
+
+    Of stubs, the titles must be the same as well.
+    """
+    if one.published and other.published and abs(one.published - other.published) > SAME_DAY:
+        return False
+    short, long = sorted((letters((one.text or "")[:MOST]), letters((other.text or "")[:MOST])), key=len)
+    if len(short) < MIN_LETTERS:
+        return bool(short) and short == long and letters(one.title or "") == letters(other.title or "")
+    runs, held = _runs(short), _runs(long)
+    if len(runs & held) < ALIKE * len(runs):
+        return False
+    numbers = set(NUMBER.findall(short))
+    return len(numbers & set(NUMBER.findall(long))) >= SAME_NUMBERS * len(numbers)
+
+
+def _runs(text: str) -> set[str]:
+    return {text[place : place + RUN] for place in range(len(text) - RUN + 1)}
