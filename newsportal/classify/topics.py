@@ -7,10 +7,23 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from newsportal.items import TopicMark
 from newsportal.text import normalise
 
 LEAD = 600
 """Characters of the body that are looked at: what an article is about stands in its title and its first paragraphs."""
+
+SOURCE, SEARCH, KEYWORDS = "source", "search", "keywords"
+"""How an article comes into a topic without a model (``items.TopicMark.by``)."""
+
+IN, OUT = "in", "out"
+"""The labels of a topic's corpus."""
+
+SURE = 0.95
+"""How sure a topic's model must be of an article without a keyword: most articles are outside a topic, so few errors are many."""
+
+DOUBT = 0.05
+"""Below it, an article that keywords caught is marked as one that may be about something else."""
 
 ASCII_WORD = re.compile(r"^[a-z0-9][a-z0-9 .+#&-]*$")
 
@@ -45,6 +58,23 @@ def match(rules: Iterable[TopicRule], title: str | None, text: str | None, summa
     """The names of the topics that match, in the order of ``rules``."""
     looked_at = normalise("\n".join((title or "", summary or "", (text or "")[:LEAD])))
     return tuple(rule.name for rule in rules if rule.matches(looked_at))
+
+
+def corpus_of(topic: str) -> str:
+    """The name of the corpus that a topic's model learns from; its labels are ``IN`` and ``OUT``."""
+    return f"topic:{topic}"
+
+
+def is_doubtful(mark: TopicMark) -> bool:
+    """Whether keywords brought an article into a topic that the topic's model takes for foreign to it. It stays, and is marked."""
+    return mark.by == KEYWORDS and mark.score is not None and mark.score < DOUBT
+
+
+def marked(topic: str, by: str | None, score: float | None, version: str) -> TopicMark | None:
+    """How an article comes into a topic, or ``None`` if it does not. ``by``: what brought it but a model; ``score``: the model's."""
+    if by is not None:
+        return TopicMark(topic, by, score)
+    return TopicMark(topic, version, score) if score is not None and score >= SURE else None
 
 
 def _holds(text: str, word: str) -> bool:

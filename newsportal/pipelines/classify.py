@@ -1,34 +1,158 @@
-"""Stage 5, classify: topics by keywords, by the source and by the search that found the article; the source's category and language."""
+"""Stage 5, classify: the category (of the source, or chosen where the source asks for it), the topics, and the language of the source.
+
+A category is chosen by the active model of the corpus ``categories`` if it is good enough, else by the lexicon; the article keeps who
+chose and by which words. Topics come from the source, the search, keywords, and the topic's own model once there is one.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+import asyncio
+from collections import Counter, defaultdict
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
 
-from newsportal.classify import topics
-from newsportal.items import Article
+from newsportal.classify import lexicon, topics
+from newsportal.classify.topics import KEYWORDS, SEARCH, SOURCE
+from newsportal.items import Article, TopicMark
 from newsportal.pipelines.base import Stage
+from newsportal.storage.corpora import CATEGORIES
 
 if TYPE_CHECKING:
+    from newsportal.classify.base import Classifier
     from newsportal.frontier.ledger import Ledger
+    from newsportal.frontier.models import Loaded
+    from newsportal.sources import Sources
+
+LEXICON: Final = lexicon.NAME
+TOLD: Final = 5
+"""Reasons that are asked of a classifier: as many as are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A category and who chose it."""
+
+    category: str | None = None
+    by: str | None = None
+    score: float | None = None
+    reason: str | None = None
 
 
 class ClassifyPipeline(Stage):
     def __init__(self, ledger: Ledger) -> None:
         super().__init__(ledger)
         sources = ledger.sources
+        self._least = sources.classifier.good_enough
         enabled = [(topic.name, topic.keywords) for topic in sources.topics if topic.enabled]
         self._rules = tuple(topics.rule(name, words.must, words.any, words.not_) for name, words in enabled)
+        places = (*sources.feeds, *sources.regions)
         self._languages = {feed.key: feed.language for feed in sources.feeds if feed.language}
-        self._of_source = {source.key: source.topics for source in (*sources.feeds, *sources.regions)}
+        self._of_source = {place.key: place.topics for place in places}
+        self._chosen_for = {place.key for place in places if place.auto_classify} | {
+            topic.key for topic in sources.topics if topic.auto_classify
+        }
+        self._lexicon = words_of(sources)
+        self._counts: dict[str, Counter[str]] = defaultdict(Counter)
 
     async def process(self, article: Article) -> Article:
-        link = article.link
-        named = (*self._of_source.get(link.source, ()), *((link.topic,) if link.topic else ()))
-        matched = topics.match(self._rules, article.title, article.text, link.summary)
+        """In a thread: a model takes some milliseconds, and to load one some hundred."""
+        found = await asyncio.to_thread(self.classified, article)
+        self._count(found)
+        return found
+
+    def classified(self, article: Article) -> Article:
+        """The article with its category, topics and language. Blocking; may be called from several threads."""
+        choice = self._category(article)
+        marks = self._marks(article)
         return replace(
             article,
-            topics=tuple(dict.fromkeys((*article.topics, *named, *matched))),
-            category=article.category or link.category,
-            language=self._languages.get(link.source, article.language),
+            topics=tuple(dict.fromkeys((*article.topics, *(mark.topic for mark in marks)))),
+            topic_marks=marks,
+            category=choice.category,
+            category_by=choice.by,
+            category_score=choice.score,
+            category_reason=choice.reason,
+            language=self._languages.get(article.link.source, article.language),
         )
+
+    async def close_spider(self) -> None:
+        """The report says how many were classified by what."""
+        for source, counts in self._counts.items():
+            self.ledger.note(source, "category by " + ", ".join(f"{by}: {number}" for by, number in sorted(counts.items())))
+
+    # category
+
+    def _category(self, article: Article) -> Choice:
+        given = article.category or article.link.category
+        own = Choice(given, SOURCE) if given else Choice()
+        if not self._is_chosen(article):
+            return own
+        loaded = self._model(CATEGORIES, article)
+        if loaded is not None:
+            return chosen_by(loaded.classifier, loaded.name, article) or own
+        return chosen_by(self._lexicon, LEXICON, article) or own
+
+    def _is_chosen(self, article: Article) -> bool:
+        link = article.link
+        return link.source in self._chosen_for or (link.topic is not None and f"topic:{link.topic}" in self._chosen_for)
+
+    def _model(self, corpus: str, article: Article) -> Loaded | None:
+        """The corpus' model if it can and may be used; if not, the report says why."""
+        loaded = self.ledger.models.active(corpus)
+        if loaded is None:
+            if trouble := self.ledger.models.trouble(corpus):
+                self.ledger.note(article.source, trouble)
+            return None
+        if loaded.macro_f1 is not None and loaded.macro_f1 >= self._least:
+            return loaded
+        figure = "no figures" if loaded.macro_f1 is None else f"macro-F1 {loaded.macro_f1:.2f}"
+        why = f"{figure}, and classifier.good_enough asks for {self._least:g}"
+        self.ledger.note(article.source, f"version {loaded.version} of the model of {corpus} is not used: it has {why}")
+        return None
+
+    # topics
+
+    def _marks(self, article: Article) -> tuple[TopicMark, ...]:
+        link = article.link
+        by = dict.fromkeys(self._of_source.get(link.source, ()), SOURCE)
+        if link.topic:
+            by.setdefault(link.topic, SEARCH)
+        for name in topics.match(self._rules, article.title, article.text, link.summary):
+            by.setdefault(name, KEYWORDS)
+        found = []
+        for name in dict.fromkeys((*by, *(rule.name for rule in self._rules))):
+            loaded = self._model(topics.corpus_of(name), article)
+            score = _score(loaded, article) if loaded else None
+            mark = topics.marked(name, by.get(name), score, loaded.name if loaded else "")
+            if mark is not None:
+                found.append(mark)
+        return tuple(found)
+
+    def _count(self, article: Article) -> None:
+        if self._is_chosen(article):
+            self._counts[article.source][article.category_by or "nobody"] += 1
+        for mark in article.topic_marks:
+            if topics.is_doubtful(mark):
+                self.ledger.note(article.source, f"topic {mark.topic}: some articles with its keywords may be about something else")
+            elif mark.by not in (SOURCE, SEARCH, KEYWORDS):
+                self.ledger.note(article.source, f"topic {mark.topic}: its model found articles without its keywords")
+
+
+def chosen_by(classifier: Classifier, name: str, article: Article) -> Choice | None:
+    """What a classifier chooses for an article; ``None`` if no category fits."""
+    title, text = article.title or "", article.text or ""
+    answer = classifier.classify(title, text)
+    if answer.label is None:
+        return None
+    words = lexicon.told(classifier.explain(title, text, answer.label, TOLD))
+    return Choice(answer.label, name, round(answer.scores.get(answer.label, 0.0), 4), words)
+
+
+def words_of(sources: Sources) -> lexicon.Lexicon:
+    """The lexicon with what ``sources.yaml`` adds to it."""
+    own = [lexicon.Category(one.name, {3: one.words, 1: one.hints}) for one in sources.categories if one.enabled]
+    return lexicon.lexicon(own, without=[one.name for one in sources.categories if not one.enabled])
+
+
+def _score(loaded: Loaded, article: Article) -> float | None:
+    return loaded.classifier.classify(article.title or "", article.text or "").scores.get(topics.IN)

@@ -1,0 +1,199 @@
+"""The stage that gives articles their category and topics, with a real store and real models."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scrapy import Spider
+from scrapy.crawler import Crawler
+from scrapy.settings import Settings
+from scrapy.statscollectors import MemoryStatsCollector
+
+from newsportal.classify.base import Example, train
+from newsportal.classify.topics import IN, OUT, corpus_of
+from newsportal.frontier import models
+from newsportal.frontier.addon import SourcesAddon
+from newsportal.frontier.ledger import Ledger, ledger_of
+from newsportal.items import Article, Link, TopicMark
+from newsportal.pipelines.classify import ClassifyPipeline
+from newsportal.storage.corpora import CATEGORIES
+
+NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
+URL = "https://b.example/2026/0305/1.html"
+
+SOURCES = """\
+topics:
+  - {name: 河湾, keywords: {any: [新桥]}, auto_classify: true}
+  - {name: 山前, keywords: [山前]}
+categories:
+  - {name: 航运, words: [渡轮, 集装箱]}
+  - {name: 彩票, enabled: false}
+feeds:
+  - {name: 定, url: "https://a.example/rss", category: 生活}
+  - {name: 选, url: "https://b.example/rss", category: 生活, auto_classify: true}
+  - {name: 空, url: "https://c.example/rss"}
+regions:
+  - {name: 区, prefix: "https://d.example/", auto_classify: true}
+"""
+
+FINANCE, SPORT, NOTHING = "央行宣布降息，股市高开，投资者乐观", "主教练换上前锋，球队在主场绝杀夺冠", "路边的树绿了，大家都很高兴"
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    path = tmp_path / "sources.yaml"
+    path.write_text(SOURCES, "utf-8")
+    crawler = Crawler(Spider, Settings({"NEWSPORTAL_SOURCES": str(path), "ADDONS": {SourcesAddon: 1}}))
+    crawler.addons.load_settings(crawler.settings)
+    crawler.stats = MemoryStatsCollector(crawler)
+    found = ledger_of(crawler)
+    yield found
+    found.store.close()
+
+
+def article(text: str, source: str = "feed:选", title: str = "题", **link: Any) -> Article:
+    return Article(URL, Link(URL, source, **link), NOW, identity="b.example/1", title=title, text=text)
+
+
+def keep_model(ledger: Ledger, corpus: str, examples: list[Example], macro_f1: float | None = 0.9) -> int:
+    corpora = ledger.store.corpora
+    corpora.create(corpus, now=NOW)
+    report = {"report": None if macro_f1 is None else {"macro_f1": macro_f1}}
+    version = corpora.save_model(corpus, train("chi_cosine", examples).saved(), algorithm="chi_cosine", facts=report, now=NOW)
+    corpora.activate(corpus, version, now=NOW)
+    return version
+
+
+def examples(one: tuple[str, str], other: tuple[str, str]) -> list[Example]:
+    return [Example(f"{text} {number}", (label,)) for label, text in (one, other) for number in range(20)]
+
+
+MONEY_AND_BALLS = examples(("钱", FINANCE), ("球", SPORT))
+
+
+def said(found: Article) -> tuple[str | None, str | None]:
+    return found.category, found.category_by
+
+
+def notes(ledger: Ledger, source: str = "feed:选") -> tuple[str, ...]:
+    return next((row.notes for row in ledger.report() if row.source == source), ())
+
+
+def test_only_what_asks_for_it_is_classified(ledger: Ledger) -> None:
+    stage = ClassifyPipeline(ledger)
+    assert said(stage.classified(article(FINANCE, "feed:定", category="生活"))) == ("生活", "source")
+    assert said(stage.classified(article(FINANCE, "feed:空"))) == (None, None)
+    assert said(stage.classified(article(FINANCE, "engine:x", topic="山前"))) == (None, None)
+    assert said(stage.classified(article(FINANCE, "feed:选", category="生活"))) == ("财经", "lexicon")
+    assert said(stage.classified(article(SPORT, "region:区"))) == ("体育", "lexicon")
+    assert said(stage.classified(article(FINANCE, "engine:x", topic="河湾"))) == ("财经", "lexicon")
+
+
+def test_where_nobody_is_sure_the_sources_category_holds(ledger: Ledger) -> None:
+    stage = ClassifyPipeline(ledger)
+    assert said(stage.classified(article(NOTHING, category="生活"))) == ("生活", "source")
+    assert said(stage.classified(article(NOTHING, "region:区"))) == (None, None)
+
+
+def test_says_how_sure_and_by_which_words(ledger: Ledger) -> None:
+    found = ClassifyPipeline(ledger).classified(article(FINANCE, title="央行降息"))
+    assert found.category_score is not None
+    assert 0.5 < found.category_score <= 1
+    assert {"央行", "降息"} <= set((found.category_reason or "").split(" · "))
+
+
+def test_the_file_adds_categories_and_leaves_some_out(ledger: Ledger) -> None:
+    stage = ClassifyPipeline(ledger)
+    assert said(stage.classified(article("渡轮停航，集装箱积压"))) == ("航运", "lexicon")
+    assert stage.classified(article("双色球开奖，奖池破亿，彩民中奖", "region:区")).category != "彩票"
+
+
+def test_a_good_model_takes_over_and_another_version_at_once(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(models, "LOOK_AGAIN", 0.0)
+    stage = ClassifyPipeline(ledger)
+    assert said(stage.classified(article(FINANCE))) == ("财经", "lexicon")
+    keep_model(ledger, CATEGORIES, MONEY_AND_BALLS)
+    assert said(stage.classified(article(FINANCE))) == ("钱", "model 1")
+    assert stage.classified(article(FINANCE)).category_reason
+    keep_model(ledger, CATEGORIES, examples(("经", FINANCE), ("球", SPORT)))
+    assert said(stage.classified(article(FINANCE))) == ("经", "model 2")
+
+
+def test_a_model_is_looked_for_now_and_then_alone(ledger: Ledger) -> None:
+    stage = ClassifyPipeline(ledger)
+    stage.classified(article(FINANCE))
+    keep_model(ledger, CATEGORIES, MONEY_AND_BALLS)
+    assert said(stage.classified(article(FINANCE))) == ("财经", "lexicon"), "the next look is due in some seconds"
+
+
+@pytest.mark.parametrize("figure", [0.4, None])
+def test_a_model_that_is_not_good_enough_is_not_used_and_the_report_says_so(ledger: Ledger, figure: float | None) -> None:
+    keep_model(ledger, CATEGORIES, MONEY_AND_BALLS, macro_f1=figure)
+    stage = ClassifyPipeline(ledger)
+    assert said(stage.classified(article(FINANCE))) == ("财经", "lexicon")
+    assert any("good_enough" in note and "version 1" in note for note in notes(ledger))
+
+
+def test_a_broken_model_leaves_its_work_to_the_lexicon_and_is_told_of_once(ledger: Ledger, caplog: pytest.LogCaptureFixture) -> None:
+    corpora = ledger.store.corpora
+    corpora.create(CATEGORIES, now=NOW)
+    version = corpora.save_model(CATEGORIES, b"no model", algorithm="linear", facts={"report": {"macro_f1": 1.0}}, now=NOW)
+    corpora.activate(CATEGORIES, version, now=NOW)
+    stage = ClassifyPipeline(ledger)
+    for _ in range(3):
+        assert said(stage.classified(article(FINANCE))) == ("财经", "lexicon")
+    assert [record.levelname for record in caplog.records] == ["ERROR"]
+    assert sum("cannot be used" in note for note in notes(ledger)) == 1
+
+
+def test_a_topics_model_finds_what_keywords_miss_and_doubts_what_they_caught(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    keep_model(ledger, corpus_of("河湾"), examples((IN, "河湾镇 码头 渔船 靠岸"), (OUT, SPORT)))
+    stage = ClassifyPipeline(ledger)
+    scores = {"渔船": 0.99, "球队": 0.01}
+
+    def score(_: object, one: Article) -> float:
+        return next((value for word, value in scores.items() if word in (one.text or "")), 0.5)
+
+    monkeypatch.setattr("newsportal.pipelines.classify._score", score)
+    assert stage.classified(article("渔船靠岸")).topic_marks == (TopicMark("河湾", "model 1", 0.99),)
+    doubted = stage.classified(article("新桥边的球队"))
+    assert (doubted.topics, doubted.topic_marks) == (("河湾",), (TopicMark("河湾", "keywords", 0.01),)), "it stays"
+    assert stage.classified(article("新桥通车")).topic_marks == (TopicMark("河湾", "keywords", 0.5),)
+    assert stage.classified(article("别的事")).topics == ()
+
+
+def test_a_topics_real_model_scores_its_articles(ledger: Ledger) -> None:
+    keep_model(ledger, corpus_of("河湾"), examples((IN, "河湾镇 码头 渔船 靠岸"), (OUT, SPORT)))
+    stage = ClassifyPipeline(ledger)
+    near, far = (stage.classified(article(text)).topic_marks for text in ("新桥 河湾镇 码头 渔船 靠岸", f"新桥 {SPORT}"))
+    assert (near[0].score or 0) > (far[0].score or 0)
+
+
+def test_the_report_says_who_classified_how_many(ledger: Ledger) -> None:
+    stage = ClassifyPipeline(ledger)
+
+    async def crawl() -> None:
+        for text in (FINANCE, SPORT, NOTHING):
+            await stage.process_item(article(text, category="生活"))
+        await stage.process_item(article(FINANCE, "feed:定", category="生活"))
+        await stage.close_spider()
+
+    asyncio.run(crawl())
+    assert notes(ledger) == ("category by lexicon: 2, source: 1",)
+    assert notes(ledger, "feed:定") == ()
+
+
+def test_an_editors_word_outlives_the_next_crawl(ledger: Ledger) -> None:
+    stage = ClassifyPipeline(ledger)
+    added = ledger.store.add(stage.classified(article(FINANCE)), now=NOW)
+    ledger.store.set_category(added.id, "读书", by="editor", now=NOW)
+    ledger.store.add(stage.classified(replace(article(SPORT), title="改了")), now=NOW)
+    found = ledger.store.article(added.id)
+    assert found is not None
+    assert (found.title, found.category, found.category_by) == ("改了", "读书", "editor")
