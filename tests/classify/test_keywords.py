@@ -1,0 +1,75 @@
+"""Keywords of an article: what it says often, or in its title, and others seldom say."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from newsportal.classify.keywords import LIMIT, keywords
+
+TITLE = "青海湖裸鲤洄游进入高峰 数万游客观鱼"
+TEXT = """记者26日从青海湖景区获悉，进入6月以来，青海湖裸鲤洄游进入高峰期，沿湖河流出现「半河清水半河鱼」的景象。
+青海湖裸鲤俗称湟鱼，是青海湖特有的鱼类。为了保护裸鲤，当地从2003年起封湖育鱼。据介绍，今年洄游的裸鲤数量比去年增加了12%。
+景区负责人杨治山表示，观鱼的游客可以在泉吉河、沙柳河看到洄游的裸鲤。杨治山说，请游客不要投喂。"""
+
+
+def words(title: str, text: str, limit: int = LIMIT) -> list[str]:
+    return [keyword.word for keyword in keywords(title, text, limit)]
+
+
+def test_what_the_article_is_about_comes_first() -> None:
+    found = words(TITLE, TEXT)
+    assert {"裸鲤", "洄游", "青海湖"} <= set(found[:4])
+    assert len(found) == LIMIT
+    assert "杨治山" in words(TITLE, TEXT, 20)  # the segmenter cuts 杨 off
+
+
+@pytest.mark.parametrize("unwanted", ["记者", "表示", "12%", "2003", "26", "6", "可以", "进入6月", "我们"])
+def test_numbers_and_the_words_of_every_news_are_none(unwanted: str) -> None:
+    assert unwanted not in words(TITLE, TEXT, 100)
+
+
+def test_weights_fall() -> None:
+    weights = [keyword.weight for keyword in keywords(TITLE, TEXT, 50)]
+    assert weights == sorted(weights, reverse=True)
+    assert weights[-1] > 0
+
+
+def test_traditional_characters_come_back_as_written() -> None:
+    text = "衛生局呼籲民眾接種流感疫苗。流感疫苗可以降低重症，民眾可到診所接種流感疫苗。"
+    found = words("流感疫苗開打 衛生局籲接種", text)
+    assert "流感疫苗" in found
+    assert "接種" in found
+
+
+def test_latin_words_in_chinese_texts() -> None:
+    found = words("英伟达发布新款GPU", "英伟达发布的GPU面向ChatGPT等应用，ChatGPT需要大量GPU。")
+    assert {"GPU", "ChatGPT", "英伟达"} <= set(found)
+
+
+def test_english() -> None:
+    text = "The mayor of New York said on Monday that the subway will be free. New York has 472 subway stations. The subway's fares rose."
+    found = words("New York to make the subway free", text)
+    assert found[:2] == ["subway", "New York"] or found[:2] == ["New York", "subway"]
+    assert not {"The", "the", "said", "Monday", "472"} & set(found)
+
+
+@pytest.mark.parametrize(
+    ("title", "text"),
+    [("", ""), ("", "。，！？"), ("", "的"), ("", "123 456 7.8%"), ("\0", "\ud800"), ("🚀", "🚀🚀"), ("_", "__ --")],
+)
+def test_texts_that_say_nothing_have_none(title: str, text: str) -> None:
+    assert keywords(title, text) == ()
+
+
+@pytest.mark.parametrize("text", ["新闻联播" * 1_250_000, "x" * 5_000_000, "a b " * 1_000_000, "《" * 1_000_000, "Ab " * 1_000_000])
+def test_giant_texts_take_no_time(text: str) -> None:
+    keywords("预热", "预热")
+    before = time.process_time()
+    keywords("", text)
+    assert time.process_time() - before < 1.0
+
+
+def test_the_same_words_every_time() -> None:
+    assert keywords(TITLE, TEXT) == keywords(TITLE, TEXT)
