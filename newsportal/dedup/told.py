@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
-ALIKE: Final = 0.3
-"""Share of the shorter title's pairs of letters that makes two titles alike."""
+ALIKE: Final = 0.6
+"""Share of the shorter title's pairs of letters that makes two titles alike: a site's prefix and the name of the event are not enough."""
 
 SPOKEN: Final = 0.3
 """Share of a title's pairs of letters that the text must hold to speak of it."""

@@ -37,6 +37,10 @@ PRUNED: Final = 128
 PRUNE_EVERY: Final = 64
 """… in one write of so many: twice as many as come."""
 
+ASTRAY: Final = frozenset({("part-of-text", "contains-text"), ("contains-text", "part-of-text")})
+"""Reasons of a text and of the one it repeats that lead away from the story: two parts of one round-up are two stories, and so are two
+long reports around one short piece."""
+
 ROWS = (
     select(PRINTS.c.number, PRINTS.c.runs, PRINTS.c.length, PRINTS.c.title, ARTICLES.c.story_id)
     .join(ARTICLES, ARTICLES.c.id == PRINTS.c.article_id)
@@ -52,7 +56,7 @@ FOLDS = (
     .order_by(CHANGES.c.seq)
 )
 CANDIDATES = (
-    select(PRINTS, ARTICLES.c.story_id, STORIES.c.count)
+    select(PRINTS, ARTICLES.c.story_id, ARTICLES.c.fold_reason, STORIES.c.count)
     .join(ARTICLES, ARTICLES.c.id == PRINTS.c.article_id)
     .join(STORIES, STORIES.c.id == ARTICLES.c.story_id)
     .where(PRINTS.c.number.in_(bindparam("numbers", expanding=True)))
@@ -131,10 +135,12 @@ def repeated(connection: Connection, row: Mapping[str, Any], new: Printed, apart
     if not likely.shared:
         return None
     rows = connection.execute(CANDIDATES, {"numbers": list(likely.shared)}).mappings()
-    near = (old for old in rows if abs(old["moment"] - row["moment"]) <= SPAN and old["article_id"] != row["id"])
+    near = [old for old in rows if abs(old["moment"] - row["moment"]) <= SPAN and old["article_id"] != row["id"]]
+    why = {old["article_id"]: old["fold_reason"] for old in near}
     candidates = _candidates((old for old in near if old["story_id"] not in apart), likely)
     for answer, old in compared(new.fingerprint, new.title, candidates, likely.common):
-        return Fold(old.story, old.id, str(answer.reason), answer.score)
+        if (answer.reason, why[old.id]) not in ASTRAY:
+            return Fold(old.story, old.id, str(answer.reason), answer.score)
     return None
 
 

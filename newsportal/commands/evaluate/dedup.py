@@ -15,12 +15,18 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from newsportal.commands.evaluate.stored import Stored
 from newsportal.dedup import FINDERS, finder
 from newsportal.dedup.document import Document, Finder, Matcher
 from newsportal.dedup.measure import Pair, Score, joined, per_document, per_pair
 
 TIMES: Final = ("published", "time", "date")
 """Fields that may hold a document's time."""
+
+STORE: Final = "store"
+"""What the crawl does: ``judge`` and the fold keys, in a store."""
+
+NAMES: Final = (*FINDERS, STORE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +57,10 @@ def dedup(
     Where documents have a cluster, each document counts: right is to name an earlier one of its cluster, or none where there is none.
     Where pairs.jsonl(.gz) lists {a, b, label}, pairs count: dup and subset are right, partial neither right nor wrong.
     """
-    names = list(algorithm or FINDERS)
+    names = list(algorithm or NAMES)
     for name in names:
-        if name not in FINDERS:
-            raise typer.BadParameter(f"no algorithm is called {name!r}; there are: {', '.join(FINDERS)}", param_hint="--algorithm")
+        if name not in NAMES:
+            raise typer.BadParameter(f"no algorithm is called {name!r}; there are: {', '.join(NAMES)}", param_hint="--algorithm")
     try:
         gold = read(folder)
     except (OSError, ValueError, KeyError) as error:
@@ -64,7 +70,11 @@ def dedup(
         typer.echo(f"{folder.name}, {len(gold.documents)} documents")
         typer.echo(f"{'':16}{'F1':>7}{'prec.':>7}{'recall':>7}{'subsets':>9}{'docs/s':>9}")
     for name in names:
-        _say({"set": folder.name, "algorithm": name, **row(gold, finder(name))}, as_json)
+        _say({"set": folder.name, "algorithm": name, **row(gold, _finder(name))}, as_json)
+
+
+def _finder(name: str) -> Finder:
+    return Stored() if name == STORE else finder(name)
 
 
 def _say(found: dict[str, Any], as_json: bool) -> None:
@@ -80,7 +90,9 @@ def read(folder: Path) -> Gold:
     """The gold of a folder. Raises ``OSError``, ``ValueError``, ``KeyError``."""
     rows = sorted(_rows(folder, "docs"), key=lambda row: str(_time(row)))
     documents = tuple(
-        Document(row["id"], row.get("url") or "", row["title"] or "", row.get("text") or row.get("body") or "", _moment(_time(row)))
+        Document(
+            row["id"], row.get("url") or _address(row), row["title"] or "", row.get("text") or row.get("body") or "", _moment(_time(row))
+        )
         for row in rows
     )
     if all("cluster" in row for row in rows):
@@ -127,6 +139,11 @@ def _rows(folder: Path, name: str) -> Iterator[dict[str, Any]]:
         for line in lines:
             if line.strip():
                 yield json.loads(line)
+
+
+def _address(row: dict[str, Any]) -> str:
+    """Where a document without a URL might be: rules may ask whether two are of one site."""
+    return f"https://{row['site']}/{row['id']}" if row.get("site") else ""
 
 
 def _time(row: dict[str, Any]) -> Any:
