@@ -17,6 +17,7 @@ from newsportal.commands.training import answers, known_of
 from newsportal.errors import ModelError, StoreError
 from newsportal.storage.base import Store
 from newsportal.storage.corpora import Model
+from newsportal.text import clean
 
 Version = Annotated[int | None, typer.Argument(metavar="[VERSION]", help="A version; default: the one in use.")]
 ReportFile = Annotated[Path | None, typer.Option("--report", help="Also write the figures with tables and a plot to this HTML file.")]
@@ -94,7 +95,7 @@ def show(name: Name, version: Version = None, report: ReportFile = None, sources
         return
     typer.echo(f"{called}, {model.algorithm}, {shown(model.created)}, {model.facts.get('documents')} documents, {_state(model)}")
     for warning in model.facts.get("warnings", ()):
-        told(warning)
+        told(clean(warning))
     if measured:
         print_figures({called: measured})
         typer.echo()

@@ -19,6 +19,7 @@ from newsportal.commands.corpus.files import FORMS, UTF8, is_empty, read_file, r
 from newsportal.commands.training import Known, Trained, train_corpus
 from newsportal.commands.training import train as trained_on
 from newsportal.errors import NewsportalError
+from newsportal.text import clean
 
 
 def register(app: typer.Typer) -> None:
@@ -111,7 +112,7 @@ def _tell(row: dict[str, Any], made: Trained, report: Path | None, as_json: bool
         print_json(row)
         return
     for warning in made.warnings:
-        told(warning)
+        told(clean(warning))
     if made.report:
         print_figures({name: made.report})
         typer.echo()
@@ -127,15 +128,16 @@ def writable(path: Path) -> Iterator[Callable[[bytes], None]]:
     if path.is_dir():
         raise NewsportalError(f"{path}: cannot be written: it is a folder")
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
+
+    def write(data: bytes) -> None:
+        part.write_bytes(data)
+        part.replace(path)
+
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("wb") as stream:
-
-            def write(data: bytes) -> None:
-                stream.write(data)
-
-            yield write
-        part.replace(path)
+        part.touch()
+        part.unlink()
+        yield write
     except OSError as error:
         raise NewsportalError(f"{path}: cannot be written: {error.strerror or error}") from error
     finally:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from invented_articles import HOUR, NOW, article
+from sqlalchemy import event
 
-from newsportal.errors import StoreError
+from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.items import content_id
+from newsportal.storage import open_store
 from newsportal.storage.base import Store
 from newsportal.storage.corpora import Brought, Label, NewDocument
+from newsportal.storage.sql import SqlStore
 
 BRIDGE = NewDocument("社会/民生", "河湾镇的新桥昨天通车。", "新桥通车", name="1")
 MATCH = NewDocument("体育", "青河队三比一战胜了山前队。", name="2")
@@ -233,3 +237,22 @@ class TestModels:
     def test_need_their_corpus(self, store: Store) -> None:
         with pytest.raises(StoreError, match="there is none yet"):
             save(store)
+
+
+def test_a_full_disk_leaves_nothing_of_a_file(tmp_path: Path) -> None:
+    """SQLite's own limit of pages stands for the disk: the error is the same."""
+    store = open_store(f"sqlite:///{tmp_path}/news.db")
+    assert isinstance(store, SqlStore)
+    bring(store, MATCH)
+    pages = 120
+    event.listen(store._engine, "begin", lambda connection: connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}"))
+    with pytest.raises(StoreUnavailable, match="disk is full; make room"):
+        bring(store, *(NewDocument("类", f"{n}" + "字" * 2000) for n in range(1000)))
+    with pytest.raises(StoreUnavailable, match="disk is full; make room"):
+        save(store, bytes(1_000_000))
+    assert labels(store) == {MATCH.text: "体育"}
+    assert store.corpora.models(CORPUS) == []
+    pages = 10_000
+    assert bring(store, BRIDGE) == Brought(added=1)
+    assert save(store, bytes(1_000_000)) == 1
+    store.close()

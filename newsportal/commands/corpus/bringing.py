@@ -24,6 +24,7 @@ from newsportal.sources import Sources
 from newsportal.storage.base import Store, StoredArticle
 from newsportal.storage.corpora import CATEGORIES, NewDocument
 from newsportal.storage.rows import host
+from newsportal.text import clean
 
 LEFT = {
     "earlier": "of stories that are in the corpus",
@@ -139,7 +140,7 @@ def from_store(
         if count:
             typer.echo(f"  left: {count} {LEFT[reason]}")
     if choice.alone:
-        told(f"only one site gives {', '.join(choice.alone)}: the model may learn the site for the subject; add another source")
+        told(f"so far only one site gives {', '.join(choice.alone)}: the model may learn the site for the subject; add another source")
 
 
 def chosen(
@@ -205,7 +206,7 @@ def label(
         print_json({"corpus": corpus, "id": id, "title": found.title, "labels": [asdict(one) for one in history]})
         return
     former = f" (before: {history[-2].label or 'left out'})" if len(history) > 1 else ""
-    typer.echo(f"{found.title or found.text[:40]}: {found.label.label or 'left out'}{former}")
+    typer.echo(clean(f"{found.title or found.text[:40]}: {found.label.label or 'left out'}{former}"))
 
 
 def _user() -> str | None:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from html.parser import HTMLParser
@@ -15,8 +20,9 @@ from portal_folder import Portal
 
 from newsportal.classify.base import CLASSIFIERS
 from newsportal.commands import training
+from newsportal.commands.train import writable
 from newsportal.commands.training import Known, grouped, train, train_corpus
-from newsportal.errors import ModelError
+from newsportal.errors import ModelError, NewsportalError
 
 NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
 QUICK = ("-a", "chi_cosine")
@@ -246,3 +252,28 @@ def test_what_is_held_back_is_not_learnt(rows: Rows, monkeypatch: pytest.MonkeyP
     assert train(known, "chi_cosine", now=NOW).report is not None
     assert train(known, "chi_cosine", now=NOW, refit=True).report is not None
     assert seen == [36, 36, 40]
+
+
+def test_a_full_disk_leaves_the_former_file(tmp_path: Path) -> None:
+    (tmp_path / "m").write_bytes(b"former")
+    with pytest.raises(NewsportalError, match="m: cannot be written: No space left on device"), writable(tmp_path / "m"):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("m", b"former")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seconds", [0.5, 1.5, 2.5])
+def test_a_killed_training_leaves_nothing(portal: Portal, rows: Rows, seconds: float) -> None:
+    portal("corpus", "import", "甲", portal.write("a.jsonl", rows(4000)))
+    portal("train", "--corpus", "甲", "--held-out", "0", *QUICK)
+    before = sorted(path.name for path in portal.folder.iterdir() if not path.name.startswith("news.db"))
+    for words in (("--corpus", "甲"), ("a.jsonl", "--model", "m")):
+        process = subprocess.Popen([sys.executable, "-m", "newsportal", "train", *words, *QUICK], cwd=portal.folder)
+        time.sleep(seconds)
+        process.kill()
+        killed = process.wait() != 0
+        store = portal.store()
+        assert [model.version for model in store.corpora.models("甲")] == ([1] if killed else [2, 1])
+        assert store.corpora.active("甲") is not None
+        store.close()
+        assert not killed or sorted(path.name for path in portal.folder.iterdir() if not path.name.startswith("news.db")) == before
