@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from newsportal.dedup.canonical import identity, readable
 from newsportal.dedup.declared import Content, Declared, agree, declared
-from newsportal.frontier.ledger import name_of
+from newsportal.frontier.ledger import is_entry, name_of
 from newsportal.items import Article
 from newsportal.pipelines.base import Left, Stage
 
@@ -26,7 +26,8 @@ class UrlFilterPipeline(Stage):
             await self.ledger.settle(article.link, "same")
             raise Left(f"{article.url}: known as {known}")
         name, claim = await asyncio.to_thread(self._named, article, own, said)
-        return replace(article, identity=name, canonical=claim, url=readable(article.url))
+        spelled = article.link.identity is not None and not is_entry(article.link)  # then every parameter may name the article
+        return replace(article, identity=name, canonical=claim, url=article.url if spelled else readable(article.url))
 
     async def close_spider(self) -> None:
         """What is known is for the next crawl, too."""

@@ -1,0 +1,143 @@
+"""Other addresses of one article, through the whole line of stages: joined where the contents agree, and nobody swallows anybody."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from scrapy.crawler import Crawler
+from scrapy.utils.misc import load_object
+
+from newsportal.dedup.canonical import bare, identity
+from newsportal.frontier.ledger import Ledger, is_entry, sound
+from newsportal.items import Article, Link, Page
+from newsportal.pipelines import ORDER
+from newsportal.pipelines.base import Left
+from newsportal.pipelines.url_filter import TAKEN
+from newsportal.report import SourceReport
+
+NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
+SOURCE = "feed:乙"
+NEWS = {
+    "古镇的石板路重新铺好了": "山间古镇的石板路昨天重新铺好，镇上的老人说，走了六十年的路终于不再积水，豆腐店的凳子又搬到了门外。",
+    "码头的渡船每天开二十班": "城南码头的渡船今天恢复开行，每天二十班，票价两元，渡口边的茶馆跟着渡船的钟点开门，雨天停航。",
+    "老人们在社区学会网上挂号": "社区的课堂里坐着三十位老人，志愿者把字号调到最大，一步一步教他们在手机上预约医生，下课还要练三遍。",
+    "菜市场换上了透光的新棚子": "菜市场的旧棚子拆了半个月，新棚子用的是透光的板，摊主说白天不用点灯，菜色也看得更真，顾客多了起来。",
+}
+TITLES = tuple(NEWS)
+REAL = "https://www.b.example/news/12.html"
+MOBILE = "https://m.b.example/view?id=12"
+
+
+def page(url: str, title: str, canonical: str | None = None, tail: str = "", **link: Any) -> Article:
+    body = "".join(f"<p>第{number}段，{NEWS[title]}这是当天记者看到的第{number}件事{tail}。</p>" for number in "一二三四五六")
+    said = f'<link rel=canonical href="{canonical}">' if canonical else ""
+    html = f"<html><head><title>{title}</title>{said}</head><body><h1>{title}</h1><div class=text>{body}</div></body></html>"
+    made = Page(url, html.encode(), NOW, content_type="text/html; charset=utf-8")
+    return Article(url=url, link=Link(link.pop("link_url", url), SOURCE, **link), fetched=NOW, page=made)
+
+
+def run(crawler: Crawler, ledger: Ledger, items: Sequence[Article]) -> SourceReport:
+    """Through all stages in their order; what is left on the way is counted."""
+    stages = [load_object(path).from_crawler(crawler) for _, path in ORDER]
+    for item in items:
+        moving = item
+        try:
+            for stage in stages:
+                moving = asyncio.run(stage.process_item(moving))
+        except Left:
+            continue
+    return next(row for row in ledger.report() if row.source == SOURCE)
+
+
+def urls(ledger: Ledger) -> set[str]:
+    return {article.url for article in ledger.store.all_articles()}
+
+
+@pytest.mark.parametrize("mobile_first", [True, False])
+def test_two_addresses_of_one_article_are_one_in_either_order(crawler: Crawler, ledger: Ledger, mobile_first: bool) -> None:
+    both = [page(MOBILE, TITLES[0], REAL), page(REAL, TITLES[0], REAL)]
+    report = run(crawler, ledger, both if mobile_first else both[::-1])
+    assert (report.stored, report.same) == (1, 1)
+    names = {identity(MOBILE), identity(REAL)}
+    assert ledger.known.known(names) == names, "neither is fetched again"
+
+
+def test_two_other_views_that_declare_one_address_are_one(crawler: Crawler, ledger: Ledger) -> None:
+    views = [page(MOBILE, TITLES[0], REAL), page("https://app.b.example/s?n=12", TITLES[0], REAL)]
+    assert (run(crawler, ledger, views).same, len(urls(ledger))) == (1, 1)
+
+
+def test_what_a_page_declares_is_not_known_before_it_was_seen(crawler: Crawler, ledger: Ledger) -> None:
+    """A page of the same site declares another article's address: that article is fetched and kept all the same."""
+    run(crawler, ledger, [page("https://blog.b.example/evil/1.html", TITLES[0], REAL)])
+    assert ledger.known.known([identity(REAL)]) == set()
+    report = run(crawler, ledger, [page(REAL, TITLES[1], REAL)])
+    assert (report.stored, report.same) == (2, 0)
+    assert urls(ledger) == {"https://blog.b.example/evil/1.html", REAL}
+
+
+def test_a_template_that_declares_one_address_on_all_pages_swallows_none(crawler: Crawler, ledger: Ledger) -> None:
+    pages = [page(f"https://www.b.example/news/{number}.html", title, REAL) for number, title in enumerate(TITLES, 12)]
+    report = run(crawler, ledger, pages)
+    assert (report.stored, report.same) == (len(TITLES), 0)
+    assert report.notes.count(TAKEN) == 1
+
+
+def test_a_template_that_declares_what_is_no_articles_address_swallows_none(crawler: Crawler, ledger: Ledger) -> None:
+    wrong = "https://www.b.example/2026/0305/7654321.html"
+    pages = [page(f"https://www.b.example/2026/0305/{1234567 + number}.html", title, wrong) for number, title in enumerate(TITLES)]
+    assert run(crawler, ledger, pages).stored == len(TITLES)
+    assert ledger.known.known([identity(wrong)]) == set()
+
+
+def test_parameters_that_the_page_drops_are_no_part_of_its_name(crawler: Crawler, ledger: Ledger) -> None:
+    plain = "https://www.b.example/2026/0305/1234567.html"
+    run(crawler, ledger, [page(f"{plain}?maca=rss", TITLES[0], plain)])
+    kept = next(ledger.store.all_articles())
+    assert kept.identity == identity(plain)
+    names = {identity(plain), identity(f"{plain}?maca=rss")}
+    assert ledger.known.known(names) == names
+
+
+def test_a_tied_address_that_is_another_articles_is_not_taken(crawler: Crawler, ledger: Ledger) -> None:
+    plain = "https://www.b.example/2026/0305/1234567.html"
+    report = run(crawler, ledger, [page(plain, TITLES[0]), page(f"{plain}?part=b", TITLES[1], plain)])
+    assert (report.stored, report.same) == (2, 0)
+
+
+def test_entries_that_share_a_link_stay_apart_in_every_stage(crawler: Crawler, ledger: Ledger) -> None:
+    entries = [
+        Article(
+            url="https://b.example/",
+            link=Link("https://b.example/", SOURCE, title=title, identity=f"b.example/rss#{number}", content=f"<p>{text}</p>" * 2),
+            fetched=NOW,
+        )
+        for number, (title, text) in enumerate(NEWS.items())
+    ]
+    report = run(crawler, ledger, entries)
+    assert (report.stored, report.folded, report.same) == (len(entries), 0, 0)
+    assert ledger.known.known([identity("https://b.example/")]) == set(), "the page that they share is nobody's"
+
+
+@pytest.mark.parametrize("source", ["engine:搜", "region:栏", SOURCE])
+def test_links_that_the_rules_would_join_are_all_fetched(crawler: Crawler, ledger: Ledger, source: str) -> None:
+    links = [Link(f"https://b.example/view.php?sid={number:032x}", source, title=title) for number, title in enumerate(TITLES, 1)]
+    fresh = asyncio.run(ledger.sift(links)).fresh
+    assert [link.url for link in fresh] == [link.url for link in links]
+    assert not any(is_entry(link) for link in fresh), "their pages are asked for"
+    assert all(sound(link) for link in fresh)
+    articles = [page(link.url, str(link.title), identity=link.identity, link_url=link.url) for link in fresh]
+    run(crawler, ledger, articles)
+    assert urls(ledger) == {article.url for article in articles}
+    again = asyncio.run(ledger.sift(links))
+    assert (again.fresh, len(ledger.known.known([bare(link.url) for link in links]))) == ((), len(links))
+
+
+def test_results_that_share_one_address_are_asked_for_once_and_it_is_said(ledger: Ledger) -> None:
+    links = [Link("https://b.example/jump", "engine:搜", title=title) for title in TITLES]
+    assert len(asyncio.run(ledger.sift(links)).fresh) == 1
+    assert "lead to one address" in ledger.report()[0].notes[0]
