@@ -149,6 +149,7 @@ class Article:
     category_reason: str | None = None  # the words that decided
     topics: tuple[str, ...] = ()
     topic_marks: tuple[TopicMark, ...] = ()
+    keywords: tuple[str, ...] = ()  # the weightiest first
     algorithm: str | None = None
     keys: tuple[FoldKey, ...] = ()
     pages: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Stage 5, classify: the category (of the source, or chosen where the source asks for it), the topics, and the language of the source.
+"""Stage 5, classify: the category (of the source, or chosen where the source asks for it), the topics, keywords and language.
 
 A category is chosen by the active model of the corpus ``categories`` if it is good enough, else by the lexicon; the article keeps who
 chose and by which words. Topics come from the source, the search, keywords, and the topic's own model once there is one.
@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from newsportal.classify import lexicon, topics
+from newsportal.classify.keywords import keywords
 from newsportal.classify.topics import KEYWORDS, SEARCH, SOURCE
 from newsportal.items import Article, TopicMark
 from newsportal.pipelines.base import Stage
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
     from newsportal.sources import Sources
 
 LEXICON: Final = lexicon.NAME
+PLAIN: Final = 0.5
+"""From this score on the lexicon's word goes before a model's that never met the category: a model takes what it does not know for one
+of those that it knows."""
+
 TOLD: Final = 5
 """Reasons that are asked of a classifier: as many as are shown."""
 
@@ -61,13 +66,14 @@ class ClassifyPipeline(Stage):
         return found
 
     def classified(self, article: Article) -> Article:
-        """The article with its category, topics and language. Blocking; may be called from several threads."""
+        """The article with its category, topics, keywords and language. Blocking; may be called from several threads."""
         choice = self._category(article)
         marks = self._marks(article)
         return replace(
             article,
             topics=tuple(dict.fromkeys((*article.topics, *(mark.topic for mark in marks)))),
             topic_marks=marks,
+            keywords=tuple(keyword.word for keyword in keywords(article.title or "", article.text or "")),
             category=choice.category,
             category_by=choice.by,
             category_score=choice.score,
@@ -87,10 +93,15 @@ class ClassifyPipeline(Stage):
         own = Choice(given, SOURCE) if given else Choice()
         if not self._is_chosen(article):
             return own
+        by_lexicon = chosen_by(self._lexicon, LEXICON, article)
         loaded = self._model(CATEGORIES, article)
-        if loaded is not None:
-            return chosen_by(loaded.classifier, loaded.name, article) or own
-        return chosen_by(self._lexicon, LEXICON, article) or own
+        if loaded is None:
+            return by_lexicon or own
+        if by_lexicon is not None and by_lexicon.category in loaded.classifier.labels:
+            by_lexicon = None  # the model knows more about it
+        if by_lexicon is not None and (by_lexicon.score or 0.0) >= PLAIN:
+            return by_lexicon
+        return chosen_by(loaded.classifier, loaded.name, article) or by_lexicon or own
 
     def _is_chosen(self, article: Article) -> bool:
         link = article.link

@@ -67,6 +67,7 @@ class StoredArticle:
     category_reason: str | None = None
     topics: tuple[str, ...] = ()
     topic_marks: tuple[TopicMark, ...] = ()
+    keywords: tuple[str, ...] = ()  # the weightiest first
     images: tuple[Image, ...] = ()
     algorithm: str | None = None
     revision: int = 1

@@ -83,6 +83,7 @@ def row_of(article: Article, *, now: datetime) -> dict[str, Any]:
         "site": site,
         "publisher": site or name(host(url)),
         **category_of(article),
+        **keywords_of(article),
         "first_seen": now,
         "moment": sorted_by(article.published, now),
         "length": len(content["text"]),
@@ -102,6 +103,11 @@ def category_of(article: Article) -> dict[str, Any]:
             strict=True,
         )
     )
+
+
+def keywords_of(article: Article) -> dict[str, Any]:
+    """The column of an article's keywords; articles of before have none."""
+    return {"keywords": [storable(word) for word in article.keywords] or None}
 
 
 def topics_of(article: Article) -> dict[str, TopicMark]:
@@ -149,6 +155,7 @@ def article_from(row: Mapping[str, Any], topics: Iterable[TopicMark]) -> StoredA
         category_reason=row["category_reason"],
         topics=tuple(mark.topic for mark in marks),
         topic_marks=marks,
+        keywords=tuple(row["keywords"] or ()),
         images=tuple(Image(**image) for image in row["images"]),
         algorithm=row["algorithm"],
         revision=row["revision"],

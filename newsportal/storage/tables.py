@@ -98,6 +98,7 @@ ARTICLES = Table(
     Column("category_by", String(NAME_CHARS)),
     Column("category_score", Float(53)),
     Column("category_reason", Text),
+    Column("keywords", JSON),
     Column("first_seen", Moment, nullable=False),
     Column("moment", Moment, nullable=False),
     Column("length", Integer, nullable=False),

@@ -15,7 +15,7 @@ from newsportal.storage.base import Added
 from newsportal.storage.dialects import upsert
 from newsportal.storage.folding import choose, new_story, refresh, save_keys
 from newsportal.storage.prints import Printed
-from newsportal.storage.rows import category_of, content_of, identity_of, name, row_of, sorted_by, storable, topics_of
+from newsportal.storage.rows import category_of, content_of, identity_of, keywords_of, name, row_of, sorted_by, storable, topics_of
 from newsportal.storage.tables import ALIASES, ARTICLES, CHANGES, CONTENT, FOLD_KEYS, ORIGINAL_FIRST, REVISIONS, TOPICS, UNFOLDED
 
 FIND = union_all(
@@ -84,7 +84,7 @@ def _again(connection: Connection, known: dict[str, Any], article: Article, keys
     content = content_of(article)
     revised = (content["title"], content["text"]) != (known["title"], known["text"])
     if revised:
-        moment = _revise(connection, known, content, categories.later(known, category_of(article)))
+        moment = _revise(connection, known, content, categories.later(known, category_of(article)) | keywords_of(article))
         _keep_again(connection, known["id"], moment, keys, new, now)
     met = _add_topics(connection, known["id"], topics_of(article))
     story_id = _found_late(connection, known, keys, new) if revised else known["story_id"]
@@ -108,13 +108,16 @@ def _found_late(connection: Connection, known: Mapping[str, Any], keys: Sequence
     return found.story_id
 
 
-def _revise(connection: Connection, known: dict[str, Any], content: dict[str, Any], category: dict[str, Any]) -> datetime:
-    """Keep the present state as a revision and write the new one; answers its moment. What the new page does not say stays as it was."""
+def _revise(connection: Connection, known: dict[str, Any], content: dict[str, Any], derived: dict[str, Any]) -> datetime:
+    """Keep the present state as a revision and write the new one, with what is ``derived`` from it; answers its moment.
+
+    What the new page does not say stays as it was.
+    """
     connection.execute(NEW_REVISION, {"article_id": known["id"], **{name: known[name] for name in CONTENT}})
     said = {name: value for name, value in content.items() if value is not None}
     moment = sorted_by(said.get("published", known["published"]), known["first_seen"])
     order = {"moment": moment, "length": len(said["text"]), "revision": known["revision"] + 1}
-    connection.execute(update(ARTICLES).where(ARTICLES.c.id == known["id"]).values(**said, **category, **order))
+    connection.execute(update(ARTICLES).where(ARTICLES.c.id == known["id"]).values(**said, **derived, **order))
     return moment
 
 

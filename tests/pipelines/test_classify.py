@@ -125,6 +125,13 @@ def test_a_good_model_takes_over_and_another_version_at_once(ledger: Ledger, mon
     assert said(stage.classified(article(FINANCE))) == ("经", "model 2")
 
 
+def test_what_the_model_never_met_is_the_lexicons(ledger: Ledger) -> None:
+    keep_model(ledger, CATEGORIES, examples(("财经", FINANCE), ("社会", "警方抓获两名嫌疑人")))
+    stage = ClassifyPipeline(ledger)
+    assert said(stage.classified(article(SPORT))) == ("体育", "lexicon")
+    assert said(stage.classified(article(FINANCE))) == ("财经", "model 1")
+
+
 def test_a_model_is_looked_for_now_and_then_alone(ledger: Ledger) -> None:
     stage = ClassifyPipeline(ledger)
     stage.classified(article(FINANCE))
@@ -197,3 +204,10 @@ def test_an_editors_word_outlives_the_next_crawl(ledger: Ledger) -> None:
     found = ledger.store.article(added.id)
     assert found is not None
     assert (found.title, found.category, found.category_by) == ("改了", "读书", "editor")
+
+
+def test_an_article_gets_its_keywords(ledger: Ledger) -> None:
+    found = ClassifyPipeline(ledger).classified(
+        article("青溪大桥通车。青溪大桥长三公里，连接两岸，通车后过江只要五分钟。", title="青溪大桥通车")
+    )
+    assert {"大桥", "通车"} <= set(found.keywords[:4])

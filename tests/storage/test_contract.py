@@ -6,6 +6,7 @@ Who adds a method to the protocol adds its promise here first.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from invented_articles import HOUR, NOW, SAME_TEXT, SAME_TITLE, article
+from invented_articles import HOUR, LONG, NOW, OTHER, SAME_TEXT, SAME_TITLE, WEATHER, article
 
 from newsportal.errors import StoreError
 from newsportal.items import FoldKey, Image, Link, TopicMark
@@ -45,6 +46,7 @@ class TestAdd:
         full = article(
             topic="旅游", topics=("交通",), html="<p>第一段</p>", author="记者甲", origin="河湾日报", site="河湾新闻网", images=images,
             language="zh-Hant", category="社会", category_by="model 3", category_score=0.9, category_reason="法院 · 警方", algorithm="best",
+            keywords=("桥", "New York"),
             topic_marks=(TopicMark("交通", "keywords", 0.25), TopicMark("旅游", "search")), fetched=NOW + HOUR,
             published=datetime(2026, 3, 1, 9, 30, tzinfo=BEIJING),
         )  # fmt: skip
@@ -99,6 +101,13 @@ class TestAdd:
         (earlier,) = store.revisions(id)
         assert (earlier.title, earlier.text, earlier.html, earlier.revision) == ("标题 a", "第一段 a\n第二段", "<p>旧</p>", 1)
         assert (earlier.fetched, earlier.id) == (NOW, id)
+
+    def test_a_revised_text_brings_its_keywords(self, store: Store) -> None:
+        id = store.add(replace(article(), keywords=("桥",)), now=NOW).id
+        store.add(replace(article(text="改了。"), keywords=("路", "桥")), now=NOW)
+        found = store.article(id)
+        assert found is not None
+        assert found.keywords == ("路", "桥")
 
     def test_revisions_are_oldest_first(self, store: Store) -> None:
         id = store.add(article(text="一"), now=NOW).id
@@ -209,6 +218,74 @@ class TestFolding:
         for name, published in (("ancient", ancient), ("far", far)):
             store.add(article(name, host=f"{name}.example", published=published), [SAME_TITLE], now=NOW)
         assert ids(store) == ["far", "ancient"]
+
+
+class TestReposts:
+    """Articles whose texts repeat others, without any key."""
+
+    def test_a_repost_joins_the_story_and_says_why(self, store: Store) -> None:
+        first = store.add(article("a", host="a.example", text=LONG), now=NOW)
+        lead = store.add(article("b", host="b.example", title="青河来信", text="本报讯（记者 周明）" + LONG), now=NOW + HOUR)
+        cut = store.add(article("c", host="c.example", text=LONG[: len(LONG) // 2]), now=NOW + HOUR)
+        assert (lead.outcome, lead.story_id, lead.reason) == ("folded", first.story_id, "edited-text")
+        assert (cut.outcome, cut.story_id, cut.reason) == ("folded", first.story_id, "part-of-text")
+        kept = store.article(cut.id)
+        assert kept is not None
+        assert kept.fold_of in {first.id, lead.id}
+        assert 0.9 <= (kept.fold_score or 0) <= 1
+
+    def test_another_text_is_another_story(self, store: Store) -> None:
+        store.add(article("a", host="a.example", text=LONG), now=NOW)
+        assert store.add(article("b", host="b.example", text=OTHER), now=NOW).outcome == "stored"
+
+    def test_a_template_with_other_numbers_is_another_story(self, store: Store) -> None:
+        added = [
+            store.add(article(str(day), title="青河天气预报", text=WEATHER.format(day, 11 + 2 * day, 40 + 7 * day, 63 - 5 * day)), now=NOW)
+            for day in range(1, 6)
+        ]
+        assert [one.outcome for one in added] == ["stored"] * 5
+
+    def test_across_weeks_it_is_the_same_text_and_across_years_it_is_not(self, store: Store) -> None:
+        first = store.add(article("a", host="a.example", text=LONG, published=NOW), now=NOW)
+        weeks, years = NOW + timedelta(days=60), NOW + timedelta(days=800)
+        assert store.add(article("b", host="b.example", text=LONG, published=weeks), now=weeks).story_id == first.story_id
+        assert store.add(article("c", host="c.example", text=LONG, published=years), now=years).outcome == "stored"
+
+    def test_what_an_editor_took_apart_stays_apart(self, store: Store) -> None:
+        first = store.add(article("a", host="a.example", text=LONG), now=NOW)
+        second = store.add(article("b", host="b.example", text=LONG), now=NOW)
+        alone = store.unfold(second.id, now=NOW)
+        again = store.add(article("b", host="b.example", text=LONG + "（完）"), now=NOW)
+        assert (again.outcome, again.story_id) == ("revised", alone)
+        assert first.story_id != alone
+
+    def test_what_an_editor_put_together_is_one_story(self, store: Store) -> None:
+        one = store.add(article("a", host="a.example", text=LONG), now=NOW)
+        other = store.add(article("b", host="b.example", text=OTHER), now=NOW)
+        store.fold(other.id, one.story_id, reason="by-hand", now=NOW)
+        assert store.add(article("c", host="c.example", text=OTHER), now=NOW).story_id == one.story_id
+
+    def test_a_revised_text_is_judged_anew_and_the_old_one_forgotten(self, store: Store) -> None:
+        first = store.add(article("a", host="a.example", text=LONG), now=NOW)
+        late = store.add(article("b", host="b.example", text=OTHER), now=NOW)
+        revised = store.add(article("b", host="b.example", text=LONG), now=NOW)
+        assert (late.outcome, revised.outcome, revised.story_id) == ("stored", "revised", first.story_id)
+        assert store.add(article("c", host="c.example", text=OTHER), now=NOW).outcome == "stored"
+
+    def test_two_parts_of_a_round_up_are_two_stories(self, store: Store) -> None:
+        one = store.add(article("a", host="a.example", text=LONG), now=NOW)
+        both = store.add(article("b", host="b.example", text=LONG + "\n" + OTHER), now=NOW)
+        assert (both.story_id, both.reason) == (one.story_id, "contains-text")
+        part = store.add(article("c", host="c.example", text=OTHER), now=NOW)
+        assert part.outcome == "stored"
+
+    def test_two_stores_on_one_place_know_of_each_other(self, store: Store, another: Callable[[], Store]) -> None:
+        store.add(article("0", text=OTHER), now=NOW)
+        other = another()
+        other.add(article("1", host="a.example", text=OTHER), now=NOW)
+        first = store.add(article("a", host="a.example", text=LONG), now=NOW)
+        assert other.add(article("b", host="b.example", text=LONG), now=NOW).story_id == first.story_id
+        other.close()
 
 
 class TestByHand:

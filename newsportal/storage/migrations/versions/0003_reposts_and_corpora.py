@@ -48,6 +48,7 @@ CLASSIFIED = {
         ("category_by", sa.String(length=255)),
         ("category_score", sa.Float(precision=53)),
         ("category_reason", sa.Text()),
+        ("keywords", sa.JSON()),
     ),
     "article_topics": (("by", sa.String(length=255)), ("score", sa.Float(precision=53))),
 }
