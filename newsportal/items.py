@@ -185,7 +185,11 @@ class Post:
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """A forum thread with the posts seen so far, in floor order."""
+    """A forum thread with the posts that one visit read, in page order.
+
+    ``last_page`` is where the next visit begins; ``whole``: that page is the thread's last. ``replies`` and ``listed`` are what the
+    board's list said of replies and of the last post's time when the visit began. ``failure``: why its pages were not read on.
+    """
 
     url: str
     title: str
@@ -193,6 +197,16 @@ class Thread:
     fetched: datetime
     posts: tuple[Post, ...] = ()
     board: str | None = None
+    identity: str | None = None
+    last_page: str | None = None
+    whole: bool = True
+    replies: int | None = None
+    listed: datetime | None = None
+    failure: str | None = None
+    language: str | None = None
+    topics: tuple[str, ...] = ()
+    topic_marks: tuple[TopicMark, ...] = ()
+    category: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from newsportal.items import Article, Image, Link, TopicMark
 from newsportal.items import FoldKey as FoldKey  # part of the protocol
 from newsportal.report import Run
 from newsportal.storage.corpora import Corpora
+from newsportal.storage.threads import Threads
 
 Outcome = Literal["stored", "folded", "same", "revised"]
 """What ``add`` did: a new story, a new version of a story, nothing (known, unchanged), or a newer text of a known article."""
@@ -167,6 +168,11 @@ class Store(Protocol):
     @property
     def corpora(self) -> Corpora:
         """Labelled texts and the models trained on them: a protocol of its own."""
+        ...
+
+    @property
+    def threads(self) -> Threads:
+        """Threads of forums and their posts: a protocol of its own."""
         ...
 
     def add(self, article: Article, keys: Sequence[FoldKey] = (), *, now: datetime) -> Added:

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, Engine, inspect, text
 from newsportal.errors import StoreTooNew
 from newsportal.storage.dialects import place, reading, write_ahead, writing
 
-HEAD = "0003"
+HEAD = "0004"
 """The newest revision in ``migrations/versions`` (a test compares the two)."""
 
 VERSION_TABLE = "alembic_version"

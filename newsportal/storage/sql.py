@@ -19,6 +19,7 @@ from newsportal.storage.dialects import reading as read
 from newsportal.storage.dialects import writing as write
 from newsportal.storage.prints import PrintIndex, printed
 from newsportal.storage.schema import prepare
+from newsportal.storage.threads_sql import SqlThreads
 
 
 class SqlStore:
@@ -28,6 +29,7 @@ class SqlStore:
         self._engine = open_engine(uri, create=create)
         self._prints = PrintIndex()
         self.corpora = SqlCorpora(self._engine)
+        self.threads = SqlThreads(self._engine)
         try:
             prepare(self._engine)
         except BaseException:
