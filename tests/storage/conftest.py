@@ -25,3 +25,12 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     opened = open_store(STORES_UNDER_TEST[request.param](tmp_path))
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def another(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Store]:
+    """Opens the same place once more, as another process does."""
+    name = request.node.callspec.params["store"]
+    if name == "sqlite-memory":
+        pytest.skip("lives in its one connection")
+    return lambda: open_store(STORES_UNDER_TEST[name](tmp_path))
