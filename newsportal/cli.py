@@ -29,6 +29,7 @@ COMMANDS = (
     "corpus",
     "train",
     "classify",
+    "keywords",
     "model",
     "export",
     "evaluate",

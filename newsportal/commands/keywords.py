@@ -1,0 +1,89 @@
+"""``newsportal keywords``: the keywords of texts, as JSON lines, one a document."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from newsportal.classify import keywords as found
+from newsportal.commands import jsonl
+from newsportal.commands.corpus.common import progress
+from newsportal.errors import NewsportalError
+
+LARGEST_TEXT = 50_000_000
+"""Bytes of a plain text that is read; keywords come from its beginning."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command("keywords")(keywords)
+
+
+def keywords(
+    file: Annotated[str, typer.Argument(metavar="FILE|-", help="One document a line; - for standard input.")],
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100, help="Keywords of a document, at most.")] = found.LIMIT,
+    plain: Annotated[bool, typer.Option("--text", help="The file is one plain text, its first line the title.")] = False,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Where to write the JSON lines; standard output by default.")] = None,
+) -> None:
+    """Find the keywords of texts: {"id", "title", "text"} a line; out comes {"id", "keywords": [{"word", "weight"}]}.
+
+    The weightiest come first; weights compare within one document alone. A line that is no document gives a line with "error", and
+    the run goes on.
+    """
+    if file == "-":
+        jsonl.write(_answers(sys.stdin.buffer, "-", limit, plain=plain), out)
+        return
+    try:
+        with progress() as bar, bar.open(Path(file), "rb", description="keywords") as stream:
+            bar.disable = bar.disable or (out is None and sys.stdout.isatty())
+            jsonl.write(_answers(stream, file, limit, plain=plain), out)
+    except OSError as error:
+        raise NewsportalError(f"{file}: {error.strerror or error}") from error
+
+
+def _answers(stream: Any, name: str, limit: int, *, plain: bool) -> Iterator[dict[str, Any]]:
+    if not plain:
+        return answers(stream, limit)
+    title, _, text = stream.read(LARGEST_TEXT).decode("utf-8-sig", "replace").partition("\n")
+    return iter([answer(name, title, text, limit)])
+
+
+def answers(lines: Iterable[bytes], limit: int) -> Iterator[dict[str, Any]]:
+    """An answer for each line that is not empty."""
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        row: Any = None
+        try:
+            row = json.loads(line.decode("utf-8-sig"))
+            title, text = _texts(row)
+        except (ValueError, RecursionError) as error:
+            yield {"id": _id(row, number), "keywords": [], "error": f"line {number}: {error}"}
+            continue
+        yield answer(_id(row, number), title, text, limit)
+
+
+def answer(id: Any, title: str, text: str, limit: int) -> dict[str, Any]:
+    """The keywords of one document as a plain dict."""
+    words = [{"word": one.word, "weight": round(one.weight, 3)} for one in found.keywords(title, text, limit)]
+    return {"id": id, "keywords": words}
+
+
+def _id(row: Any, number: int) -> Any:
+    """A document without an id goes by its line."""
+    id = row.get("id") if isinstance(row, dict) else None
+    return number if id is None else id
+
+
+def _texts(row: Any) -> tuple[str, str]:
+    if not isinstance(row, dict):
+        raise ValueError('no object; a document is {"id", "title", "text"}')  # noqa: TRY004
+    title, text = row.get("title") or "", row.get("text") or ""
+    if not isinstance(title, str) or not isinstance(text, str):
+        raise ValueError("title and text must be texts or null")  # noqa: TRY004
+    return title, text

@@ -1,0 +1,42 @@
+"""``newsportal keywords`` answers every line of its input."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from typer.testing import CliRunner
+
+from newsportal.cli import app
+
+BRIDGE = {"id": "b", "title": "青溪大桥通车", "text": "青溪大桥昨天通车。大桥长三公里。"}
+
+
+def run(*arguments: str, given: bytes = b"") -> tuple[int, list[dict[str, Any]], str]:
+    result = CliRunner().invoke(app, ["keywords", *arguments], input=given)
+    return result.exit_code, [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")], result.output
+
+
+def test_a_line_for_each_document_also_for_bad_ones() -> None:
+    lines = [json.dumps(BRIDGE, ensure_ascii=False).encode(), b"", b"{", b"[1]", b'{"text": 5}', b'{"text": null}', b"\xff"]
+    code, answers, _ = run("-", "--limit", "2", given=b"\n".join(lines))
+    assert code == 0
+    assert [answer["id"] for answer in answers] == ["b", 3, 4, 5, 6, 7]
+    assert ["error" in answer for answer in answers] == [False, True, True, True, False, True]
+    assert {word["word"] for word in answers[0]["keywords"]} == {"大桥", "青溪"}
+    assert answers[0]["keywords"][0]["weight"] >= answers[0]["keywords"][1]["weight"] > 0
+
+
+def test_a_plain_text_and_a_file_to_write(tmp_path: Path) -> None:
+    page, out = tmp_path / "a.txt", tmp_path / "out.jsonl"
+    page.write_text(f"{BRIDGE['title']}\n{BRIDGE['text']}", "utf-8")
+    code, answers, _ = run(str(page), "--text", "--out", str(out))
+    assert (code, answers) == (0, [])
+    assert json.loads(out.read_text("utf-8"))["keywords"][0]["word"] in {"大桥", "青溪"}
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    code, answers, said = run(str(tmp_path / "none.jsonl"))
+    assert code == 1 or "none.jsonl" in said
+    assert answers == []
