@@ -1,0 +1,60 @@
+"""The main job with its filter of known addresses in Redis, which dies in the middle and comes back empty."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+import redis
+
+from newsportal.storage import open_store
+
+pytestmark = pytest.mark.slow
+
+
+def begin(sources: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "newsportal", "crawl", "--json", "--sources", str(sources)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def end(process: subprocess.Popen[str]) -> tuple[dict[str, Any], str]:
+    said, errors = process.communicate(timeout=300)
+    assert process.returncode == 0, errors[-3000:]
+    assert "Traceback" not in errors, errors[-3000:]
+    return json.loads(said), errors
+
+
+def entered(server: Any) -> int:
+    with redis.Redis(port=server.port, decode_responses=True) as client:
+        state = next(iter(client.keys("{newsportal:known:*}")), None)
+        return int(client.hget(state, "n0") or 0) if state else 0
+
+
+def test_nothing_is_lost_and_nothing_comes_twice_when_redis_dies(web: Any, redis_server: Any, tmp_path: Path) -> None:
+    web.reset()
+    sources = web.sources(tmp_path / "sources.yaml")
+    sources.write_text(f"{sources.read_text('utf-8')}\nurl_filter: {{redis: '{redis_server.url}'}}\n", "utf-8")
+    crawl, until = begin(sources), monotonic() + 60
+    while entered(redis_server) < 10 and monotonic() < until:
+        sleep(0.05)
+    assert entered(redis_server) >= 10, "the crawl enters what it stored"
+    redis_server.kill()
+    sleep(1)
+    redis_server.start()
+    first, errors = end(crawl)
+    assert "does not serve" in errors or "filled anew" in errors
+    store = open_store(f"sqlite:///{tmp_path}/data/newsportal.db")
+    stored = {article.url for article in store.all_articles()}
+    names, articles = sum(1 for _ in store.identities()), store.tally().articles
+    store.close()
+    wanted = {one["url"] for one in web.manifest()["articles"] if one["expect"] == "store" and one["site"] != "maze"}
+    assert wanted <= stored
+    assert first["total"]["stored"] + first["total"]["folded"] == articles
+    assert entered(redis_server) >= names * 0.99, "what it missed was entered when it was back"
+    second, _ = end(begin(sources))
+    assert (second["total"]["stored"], second["total"]["folded"]) == (0, 0)
