@@ -31,6 +31,7 @@ COMMANDS = (
     "classify",
     "keywords",
     "model",
+    "retrain",
     "export",
     "evaluate",
     "doctor",

@@ -65,6 +65,19 @@ def corpus_of(topic: str) -> str:
     return f"topic:{topic}"
 
 
+def example(rule: TopicRule, marks: Iterable[TopicMark], title: str, text: str, summary: str | None = None) -> str | None:
+    """What a stored article teaches a topic's model: ``IN``, ``OUT``, or nothing.
+
+    Strict on both sides: a source that belongs to the topic, a keyword in the title, or a search whose words stand in the lead; against
+    it only what nothing brought near the topic. What a model put there teaches nothing: it would learn its own errors.
+    """
+    ways = {mark.by for mark in marks if mark.topic == rule.name}
+    near = bool(match((rule,), title, text, summary))
+    if SOURCE in ways or bool(match((rule,), title, None)) or (SEARCH in ways and near):
+        return IN
+    return None if ways or near else OUT
+
+
 def is_doubtful(mark: TopicMark) -> bool:
     """Whether keywords brought an article into a topic that the topic's model takes for foreign to it. It stays, and is marked."""
     return mark.by == KEYWORDS and mark.score is not None and mark.score < DOUBT

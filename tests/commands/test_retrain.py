@@ -1,0 +1,127 @@
+"""``newsportal retrain``: stored articles label themselves, and models of categories and topics come of them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from newsportal.classify.topics import IN, OUT, corpus_of
+from newsportal.commands import retrain
+from newsportal.commands.retrain import Done
+from newsportal.items import Article, Link, TopicMark
+from newsportal.sources import load
+from newsportal.storage import open_store
+from newsportal.storage.base import Store
+from newsportal.storage.corpora import CATEGORIES
+
+NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
+
+SOURCES = """\
+store: sqlite:///news.db
+topics:
+  - {name: 码头, keywords: [渡轮]}
+feeds:
+  - {name: 球, url: "https://a.example/rss", category: 体育}
+  - {name: 钱, url: "https://b.example/rss", category: 财经}
+  - {name: 选, url: "https://c.example/rss", category: 财经, auto_classify: true}
+classifier: {least_new: 50}
+"""
+
+WORDS = {
+    "体育": "主场 客场 前锋 后卫 教练 球迷 进球 射门 比分 夺冠 联赛 决赛 门将 裁判 训练",
+    "财经": "股市 降息 央行 投资 基金 利率 债券 汇率 贷款 通胀 财报 券商 利润 市值 股东",
+    "码头": "渡轮 码头 渔船 靠岸 海风 灯塔 缆绳 船员 潮水 栈桥 航线 货轮 港湾 汽笛 船票",
+}
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Path:
+    path = tmp_path / "sources.yaml"
+    path.write_text(SOURCES, "utf-8")
+    return path
+
+
+@pytest.fixture
+def store(sources: Path) -> Iterator[Store]:
+    found = open_store(load(sources).store)
+    yield found
+    found.close()
+
+
+def write(store: Store, kind: str, number: int, source: str, marks: tuple[TopicMark, ...] = ()) -> None:
+    chance = random.Random(f"{kind} {number}")
+    words = WORDS[kind].split()
+    text = "。".join("，".join(chance.sample(words, 6)) for _ in range(12))
+    url = f"https://{source.partition(':')[2]}.example/{kind}/{number}"
+    title = " ".join((("渡轮",) if kind == "码头" else ()) + tuple(chance.sample(words, 3)))
+    store.add(
+        Article(
+            url, Link(url, source), NOW, identity=url, title=f"{title} {number}", text=text, published=NOW - timedelta(minutes=number),
+            topics=tuple(mark.topic for mark in marks), topic_marks=marks,
+        ),
+        now=NOW,
+    )  # fmt: skip
+
+
+def fill(store: Store, number: int, start: int = 0) -> None:
+    for at in range(start, start + number):
+        write(store, "体育", at, "feed:球")
+        write(store, "财经", at, "feed:钱")
+
+
+def trained(store: Store, sources: Path, *, force: bool = False) -> dict[str, Done]:
+    return {done.corpus: done for done in retrain.retrain(load(sources), store, force=force, algorithm="chi_cosine")}
+
+
+def test_an_empty_store_trains_nothing(store: Store, sources: Path) -> None:
+    done = trained(store, sources)
+    assert {name: one.version for name, one in done.items()} == {CATEGORIES: None, corpus_of("码头"): None}
+    assert "no articles" in done[CATEGORIES].why
+
+
+def test_categories_are_trained_once_there_are_enough_and_again_when_more_came(store: Store, sources: Path) -> None:
+    fill(store, 20)
+    assert "40 articles" in trained(store, sources)[CATEGORIES].why
+    fill(store, 40, 20)
+    first = trained(store, sources)[CATEGORIES]
+    assert (first.version, first.active, first.documents) == (1, True, 120)
+    assert (first.macro_f1 or 0) > 0.9
+    again = trained(store, sources)[CATEGORIES]
+    assert (again.version, again.new) == (None, 0)
+    assert trained(store, sources, force=True)[CATEGORIES].version is None, "nothing is new"
+    fill(store, 30, 60)
+    assert trained(store, sources)[CATEGORIES].version == 2
+
+
+def test_what_a_classifier_chose_teaches_nothing(store: Store, sources: Path) -> None:
+    fill(store, 45)
+    for at in range(45):
+        write(store, "码头", at, "feed:选")
+    trained(store, sources)
+    assert {counted.label for counted in store.corpora.count(CATEGORIES)} == {"体育", "财经"}
+    assert sum(counted.documents for counted in store.corpora.count(CATEGORIES)) == 90
+
+
+def test_a_topics_model_comes_of_its_own_articles(store: Store, sources: Path) -> None:
+    fill(store, 160)
+    for at in range(110):
+        write(store, "码头", at, "feed:选", (TopicMark("码头", "keywords"),))
+    for at in range(110, 120):
+        write(store, "体育", 1000 + at, "feed:选", (TopicMark("码头", "model 1", 0.99),))
+    done = trained(store, sources)[corpus_of("码头")]
+    assert (done.version, done.active) == (1, True)
+    assert {counted.label: counted.documents for counted in store.corpora.count(corpus_of("码头"))} == {IN: 110, OUT: 320}
+
+
+def test_too_few_articles_of_a_topic_train_nothing(store: Store, sources: Path) -> None:
+    fill(store, 60)
+    for at in range(20):
+        write(store, "码头", at, "feed:选", (TopicMark("码头", "keywords"),))
+    done = trained(store, sources)[corpus_of("码头")]
+    assert (done.version, done.why) == (None, "it needs 100 articles")
+    assert store.corpora.find(corpus_of("码头")) is None
+    assert done.sentence() == "topic:码头: 20 labelled articles, 0 of them new; not trained: it needs 100 articles"
