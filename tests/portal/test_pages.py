@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 from types import ModuleType
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -102,6 +103,14 @@ def test_a_story_reads_well(client: httpx.Client, ids: dict[str, str]) -> None:
     assert said(page, "//figure/figcaption") == ["清晨的云岭峡谷步行观景桥。本报记者 摄", "游客在停留平台上辨认鸟类"]
     assert page.xpath("//article//img/@loading") == ["lazy"] * 2
     assert page.xpath("//a[@class='button']/@href")[0].startswith("https://")
+
+
+def test_keywords_lead_to_a_search(fresh: Store, serve, newsroom: ModuleType) -> None:
+    story = replace(newsroom.article("桥通车了", "今天通车。"), keywords=("青溪大桥", "<b>R&D</b>"))
+    id = fresh.article(newsroom.write(fresh, story)[0]).story_id
+    page = tree(serve(fresh).get(f"/story/{id}"))
+    assert said(page, "//ul[@class='keywords']/li") == ["青溪大桥", "<b>R&D</b>"]
+    assert page.xpath("//ul[@class='keywords']//a/@href") == [f"/search?q={quote(word, safe='')}" for word in story.keywords]
 
 
 def test_all_versions_are_listed_with_the_reason(client: httpx.Client, ids: dict[str, str]) -> None:
