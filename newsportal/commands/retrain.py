@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -31,6 +32,9 @@ LEAST_OF_TOPIC: Final = 100
 
 MOST_OF_TOPIC: Final = 2000
 """Articles of a topic that its corpus takes; a linear model gains little from more."""
+
+GENTLY: Final = 15
+"""Steps of niceness (of 19): a portal and a crawl on the same machine go first."""
 
 OUTSIDE: Final = 3
 """Articles outside a topic for each inside: most articles are outside, and they are of more kinds."""
@@ -144,6 +148,7 @@ def register(app: typer.Typer) -> None:
 def command(
     force: Annotated[bool, typer.Option("--force", help="Train also where few articles are new.")] = False,
     algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"One of: {', '.join(CLASSIFIERS)}.")] = DEFAULT,
+    gently: Annotated[bool, typer.Option("--gently", help="Leave the processor to others where they need it.")] = False,
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
@@ -154,6 +159,8 @@ def command(
     """
     if algorithm not in CLASSIFIERS:
         raise typer.BadParameter(f"no classifier is called {algorithm!r}; there are: {', '.join(CLASSIFIERS)}", param_hint="--algorithm")
+    if gently:
+        os.nice(GENTLY)
     with opened(sources) as (known, store), watched() as say:
         for done in retrain(known, store, force=force, algorithm=algorithm, progress=say):
             if as_json:

@@ -17,6 +17,7 @@ from rich.console import Console
 from newsportal import report
 from newsportal.commands import hints, network, serve
 from newsportal.commands.hints import counted
+from newsportal.commands.learning import Learning
 from newsportal.errors import StoreError
 from newsportal.sources import Sources, load
 from newsportal.storage import open_store
@@ -43,6 +44,7 @@ class Crawls(threading.Thread):
         self._everything = everything
         self._done = threading.Event()
         self._child: subprocess.Popen[str] | None = None
+        self._learning = Learning(sources, known.classifier.least_new if known.classifier.retrain else 0, self._say)
 
     def run(self) -> None:
         while not self._done.is_set():
@@ -58,8 +60,9 @@ class Crawls(threading.Thread):
                 return
 
     def stop(self) -> None:
-        """Ask a running crawl to end, and wait for it."""
+        """Ask a running crawl to end, and wait for it; end a training."""
         self._done.set()
+        self._learning.stop()
         child = self._child
         if child is not None and child.poll() is None:
             child.send_signal(signal.SIGINT)
@@ -93,6 +96,8 @@ class Crawls(threading.Thread):
         self._say(summary(run))
         for line in report.reasons(run):
             self._say(f"  {line}")
+        if self._learning.crawled(run):
+            self._say("training the models anew, beside everything else ...")
         if self._everything:
             self._say("there is no network; the portal serves what is stored, and the crawl goes on as soon as there is one")
 
