@@ -140,7 +140,7 @@ class SharedSieve:
             self._looked = None
 
     def keep(self) -> None:
-        self._looked = None  # what others stored while Redis was away is entered by whoever ends
+        self._looked, self._away_until = None, 0.0  # what was stored while Redis was away is entered by whoever ends
         self._tried(lambda: None, None)
 
     def _tried(self, ask: Callable[[], Answer], otherwise: Answer) -> Answer:
