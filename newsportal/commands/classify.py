@@ -16,6 +16,7 @@ from newsportal.classify.base import Answer, Classifier
 from newsportal.commands import jsonl
 from newsportal.commands.corpus.common import SourcesFile, opened, progress
 from newsportal.errors import NewsportalError
+from newsportal.sources import load
 
 AT_ONCE: Final = 64
 """Documents of a file that are classified together; from standard input one by one, since somebody may wait for each answer."""
@@ -34,6 +35,7 @@ def classify(
     model: Annotated[Path | None, typer.Option("--model", "-m", help="A model that `train` wrote.")] = None,
     corpus: Annotated[str | None, typer.Option(help="The model of this corpus that is in use.")] = None,
     version: Annotated[int | None, typer.Option(help="Another version of the corpus' model.")] = None,
+    by_lexicon: Annotated[bool, typer.Option("--lexicon", help="No model: the lexicon, with the words of sources.yaml.")] = False,
     always: Annotated[bool, typer.Option("--always", help="Name the best label even where none fits.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Also name the words that decided.")] = False,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Where to write the JSON lines; standard output by default.")] = None,
@@ -43,9 +45,9 @@ def classify(
 
     The label is null where none fits. A line that is no document gives a line with "error", and the run goes on.
     """
-    if (model is None) == (corpus is None):
-        raise typer.BadParameter("say either --model FILE or --corpus NAME", param_hint="--model")
-    classifier = _from_file(model) if model else _from_store(corpus or "", version, sources)
+    if [model is None, corpus is None, not by_lexicon].count(False) != 1:
+        raise typer.BadParameter("say one of --model FILE, --corpus NAME and --lexicon", param_hint="--model")
+    classifier = _lexicon(sources) if by_lexicon else _from_file(model) if model else _from_store(corpus or "", version, sources)
     if file == "-":
         jsonl.write(answers(sys.stdin.buffer, classifier, at_once=1, always=always, explain=explain), out)
         return
@@ -55,6 +57,12 @@ def classify(
             jsonl.write(answers(stream, classifier, at_once=AT_ONCE, always=always, explain=explain), out)
     except OSError as error:
         raise NewsportalError(f"{file}: {error.strerror or error}") from error
+
+
+def _lexicon(sources: Path | None) -> Classifier:
+    from newsportal.pipelines.classify import words_of
+
+    return words_of(load(sources))
 
 
 def _from_file(path: Path) -> Classifier:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import getpass
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,7 +22,8 @@ from newsportal.commands.corpus.files import FORMS, UTF8, check_encoding, is_emp
 from newsportal.errors import CorpusError
 from newsportal.sources import Sources
 from newsportal.storage.base import Store, StoredArticle
-from newsportal.storage.corpora import CATEGORIES, NewDocument
+from newsportal.storage.categories import EDITOR
+from newsportal.storage.corpora import CATEGORIES, Brought, LabelSource, NewDocument
 from newsportal.storage.rows import host
 from newsportal.text import clean
 
@@ -122,42 +123,69 @@ def from_store(
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Let stored articles label themselves: those from feeds and regions whose category sources.yaml tells.
+    """Let stored articles label themselves: those from feeds and regions whose category sources.yaml tells, and those an editor corrected.
 
     A story counts once, and no site gives more than half of a label once others give some. Run it again for what is new.
     """
     start = moment(since)
     with opened(sources) as (known, store):
-        choice = chosen(known, store, name, least=least, most=most, since=start)
-        documents = [NewDocument(one.label, article_id=one.id) for one in choice.chosen]
-        store.corpora.create(name, now=datetime.now(UTC), note="from stored articles")
-        brought = store.corpora.add(name, documents, source="from-store", now=datetime.now(UTC))
+        found = gather(known, store, name, least=least, most=most, since=start)
     if as_json:
-        print_json({"corpus": name, "added": brought.added, "left": dict(choice.left), "from_one_site": list(choice.alone)})
+        counts = {"added": found.added, "by_editors": found.by_editors}
+        print_json({"corpus": name, **counts, "left": dict(found.choice.left), "from_one_site": list(found.choice.alone)})
         return
-    typer.echo(f"{name}: {brought.added} articles added")
-    for reason, count in choice.left.items():
+    typer.echo(f"{name}: {found.added} articles added" + (f", {found.by_editors} labels by editors" if found.by_editors else ""))
+    for reason, count in found.choice.left.items():
         if count:
             typer.echo(f"  left: {count} {LEFT[reason]}")
-    if choice.alone:
-        told(f"so far only one site gives {', '.join(choice.alone)}: the model may learn the site for the subject; add another source")
+    if found.choice.alone:
+        told(
+            f"so far only one site gives {', '.join(found.choice.alone)}: the model may learn the site for the subject; add another source"
+        )
 
 
-def chosen(
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What stored articles brought to a corpus: articles that label themselves, and labels that editors gave."""
+
+    added: int
+    by_editors: int
+    choice: Choice
+
+
+def gather(
     known: Sources, store: Store, name: str, *, least: int = LEAST_CHARS, most: int = PER_LABEL, since: datetime | None = None
-) -> Choice:
-    """The stored articles that are to join corpus ``name``."""
+) -> Gathered:
+    """Let stored articles join corpus ``name``, which is made when there are any. What a classifier chose teaches nothing."""
     labels = categories(known)
+    there = store.corpora.articles(name) if store.corpora.find(name) else {}
+    candidates, corrected = [], []
+    for article in _watched(store):
+        if article.category_by == EDITOR:
+            if article.category and there.get(article.id, "") is not None:  # not what an editor left out
+                corrected.append(NewDocument(article.category, article_id=article.id))
+        elif article.source in labels and (since is None or article.moment >= since):
+            candidates.append(_candidate(article, labels[article.source]))
+    said = _join(store, name, corrected, "editor")
+    there |= {one.id: one.label for one in corrected}
+    choice = choose(candidates, *_there(store, there), least_chars=least, per_label=most)
+    brought = _join(store, name, [NewDocument(one.label, article_id=one.id) for one in choice.chosen], "from-store")
+    return Gathered(brought.added, said.added + said.relabelled, choice)
+
+
+def _join(store: Store, name: str, documents: Sequence[NewDocument], source: LabelSource) -> Brought:
+    if not documents:
+        return Brought()
+    store.corpora.create(name, now=datetime.now(UTC), note="from stored articles")
+    return store.corpora.add(name, documents, source=source, now=datetime.now(UTC))
+
+
+def _watched(store: Store) -> Iterator[StoredArticle]:
     with progress() as bar:
         task = bar.add_task("looking at articles", total=store.tally().articles)
-        candidates = []
         for article in store.all_articles():
+            yield article
             bar.advance(task)
-            if article.source in labels and (since is None or article.moment >= since):
-                candidates.append(_candidate(article, labels[article.source]))
-    there = store.corpora.articles(name) if store.corpora.find(name) else {}
-    stories, counts = _there(store, there)
-    return choose(candidates, stories, counts, least_chars=least, per_label=most)
 
 
 def categories(known: Sources) -> dict[str, str]:
@@ -196,11 +224,16 @@ def label(
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Correct a label, or give a stored article one. The former label is kept."""
+    """Correct a label, or give a stored article one. The former label is kept.
+
+    In the corpus categories it is also the article's category from now on, whatever a model says.
+    """
     if (label is None) != leave_out:
         raise typer.BadParameter("say either a label or --leave-out", param_hint="LABEL")
     with opened(sources) as (_, store):
         found = store.corpora.label(corpus, id, label, by=by or _user(), now=datetime.now(UTC))
+        if corpus == CATEGORIES and found.article_id and label is not None:
+            store.set_category(found.article_id, found.label.label, by=EDITOR, now=datetime.now(UTC))
         history = store.corpora.history(corpus, id)
     if as_json:
         print_json({"corpus": corpus, "id": id, "title": found.title, "labels": [asdict(one) for one in history]})

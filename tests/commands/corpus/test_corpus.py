@@ -130,6 +130,28 @@ def test_an_editor_corrects(portal: Portal) -> None:
     assert "0 articles added" in portal("corpus", "from-store").text
 
 
+def test_an_editors_category_is_a_label_and_a_label_a_category(portal: Portal) -> None:
+    first, second = stored(portal, "1", "feed:体育甲"), stored(portal, "2", "feed:综合", category="财经", category_by="lexicon")
+    portal("corpus", "label", first, "社会")
+    store = portal.store()
+    article = store.article(first)
+    assert article is not None
+    assert (article.category, article.category_by) == ("社会", "editor")
+    store.set_category(second, "娱乐", by="editor", now=NOW)
+    store.close()
+    (row,) = portal("corpus", "from-store", "--json").rows
+    assert (row["added"], row["by_editors"]) == (0, 1)
+    assert counts(portal, "categories") == {"娱乐": 1, "社会": 1}
+    portal("corpus", "label", second, "--leave-out")
+    assert portal("corpus", "from-store", "--json").rows[0]["by_editors"] == 0
+    assert counts(portal, "categories") == {"社会": 1}
+    portal("corpus", "label", second, "体育", "--corpus", "别的")
+    assert counts(portal, "别的") == {"体育": 1}
+    other = portal.store().article(second)
+    assert other is not None
+    assert other.category == "娱乐", "what another corpus says is no category"
+
+
 @pytest.mark.slow
 def test_a_killed_import_leaves_nothing(portal: Portal) -> None:
     """The file has no end: the import is killed in the middle of its work."""

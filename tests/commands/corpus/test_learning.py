@@ -114,6 +114,15 @@ def test_what_decided_is_told(portal: Portal, model: str) -> None:
     assert all(reason["word"] in text for reason in row["reasons"] if reason["weight"] > 0)
 
 
+def test_the_lexicon_needs_no_model(portal: Portal) -> None:
+    with (portal.folder / "sources.yaml").open("a", encoding="utf-8") as file:
+        file.write("categories: [{name: 桥梁, words: [斜拉索, 桥墩]}]\n")
+    given = ["股市上涨，央行下调利率，基金净值回升，股民增持银行股", "桥墩立好了，斜拉索也挂上了，斜拉索一共二十根"]
+    rows = classified(portal, "\n".join(json.dumps({"text": text}) for text in given).encode(), "--lexicon", "--explain")
+    assert [row["label"] for row in rows] == ["财经", "桥梁"]
+    assert "斜拉索" in [reason["word"] for reason in rows[1]["reasons"]]
+
+
 def test_large_and_strange_texts(portal: Portal, model: str) -> None:
     texts = ["长" * 5_000_000, "a" * 1_000_000, "\x00\ud800", "体", "。" * 50]
     given = "\n".join(json.dumps({"id": str(n), "text": text}) for n, text in enumerate(texts)).encode()
@@ -133,7 +142,8 @@ def test_large_and_strange_texts(portal: Portal, model: str) -> None:
         (["train", "t.jsonl", "--model", "."], "cannot be written"),
         (["train", "t.jsonl", "--model", "t.jsonl/m"], "cannot be written"),
         (["train", "--corpus", "none"], "no store yet"),
-        (["classify", "t.jsonl"], "say either --model FILE or --corpus NAME"),
+        (["classify", "t.jsonl"], "say one of --model FILE, --corpus NAME and --lexicon"),
+        (["classify", "t.jsonl", "--model", "m", "--lexicon"], "say one of --model FILE"),
         (["classify", "t.jsonl", "--model", "none"], "none: No such file"),
         (["classify", "t.jsonl", "--model", "t.jsonl"], "t.jsonl: this is no model file"),
         (["classify", "t.jsonl", "--corpus", "x"], "no store yet"),
