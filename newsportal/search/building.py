@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from itertools import islice
@@ -10,8 +11,12 @@ from typing import Any, Protocol
 from sqlalchemy import Connection, Row
 
 from newsportal.errors import SearchError
+from newsportal.items import content_id
 from newsportal.search.layout import VERSION, Cut, Doc, create, cut, doc_of, drop, forget, insert_cut, insert_doc, unpack
 from newsportal.storage.base import Change, Store
+from newsportal.text.words import signature
+
+log = logging.getLogger(__name__)
 
 BATCH = 200
 """Articles in one transaction: readers and other writers wait for none of them longer than a moment."""
@@ -28,7 +33,7 @@ class Files(Protocol):
 
 
 def meta(connection: Connection, name: str) -> int:
-    """A number the index remembers: ``generation``, ``position``, ``version``, ``last_generation``; 0 at first."""
+    """A number the index remembers: ``generation``, ``position``, ``version``, ``cuts``, ``last_generation``; 0 at first."""
     found = connection.exec_driver_sql("SELECT value FROM meta WHERE name = ?", (name,)).scalar()
     return int(found or 0)
 
@@ -52,9 +57,31 @@ def take_over(connection: Connection, generation: int, position: int) -> None:
     remember(connection, "generation", generation)
     remember(connection, "position", position)
     remember(connection, "version", VERSION)
+    remember(connection, "cuts", cuts())
     for other in range(1, meta(connection, "last_generation") + 1):
         if other != generation:
             drop(connection, other)
+
+
+def cuts() -> int:
+    """The segmenter at work with its dictionary and own words, as a number."""
+    return int(content_id(signature())[:15], 16)  # 60 bits: SQLite's integers have a sign
+
+
+def cut_otherwise(files: Files) -> bool:
+    """Whether the words of the index were cut in another way than queries are cut now: then some are found by their characters alone."""
+    with files.reading() as connection:
+        return meta(connection, "cuts") != cuts()
+
+
+def renew(files: Files, store: Store) -> None:
+    """Build an index anew that was cut otherwise. If another process does the same and is done first, its result is in use."""
+    log.warning("the search index is built anew: another segmenter or other words of one's own cut it; searches go on meanwhile")
+    try:
+        rebuild(files, store, None)
+    except SearchError:
+        if cut_otherwise(files):
+            raise
 
 
 def follow(files: Files, store: Store) -> int:

@@ -19,6 +19,7 @@ class SqliteIndex:
     """An :class:`~newsportal.search.base.Index`. Searches see one state of the index from their begin to their end."""
 
     def __init__(self, uri: str) -> None:
+        self._looked = False
         with _search_errors():
             self._engine = open_engine(uri)
         try:
@@ -41,6 +42,10 @@ class SqliteIndex:
             return finding.find(connection, building.meta(connection, "generation"), query)
 
     def follow(self, store: Store) -> int:
+        if not self._looked:  # once: two processes with different words of one's own must not rebuild in turns
+            self._looked = True
+            if building.cut_otherwise(self):
+                building.renew(self, store)
         return building.follow(self, store)
 
     def rebuild(self, store: Store, progress: Callable[[int], None] | None = None) -> int:

@@ -17,6 +17,7 @@ from newsportal.items import Article, FoldKey, Link
 from newsportal.search import finding, layout, open_index
 from newsportal.search.base import MAX_QUERY_CHARS, Index, Query
 from newsportal.storage import open_store
+from newsportal.text import words
 
 if TYPE_CHECKING:
     from conftest import Newsroom
@@ -283,6 +284,36 @@ def test_two_followers_at_once(tmp_path: Path) -> None:
     for index in indexes:
         index.close()
     store.close()
+
+
+def test_an_index_that_was_cut_otherwise_is_built_anew_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Found by its characters at first, then by the word; and a process with other words, opened before, leaves it as it is."""
+    uri, store = f"sqlite:///{tmp_path}/i.db", open_store("sqlite://")
+    link = Link("https://a.example/1", "feed:a")
+    store.add(Article(link.url, link, NOW, identity="1", title="九树之声开演", text="九树之声今晚开演。"), [], now=NOW)
+    before, early = open_index(uri), open_index(uri)
+    try:
+        before.follow(store)
+        words.use_words(["九树之声"])
+        after = open_index(uri)
+        assert len(after.search(Query("九树之声")).hits) == 1
+        assert after.follow(store) == 0
+        assert "built anew" in caplog.text
+        found = after.search(Query("九树之声"))
+        assert (found.words, len(found.hits)) == (("九树之声",), 1)
+        assert found.hits[0].score > 2  # by the word
+        caplog.clear()
+        words.use_words([])
+        before.follow(store)
+        assert caplog.text == ""
+        early.follow(store)  # looks at its first time
+        assert "built anew" in caplog.text
+        after.close()
+    finally:
+        words.use_words([])
+        before.close()
+        early.close()
+        store.close()
 
 
 def test_an_index_of_another_version_is_made_anew(tmp_path: Path) -> None:
