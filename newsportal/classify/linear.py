@@ -1,0 +1,136 @@
+"""The default classifier: characters and pairs of them, one matrix, calibrated; docs/algorithms/classification.md tells its figures.
+
+Training needs scikit-learn; to answer takes NumPy alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newsportal.classify import calibration
+from newsportal.classify.base import NONE, Answer, Example, Facts, Progress, Reason
+from newsportal.classify.explaining import Part, words
+from newsportal.classify.packing import pack, unpack
+from newsportal.classify.vectors import Vocabulary, counted
+from newsportal.errors import ModelError
+
+LARGEST: Final = 20_000_000
+"""Bytes of a model's arrays. Larger ones lose the features that decide least; half of them cost 0.1 points on Sogou-10."""
+
+FEWEST: Final = 2
+"""Known features below which a text says nothing: a word of two characters has three."""
+
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """A trained classifier (see :class:`newsportal.classify.base.Classifier`). ``weights`` has a row a feature and a column a label."""
+
+    labels: tuple[str, ...]
+    facts: Facts
+    known: Vocabulary = field(repr=False)
+    weights: NDArray[np.float32] = field(repr=False)
+    bias: Matrix = field(repr=False)
+    factor: float = 1.0
+    least: float = -np.inf
+    curves: Matrix = field(default_factory=lambda: np.zeros((0, 3)), repr=False)
+
+    @classmethod
+    def train(cls, examples: Sequence[Example], *, several: bool, progress: Progress, seed: int, trained: datetime | None) -> Linear:
+        """See :func:`newsportal.classify.base.train`."""
+        from newsportal.classify.training import learn
+
+        labels = tuple(sorted({label for example in examples for label in example.labels}))
+        learnt = learn(examples, labels, several=several, progress=progress, seed=seed)
+        documents = Counter(label for example in examples for label in example.labels)
+        facts = Facts("linear", dict(sorted(documents.items())), learnt.figures, trained, several, learnt.warnings)
+        known, weights = _bounded(learnt.known, learnt.planes.weights.astype(np.float16))
+        return cls(
+            labels, facts, known, weights.astype(np.float32), learnt.planes.bias, learnt.factor, learnt.least, learnt.curves
+        )  # fmt: skip
+
+    def classify(self, title: str, text: str) -> Answer:
+        """The answer on one article; nothing known in it: none of the labels, without scores."""
+        at, values = self.known.vector(*counted(title, text))
+        if len(at) < FEWEST:
+            return NONE
+        scores = values @ self.weights[at] + self.bias
+        return self._several(scores) if self.facts.several else self._single(scores)
+
+    def classify_many(self, documents: Iterable[tuple[str, str]]) -> list[Answer]:
+        return [self.classify(title, text) for title, text in documents]
+
+    def _single(self, scores: Matrix) -> Answer:
+        shares = calibration.softmax(scores * self.factor).tolist()
+        best = int(scores.argmax())
+        label = self.labels[best] if scores[best] >= self.least else None
+        return Answer(label, dict(zip(self.labels, shares, strict=True)), (label,) if label is not None else ())
+
+    def _several(self, scores: Matrix) -> Answer:
+        chances = calibration.logistic(self.curves[:, 0] * scores + self.curves[:, 1])
+        given = [at for at in np.argsort(-chances, kind="stable") if chances[at] >= self.curves[at, 2]]
+        labels = tuple(self.labels[at] for at in given)
+        return Answer(labels[0] if labels else None, dict(zip(self.labels, chances.tolist(), strict=True)), labels)
+
+    def explain(self, title: str, text: str, label: str | None = None, limit: int = 10) -> tuple[Reason, ...]:
+        """The words under the features that decided: what they add to the label's score, against the mean of the other labels."""
+        at, values = self.known.vector(*counted(title, text))
+        if len(at) < FEWEST or (label is not None and label not in self.labels):
+            return ()
+        scores = values @ self.weights[at] + self.bias
+        chosen = self.labels.index(label) if label is not None else int(scores.argmax())
+        weights = self.weights[at]
+        others = 0.0 if self.facts.several else np.delete(weights, chosen, axis=1).mean(axis=1)
+        steep = float(self.curves[chosen, 0]) if self.facts.several else self.factor
+        parts = values * (weights[:, chosen] - others) * steep
+        return words(Part(self.known.codes[at], parts), (title, text), limit)
+
+    def saved(self) -> bytes:
+        arrays: dict[str, NDArray[Any]] = {
+            "codes": self.known.codes,
+            "idf": self.known.weights,
+            "weights": self.weights.astype(np.float16),
+            "bias": self.bias,
+            "curves": self.curves,
+            "scale": np.array([self.factor, self.least]),
+        }
+        return pack(self.facts.as_json() | {"labels": list(self.labels)}, arrays)
+
+    @classmethod
+    def restored(cls, data: bytes) -> Linear:
+        """What :meth:`saved` wrote. Raises ``ModelError`` for anything else."""
+        facts, arrays = unpack(data)
+        try:
+            labels = tuple(map(str, facts["labels"]))
+            codes, idf, weights, bias, curves, scale = (arrays[name] for name in ("codes", "idf", "weights", "bias", "curves", "scale"))
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelError("the model is damaged: a part of it is missing") from error
+        told = Facts.from_json(facts)
+        shapes = (codes.shape, idf.shape, weights.shape, bias.shape, curves.shape, scale.shape)
+        size, number = len(codes), len(labels)
+        right = ((size,), (size,), (size, number), (number,), (number if told.several else 0, 3), (2,))
+        floats = all(array.dtype.kind == "f" for array in (idf, weights, bias, curves, scale))
+        if shapes != right or not floats or codes.dtype != np.uint32 or not labels or (codes[1:] <= codes[:-1]).any():
+            raise ModelError("the model is damaged: its parts do not fit together")
+        if not all(np.isfinite(array).all() for array in (idf, weights, bias, curves)) or np.isnan(scale).any():
+            raise ModelError("the model is damaged: it holds numbers that are none")
+        known = Vocabulary(codes, idf.astype(np.float32))
+        return cls(labels, told, known, weights.astype(np.float32), bias, float(scale[0]), float(scale[1]), curves)
+
+
+def _bounded(known: Vocabulary, weights: NDArray[np.float16]) -> tuple[Vocabulary, NDArray[np.float16]]:
+    """At most ``LARGEST`` bytes: the features whose largest weight is largest, each at its idf."""
+    most = LARGEST // (2 * weights.shape[1] + 8)
+    if len(known.codes) <= most:
+        return known, weights
+    spread = weights.max(axis=1).astype(np.float32) - weights.min(axis=1).astype(np.float32)
+    kept = np.sort(np.argsort(-spread * known.weights, kind="stable")[:most])
+    return Vocabulary(known.codes[kept], known.weights[kept]), weights[kept]

@@ -1,0 +1,166 @@
+"""How the default classifier is trained: features, a choice among mixes on documents held back, probabilities, and the final fit."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newsportal.classify import calibration
+from newsportal.classify.base import Answer, Example, Progress
+from newsportal.classify.features import LONGEST
+from newsportal.classify.fitting import MIXES, Matrix, Mix, Planes, Truth, fit
+from newsportal.classify.measure import measure
+from newsportal.classify.vectors import Sparse, Vocabulary, counted, matrix, vocabulary
+from newsportal.errors import ModelError
+
+FOLDS: Final = 3
+
+MOST_CHARACTERS: Final = 40_000_000
+"""Characters that are learnt from, for which training needs about 1.5 GB: 25,000 full articles or 2,000,000 titles."""
+
+
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """What a training gives: ``factor`` and ``least`` for one label a text, ``curves`` (a, b, threshold) for several."""
+
+    known: Vocabulary
+    planes: Planes
+    factor: float
+    least: float
+    curves: Matrix
+    figures: dict[str, float]
+    warnings: tuple[str, ...]
+
+
+def learn(examples: Sequence[Example], labels: Sequence[str], *, several: bool, progress: Progress, seed: int) -> Learnt:
+    """The classifier of ``examples``. Raises ``ModelError`` when a label has all of them, or no text has any feature."""
+    used = sampled(examples, seed)
+    truth = np.array([[label in example.labels for label in labels] for example in used], dtype=bool)
+    if truth.all(axis=0).any():
+        raise ModelError("every example has the same label; there must be some without it")
+    documents = []
+    for done, example in enumerate(used):
+        documents.append(counted(example.title, example.text))
+        if done % 500 == 0:
+            progress(0.3 * done / len(used), "features")
+    known = vocabulary(documents)
+    if not len(known.codes):
+        raise ModelError("no feature tells the labels apart; the examples need more text")
+    vectors = matrix(known, documents)
+    documents.clear()
+    mix, scores, held = _held_out(vectors, truth, several=several, progress=progress, seed=seed)
+    progress(0.85, "fit")
+    planes = fit(vectors, truth, mix, seed)
+    factor, least, curves = _calibrated(scores, truth, held, several=several)
+    figures = _figures(scores[held], truth[held], labels, factor) if len(held) and not several else _f1_figures(scores, truth, curves, held)
+    progress(1.0, "fit")
+    return Learnt(known, planes, factor, least, curves, figures, _warnings(examples, used, labels))
+
+
+def sampled(examples: Sequence[Example], seed: int) -> list[Example]:
+    """All ``examples``, or as many as ``MOST_CHARACTERS`` allows, the same share of every label, rare labels whole."""
+    lengths = [min(len(example.text), LONGEST) + len(example.title) for example in examples]
+    if sum(lengths) <= MOST_CHARACTERS:
+        return list(examples)
+    order = list(range(len(examples)))
+    Random(seed).shuffle(order)  # noqa: S311 (no secret)
+    of_label: dict[tuple[str, ...], list[int]] = {}
+    for at in order:
+        of_label.setdefault(examples[at].labels, []).append(at)
+    ranked = sorted((rank / len(members) if rank > 100 else 0.0, at) for members in of_label.values() for rank, at in enumerate(members))
+    taken = np.cumsum([lengths[at] for _, at in ranked]) <= MOST_CHARACTERS
+    return [examples[at] for at in sorted(at for (_, at), inside in zip(ranked, taken, strict=True) if inside)]
+
+
+def folds(truth: Truth, seed: int) -> NDArray[np.intp]:
+    """The fold of each example: those of a label (of its first, if it has several) are dealt out evenly."""
+    order = np.random.default_rng(seed).permutation(len(truth))
+    first = np.where(truth.any(axis=1), truth.argmax(axis=1), truth.shape[1])[order]
+    fold = np.zeros(len(truth), dtype=np.intp)
+    fold[order[np.argsort(first, kind="stable")]] = np.arange(len(truth)) % FOLDS
+    return fold
+
+
+def _held_out(
+    vectors: Sparse, truth: Truth, *, several: bool, progress: Progress, seed: int
+) -> tuple[Mix, Matrix, NDArray[np.intp]]:  # fmt: skip
+    """The mix that is best on the first fold, its scores of every example by planes that have not seen it, and the examples that count.
+
+    Labels of fewer examples than folds are missing from some planes, so their examples say nothing.
+    """
+    fold, scores = folds(truth, seed), np.zeros(truth.shape)
+    counted_labels = truth.sum(axis=0) >= FOLDS
+    enough = ~truth.any(axis=1) | (truth & counted_labels).any(axis=1)
+    mixes = [mix for mix in MIXES if not (several and mix.bayes)]
+    if not enough.any() or not counted_labels.any():
+        return mixes[-1], scores, np.zeros(0, dtype=np.intp)
+    tried: list[tuple[float, Mix, Matrix]] = []
+    for number, mix in enumerate(mixes):
+        progress(0.3 + 0.4 * number / len(mixes), "held-out")
+        found = fit(vectors[fold != 0], truth[fold != 0], mix, seed).scores(vectors[fold == 0])
+        tried.append((_quality(found, truth[fold == 0], several=several), mix, found))
+    _, mix, scores[fold == 0] = max(tried, key=lambda one: one[0])
+    for part in range(1, FOLDS):
+        progress(0.7 + 0.15 * (part - 1) / (FOLDS - 1), "held-out")
+        scores[fold == part] = fit(vectors[fold != part], truth[fold != part], mix, seed).scores(vectors[fold == part])
+    return mix, scores, np.flatnonzero(enough)
+
+
+def _quality(scores: Matrix, truth: Truth, *, several: bool) -> float:
+    """Macro-F1 of the best labels; of several, of the best threshold each."""
+    if several:
+        return float(np.mean([_best_f1(scores[:, label], truth[:, label]) for label in range(truth.shape[1])]))
+    given = scores.argmax(axis=1)[:, None] == np.arange(truth.shape[1])
+    both, either = (given & truth).sum(axis=0), given.sum(axis=0) + truth.sum(axis=0)
+    return float(np.mean(2 * both / np.maximum(either, 1)))
+
+
+def _best_f1(scores: Matrix, has: Truth) -> float:
+    given = scores >= calibration.threshold(scores, has)
+    return 2 * float((given & has).sum()) / max(1, int(given.sum() + has.sum()))
+
+
+def _calibrated(scores: Matrix, truth: Truth, held: NDArray[np.intp], *, several: bool) -> tuple[float, float, Matrix]:
+    scores, truth = scores[held], truth[held]
+    if several:
+        rows = []
+        for label in range(truth.shape[1]):
+            a, b = calibration.curve(scores[:, label], truth[:, label])
+            rows.append((a, b, calibration.threshold(calibration.logistic(a * scores[:, label] + b), truth[:, label])))
+        return 1.0, -np.inf, np.array(rows)
+    if not len(held):
+        return 1.0, -np.inf, np.zeros((0, 3))
+    of = truth.argmax(axis=1)
+    return calibration.temperature(scores, of), calibration.least_score(scores, of), np.zeros((0, 3))
+
+
+def _figures(scores: Matrix, truth: Truth, labels: Sequence[str], factor: float) -> dict[str, float]:
+    """Of the documents held back in turn, each answered by planes that have not seen it; the best label counts, given or not."""
+    chances = calibration.softmax(scores * factor)
+    answers = [Answer(labels[row.argmax()], dict(zip(labels, map(float, row), strict=True))) for row in chances]
+    report = measure([labels[at] for at in truth.argmax(axis=1)], answers)
+    return {"macro_f1": report.macro_f1, "accuracy": report.accuracy, "ece": report.ece, "documents": float(report.documents)}
+
+
+def _f1_figures(scores: Matrix, truth: Truth, curves: Matrix, held: NDArray[np.intp]) -> dict[str, float]:
+    if not len(held) or not len(curves):
+        return {}
+    found = [_best_f1(scores[held, label], truth[held, label]) for label in range(truth.shape[1])]
+    return {"macro_f1": float(np.mean(found)), "documents": float(len(held))}
+
+
+def _warnings(examples: Sequence[Example], used: Sequence[Example], labels: Sequence[str]) -> tuple[str, ...]:
+    counts = Counter(label for example in examples for label in example.labels)
+    few = [f"{label} ({counts[label]})" for label in labels if counts[label] < FOLDS]
+    told = []
+    if few:
+        told.append(f"labels with fewer than {FOLDS} documents are hardly learnt: {', '.join(few)}")
+    if len(used) < len(examples):
+        told.append(f"{len(used)} of {len(examples)} documents were learnt from, to bound the memory")
+    return tuple(told)
