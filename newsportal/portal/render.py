@@ -15,6 +15,7 @@ from starlette.responses import HTMLResponse
 
 from newsportal.portal import reading
 from newsportal.portal.context import Visit
+from newsportal.portal.judged import chosen, doubtful
 from newsportal.portal.language import LANGUAGES, TAGS, translations
 from newsportal.portal.preferences import remember
 from newsportal.portal.reasons import ended, explain, folded
@@ -54,6 +55,8 @@ def environment(language: str) -> Environment:
         "explain": lambda reason: explain(reason, words),
         "folded": lambda reason: folded(reason, words),
         "ended": lambda reason: ended(reason, words),
+        "chosen": lambda article: chosen(article, words),
+        "doubtful": doubtful,
     }
     return made
 

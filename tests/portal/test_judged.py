@@ -1,0 +1,43 @@
+"""Readers are told who gave an article its category, and which of its topics are doubtful."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from gettext import NullTranslations
+
+import pytest
+
+from newsportal.items import TopicMark
+from newsportal.portal.judged import chosen, doubtful
+from newsportal.portal.language import translations
+from newsportal.storage.base import StoredArticle
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+ARTICLE = StoredArticle("a", "a", "x.example/a", "https://x.example/a", "题", NOW, NOW, "feed:x", category="财经")
+
+
+@pytest.mark.parametrize(
+    ("by", "score", "reason", "english", "chinese"),
+    [
+        ("source", None, None, "the category of its source", "来源的分类"),
+        ("editor", None, None, "chosen by an editor", "由编辑选定"),
+        ("lexicon", 0.714, "央行 · 降息", "chosen by its words (71%): 央行 · 降息", "按词语判断 (71%): 央行 · 降息"),
+        ("model 12", 0.98, None, "chosen by a trained model (98%)", "由训练的模型判断 (98%)"),
+    ],
+)
+def test_says_who_chose(by: str, score: float | None, reason: str | None, english: str, chinese: str) -> None:
+    article = replace(ARTICLE, category_by=by, category_score=score, category_reason=reason)
+    assert chosen(article, NullTranslations()) == english
+    assert chosen(article, translations("zh")) == chinese
+
+
+def test_says_nothing_where_nothing_is_known() -> None:
+    assert chosen(ARTICLE, NullTranslations()) is None
+    assert chosen(replace(ARTICLE, category=None, category_by="editor"), NullTranslations()) is None
+    assert chosen(replace(ARTICLE, category_by="a later version's word"), NullTranslations()) is None
+
+
+def test_only_what_keywords_brought_is_doubted() -> None:
+    marks = tuple(TopicMark(f"{by} {score}", by, score) for by in ("keywords", "source", "search") for score in (0.01, 0.5, None))
+    assert doubtful(replace(ARTICLE, topic_marks=marks)) == ("keywords 0.01",)
