@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field, model_validator
 
 from newsportal.sources.parts import Minutes, Part, Source
 from newsportal.sources.spans import DAY
-from newsportal.sources.values import Hours, Line, Names, Patterns, Selector, Selectors, Url, Urls, Words, mistake
+from newsportal.sources.values import Hours, Line, Name, Names, Patterns, Selector, Selectors, Url, Urls, Words, mistake
 
 if TYPE_CHECKING:
     from newsportal.extractors.rule import ArticleRule
@@ -114,16 +115,25 @@ class Forum(Place):
 
     family: ClassVar[str] = "forum"
 
+    name: Name = "forum"
+    """The forum's name, unique among the forums; by default the host of its URL. Readers see it."""
     url: Url
     """The forum's front page."""
     boards: Urls = ()
     """The boards' list pages; by default those found on the front page."""
     max_age: Annotated[float, Field(gt=0, le=3650)] = 30.0
     """Days: threads without a newer post are not visited."""
-    pages: Pages = 1
-    """How many pages of each board are read."""
+    pages: Annotated[int, Field(ge=1, le=1000)] = 10
+    """How many pages of each board are read at most; a visit ends earlier where everything is known."""
     depth: Annotated[int, Field(ge=1, le=1000)] = 20
-    """How many pages of a thread are read."""
+    """How many pages of a thread are read in one visit; the next visit goes on from there."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named_by_its_host(cls, value: Any) -> Any:
+        if isinstance(value, dict) and value.get("name") is None and isinstance(value.get("url"), str):
+            return {**value, "name": re.sub(r"^\w+://|/+$", "", value["url"]).replace("/", " ")[:100]}
+        return value
 
 
 class Gallery(Place):
