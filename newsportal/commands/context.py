@@ -11,7 +11,7 @@ import typer
 
 from newsportal.search import open_index
 from newsportal.search.base import Index
-from newsportal.sources import Sources, load
+from newsportal.sources import Sources, load, use_own_words
 from newsportal.storage import open_store
 from newsportal.storage.base import Store
 
@@ -31,6 +31,7 @@ def open_all(sources_path: Path | None) -> Iterator[tuple[Sources, Store, Index]
 def open_record(sources_path: Path | None) -> Iterator[tuple[Sources, Store]]:
     """Sources and store alone, for what needs no search."""
     sources = load(sources_path)
+    use_own_words(sources)
     store = open_store(sources.store, create=False)
     try:
         yield sources, store

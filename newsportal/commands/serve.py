@@ -16,7 +16,7 @@ from newsportal.portal.app import create_app
 from newsportal.portal.guard import hosts_of
 from newsportal.portal.listen import DEFAULT_HOST, DEFAULT_PORT, address_of, listen, serve_forever
 from newsportal.search import open_index
-from newsportal.sources import load
+from newsportal.sources import load, use_own_words
 from newsportal.storage import open_store
 
 __all__ = ["register", "run", "serve_forever"]
@@ -55,6 +55,7 @@ def run(
     """
     console = Console(emoji=False, highlight=False, markup=False, soft_wrap=True)
     found = load(sources)
+    use_own_words(found)
     listening = listen(host, port)
     store = open_store(found.store)
     index = open_index(found.index_uri)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from newsportal.sources import Sources, load
+from newsportal.sources import Sources, load, use_own_words
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -29,6 +29,7 @@ class SourcesAddon:
         """Raises ``SourcesError`` with every mistake of the file."""
         path = settings.get("NEWSPORTAL_SOURCES")
         self.sources = load(Path(path) if path else None)
+        use_own_words(self.sources)
         for name, value in scrapy_settings(self.sources).items():
             settings.set(name, value, priority=ABOVE_PROJECT)
         if settings.get("NEWSPORTAL_REPLAY"):

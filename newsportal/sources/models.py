@@ -13,7 +13,7 @@ from newsportal.sources.classifying import CategoryWords, Classifying
 from newsportal.sources.parts import Part, Politeness, Portal, Source, UrlFilter
 from newsportal.sources.places import Feed, Forum, Gallery, Region
 from newsportal.sources.topics import CustomEngine, Topic
-from newsportal.sources.values import FilePath, IndexUri, StoreUri
+from newsportal.sources.values import FilePath, IndexUri, StoreUri, Words
 
 DEFAULT_INDEX = "index.db"
 KINDS = ("topics", "engines", "feeds", "regions", "forums", "galleries")
@@ -39,6 +39,10 @@ class Sources(Part):
     """A WARC file that answers every request in place of the network."""
     archive: FilePath | None = None
     """A WARC file into which everything that is fetched is written."""
+    words: Words = ()
+    """Words of one's own, such as names that the segmenter does not know: each is one word to search and keywords."""
+    dictionary: FilePath | None = None
+    """A file of such words, one a line; dictionaries made for jieba will do."""
     topics: tuple[Topic, ...] = ()
     """The subjects of the portal."""
     categories: tuple[CategoryWords, ...] = ()

@@ -17,6 +17,8 @@ from itertools import chain
 from threading import Lock
 from typing import NamedTuple
 
+from newsportal.text.characters import fold_characters
+
 WORD = re.compile(r"\w", re.UNICODE)
 
 ENGINES = ("rjieba", "jieba")
@@ -66,11 +68,12 @@ _cutter: Cutter | None = None
 def use_words(words: Iterable[str]) -> None:
     """From now on this process cuts with these words of one's own (in place of earlier ones), each as one word.
 
-    They are meant for names that the dictionary does not have. Blanks around them are taken off; empty, single and overlong ones
-    (:data:`MAX_OWN_WORD`) say nothing and are left out.
+    They are meant for names that the dictionary does not have; folded texts (search, keywords) are cut with them too. Blanks around
+    them are taken off; empty, single and overlong ones (:data:`MAX_OWN_WORD`) say nothing and are left out.
     """
     global _own, _cutter
-    own = frozenset(word for word in map(str.strip, words) if 1 < len(word) <= MAX_OWN_WORD and WORD.search(word))
+    given = {word for word in map(str.strip, words) if 1 < len(word) <= MAX_OWN_WORD and WORD.search(word)}
+    own = frozenset(given | set(map(fold_characters, given)))
     with _MAKING:
         if own != _own:
             _own, _cutter = own, None

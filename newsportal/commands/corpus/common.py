@@ -17,7 +17,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from newsportal.sources import Sources, load
+from newsportal.sources import Sources, load, use_own_words
 from newsportal.storage import open_store
 from newsportal.storage.base import Store
 from newsportal.text import clean
@@ -38,6 +38,7 @@ WIDE = 160
 def opened(path: Path | None, *, create: bool = False) -> Iterator[tuple[Sources, Store]]:
     """Sources and the store they name. ``create``: a store that is not there yet is made."""
     sources = load(path)
+    use_own_words(sources)
     store = open_store(sources.store, create=create)
     try:
         yield sources, store
