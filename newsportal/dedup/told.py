@@ -22,10 +22,13 @@ def is_told(new: str, old: str, shared: str) -> bool:
     """Whether the titles (letters alone) are alike, or ``shared`` speaks of one of them. Titles that say nothing refuse nothing."""
     if min(len(new), len(old)) < SHORTEST:
         return True
-    pairs, others = _pairs(new), _pairs(old)
-    if len(pairs & others) >= ALIKE * min(len(pairs), len(others)):
-        return True
-    return any(sum(pair in shared for pair in title) >= SPOKEN * len(title) for title in (pairs, others))
+    return alike(new, old) or any(sum(pair in shared for pair in title) >= SPOKEN * len(title) for title in (_pairs(new), _pairs(old)))
+
+
+def alike(one: str, other: str) -> bool:
+    """Whether two titles (letters alone) are alike."""
+    pairs, others = _pairs(one), _pairs(other)
+    return len(pairs & others) >= ALIKE * max(1, min(len(pairs), len(others)))
 
 
 def _pairs(title: str) -> set[str]:

@@ -50,6 +50,9 @@ def explain(reason: str, words: NullTranslations) -> str | None:
 
 FOLDED = {
     "same-text": _("the same text"),
+    "edited-text": _("nearly the same text"),
+    "part-of-text": _("a part of the text"),
+    "contains-text": _("contains the text"),
     "same-title": _("the same title"),
     "by-hand": _("put together by an editor"),
 }

@@ -18,17 +18,27 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol, runtime_checkable
+from urllib.parse import urlsplit
 
 from newsportal.items import Article, Image, Link, TopicMark
 from newsportal.items import FoldKey as FoldKey  # part of the protocol
 from newsportal.report import Run
 from newsportal.storage.corpora import Corpora
+from newsportal.storage.spread import Spread, spread
 from newsportal.storage.threads import Threads
 
 Outcome = Literal["stored", "folded", "same", "revised"]
 """What ``add`` did: a new story, a new version of a story, nothing (known, unchanged), or a newer text of a known article."""
 
 Order = Literal["newest", "hottest"]
+
+
+def host(url: str) -> str:
+    """The host of ``url`` in lower case, ``""`` where it has none."""
+    try:
+        return (urlsplit(url).hostname or "").lower()
+    except ValueError:
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +87,21 @@ class StoredArticle:
     fold_score: float | None = None
 
     @property
+    def publisher(self) -> str:
+        """Who counts as one site: its name, else the host of the URL."""
+        return self.site or host(self.url)
+
+    @property
     def moment(self) -> datetime:
         return min(self.published, self.first_seen) if self.published else self.first_seen
 
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """One story: its original (``head``: the earliest version) and every version. ``sites`` counts distinct sites.
+    """One story: its original (``head``; ``storage/original.py`` tells the rule) and every version, the original first, then by time.
 
-    In lists ``versions`` is empty and the head's ``text`` is cut to 300 characters; ``Store.story`` fills both.
+    ``sites`` counts distinct sites; ``heat`` is what "hottest" is ordered by (``storage/folding.py``). In lists ``versions`` is empty and
+    the head's ``text`` is cut to 300 characters; ``Store.story`` fills both.
     """
 
     id: str
@@ -95,6 +111,12 @@ class Story:
     first_seen: datetime
     last_seen: datetime
     versions: tuple[StoredArticle, ...] = ()
+    heat: float = 0.0
+
+    @property
+    def spread(self) -> Spread:
+        """How many sites had the story, and when; empty in lists."""
+        return spread((version.moment, version.publisher) for version in self.versions)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,9 @@ from sqlalchemy import BindParameter, Connection, Select, and_, bindparam, delet
 
 from newsportal.items import Fold, FoldKey, content_id
 from newsportal.storage.dialects import upsert
+from newsportal.storage.original import original
 from newsportal.storage.rows import storable
-from newsportal.storage.tables import ARTICLES, EPOCH, FOLD_KEYS, LABELS, ORIGINAL_FIRST, STORIES, TOPICS
+from newsportal.storage.tables import ARTICLES, EARLIEST_FIRST, EPOCH, FOLD_KEYS, LABELS, STORIES, TOPICS
 
 HEAT_HALF_LIFE = timedelta(hours=12)
 """A report counts half after this time: yesterday evening's story needs twice the sites of this morning's. Chosen, not measured."""
@@ -31,9 +32,14 @@ FIRST, LAST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
 # Statements of every write, made once: to put them together anew costs more than to run them.
 _STORY: BindParameter[str] = bindparam("story")
 VERSIONS = (
-    select(*(ARTICLES.c[name] for name in ("id", "publisher", "site", "source", "category", "moment", "first_seen")))
+    select(
+        *(
+            ARTICLES.c[name]
+            for name in ("id", "publisher", "site", "source", "category", "moment", "first_seen", "title", "length", "fold_reason")
+        )
+    )
     .where(ARTICLES.c.story_id == _STORY)
-    .order_by(*ORIGINAL_FIRST)
+    .order_by(*EARLIEST_FIRST)
 )
 NEW_LABELS = insert(LABELS)
 NO_LABELS = delete(LABELS).where(LABELS.c.story_id == _STORY)
@@ -166,8 +172,8 @@ def refresh(connection: Connection, story_id: str) -> None:
 
 
 def _figures(versions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The columns of a story, from its versions (original first)."""
-    head = versions[0]
+    """The columns of a story, from its versions (earliest first)."""
+    head = original(versions)
     return {
         "head_id": head["id"],
         "count": len(versions),

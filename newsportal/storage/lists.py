@@ -40,6 +40,7 @@ def _page(which: StoryFilter) -> Select[Any]:
         STORIES.c.count,
         STORIES.c.sites,
         STORIES.c.last_seen,
+        STORIES.c.heat,
         STORIES.c.first_seen.label("story_first_seen"),
         key.label("order_key"),
     ]

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Select, func, select, union_al
 from newsportal.items import TopicMark, content_id
 from newsportal.storage.base import Change, StoredArticle, Story, Tally
 from newsportal.storage.rows import article_from, storable, story_from
-from newsportal.storage.tables import ALIASES, ARTICLES, CHANGES, CONTENT, LABELS, ORIGINAL_FIRST, REVISIONS, STORIES, TOPICS
+from newsportal.storage.tables import ALIASES, ARTICLES, CHANGES, CONTENT, EARLIEST_FIRST, LABELS, REVISIONS, STORIES, TOPICS
 
 CHUNK = 500
 """Values in one ``IN (...)``: below every database's limit of parameters."""
@@ -92,8 +92,9 @@ def story(connection: Connection, id: str) -> Story | None:
     if row is None:
         moved = connection.scalar(select(ARTICLES.c.story_id).where(ARTICLES.c.id == id))
         return story(connection, moved) if moved else None
-    versions = _articles(connection, select(ARTICLES).where(ARTICLES.c.story_id == id).order_by(*ORIGINAL_FIRST))
-    return story_from(dict(row), versions[0], tuple(versions))
+    versions = _articles(connection, select(ARTICLES).where(ARTICLES.c.story_id == id).order_by(*EARLIEST_FIRST))
+    head = next(version for version in versions if version.id == row["head_id"])
+    return story_from(dict(row), head, (head, *(version for version in versions if version is not head)))
 
 
 def changes(connection: Connection, after: int, limit: int) -> list[Change]:

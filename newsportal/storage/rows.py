@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
-from urllib.parse import urlsplit
 
 from newsportal.errors import StoreError
 from newsportal.items import Article, Image, TopicMark, content_id
 from newsportal.storage.base import StoredArticle, Story
+from newsportal.storage.base import host as host
 from newsportal.storage.tables import NAME_CHARS
 
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -34,14 +34,6 @@ def _maybe(text: str | None) -> str | None:
 
 def _name(text: str | None) -> str | None:
     return None if text is None else name(text)
-
-
-def host(url: str) -> str:
-    """The host of ``url`` in lower case, ``""`` where it has none."""
-    try:
-        return (urlsplit(url).hostname or "").lower()
-    except ValueError:
-        return ""
 
 
 def identity_of(article: Article) -> str:
@@ -174,5 +166,6 @@ def story_from(row: Mapping[str, Any], head: StoredArticle, versions: tuple[Stor
         sites=row["sites"],
         first_seen=row["first_seen"],
         last_seen=row["last_seen"],
+        heat=row["heat"],
         versions=versions,
     )

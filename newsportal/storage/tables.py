@@ -112,8 +112,8 @@ ARTICLES = Table(
 )
 """``id`` is the hash of ``identity``; ``publisher`` the site, else the host of the URL; ``length`` the characters of the text."""
 
-ORIGINAL_FIRST = (ARTICLES.c.moment, ARTICLES.c.length.desc(), ARTICLES.c.first_seen, ARTICLES.c.id)
-"""The order of a story's versions. Its original is the earliest; of several at one moment (many pages tell a day alone) the fullest."""
+EARLIEST_FIRST = (ARTICLES.c.moment, ARTICLES.c.length.desc(), ARTICLES.c.first_seen, ARTICLES.c.id)
+"""The order of a story's versions: the earliest first; of several at one moment (many pages tell a day alone) the fullest."""
 
 TOPICS = Table(
     "article_topics",

@@ -16,7 +16,7 @@ from newsportal.storage.dialects import upsert
 from newsportal.storage.folding import choose, new_story, refresh, save_keys
 from newsportal.storage.prints import Printed
 from newsportal.storage.rows import category_of, content_of, identity_of, keywords_of, name, row_of, sorted_by, storable, topics_of
-from newsportal.storage.tables import ALIASES, ARTICLES, CHANGES, CONTENT, FOLD_KEYS, ORIGINAL_FIRST, REVISIONS, TOPICS, UNFOLDED
+from newsportal.storage.tables import ALIASES, ARTICLES, CHANGES, CONTENT, EARLIEST_FIRST, FOLD_KEYS, REVISIONS, STORIES, TOPICS, UNFOLDED
 
 FIND = union_all(
     select(ARTICLES.c.id).where(ARTICLES.c.id == bindparam("wanted")),
@@ -165,14 +165,14 @@ def add_alias(connection: Connection, identity: str, of: str) -> None:
 def fold(connection: Connection, article_id: str, story_id: str, reason: str, now: datetime) -> None:
     """See ``Store.fold``."""
     old = str(_existing(connection, article_id)["story_id"])
-    head = _members(connection, story_id)
-    if not head:
+    head = connection.scalar(select(STORIES.c.head_id).where(STORIES.c.id == story_id))
+    if head is None:
         raise StoreError(f"no story {story_id!r}")
     if old == story_id:
         return
     # the editor's word is the newer one: what was taken apart before may be together again
     connection.execute(UNFOLDED.delete().where(UNFOLDED.c.article_id == article_id, UNFOLDED.c.story_id == story_id))
-    _move(connection, article_id, story_id, fold_of=head[0], fold_reason=storable(reason), fold_score=1.0)
+    _move(connection, article_id, story_id, fold_of=head, fold_reason=storable(reason), fold_score=1.0)
     _settle(connection, (old, story_id), article_id, now)
 
 
@@ -198,8 +198,8 @@ def _existing(connection: Connection, article_id: str) -> dict[str, Any]:
 
 
 def _members(connection: Connection, story_id: str) -> list[str]:
-    """The ids of a story's articles, the original first."""
-    return list(connection.scalars(select(ARTICLES.c.id).where(ARTICLES.c.story_id == story_id).order_by(*ORIGINAL_FIRST)))
+    """The ids of a story's articles, the earliest first."""
+    return list(connection.scalars(select(ARTICLES.c.id).where(ARTICLES.c.story_id == story_id).order_by(*EARLIEST_FIRST)))
 
 
 def _move(connection: Connection, article_id: str, story_id: str, **fold_columns: Any) -> None:

@@ -116,8 +116,8 @@ def test_keywords_lead_to_a_search(fresh: Store, serve, newsroom: ModuleType) ->
 def test_all_versions_are_listed_with_the_reason(client: httpx.Client, ids: dict[str, str]) -> None:
     page = tree(client.get(f"/story/{ids['bridge']}"))
     rows = said(page, "//section[@id='versions']//li/p[@class='meta']")
-    assert rows[0] == "云岭晚报 2026-05-20 16:00 最早 正在阅读"
-    assert rows[1] == "北地新闻 2026-05-20 16:30 同题"
+    assert rows[0] == "云岭晚报 2026-05-20 16:00 首发 正在阅读"
+    assert rows[1] == "北地新闻 2026-05-20 16:30 正文相同"
     assert len(rows) == 5
     assert said(page, "//section[@id='versions']/h2") == ["另有 4 家报道"]
 

@@ -57,7 +57,7 @@ def hostile(serve, folder, newsroom: ModuleType) -> httpx.Client:
         bad = HOSTILE_TEXT + str(number)
         made = newsroom.article(
             f"标题{bad}",
-            f"攻击正文 {bad}\n" * 3,
+            f"攻击正文 {bad}\n" * 3 + "".join(chr(0x4E00 + (number * 977 + place * 331) % 20_000) for place in range(100)),
             html=payload + "<p>攻击正文</p>",
             site=f"站点{bad}",
             author=bad,

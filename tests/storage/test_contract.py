@@ -279,6 +279,34 @@ class TestReposts:
         part = store.add(article("c", host="c.example", text=OTHER), now=NOW)
         assert part.outcome == "stored"
 
+    def test_a_flash_does_not_stand_for_the_article(self, store: Store) -> None:
+        flash = store.add(article("a", host="a.example", title="青河图书馆新馆开放", text=LONG[:60], published=NOW - HOUR), now=NOW)
+        full = store.add(article("b", host="b.example", title="青河市图书馆新馆开放", text=LONG, published=NOW), now=NOW)
+        store.add(article("c", host="c.example", text=LONG, published=NOW + HOUR), now=NOW + HOUR)
+        story = store.story(flash.story_id)
+        assert story is not None
+        assert (story.count, story.head.id, story.versions[0].id, story.versions[1].id) == (3, full.id, full.id, flash.id)
+        assert ids(store) == ["青河市图书馆新馆开放"]
+
+    def test_a_round_up_is_not_the_original_of_its_part(self, store: Store) -> None:
+        one = store.add(article("a", host="a.example", title="图书馆新馆开放", text=LONG, published=NOW), now=NOW)
+        store.add(article("b", host="b.example", title="今日要闻一览", text=LONG + OTHER, published=NOW - HOUR), now=NOW)
+        story = store.story(one.story_id)
+        assert story is not None
+        assert story.head.id == one.id
+
+    def test_how_a_story_spread(self, store: Store) -> None:
+        for hours, host in ((0, "a"), (1, "b"), (2, "b"), (10, "c")):
+            at = NOW + hours * HOUR
+            added = store.add(article(f"{hours}", host=f"{host}.example", text=LONG, published=at), now=at)
+        story = store.story(added.story_id)
+        assert story is not None
+        assert story.spread.steps == (NOW, NOW + HOUR, NOW + 10 * HOUR)
+        assert (story.spread.sites, story.spread.at_first, story.spread.hours, story.spread.per_hour) == (3, 2, 10.0, 0.2)
+        listed = store.stories(StoryFilter()).stories[0]
+        assert listed.heat == story.heat > 0
+        assert (listed.spread.sites, listed.spread.per_hour) == (0, None)
+
     def test_two_stores_on_one_place_know_of_each_other(self, store: Store, another: Callable[[], Store]) -> None:
         store.add(article("0", text=OTHER), now=NOW)
         other = another()
