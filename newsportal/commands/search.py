@@ -25,7 +25,7 @@ def register(app: typer.Typer) -> None:
 
 
 def search(
-    query: Annotated[str, typer.Argument(help='Words, "phrases", -not, +must, title:word (site, author, topic, category).')],
+    query: Annotated[str, typer.Argument(help='Words, "phrases", -not, +must, title:word (site, author, topic, category), kind:thread.')],
     limit: Annotated[int, typer.Option(min=1, help="Stories to show.")] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
     topic: Annotated[str | None, typer.Option(help="Only this topic.")] = None,

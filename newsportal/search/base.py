@@ -13,8 +13,15 @@ MAX_QUERY_CHARS = 10_000
 """Longer queries are cut (threats D: 10 kB queries get an answer, never an error)."""
 
 FIELDS: Mapping[str, str] = {"title": "title", "标题": "title", "site": "site", "站点": "site", "author": "author", "作者": "author",
-                             "topic": "topic", "话题": "topic", "category": "category", "分类": "category"}  # fmt: skip
-"""``title:词`` restricts a word to a field; the Chinese names work too."""
+                             "topic": "topic", "话题": "topic", "category": "category", "分类": "category",
+                             "kind": "kind", "类型": "kind"}  # fmt: skip
+"""``title:词`` restricts a word to a field; the Chinese names work too. ``kind`` is what it is: see :data:`KINDS`."""
+
+KINDS: Mapping[str, str] = {
+    **dict.fromkeys(("thread", "threads", "forum", "帖子", "论坛"), "thread"),
+    **dict.fromkeys(("article", "articles", "news", "文章", "新闻"), "article"),
+}
+"""``kind:thread`` finds threads of forums alone, ``kind:article`` all else."""
 
 
 @dataclass(frozen=True, slots=True)

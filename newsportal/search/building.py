@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 BATCH = 200
 """Articles in one transaction: readers and other writers wait for none of them longer than a moment."""
 
-DOC_COLUMNS = "id, signature, story_id, url, title, site, author, category, topics, published, moment"
+DOC_COLUMNS = "id, signature, story_id, url, title, site, author, category, topics, kind, published, moment"
 
 
 class Files(Protocol):

@@ -69,7 +69,7 @@ def find(connection: Connection, generation: int, query: Query) -> Results:
     found, capped = _candidates(connection, generation, query, terms)
     found.sort(key=_by_time if query.sort == "time" else _by_relevance)
     groups = _groups(found, query.collapse)
-    words = tuple(dict.fromkeys(word for term in terms if term.sign != "-" for word in term.words))
+    words = tuple(dict.fromkeys(word for term in terms if term.sign != "-" and term.field != "kind" for word in term.words))
     page = groups[max(0, query.offset) : max(0, query.offset) + max(0, query.limit)]
     hits = _hits(connection, generation, page, words)
     loose = bool(found) and all(candidate.score < CLOSE for candidate in found)

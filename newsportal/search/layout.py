@@ -23,8 +23,9 @@ from newsportal.search.match import label
 from newsportal.search.words import grams, index_words
 from newsportal.storage.base import StoredArticle
 from newsportal.storage.tables import EPOCH, MICROSECOND
+from newsportal.storage.threads import is_thread
 
-VERSION = 1
+VERSION = 2
 """Raised when texts are cut or kept in another way: an older index is then built anew by itself."""
 
 PLACES = 256
@@ -36,7 +37,8 @@ META = "CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value INTEGER NO
 
 CREATE = (
     "CREATE TABLE docs_{g} (rowid INTEGER PRIMARY KEY, id TEXT UNIQUE, signature TEXT NOT NULL, story_id TEXT NOT NULL, url TEXT NOT NULL, "
-    "title TEXT NOT NULL, site TEXT, author TEXT, category TEXT, topics TEXT NOT NULL, published INTEGER, moment INTEGER NOT NULL)",
+    "title TEXT NOT NULL, site TEXT, author TEXT, category TEXT, topics TEXT NOT NULL, kind TEXT NOT NULL, "
+    "published INTEGER, moment INTEGER NOT NULL)",
     "CREATE TABLE texts_{g} (rowid INTEGER PRIMARY KEY, packed BLOB NOT NULL)",
     # the ascii tokenizer splits at blanks and takes every other character as it is: the cuts are ours
     "CREATE VIRTUAL TABLE words_{g} USING fts5(title, body, site, author, topic, category, labels, content='', tokenize='ascii')",
@@ -60,6 +62,7 @@ class Doc:
     author: str | None
     category: str | None
     topics: str
+    kind: str
     published: int | None
     moment: int
     text: str
@@ -79,7 +82,8 @@ def doc_of(article: StoredArticle) -> Doc:
     moment = (article.moment - EPOCH) // MICROSECOND
     published = (article.published - EPOCH) // MICROSECOND if article.published else None
     topics = TOPIC_BREAK.join(article.topics)
-    shown = (article.url, article.title, article.site, article.author, article.category, topics, published, moment, article.text)
+    kind = "thread" if is_thread(article.source) else "article"
+    shown = (article.url, article.title, article.site, article.author, article.category, topics, kind, published, moment, article.text)
     return Doc(article.id, content_id(repr(shown)), article.story_id, *shown)
 
 
@@ -87,6 +91,7 @@ def cut(doc: Doc) -> Cut:
     """Cut an article into words: the expensive part (jieba), once an article."""
     labels = [label("topic", topic) for topic in doc.topics.split(TOPIC_BREAK) if topic]
     labels += [label(kind, value) for kind, value in (("site", doc.site), ("category", doc.category)) if value]
+    labels.append(label("kind", doc.kind))
     names = {"site": doc.site, "author": doc.author, "topic": doc.topics, "category": doc.category}
     words = {"title": " ".join(index_words(doc.title)), "body": " ".join(index_words(doc.text)), "labels": " ".join(labels)}
     in_title = grams(doc.title)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from newsportal.items import content_id
-from newsportal.search.base import Query
+from newsportal.search.base import KINDS, Query
 from newsportal.search.syntax import Term
 from newsportal.search.words import is_chinese, sequence
 
@@ -55,6 +55,9 @@ def compile_terms(terms: Sequence[Term], query: Query, reading: Reading) -> Matc
 
 
 def _needed(match: Match, term: Term, reading: Reading) -> None:
+    if term.field == "kind":
+        match.words.append(_kind(term))
+        return
     if term.field and term.field != "title":
         match.words.append(f"{term.field} : {_all(term.grams)}")
         return
@@ -71,7 +74,9 @@ def _needed(match: Match, term: Term, reading: Reading) -> None:
 
 
 def _without(match: Match, term: Term) -> None:
-    if term.field == "title":
+    if term.field == "kind":
+        match.without_words.append(_kind(term))
+    elif term.field == "title":
         match.without_title_grams.append(_all(term.grams))
     elif term.field:
         match.without_words.append(f"{term.field} : {_all(term.grams)}")
@@ -79,6 +84,11 @@ def _without(match: Match, term: Term) -> None:
         match.without_grams.append(_all(term.grams))
     else:
         match.without_words.append(f"{TEXT} : {_all(term.words)}")
+
+
+def _kind(term: Term) -> str:
+    said = term.text.lower()
+    return f'labels : "{label("kind", KINDS.get(said, said))}"'
 
 
 def _any_of(match: Match, terms: Iterable[Term]) -> None:
