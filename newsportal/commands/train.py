@@ -118,8 +118,9 @@ def _tell(row: dict[str, Any], made: Trained, report: Path | None, as_json: bool
         typer.echo()
         print_confusion(made.report)
         typer.echo()
+    kept = f", {row['held_out']} of them held back" if "version" in row and row["held_out"] else ""
     used = "" if "active" not in row else f"; in use ({row['why']})" if row["active"] else f"; not in use ({row['why']})"
-    typer.echo(f"{name}: trained on {row['documents']} documents of {len(made.labels)} labels{used}")
+    typer.echo(f"{name}: trained on {row['documents']} documents of {len(made.labels)} labels{kept}{used}")
 
 
 @contextmanager
