@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, func, select, tuple_
 
 from newsportal.errors import StoreError
 from newsportal.items import content_id
@@ -48,14 +48,14 @@ def names_since(read: Read, after: int) -> Iterator[str]:
             break
         yield from (identity for _, identity in page)
         seq = page[-1][0]
-    id = ""
+    last = (after, "")
     while True:
         with read() as connection:
-            aliases = _aliases(connection, after, id)
+            aliases = _aliases(connection, *last)
         if not aliases:
             return
-        yield from (identity for _, identity in aliases)
-        id = aliases[-1][0]
+        yield from (identity for _, _, identity in aliases)
+        last = aliases[-1][:2]
 
 
 def _changed(connection: Connection, after: int) -> list[tuple[int, str]]:
@@ -67,9 +67,9 @@ def _changed(connection: Connection, after: int) -> list[tuple[int, str]]:
     return [(seq, identity) for seq, identity in connection.execute(wanted.order_by(CHANGES.c.seq).limit(PAGE))]
 
 
-def _aliases(connection: Connection, since: int, after: str) -> list[tuple[str, str]]:
-    wanted = select(ALIASES.c.id, ALIASES.c.identity).where(ALIASES.c.seq >= since, ALIASES.c.id > after)
-    return [(id, identity) for id, identity in connection.execute(wanted.order_by(ALIASES.c.id).limit(PAGE))]
+def _aliases(connection: Connection, seq: int, id: str) -> list[tuple[int, str, str]]:
+    wanted = select(ALIASES.c.seq, ALIASES.c.id, ALIASES.c.identity).where(tuple_(ALIASES.c.seq, ALIASES.c.id) > (seq, id))
+    return [(seq, id, identity) for seq, id, identity in connection.execute(wanted.order_by(ALIASES.c.seq, ALIASES.c.id).limit(PAGE))]
 
 
 def declare(connection: Connection, name: str, of: str) -> None:

@@ -137,7 +137,8 @@ ALIASES = Table(
     _id("id", primary_key=True),
     Column("identity", Text, nullable=False),
     _id("article_id", ForeignKey("articles.id"), nullable=False),
-    Column("seq", BigInteger, index=True),
+    Column("seq", BigInteger),
+    Index(None, "seq", "id"),
 )
 """Other identities of an article (redirects, canonical links); ``id`` is the hash of ``identity``, ``seq`` the last change before it."""
 

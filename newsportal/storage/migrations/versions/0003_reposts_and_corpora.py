@@ -25,7 +25,7 @@ def upgrade() -> None:
 def downgrade() -> None:
     _forget_who_classified()
     op.drop_table("declared_names")
-    op.drop_index("ix_aliases_seq", "aliases")
+    op.drop_index("ix_aliases_seq_id", "aliases")
     op.drop_column("aliases", "seq")
     for table in ("prints", "models", "former_labels", "labelled", "corpora"):
         op.drop_table(table)
@@ -33,7 +33,7 @@ def downgrade() -> None:
 
 def _add_names() -> None:
     op.add_column("aliases", sa.Column("seq", sa.BigInteger(), nullable=True))
-    op.create_index("ix_aliases_seq", "aliases", ["seq"])
+    op.create_index("ix_aliases_seq_id", "aliases", ["seq", "id"])
     op.create_table(
         "declared_names",
         sa.Column("id", sa.String(length=20), nullable=False),
