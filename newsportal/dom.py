@@ -41,6 +41,7 @@ __all__ = [
     "lines_of",
     "link_of",
     "parse_html",
+    "path_of",
     "pieces",
     "text_of",
     "walk",
@@ -127,6 +128,11 @@ def copy_of(node: Element) -> Element:
 
 
 _SELECTORS: dict[str, CSSSelector] = {}
+
+
+def path_of(node: Element) -> str:
+    """The XPath of an element in its page: ``/html/body/div[2]``."""
+    return str(node.getroottree().getpath(node))
 
 
 def css(node: Element, selector: str) -> list[Element]:

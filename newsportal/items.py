@@ -203,6 +203,7 @@ class Thread:
     replies: int | None = None
     listed: datetime | None = None
     failure: str | None = None
+    later: bool = False  # the failure may pass
     language: str | None = None
     topics: tuple[str, ...] = ()
     topic_marks: tuple[TopicMark, ...] = ()

@@ -1,0 +1,230 @@
+"""``newsportal evaluate forum``: posts of threads, their texts, authors and times, against gold."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from time import process_time
+from typing import Annotated, Any, Final
+
+import typer
+
+from newsportal.commands.evaluate.posts_scoring import Counts, GoldPost, GoldThread, PageScore, score_posts, total
+from newsportal.commands.pages import SavedPage, saved_pages
+from newsportal.dom import document
+from newsportal.errors import NewsportalError, NotApplicable
+from newsportal.extractors.forum import POSTERS, Extract, poster
+from newsportal.items import Page, Post
+
+NOWHERE: Final = "about:blank"
+EXCERPT: Final = 100
+
+
+class NoGold(NewsportalError):
+    """Raised for a folder in which no page has gold posts. The command says what is expected there and stops."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """A saved page with its gold; ``engine`` groups the rows."""
+
+    page: SavedPage
+    gold: GoldThread
+    engine: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What an algorithm made of a page."""
+
+    thread: Thread
+    posts: tuple[Post, ...]
+    score: PageScore
+    seconds: float
+    error: str | None = None
+
+
+def register(group: typer.Typer) -> None:
+    """Add ``forum`` to ``newsportal evaluate``."""
+    group.command("forum")(forum)
+
+
+def forum(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A folder of <id>.html(.gz), beside each <id>.json with posts: text, author, date.")
+    ],
+    algorithm: Annotated[
+        list[str] | None, typer.Option("--algorithm", "-a", help="Which to score; several times for several; default: all.")
+    ] = None,
+    worst: Annotated[int, typer.Option("--worst", "-w", min=0, help="Also so many of the worst pages, and what is wrong there.")] = 0,
+    html: Annotated[Path | None, typer.Option("--html", help="Also write a report with the posts of the worst pages there.")] = None,
+    by_engine: Annotated[bool, typer.Option("--by-engine", help="Also a row for each engine that gold names.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON line a row.")] = False,
+) -> None:
+    """Posts found (by block and by text), authors and days that are right, milliseconds a page.
+
+    Gold posts without text are pictures and count neither way; so do optional_posts.
+    """
+    names = list(algorithm or POSTERS)
+    for name in names:
+        if name not in POSTERS:
+            raise typer.BadParameter(f"no algorithm is called {name!r}; there are: {', '.join(POSTERS)}", param_hint="--algorithm")
+    if html is not None and (html.is_dir() or not html.parent.is_dir()):
+        raise typer.BadParameter(f"{html} is no file that can be written: name one in a folder that is there", param_hint="--html")
+    threads = gold_threads(folder)
+    readings = {name: read_all(poster(name), _watched(threads, name)) for name in names}
+    _show(folder.name, readings, by_engine, worst, as_json)
+    if html is not None:
+        _write_report(html, folder.name, readings, worst or EXCERPT)
+
+
+def gold_threads(folder: Path) -> list[Thread]:
+    """The pages of a folder that have gold posts. Raises ``NoGold``."""
+    if not folder.is_dir():
+        raise NoGold(f"{folder} is no folder; gold threads are a folder of <id>.html or <id>.html.gz with <id>.json beside each")
+    found = []
+    with suppress(FileNotFoundError):
+        for page in saved_pages(folder):
+            known = _description(folder / f"{page.id}.json")
+            gold = _gold(known)
+            if gold is not None:
+                engine = known.get("engine")
+                found.append(Thread(page, gold, engine if isinstance(engine, str) else None))
+    if not found:
+        raise NoGold(f"no page in {folder} has gold posts beside it: <id>.json with posts, each with text, author, date")
+    return found
+
+
+def _description(file: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(file.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _gold(known: dict[str, Any]) -> GoldThread | None:
+    posts = [post for post in known.get("posts") or () if isinstance(post, dict)]
+    if not posts:
+        return None
+    texts = [post for post in posts if _text(post.get("text"))]
+    optional = (_text(post.get("text")) for post in known.get("optional_posts") or () if isinstance(post, dict))
+    return GoldThread(
+        tuple(GoldPost(_text(post["text"]) or "", _text(post.get("author")), _text(post.get("date"))) for post in texts),
+        len(posts) - len(texts),
+        tuple(text for text in optional if text),
+    )
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value.strip() else None
+
+
+def read_all(read: Extract, threads: Iterable[Thread]) -> list[Reading]:
+    """Every thread read and scored."""
+    now = datetime.now(UTC)
+    return [_read(read, thread, now) for thread in threads]
+
+
+def _read(read: Extract, thread: Thread, now: datetime) -> Reading:
+    posts: tuple[Post, ...] = ()
+    error, start = thread.page.error, process_time()
+    if error is None:
+        try:
+            posts = read(document(Page(url=thread.page.url or NOWHERE, body=thread.page.body, fetched=now)), now)
+        except NotApplicable as reason:
+            error = str(reason)
+        except Exception as failure:  # noqa: BLE001  one page that breaks the reader must not end the run; its row says so
+            error = f"{type(failure).__name__}: {failure}"
+    seconds = process_time() - start
+    return Reading(thread, posts, score_posts(thread.gold, posts, now), seconds, error)
+
+
+def row(readings: Sequence[Reading]) -> dict[str, Any]:
+    """The figures of these pages, shares from 0 to 1; ``None``: gold tells nothing of it."""
+    counts: Counts = total(reading.score for reading in readings)
+    shares = {"block_f1": counts.block_f1, "body_f1": counts.body_f1, "author": counts.author, "date": counts.date}
+    return {name: None if share is None else round(share, 4) for name, share in shares.items()} | {
+        "pages": len(readings),
+        "unanswered": sum(reading.error is not None for reading in readings),
+        "ms": round(1000 * sum(reading.seconds for reading in readings) / max(len(readings), 1), 1),
+    }
+
+
+def worst_of(readings: Sequence[Reading], number: int) -> list[Reading]:
+    """The pages with most posts missing or too many."""
+    wrong = [reading for reading in readings if reading.score.counts.body_missing or reading.score.counts.body_extra]
+    return sorted(wrong, key=lambda one: (one.score.counts.body_f1, -one.score.counts.body_missing, one.thread.page.id))[:number]
+
+
+def _show(name: str, readings: dict[str, list[Reading]], by_engine: bool, worst: int, as_json: bool) -> None:
+    sets: dict[str, dict[str, list[Reading]]] = {name: readings}
+    if by_engine:
+        engines = sorted({one.thread.engine for found in readings.values() for one in found if one.thread.engine})
+        sets |= {
+            engine: {key: [one for one in found if one.thread.engine == engine] for key, found in readings.items()} for engine in engines
+        }
+    for title, found in sets.items():
+        rows = {key: row(own) for key, own in found.items()}
+        if as_json:
+            for key, figures in rows.items():
+                typer.echo(json.dumps({"set": title, "algorithm": key, **figures}, ensure_ascii=False))
+            continue
+        typer.echo(f"{title}, {next(iter(rows.values()))['pages']} pages")
+        typer.echo(f"{'':10}{'block':>8}{'body':>8}{'author':>8}{'date':>8}{'none':>6}{'ms':>8}")
+        for key, figures in rows.items():
+            shares = "".join(f"{_percent(figures[one]):>8}" for one in ("block_f1", "body_f1", "author", "date"))
+            typer.echo(f"{key:10}{shares}{figures['unanswered']:>6}{figures['ms']:>8.1f}")
+    for key, own in readings.items():
+        for reading in worst_of(own, worst):
+            _say_worst(key, reading, as_json)
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{100 * share:.1f}"
+
+
+def _say_worst(algorithm: str, reading: Reading, as_json: bool) -> None:
+    missing = [reading.thread.gold.posts[number].text for number in reading.score.missing]
+    surplus = [reading.posts[number].text for number in reading.score.surplus]
+    figures = {"f1": round(reading.score.counts.body_f1, 3), "missing": len(missing), "surplus": len(surplus)}
+    if as_json:
+        line = {"page": reading.thread.page.id, "algorithm": algorithm, **figures, "error": reading.error}
+        typer.echo(json.dumps(line | {"first_missing": _excerpt(missing), "first_surplus": _excerpt(surplus)}, ensure_ascii=False))
+        return
+    typer.echo(f"{algorithm}: {reading.thread.page.id}: F1 {figures['f1']}, {len(missing)} missing, {len(surplus)} too many")
+    for what, texts in (("missing", missing), ("too many", surplus)):
+        if texts:
+            typer.echo(f"    {what}: {_excerpt(texts)}")
+    if reading.error:
+        typer.echo(f"    {reading.error}")
+
+
+def _excerpt(texts: Sequence[str]) -> str | None:
+    return " ".join(texts[0].split())[:EXCERPT] if texts else None
+
+
+def _watched(threads: Sequence[Thread], name: str) -> Iterable[Thread]:
+    if not sys.stderr.isatty():
+        return threads
+    from rich.console import Console
+    from rich.progress import track
+
+    return track(threads, description=name, console=Console(stderr=True), transient=True)
+
+
+def _write_report(file: Path, title: str, readings: dict[str, list[Reading]], number: int) -> None:
+    from newsportal.commands.evaluate.forum_report import report
+
+    rows = {name: row(own) for name, own in readings.items()}
+    try:
+        file.write_text(report(title, rows, {name: worst_of(own, number) for name, own in readings.items()}), "utf-8", errors="replace")
+    except OSError as error:
+        typer.echo(f"{file}: cannot be written: {error.strerror or error}", err=True)
+        raise typer.Exit(1) from error
+    typer.echo(f"report: {file}", err=True)

@@ -1,0 +1,221 @@
+"""What a post has beside its text, wherever it stands: a time, a member's name, a floor, a link to itself.
+
+Times are looked for in short texts and in attributes (``datetime``, ``title``, ``data-*``), absolute and relative, in several languages;
+here it is only asked whether there is one: reading it is the work of ``extractors/date``.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from newsportal import dom
+from newsportal.extractors.forum.tree import Tree
+from newsportal.extractors.months import MONTH
+
+MAX_TIME_CHARS: Final = 110
+"""Longer texts are somebody's words, in which a date is told: the longest line with a time, author and board has ninety."""
+
+MIN_TIME_CHARS: Final = 2
+_UNIT: Final = (
+    r"秒钟?|秒鐘|分钟|分鐘|小时|小時|天|日|[个個]月|月|周|週|星期|年|"
+    r"s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:ours?|rs?)?|d(?:ays?)?|w(?:eeks?|ks?)?|mo(?:nths?)?|y(?:ears?|rs?)?|"
+    r"sekunden?|minuten?|stunden?|tag(?:en?)?|wochen?|monat(?:en?)?|jahr(?:en?)?|"
+    r"secondes?|heures?|jours?|semaines?|mois|ans?|segundos?|minutos?|horas?|d[ií]as?|semanas?|mes(?:es)?|años?|anos?|"
+    r"secondi|minuti|or[ae]|giorn[io]|settiman[ae]|mes[ei]|ann[io]|секунд\w*|минут\w*|час\w*|дн\w+|день|недел\w+|месяц\w*|год\w*|лет"
+)
+_CLOCK: Final = r"\d{1,2}[:.h時时点點]\d{2}"
+ABSOLUTE: Final = re.compile(
+    r"(?<!\d)(?:19|20)\d\d\s?[-/.年]\s?\d{1,2}\s?[-/.月]\s?\d{1,2}(?!\d)"
+    r"|(?<![\d.])\d{1,2}[-/.]\d{1,2}[-/.](?:(?:19|20)\d\d|\d\d(?=\D{1,6}" + _CLOCK + r"|\W*$))"
+    rf"|(?<!\w){MONTH}\.?\s?\d{{1,2}}(?:st|nd|rd|th)?(?!\d)"
+    rf"|(?<!\d)\d{{1,2}}(?:st|nd|rd|th|\.)?[\s-](?:de\s)?{MONTH}|(?<!\w){MONTH}\.?,?\s(?:19|20)\d\d(?!\d)"
+    r"|(?<!\d)\d{1,2}月\d{1,2}日|(?<![\d.-])\d{2}-\d{2}\s\d{2}:\d{2}(?!\d)|(?<!\d)\d{2}-\d{1,2}-\d{1,2}\s\d{1,2}:\d{2}(?!\d)",
+    re.IGNORECASE,
+)
+RELATIVE: Final = re.compile(
+    rf"(?<!\w)(?:\d{{1,3}}|[一二两兩三四五六七八九十半几]{{1,3}}|an?|one|ein(?:em|er)?)\s?(?:{_UNIT})\s?\w{{0,12}}\s?"
+    r"(?:之?前|以前|ago|her\b|fa\b|назад|atrás|geleden|temu)"
+    rf"|(?<!\w)(?:vor|il y a|hace|há|для)\s(?:\d{{1,3}}|einem|einer|une?|um|uma)\s(?:{_UNIT})"
+    rf"|(?:今天|昨天|前天|今日|昨日)\s?{_CLOCK}|[刚剛][刚剛才]|(?<!\w)just now\b"
+    rf"|(?<!\w)(?:today|yesterday|heute|gestern|aujourd'hui|hier|hoy|ayer|oggi|ieri|сегодня|вчера|wczoraj|dzisiaj|vandaag|gisteren)"
+    rf"\W{{0,3}}(?:at|um|à|a las|alle|в|om|o)?\W{{0,3}}{_CLOCK}"
+    rf"|(?<!\w)(?:mon|tues?|wednes|thurs?|fri|satur|sun)day\W{{0,3}}(?:at)?\W{{0,3}}{_CLOCK}",
+    re.IGNORECASE,
+)
+AGE: Final = re.compile(rf"^\W*\d{{1,3}}\s?(?:{_UNIT})(?:[\s,]+\d{{1,2}}\s?(?:{_UNIT}))?\W*$", re.IGNORECASE)
+"""An age without a word for ago (3h, 10 Monate 3 Wochen): a time only where the element says so."""
+
+MAY_HOLD: Final = re.compile(r"\d|[刚剛][刚剛才]|just now|\b(?:an?|one)\s\w+\sago|vor ein")
+TIMED_NAME: Final = re.compile(r"date|time|posted|(?<![a-z])age(?![a-z])|ago(?![a-z])|when|published|created", re.IGNORECASE)
+STAMP: Final = re.compile(r"^\d{10}(?:\d{3})?$")
+
+NOT_POSTED: Final = re.compile(
+    r"regist|joined|join date|member since|mitglied seit|beigetreten|dabei seit|inscri|miembro|membro|iscritto|dołączył"
+    r"|lid (?:sinds|geworden)"
+    r"|last (?:edited|modified|activity|seen|online|visit|login|updated)|edited (?:by|on|at)|edited:|zuletzt|bearbeitet|geändert|letzte"
+    r"|modifi[ée]|dernière|édité|editado|última|ultima|modificat|edycja|gewijzigd|laatst|редакт|регистр"
+    r"|注册|註冊|登录|登錄|登入|编辑|編輯|修改|上传|上傳|下载|最后|最後|在线时间|更新于|生日|加入|活跃|upload|download|birth|expires|ends",
+    re.IGNORECASE,
+)
+"""What says that a date is not that of the post: of the member, of a change, of an attachment, of a vote."""
+
+MEMBER_LINK: Final = re.compile(
+    r"(?:[?&/;](?:uid|userid|user_id|mid|memberid|member_id|showuser|u|un|username)[=/-]\w|/users?/|/u/|/members?/|/profiles?/"
+    r"|memberlist\.php|member\.php"
+    r"|/space[-/.]|space-uid|mod=space|/people/|/participant|action[=,-](?:view)?pro|/home/main|viewprofile|profile[.,]|userinfo|userdetail"
+    r"|/benutzer|/mitglied|/membre|/usuario|/utilisateur|/author/|/player|showprofile|query\?user|dispuser|/@[\w.-]+$|/user[.-]"
+    r"|/forum/user|/profil)",
+    re.IGNORECASE,
+)
+AUTHOR_NAME: Final = re.compile(
+    r"(?<![a-z])(?:post(?:ed)?-?_?by|(?:big)?user-?_?(?:name|link|title-?link)|nick-?_?name|nick|author-?_?(?:name|link|info)?"
+    r"|poster(?:-?_?name)?|creator"
+    r"|member-?_?name|display-?_?name|screen-?_?name|login|pseudo|from-?_?user|message-?_?(?:author|name)|p_author_name|fn"
+    r"|mention|username\w*|authorname"
+    r"|postauthor|post-?author|author\w*name|author|person|cite|owner-?name|name)(?![a-z])",
+    re.IGNORECASE,
+)
+CONTENT: Final = re.compile(
+    r"content|message|body|text|(?<![a-z])(?:t_f|tpc_content|cooked|entry|prose|markdown|usercontent|bbwrapper|description|msg"
+    r"|md)(?![a-z])|postmsg|postmessage",
+    re.IGNORECASE,
+)
+"""What the text of a post is called."""
+
+FLOOR: Final = re.compile(
+    r"^(?:(?:post|reply|answer|beitrag|messages?|re|no|nr|第)?\s?[:.]?\s?[#№]\s?(\d{1,6})|(?:第\s?)?(\d{1,6})\s?(?:楼|樓|F|#|层|層))$",
+    re.IGNORECASE,
+)
+NAMED_FLOORS: Final = {
+    **dict.fromkeys(("楼主", "樓主", "主楼", "1楼", "OP", "GF"), 1),
+    **dict.fromkeys(("沙发", "沙發", "SF"), 2),
+    **dict.fromkeys(("板凳", "藤椅"), 3),
+    **dict.fromkeys(("地板",), 4),
+    **dict.fromkeys(("地下室", "地下"), 5),
+}
+"""What Chinese boards call the first floors. Boards differ behind the second; a number on the page outweighs the names."""
+
+OWN_LINK: Final = re.compile(
+    r"#(?:post|p|pid|msg|message|comment|reply|r|c|answer|entry|bericht|t)?[-_]?\d+$|/posts?[-/]\d+|[?&;](?:p|pid|postid"
+    r"|post)=\d+|findpost|#\w{0,12}-\d+$",
+    re.IGNORECASE,
+)
+TIME_ATTRIBUTES: Final = (
+    "datetime",
+    "title",
+    "data-time",
+    "data-timestamp",
+    "data-date",
+    "data-datetime",
+    "data-created",
+    "content",
+    "ts",
+    "created",
+)
+TIME_NAMES: Final = frozenset(TIME_ATTRIBUTES)
+QUOTE: Final = re.compile(
+    r"(?<![a-z])(?:bb-?code-?)?(?:block)?(?:quote|zitat|citation|citazione)(?:s|d|text|message|title|header|content|main|body|box"
+    r"|table|block|-?container|-?expand)*(?![a-z])|q_reply"
+    r"|bbCodeQuote|bbCodeBlock--quote|cite-?title|reply_?quote",
+    re.IGNORECASE,
+)
+"""What a quotation calls itself. Whole words: ``selectToQuote`` is a body whose text may be quoted."""
+
+QUOTING: Final = frozenset(("div", "table", "fieldset", "section", "aside", "td", "dl", "details"))
+ACTIONS: Final = frozenset(
+    "reply quote report like share permalink edit up top back 回复 回覆 引用 举报 舉報 赞 讚 支持 反对 收藏 分享 评论 "
+    "只看该作者 只看楼主 点评 编辑 删除 使用道具 显示全部楼层 "
+    "antworten zitieren melden gefällt répondre citer signaler responder citar denunciar rispondi cita segnala".split()
+)
+
+
+def is_time(text: str, named: bool = False) -> bool:
+    """Whether a short text holds a time; ``named``: its element calls itself a time."""
+    if len(text) > MAX_TIME_CHARS or not MAY_HOLD.search(text):
+        return False
+    return bool(ABSOLUTE.search(text) or RELATIVE.search(text) or (named and AGE.match(text)))
+
+
+def attribute_time(element: dom.Element, tag: str) -> str | None:
+    """A time that stands in an attribute of the element, as written there."""
+    for name in TIME_ATTRIBUTES:
+        value: str | None = element.get(name)
+        if not value or len(value) > MAX_TIME_CHARS or not (tag != "meta" or name == "content"):
+            continue
+        if name not in ("title", "content") and STAMP.match(value):
+            return value
+        if ABSOLUTE.search(value) and (name not in ("title", "content") or len(value) < 60):
+            return value
+    return None
+
+
+def time_nodes(tree: Tree) -> list[bool]:
+    """Of each node whether it holds a time itself: in a text of its own, or in an attribute."""
+    found = [False] * len(tree.nodes)
+    for piece, of in zip(tree.pieces, tree.owner, strict=True):
+        if MIN_TIME_CHARS <= len(piece) <= MAX_TIME_CHARS and not found[of] and MAY_HOLD.search(piece) and not piece.strip().isdigit():
+            node = tree.nodes[of]
+            found[of] = is_time(piece, node.tag == "time" or bool(node.names and TIMED_NAME.search(node.names)))
+    for at, node in enumerate(tree.nodes):
+        if not found[at] and not TIME_NAMES.isdisjoint(node.element.keys()):
+            found[at] = attribute_time(node.element, node.tag) is not None
+    return found
+
+
+@lru_cache(maxsize=4096)
+def is_authors(names: str) -> bool:
+    """Whether a node calls itself a name's."""
+    return AUTHOR_NAME.search(names) is not None
+
+
+def author_nodes(tree: Tree) -> list[bool]:
+    """Of each node whether it looks like a member's name: a link to a member, or an element that calls itself so, with a short text."""
+    found = [False] * len(tree.nodes)
+    for at, node in enumerate(tree.nodes):
+        if node.last - node.first > 8 or node.last == node.first:
+            continue
+        link = node.tag == "a" and MEMBER_LINK.search(node.element.get("href") or "")
+        if link or (node.names and is_authors(node.names)) or node.element.get("itemprop") in ("author", "name", "creator"):
+            text = tree.short(at, 12)
+            found[at] = 0 < len(text) <= 50 and text.lower() not in ACTIONS
+    return found
+
+
+def is_quote(tree: Tree, at: int) -> bool:
+    """Whether a node is somebody else's words."""
+    node = tree.nodes[at]
+    if node.tag == "blockquote":
+        return not CONTENT.search(node.names)
+    return bool(node.names) and node.tag in QUOTING and _is_quoting(node.names)
+
+
+@lru_cache(maxsize=4096)
+def _is_quoting(names: str) -> bool:
+    return QUOTE.search(names) is not None
+
+
+def without_quotes(tree: Tree, *flags: list[bool]) -> list[int]:
+    """Clear the flags of what lies in quotations; answers with the quotations, the outermost of each."""
+    found = []
+    at = 0
+    while at < len(tree.nodes):
+        if is_quote(tree, at):
+            found.append(at)
+            for below in range(at, tree.nodes[at].stop):
+                for flag in flags:
+                    flag[below] = False
+            at = tree.nodes[at].stop
+        else:
+            at += 1
+    return found
+
+
+def floor_of(text: str) -> int | None:
+    """The floor that a short text names: 「12楼」, 「沙发」, ``#12``."""
+    text = text.strip()
+    if text in NAMED_FLOORS:
+        return NAMED_FLOORS[text]
+    match = FLOOR.match(text)
+    return int(next(filter(None, match.groups()))) if match else None

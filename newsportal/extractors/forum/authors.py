@@ -1,0 +1,149 @@
+"""The author of each post: the place where most posts have a member's name, then for each post what stands there or is called like it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from newsportal.extractors.forum.anchors import ABSOLUTE, ACTIONS, MEMBER_LINK
+from newsportal.extractors.forum.paths import Overlay, Path, ranked, same_leaf
+from newsportal.extractors.forum.tree import TEMPLATE_TIMES, Tree
+from newsportal.text import clean
+
+MAX_NAME_CHARS: Final = 50
+MAX_PIECES: Final = 12
+"""A name stands in a small node."""
+
+COVERED: Final = 0.4
+HALF: Final = 0.5
+COVER, NAMED, LINKED, USER, OUTER = 2.0, 1.0, 1.0, 0.3, 1.6
+"""Points of a place: for the share of posts that have a name there, for calling itself a name's, for a link to a member, for ``username``;
+off for a name that stands in a smaller node within."""
+
+SURE: Final = 2.5
+"""Fewer points than a name in nine of ten posts and a sign: then unmarked names are looked for first."""
+
+SURE_COVER: Final = 0.7
+MAX_PLAIN_CHARS: Final = 25
+PLAIN_TAGS: Final = {
+    **dict.fromkeys(("a", "strong", "b", "dt"), 1.0),
+    **dict.fromkeys(("h3", "h4", "h5"), 0.9),
+    **dict.fromkeys(("h2", "span", "font"), 0.8),
+    **dict.fromkeys(("div", "td", "th", "p", "li", "em"), 0.6),
+}
+"""Elements in which names stand on pages that do not mark them, and how likely."""
+
+LATER: Final = 0.01
+PICTURED: Final = 1.4
+LOOKED: Final = 60
+"""Off for each node before it; more for a name that a picture near it has; so many nodes of a post are looked at for that."""
+
+TIMED: Final = re.compile(r"\d{1,2}[:.]\d{2}|\d{4}")
+NO_NAME: Final = re.compile(
+    r"^(?:\W*|\d[\d.,\s]*|#\d+|.*https?://.*|posts?|likes?|join(?:ed)? date|location|online|offline|op|top|reply|quote|profile|by|message"
+    r"|post history|user ?info|.*\d[\d.,]* (?:posts|beiträge|messages)|(?:posts|beiträge|messages)\W.*|.{0,6}[#№] ?\d*|re: .*"
+    r"|(?:view|send|find|show) .*|private message|pm|email|www|website|homepage|quote from.*"
+    r"|.*[楼樓层層#]|楼主|楼层|发消息|加好友|只看该作者|只看楼主|电梯直达|管理员|会员|新手上路|积分|帖子|主题|发表于|当前离线|当前在线|.*勋章.*)$",
+    re.IGNORECASE,
+)
+"""Short texts beside a post that are nobody's name: buttons, counts, floors, ranks."""
+
+STRONG: Final = re.compile(r"user-?_?name|author|nick|poster|creator|display-?_?name|postby|(?<![a-z])fn(?![a-z])", re.IGNORECASE)
+USERNAME: Final = re.compile(r"user-?_?name", re.IGNORECASE)
+LABEL: Final = re.compile(
+    r"^(?:posted by|written by|by|von|par|por|di|作者|发帖人|楼主|author|original poster|geschrieben von|发表人|发信人)\s*[:：]?\s+|^@",
+    re.IGNORECASE,
+)
+ATTRIBUTES: Final = ("data-author", "data-username", "data-user-name", "data-poster", "data-author-name", "author")
+"""Where a post's node tells scripts whose it is."""
+
+MAX_LINE_CHARS: Final = 200
+BY: Final = re.compile(
+    r"(?:^|\s|[|·,(])(?:posted by|written by|by|von|par|por|di|door|av|от|автор|作者|发信人|发帖人)\s{0,3}[:：]?\s{1,3}"
+    r"(?P<name>\S(?:.{0,38}?\S)?)(?=\s{0,3}(?:$|»|[|·,)]|\s(?:on|at|le|am|em|el|il|op|@|\d{1,4}[-/.年]\d)))",
+    re.IGNORECASE,
+)
+"""A line that tells who wrote when: ``By jdoe On 2020.03.12 13:17``."""
+
+
+def find_authors(tree: Tree, over: Overlay, flags: Sequence[bool], body: int) -> None:
+    """Set each record's ``author`` where a hint has not; a hint that holds no name is dropped."""
+    inside = over.inside(body, over.paths[body].authors)
+    scores = [(_score(tree, over, path, flags), number) for number, path in enumerate(over.paths) if number not in inside]
+    order = ranked(scores)
+    if max((score for score, _ in scores), default=0.0) < SURE:
+        order = [*_unmarked(tree, over, inside), *order]
+    for place, record in enumerate(over.records):
+        if record.author is not None and name_in(tree, record.author):
+            continue
+        there = (over.paths[number].at.get(place) for number in order)
+        record.author = next((at for at in there if at is not None and name_in(tree, at)), None)
+        if record.author is None and order:
+            at = same_leaf(tree, record, tree.nodes[over.paths[order[0]].first])
+            record.author = at if at is not None and name_in(tree, at) else None
+
+
+def _score(tree: Tree, over: Overlay, path: Path, flags: Sequence[bool]) -> float:
+    records = len(over.records)
+    strong = STRONG.search(path.names) is not None
+    if (len(path.at) < COVERED * records and records > 2 and not strong) or sum(flags[at] for at in path.at.values()) < HALF * len(path.at):
+        return 0.0
+    named = [text for at in path.at.values() if (text := name_in(tree, at))]
+    if len(named) < HALF * len(path.at) or (len(set(named)) == 1 and len(named) >= TEMPLATE_TIMES):
+        return 0.0  # the same in all posts: a button
+    element = tree.nodes[path.first].element
+    links = (tree.nodes[at] for at in list(path.at.values())[:TEMPLATE_TIMES])
+    score = COVER * len(named) / records
+    score += NAMED if strong or element.get("itemprop") in ("author", "name", "creator") else 0.0
+    score += LINKED if any(node.tag == "a" and MEMBER_LINK.search(node.element.get("href") or "") for node in links) else 0.0
+    score += USER if USERNAME.search(path.names) else 0.0
+    return score - (OUTER if any(flags[below] for below in tree.below(path.first)) else 0.0)
+
+
+def name_in(tree: Tree, at: int) -> str | None:
+    """The name that a node holds, without the word for "by"."""
+    text = tree.short(at, MAX_PIECES)[: 2 * MAX_NAME_CHARS]
+    text = LABEL.sub("", text).strip(" :：,·|")
+    if not 0 < len(text) <= MAX_NAME_CHARS or text.lower() in ACTIONS or NO_NAME.match(text) or ABSOLUTE.search(text):
+        return None
+    return text
+
+
+def _unmarked(tree: Tree, over: Overlay, inside: set[int]) -> list[int]:
+    """The place of names on a page that marks none: short texts of several people, the first of a post rather than a later one."""
+    best, most = [], 0.0
+    for number, path in enumerate(over.paths):
+        if not number or number in inside or path.tag not in PLAIN_TAGS or len(path.at) < SURE_COVER * len(over.records):
+            continue
+        texts = {place: name_in(tree, at) for place, at in path.at.items()}
+        named = {place: text for place, text in texts.items() if text and len(text) <= MAX_PLAIN_CHARS and not TIMED.search(text)}
+        if len(named) < SURE_COVER * len(over.records) or (len(named) >= TEMPLATE_TIMES and len(set(named.values())) == 1):
+            continue
+        before = path.first - over.records[next(iter(path.at))].nodes[0]
+        score = len(named) / len(over.records) * PLAIN_TAGS[path.tag] * (1 - min(HALF, LATER * before))
+        score *= PICTURED if sum(_is_pictured(tree, over, *item) for item in named.items()) > HALF * len(named) else 1
+        if score > most:
+            best, most = [number], score
+    return best
+
+
+def _is_pictured(tree: Tree, over: Overlay, place: int, text: str) -> bool:
+    """Whether a picture of the post is called like the name: an avatar."""
+    for top in over.records[place].nodes:
+        for node in tree.nodes[top : min(tree.nodes[top].stop, top + LOOKED)]:
+            if node.tag == "img" and text in (node.element.get("alt"), node.element.get("title")):
+                return True
+    return False
+
+
+def author_of(tree: Tree, nodes: tuple[int, ...], author: int | None, time: int | None) -> str | None:
+    """The name of a post's author: as its node says to scripts, as its author's node shows, else as the line of its time tells it."""
+    element = tree.nodes[nodes[0]].element
+    told = next((value for name in ATTRIBUTES if (value := clean(element.get(name) or ""))), None)
+    if told and len(told) <= MAX_NAME_CHARS:
+        return told
+    if author is not None:
+        return name_in(tree, author)
+    match = BY.search(tree.short(time)[:MAX_LINE_CHARS]) if time is not None else None
+    return match["name"] if match else None

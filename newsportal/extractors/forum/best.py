@@ -1,0 +1,133 @@
+"""Posts of a thread's page, whatever engine made it: records found by all that a post has, laid over one another, read place by place.
+
+1. The page as a flat tree (``tree``); times and names in it (``anchors``).
+2. The posts: by an engine's hints where one is recognised (``engines``, ``hinted``), else nodes alike that have time, name and words
+   (``groups``), with the siblings that belong to them (``records``).
+3. All posts laid over one another (``paths``): the place of most words is the body (``bodies``), that of names the author, that of times
+   the time (``authors``, ``times``).
+4. What is no post goes, an opening post in another container comes (``records``).
+
+See docs/algorithms/posts.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from newsportal import dom
+from newsportal.errors import NotApplicable
+from newsportal.extractors.forum.anchors import author_nodes, time_nodes, without_quotes
+from newsportal.extractors.forum.authors import find_authors
+from newsportal.extractors.forum.bodies import find_bodies
+from newsportal.extractors.forum.engines import engines_of
+from newsportal.extractors.forum.groups import Signs, posts_of, signs_of
+from newsportal.extractors.forum.hinted import hinted
+from newsportal.extractors.forum.paths import Record, overlay
+from newsportal.extractors.forum.post import Scene, post_of
+from newsportal.extractors.forum.records import elsewhere, with_siblings, without_strangers
+from newsportal.extractors.forum.structured import structured_posts
+from newsportal.extractors.forum.times import find_times
+from newsportal.extractors.forum.tree import Tree, read_tree
+from newsportal.items import Post
+
+LEAST_WORTH: Final = 0.09
+"""A node alike with neither a time nor a name is no post."""
+
+COMMENT: Final = re.compile(r"<!--(.{200,}?)-->", re.DOTALL)
+MARKUP: Final = re.compile(r"<(?:div|li|table|article)\b")
+"""Some pages bring their posts in comments of HTML, which a script takes out."""
+
+LATER_PAGE: Final = re.compile(
+    r"[?&/;]p(?:age)?[=/-]?0*(?:[2-9]|1\d)\d*\b|-\d+-0*(?:[2-9]|1\d)\d*-\d+\.html?$|[?&]start=0*[1-9]", re.IGNORECASE
+)
+"""An address of a thread's second or later page: there nobody opens the thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The tree and what stands where in it."""
+
+    tree: Tree
+    times: list[bool]
+    authors: list[bool]
+    quotes: list[int]
+    signs: Signs
+
+
+def extract(document: dom.Document, now: datetime, hints: bool = True) -> tuple[Post, ...]:
+    """The posts in page order. ``now``: when the page was read. Raises ``NotApplicable`` (``no-posts``).
+
+    ``hints``: engines that are recognised may say where a post's parts are.
+    """
+    for one in (document, *_hidden(document)):
+        posts = _posts(one, now, hints)
+        if posts:
+            return posts
+    told = structured_posts(document, now)
+    if told:
+        return tuple(told)
+    raise NotApplicable("no-posts", "nothing on the page repeats with times, names and text")
+
+
+def _hidden(document: dom.Document) -> list[dom.Document]:
+    comments = "".join(match[1] for match in COMMENT.finditer(document.html) if MARKUP.search(match[1]))
+    return [dom.from_text(comments, document.url)] if comments else []
+
+
+def _posts(document: dom.Document, now: datetime, hints: bool) -> tuple[Post, ...]:
+    body = document.root.find("body")
+    page = _read(body if body is not None else document.root)
+    records, hinted_at = _records(page, document, hints)
+    if not records:
+        return ()
+    records = _filled(page, records, now)
+    if records and not hinted_at:
+        records += [record for extra in elsewhere(page.tree, page.signs, records) for record in _filled(page, [extra], now)]
+    records.sort(key=lambda record: record.nodes[0])
+    others = [at for record in records for at in record.nodes]
+    _mark_opening(document.url, records)
+    scene = Scene(page.tree, document, page.quotes, now)
+    return tuple(post_of(scene, record, others) for record in records)
+
+
+def _read(body: dom.Element) -> Page:
+    tree = read_tree(body)
+    times, authors = time_nodes(tree), author_nodes(tree)
+    quotes = without_quotes(tree, times, authors)
+    return Page(tree, times, authors, quotes, signs_of(times, authors))
+
+
+def _records(page: Page, document: dom.Document, hints: bool) -> tuple[list[Record], bool]:
+    """The posts, and whether an engine's hints found them."""
+    for engine in engines_of(document.html) if hints else ():
+        found = hinted(page.tree, page.signs, document.root, engine)
+        if found:
+            wider = with_siblings(page.tree, page.signs, [record.nodes[0] for record in found])
+            for record, other in zip(found, wider, strict=True):
+                record.nodes = other.nodes
+            return found, True
+    group = posts_of(page.tree, page.signs)
+    if group is None:
+        return [], False
+    members = [at for at, worth in zip(group.members, group.worth, strict=True) if worth >= LEAST_WORTH]
+    return with_siblings(page.tree, page.signs, members), False
+
+
+def _filled(page: Page, records: Sequence[Record], now: datetime) -> list[Record]:
+    """The records with their parts, those left out that are no posts."""
+    if not records:
+        return []
+    over = overlay(page.tree, page.signs, records)
+    body = find_bodies(page.tree, over)
+    find_authors(page.tree, over, page.authors, body)
+    find_times(page.tree, over, page.times, body, now)
+    return without_strangers(page.tree, over, body)
+
+
+def _mark_opening(url: str, records: Sequence[Record]) -> None:
+    if records and not LATER_PAGE.search(url):
+        records[0].opening = True

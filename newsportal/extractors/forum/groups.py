@@ -1,0 +1,178 @@
+"""Which nodes of a page are its posts: nodes alike, each with a time, a member's name and words of its own.
+
+A candidate is a set of nodes that share a word of their class or id, or the tags from the top down. Each of its nodes is worth
+(0.4 + 0.6 t)(0.4 + 0.6 a)(0.4 + 0.6 x) − 0.064, with t, a, x whether it holds a time, a name and text; what lies in a nested member of the
+same set counts there alone. The set's score is the sum of these, times the square roots of the share of the page's text that it holds and
+of its members' mean worth: all of the posts, whole, and little else.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from math import sqrt
+from typing import Final
+
+from newsportal.extractors.forum.tree import Tree
+
+INLINE: Final = frozenset(
+    "a span b i em strong img br p font time abbr small u s h1 h2 h3 h4 h5 h6 label sup sub code pre svg button figure picture "
+    "hr cite q meta link".split()
+)
+"""Elements that are no post."""
+
+FLOOR_WORTH: Final = 0.4
+NOTHING: Final = FLOOR_WORTH**3
+ENOUGH_CHARS: Final = 6
+"""So many characters count as words of its own: the shortest posts have one, but share their block with a member's rank and place."""
+
+DIGIT: Final = re.compile(r"\d")
+NUMBERED: Final = 1.3
+HINT: Final = 1.25
+NAMED: Final = re.compile(
+    r"(?<![a-z])(?:posts?|messages?|msg|repl(?:y|ies)|answers?|topic|thread|floor|pid|hentry|cpost)(?![a-z])|post(?:bit|id|row|_)",
+    re.IGNORECASE,
+)
+"""What posts are called on many sites; a small help where candidates are about equal."""
+
+COMMENT: Final = re.compile(r"comment|lzl|reply-list|sub-?repl|nested|child", re.IGNORECASE)
+"""What is called so may be words under a post."""
+
+MAX_KEYS: Final = 7
+MIN_WORTH: Final = 0.2
+WITHIN: Final = 0.8
+REGULAR: Final = 0.8
+LEAST_OUTER: Final = 0.2
+TRIED: Final = 150
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Nodes alike and how much they look like posts."""
+
+    names: str
+    members: tuple[int, ...]
+    worth: tuple[float, ...]
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """Cumulative counts by node: times and names before it."""
+
+    times: list[int]
+    authors: list[int]
+
+
+def signs_of(times: Sequence[bool], authors: Sequence[bool]) -> Signs:
+    return Signs([0, *accumulate(map(int, times))], [0, *accumulate(map(int, authors))])
+
+
+def groups_of(tree: Tree, signs: Signs) -> list[Group]:
+    """All candidates, the best first."""
+    total = tree.plain[-1] or 1
+    names: dict[tuple[int, ...], str] = {}
+    for (_, name), members in _candidates(tree, signs).items():
+        if len(members) > 1:
+            names[tuple(members)] = f"{names.get(tuple(members), '')} {name}"
+    found = [_scored(tree, signs, name, members, total) for members, name in names.items()]
+    return sorted((group for group in found if group.score > 0), key=lambda group: (-group.score, group.members))
+
+
+def _candidates(tree: Tree, signs: Signs) -> dict[tuple[str, str], list[int]]:
+    found: dict[tuple[str, str], list[int]] = defaultdict(list)
+    paths: list[int] = []
+    known: dict[tuple[int, str], int] = {}
+    for at, node in enumerate(tree.nodes):
+        above = paths[node.parent] if node.parent >= 0 else 0
+        paths.append(known.setdefault((above, node.tag), len(known) + 1))
+        if node.tag in INLINE or (signs.times[node.stop] == signs.times[at] and signs.authors[node.stop] == signs.authors[at]):
+            continue
+        found["path", str(paths[at])].append(at)
+        for word in dict.fromkeys(node.names.split()[:MAX_KEYS]):
+            found[node.tag, word].append(at)
+    return found
+
+
+def _scored(tree: Tree, signs: Signs, names: str, members: Sequence[int], total: int) -> Group:
+    worth, mass = [], 0
+    own = own_counts(tree, signs, members)
+    for times, authors, chars in own:
+        worth.append(_worth(times > 0, authors > 0, min(1.0, chars / ENOUGH_CHARS)))
+        mass += chars
+    sum_worth = sum(worth)
+    score = sum_worth * sqrt(max(mass, 0) / total) * (sum_worth / len(worth)) * (HINT if NAMED.search(names) else 1)
+    score *= _uniformity(tree, members)
+    score *= NUMBERED if _are_numbered(tree, members) else 1
+    return Group(names, tuple(members), tuple(worth), score)
+
+
+def _uniformity(tree: Tree, members: Sequence[int]) -> float:
+    """The share of the members whose first name is the commonest one."""
+    first = Counter(tree.nodes[at].names.split(None, 1)[0] if tree.nodes[at].names else "" for at in members)
+    return first.most_common(1)[0][1] / len(members)
+
+
+def _are_numbered(tree: Tree, members: Sequence[int]) -> bool:
+    """Whether most members have an id with a number, each another: ``post_123``."""
+    ids = {ident for at in members if (ident := tree.nodes[at].element.get("id")) and DIGIT.search(ident)}
+    return len(ids) >= REGULAR * len(members)
+
+
+def _worth(time: float, author: float, text: float) -> float:
+    rest = 1 - FLOOR_WORTH
+    return (FLOOR_WORTH + rest * time) * (FLOOR_WORTH + rest * author) * (FLOOR_WORTH + rest * text) - NOTHING
+
+
+def own_counts(tree: Tree, signs: Signs, members: Sequence[int]) -> list[list[int]]:
+    """Times, names and characters of each member, without those of members inside it. Linear."""
+    found: list[list[int]] = []
+    open_: list[int] = []
+    for place, at in enumerate(members):
+        stop = tree.nodes[at].stop
+        counts = [signs.times[stop] - signs.times[at], signs.authors[stop] - signs.authors[at], tree.mass(at)]
+        while open_ and tree.nodes[members[open_[-1]]].stop <= at:
+            open_.pop()
+        if open_:
+            outer = found[open_[-1]]
+            for number, count in enumerate(counts):
+                outer[number] -= count
+        found.append(counts)
+        open_.append(place)
+    return found
+
+
+def posts_of(tree: Tree, signs: Signs) -> Group | None:
+    """The best candidate, or the one around it that holds it in whole posts: a post's rows, comments under posts."""
+    ranked = groups_of(tree, signs)[:TRIED]
+    if not ranked:
+        return None
+    best = ranked[0]
+    for other in ranked[1:]:
+        if other.score >= LEAST_OUTER * best.score and _is_around(tree, signs, other, best):
+            best = other
+    return best
+
+
+def _is_around(tree: Tree, signs: Signs, outer: Group, inner: Group) -> bool:
+    """Whether most of ``inner`` lies in ``outer``: as the same number in each, or beside words, time and name of each one's own."""
+    members = [at for at, worth in zip(outer.members, outer.worth, strict=True) if worth >= MIN_WORTH]
+    starts = list(inner.members)
+    counts = []
+    for at in members:
+        counts.append(bisect_left(starts, tree.nodes[at].stop) - bisect_left(starts, at))
+        if at in inner.members:
+            return False
+    if len(members) < (2 if COMMENT.search(inner.names) else 3) or sum(counts) < WITHIN * len(starts) or max(counts) < 2:
+        return False
+    usual = max(set(counts), key=counts.count)
+    if usual > 1 and counts.count(usual) >= REGULAR * len(counts):
+        return True
+    own = own_counts(tree, signs, sorted((*members, *starts)))
+    place = {at: number for number, at in enumerate(sorted((*members, *starts)))}
+    good = sum(all(count > least for count, least in zip(own[place[at]], (0, 0, ENOUGH_CHARS), strict=True)) for at in members)
+    return good >= REGULAR * len(members)

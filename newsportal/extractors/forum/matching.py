@@ -1,0 +1,140 @@
+"""Top-down tree matching (thesis E, 3.3.1, definition 3.4 and algorithm 3.1), and the anchors that PEAN and MiBAT share (3.3.2).
+
+    W(i, j) = treeMatch(A_i, B_j)
+    M(i, j) = max(M(i, j-1), M(i-1, j), M(i-1, j-1) + W(i, j))          treeMatch(A, B) = M(m, n) + 1, or 0 if the labels differ
+
+A, B: trees with the first-level subtrees A_1 … A_m and B_1 … B_n; the label is the tag. Subtrees alike share a shape here, and what two
+shapes have in common is counted once a page. Beyond ``MAX_CHILDREN`` children or ``MAX_DEPTH`` levels a tree is cut: the thesis compares
+posts, whose trees are small, and O(n²) would not end on others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from newsportal import dom
+from newsportal.extractors.forum.anchors import ABSOLUTE
+
+POST_TIME: Final = re.compile(r"(?<!\d)\d{4}[-/]\d{1,2}[-/]\d{1,2}\s{1,3}\d{1,2}:\d{1,2}(?::\d{1,2})?(?!\d)")
+"""Figure 3-4, which the scan lost; read from the three examples below it: 2014-06-12 10:10:20, 2014/06/12 10:10, 2014/6/12 10:10:20."""
+
+LEAST_ANCHORS: Final = 2
+"""A page with fewer times of the thesis's three forms is none of a Chinese forum: there any written day is an anchor."""
+
+MAX_TEXT_CHARS: Final = 2_000
+"""Of a longer text the beginning is looked at: a post time stands in a line."""
+
+REMOVED: Final = frozenset(("script", "style"))
+"""3.3.2: taken out beforehand, as comments are."""
+
+MAX_CHILDREN: Final = 60
+MAX_DEPTH: Final = 30
+MAX_NODES: Final = 60_000
+
+Shape = tuple[str, tuple[int, ...]]
+
+
+@dataclass(slots=True)
+class Marked:
+    """A page's nodes in document order. ``pivots``: anchors at and below; ``shape``: equal for subtrees alike; ``size``: their nodes."""
+
+    nodes: list[dom.Element] = field(default_factory=list)
+    parent: list[int] = field(default_factory=list)
+    children: list[list[int]] = field(default_factory=list)
+    anchor: list[bool] = field(default_factory=list)
+    pivots: list[int] = field(default_factory=list)
+    shape: list[int] = field(default_factory=list)
+    shapes: list[Shape] = field(default_factory=list)
+    size: list[int] = field(default_factory=list)
+    matched: dict[tuple[int, int], int] = field(default_factory=dict)
+
+    def within(self, top: int) -> Iterator[int]:
+        """The nodes of a subtree in document order; never recursive."""
+        waiting = [top]
+        while waiting:
+            at = waiting.pop()
+            yield at
+            waiting.extend(reversed(self.children[at]))
+
+
+def mark(body: dom.Element) -> Marked:
+    """Number the nodes, and count anchors: nodes whose text holds a post time while no node below has one (definition 3.5)."""
+    page = Marked()
+    current = -1
+    events = dom.walk(body)
+    for event, element in events:
+        if event == "start":
+            if element.tag in REMOVED or len(page.nodes) >= MAX_NODES:
+                events.skip_subtree()
+                continue
+            page.nodes.append(element)
+            page.parent.append(current)
+            page.children.append([])
+            if current >= 0:
+                page.children[current].append(len(page.nodes) - 1)
+            current = len(page.nodes) - 1
+        elif current >= 0 and page.nodes[current] is element:
+            current = page.parent[current]
+    _count(page, POST_TIME)
+    if page.nodes and page.pivots[0] < LEAST_ANCHORS:
+        _count(page, ABSOLUTE)
+    _shape(page)
+    return page
+
+
+def _count(page: Marked, pattern: re.Pattern[str]) -> None:
+    """A time that stands in a node's text and in none of its descendants' makes the node an anchor."""
+    dated = [_has_time(node, page.children[at], page, pattern) for at, node in enumerate(page.nodes)]
+    page.pivots = [0] * len(page.nodes)
+    page.anchor = [False] * len(page.nodes)
+    for at in reversed(range(len(page.nodes))):
+        below = sum(page.pivots[child] for child in page.children[at])
+        page.anchor[at] = dated[at] and not below
+        page.pivots[at] = below + page.anchor[at]
+
+
+def _has_time(node: dom.Element, children: Sequence[int], page: Marked, pattern: re.Pattern[str]) -> bool:
+    texts = (node.text, *(page.nodes[child].tail for child in children))
+    return any(text and not text.isspace() and pattern.search(text[:MAX_TEXT_CHARS]) for text in texts)
+
+
+def _shape(page: Marked) -> None:
+    known: dict[Shape, int] = {}
+    count = len(page.nodes)
+    page.shape, page.size, height = [0] * count, [1] * count, [1] * count
+    for at in reversed(range(count)):
+        children = page.children[at][:MAX_CHILDREN]
+        height[at] = 1 + max((height[child] for child in children), default=0)
+        inner = tuple(page.shape[child] for child in children) if height[at] <= MAX_DEPTH else ()
+        shape = (str(page.nodes[at].tag), inner)
+        page.shape[at] = known.setdefault(shape, len(known))
+        if page.shape[at] == len(page.shapes):
+            page.shapes.append(shape)
+        page.size[at] = 1 + sum(page.size[child] for child in page.children[at])
+
+
+def tree_match(page: Marked, first: int, second: int) -> int:
+    """The number of maximal matched nodes of two subtrees (algorithm 3.1)."""
+    return _match(page, page.shape[first], page.shape[second])
+
+
+def _match(page: Marked, first: int, second: int) -> int:
+    """Recursive to at most ``MAX_DEPTH`` levels."""
+    key = (first, second) if first <= second else (second, first)
+    found = page.matched.get(key)
+    if found is not None:
+        return found
+    (tag, own), (other_tag, others) = page.shapes[key[0]], page.shapes[key[1]]
+    best = 0
+    if tag == other_tag:
+        row = [0] * (len(others) + 1)
+        for shape in own:
+            before, row = row, [0]
+            for place, other in enumerate(others):
+                row.append(max(row[place], before[place + 1], before[place] + _match(page, shape, other)))
+        best = row[-1] + 1
+    page.matched[key] = best
+    return best

@@ -1,0 +1,120 @@
+"""MiBAT: mining data records based on anchor trees (Song et al. 2010, as thesis E tells it in 3.2).
+
+    TreeSim_f(T1, T2) = |M ∩ (f(V1) × f(V2))| / ((|f(V1)| + |f(V2)|) / 2)       (3-1)
+    f_PS(V) = {v ∈ V: parent(v) = parent(p)}                                    (definition 3.2: Pivot and Siblings)
+
+M: a top-down matching; p: an anchor of the tree. Siblings are compared with one another; one that is like an anchor tree becomes one, and
+brings its anchors with it, until none is added.
+
+As we read it: two trees are compared by those pairs of their anchors that stand under the same tags (else M holds no pair of them), and
+the pair most alike counts; M on f is the longest common subsequence of the anchors' siblings, by tag, with the anchors themselves on one
+another. The largest set of anchor trees on the page is the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from newsportal import dom
+from newsportal.errors import NotApplicable
+from newsportal.extractors.forum.blocks import as_post
+from newsportal.extractors.forum.matching import Marked, mark
+from newsportal.items import Post
+
+THRESHOLD: Final = 0.7
+"""Trees at least so similar are alike. The thesis tells no value."""
+
+MAX_ANCHORS: Final = 4
+"""Anchors of one tree that are compared: a post that quotes ten others has many."""
+
+MAX_SIBLINGS: Final = 12
+"""Siblings of an anchor on either side."""
+
+MAX_KINDS: Final = 24
+"""Different anchor trees that a sibling is compared with."""
+
+Pivot = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+"""The tags from the tree down to an anchor, and the tags of its siblings before and after it."""
+
+
+def extract(document: dom.Document, now: datetime, threshold: float = THRESHOLD) -> tuple[Post, ...]:
+    """The posts in page order. Raises ``NotApplicable`` (``no-anchors``: no time; ``no-records``: no two trees alike)."""
+    body = document.root.find("body")
+    page = mark(body if body is not None else document.root)
+    if not page.nodes or not page.pivots[0]:
+        raise NotApplicable("no-anchors", "no node holds a post time")
+    best: list[int] = []
+    for node, children in enumerate(page.children):
+        dated = [child for child in children if page.pivots[child]] if page.pivots[node] > len(best) else []
+        if len(dated) > max(1, len(best)):
+            found = _anchor_trees(page, dated, threshold)
+            best = found if len(found) > len(best) else best
+    if len(best) < 2:
+        raise NotApplicable("no-records", "no two trees with a post time are alike")
+    return tuple(as_post(page, at, now) for at in best)
+
+
+def _anchor_trees(page: Marked, siblings: Sequence[int], threshold: float) -> list[int]:
+    """The largest set of siblings that can be reached from one to the next."""
+    pivots = {at: frozenset(_pivots(page, at)) for at in siblings}
+    kinds = list(dict.fromkeys(pivots.values()))[:MAX_KINDS]
+    alike = {one: [other for other in kinds if _similarity(one, other) >= threshold] for one in kinds}
+    left, best = list(kinds), frozenset[frozenset[Pivot]]()
+    while left:
+        reached, waiting = set(), [left[0]]
+        while waiting:
+            kind = waiting.pop()
+            if kind not in reached:
+                reached.add(kind)
+                waiting.extend(alike[kind])
+        left = [kind for kind in left if kind not in reached]
+        if sum(kind in reached for kind in pivots.values()) > sum(kind in best for kind in pivots.values()):
+            best = frozenset(reached)
+    return [at for at in siblings if pivots[at] in best]
+
+
+def _pivots(page: Marked, top: int) -> list[Pivot]:
+    found: list[Pivot] = []
+    for at in page.within(top):
+        if page.anchor[at]:
+            found.append(_pivot(page, top, at))
+            if len(found) >= MAX_ANCHORS:
+                break
+    return found
+
+
+def _pivot(page: Marked, top: int, at: int) -> Pivot:
+    tags, node = [], at
+    while node != top:
+        tags.append(str(page.nodes[node].tag))
+        node = page.parent[node]
+    siblings = page.children[page.parent[at]] if at != top else [at]
+    place = siblings.index(at)
+    before, after = siblings[max(0, place - MAX_SIBLINGS) : place], siblings[place + 1 : place + 1 + MAX_SIBLINGS]
+    named = tuple(str(page.nodes[one].tag) for one in before), tuple(str(page.nodes[one].tag) for one in after)
+    return tuple(tags), *named
+
+
+def _similarity(first: frozenset[Pivot], second: frozenset[Pivot]) -> float:
+    """Formula 3-1 for the two anchors that make it largest."""
+    if first == second:
+        return 1.0
+    return max((_of_pivots(one, other) for one in first for other in second if one[0] == other[0]), default=0.0)
+
+
+def _of_pivots(one: Pivot, other: Pivot) -> float:
+    matched = 1 + _common(one[1], other[1]) + _common(one[2], other[2])
+    sizes = 2 + sum(map(len, (*one[1:], *other[1:])))
+    return matched / (sizes / 2)
+
+
+def _common(first: Sequence[str], second: Sequence[str]) -> int:
+    """The length of the longest common subsequence."""
+    row = [0] * (len(second) + 1)
+    for tag in first:
+        before, row = row, [0]
+        for place, other in enumerate(second):
+            row.append(before[place] + 1 if tag == other else max(row[place], before[place + 1]))
+    return row[-1]

@@ -1,0 +1,234 @@
+"""The nodes of all posts of a page laid one over another: nodes that stand at the same place in their posts share a path.
+
+A path is the tags with their classes from the post down; among siblings without a class the place counts. What a path holds in all posts
+together says more than what it holds in one: the text of bodies differs and is long, names differ and are short, buttons are the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Final
+
+from newsportal.extractors.forum.groups import Signs
+from newsportal.extractors.forum.tree import Node, Tree
+
+ASIDE: Final = re.compile(
+    r"(?<![a-z])(?:sig(?:nature\w*|block|n)?|user-?_?(?:sig\w*|info\w*|details?|stats|profile|card|title|rank|extras?|badges?"
+    r"|meta|cell)|profile\w*"
+    r"|post-?_?(?:profile|details|author\w*|user\w*|buttons?|controls?|foot\w*|options|actions?|meta|info|menu|head\w*)|author\w*"
+    r"|avatar\w*|poster\w*"
+    r"|member\w*|badges?|rank|reputation|karma|buttons?|btns?|controls?|actions?|toolbar|tools|likes?|reactions?|rating|score"
+    r"|votes?|share\w*|social"
+    r"|report|modal|dropdown|popup|popover|tooltip|tip|tips|aimg_tip|attach_tips?|menu|nav|pager|pagination|breadcrumbs?"
+    r"|last-?_?edit\w*|lastedited|edit-?_?(?:by|note|date|info)\w*"
+    r"|editdate|pstatus|notice|rodape|signat\w*|thank\w*|message-(?:user(?!content)\w*|signature|lastEdit|attribution\w*|footer"
+    r"|actionBar|cell--user)|privateControls|publicControls"
+    r"|messageUserInfo|messageMeta|signature|pls|ratelog|rate|cm|pcb-comment|psth|modact|advert\w*|ads?|sponsor\w*|banner|sr-only"
+    r"|visually-hidden|screen-reader-text"
+    r"|js-comments|comments-link|hidden|d-none|editor|quick-?reply|post-?signature|reply-?(?:to|links?|form)|comment-?(?:form"
+    r"|actions?|tools|meta|footer))(?![a-z])",
+    re.IGNORECASE,
+)
+"""What of a post is not its text, by name: the member's card, the signature, buttons, notes of changes, hidden tips."""
+
+STATES: Final = frozenset(
+    "odd even first last alt active online offline unread read new clearfix clear cl fadeIn bg bg1 bg2 row1 row2 rowodd roweven "
+    "seen hidden".split()
+)
+FORM: Final = 0.9
+ASIDE_TAGS: Final = frozenset(("aside", "footer", "nav", "form"))
+UNCOUNTED: Final = frozenset("br img".split())
+MAX_PLACE: Final = 4
+KEPT_WORDS: Final = 2
+HELD: Final = 0.8
+MAX_PLACES: Final = 12
+MAX_NODES: Final = 600
+"""Nodes of a post that are laid over others': what comes later in a longer post is its text."""
+
+Key = tuple[int, str, str, int]
+
+
+@dataclass(slots=True)
+class Record:
+    """A post: one node, or several siblings. The parts found in it are numbers of nodes."""
+
+    nodes: tuple[int, ...]
+    body: int | None = None
+    author: int | None = None
+    time: int | None = None
+    opening: bool = False
+
+
+@dataclass(slots=True)
+class Path:
+    """What stands at one place in the posts: ``at``: of each post (by its number) the first node there."""
+
+    above: int
+    tag: str
+    names: str
+    at: dict[int, int] = field(default_factory=dict)
+    mass: int = 0
+    masses: dict[int, int] = field(default_factory=dict)
+    times: int = 0
+    authors: int = 0
+    aside: bool = False
+
+    @property
+    def first(self) -> int:
+        """The node of the first post that has one here."""
+        return next(iter(self.at.values()))
+
+
+@dataclass(slots=True)
+class Overlay:
+    """Path 0 is the post itself."""
+
+    paths: list[Path]
+    of_node: dict[int, int]
+    records: Sequence[Record]
+
+    def inside(self, body: int, held: int) -> set[int]:
+        """The paths at and below the body, where names or times are somebody else's; none if most bodies hold one (``held``)."""
+        found: set[int] = set()
+        if body and held < HELD * len(self.paths[body].at):
+            for number, path in enumerate(self.paths):
+                if number == body or path.above in found:
+                    found.add(number)
+        return found
+
+
+@lru_cache(maxsize=4096)
+def signature(names: str) -> str:
+    """The words by which a node is known among posts: the first of its classes, or its id where it has none."""
+    words = [word for word in names.split() if word not in STATES]
+    classes = [word for word in words if not word.startswith("#")][:KEPT_WORDS]
+    return " ".join(classes or words[:1])
+
+
+def overlay(tree: Tree, signs: Signs, records: Sequence[Record]) -> Overlay:
+    """Lay the records over one another. Nodes of another record inside one (nested posts) are left out."""
+    paths = [Path(-1, "", "")]
+    known: dict[Key, int] = {}
+    of_node: dict[int, int] = {}
+    roots = {at for record in records for at in record.nodes}
+    for number, record in enumerate(records):
+        paths[0].at[number] = record.nodes[0]
+        for place, top in enumerate(record.nodes):
+            of_node[top] = 0 if len(record.nodes) == 1 else _enter(tree, paths, known, 0, top, min(place, 3))
+            if of_node[top]:
+                _count(tree, signs, paths[of_node[top]], number, top)
+            _lay(tree, signs, paths, known, of_node, number, top, roots)
+    paths[0].mass = sum(tree.mass(at) for record in records for at in record.nodes)
+    _set_aside(paths)
+    paths[0].times = paths[0].authors = len(records)
+    return Overlay(paths, of_node, records)
+
+
+def _lay(
+    tree: Tree,
+    signs: Signs,
+    paths: list[Path],
+    known: dict[Key, int],
+    of_node: dict[int, int],
+    number: int,
+    top: int,
+    roots: set[int],
+) -> None:
+    nodes, at, seen = tree.nodes, top + 1, 0
+    stop = nodes[top].stop
+    places: dict[tuple[int, str, str], int] = {}
+    while at < stop and seen < MAX_NODES:
+        node = nodes[at]
+        if at in roots:
+            at = node.stop
+            continue
+        seen += 1
+        place = 0
+        if node.tag not in UNCOUNTED:
+            key = (node.parent, node.tag, signature(node.names))
+            place = places[key] = places.get(key, -1) + 1
+        path = _enter(tree, paths, known, of_node[node.parent], at, min(place, MAX_PLACE))
+        of_node[at] = path
+        _count(tree, signs, paths[path], number, at)
+        at += 1
+
+
+def _enter(tree: Tree, paths: list[Path], known: dict[Key, int], above: int, at: int, place: int) -> int:
+    node = tree.nodes[at]
+    key = (above, node.tag, signature(node.names), place)
+    path = known.get(key)
+    if path is None:
+        path = known[key] = len(paths)
+        paths.append(Path(above, node.tag, node.names))
+    return path
+
+
+COMMENTS: Final = re.compile(r"comments?(?![a-z])|(?<![a-z])(?:lzl|pstl|cm|repl(?:y|ies)|nested|children)(?![a-z])", re.IGNORECASE)
+
+
+def _are_comments(path: Path) -> bool:
+    """Words of others under a post: they have names and times of their own."""
+    return COMMENTS.search(path.names) is not None and min(path.times, path.authors) >= SOME * len(path.at)
+
+
+SOME: Final = 0.3
+MAIN: Final = 0.5
+"""What holds so much of all posts' text is no side matter, whatever it is called: ``postdetails`` is a member's card on one engine and
+the whole post on another."""
+
+
+def _set_aside(paths: list[Path]) -> None:
+    """Mark what stands beside the text, and take its characters from what it stands in."""
+    whole = paths[0].mass
+    for path in paths[1:]:
+        above = paths[path.above]
+        most = whole * (FORM if path.tag in ASIDE_TAGS else MAIN)
+        named = path.tag in ASIDE_TAGS or is_aside(path.names)
+        path.aside = above.aside or (path.mass <= most and named) or _are_comments(path)
+        if path.aside and not above.aside:
+            outer = path.above
+            while outer >= 0:
+                paths[outer].mass -= path.mass
+                for number, mass in path.masses.items():
+                    if outer:
+                        paths[outer].masses[number] -= mass
+                outer = paths[outer].above
+
+
+@lru_cache(maxsize=4096)
+def is_aside(names: str) -> bool:
+    """Whether a node says by its names that it is no text of a post."""
+    return bool(names) and ASIDE.search(names) is not None
+
+
+def _count(tree: Tree, signs: Signs, path: Path, number: int, at: int) -> None:
+    path.at.setdefault(number, at)
+    mass = tree.mass(at)
+    if mass:
+        path.mass += mass
+        path.masses[number] = path.masses.get(number, 0) + mass
+    stop = tree.nodes[at].stop
+    path.times += signs.times[stop] > signs.times[at]
+    path.authors += signs.authors[stop] > signs.authors[at]
+
+
+def ranked(scores: Iterable[tuple[float, int]]) -> list[int]:
+    """The numbers of the best places, the best first, among equals the first; those without points are left out."""
+    best = sorted((-score, number) for score, number in scores if score > 0)
+    return [number for _, number in best[:MAX_PLACES]]
+
+
+def same_leaf(tree: Tree, record: Record, like: Node, flags: Sequence[bool] | None = None) -> int | None:
+    """The first node of a post with the tag and the names of ``like``, wherever it stands; ``flags``: one of those."""
+    wanted = signature(like.names)
+    if not wanted:
+        return None
+    for top in record.nodes:
+        for at in range(top, min(tree.nodes[top].stop, top + MAX_NODES)):
+            node = tree.nodes[at]
+            if node.tag == like.tag and signature(node.names) == wanted and (flags is None or flags[at]):
+                return at
+    return None

@@ -1,0 +1,151 @@
+"""From a record to a post: its text as the page shows it, its own words without quotations, pictures, floor, id."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from newsportal import dom
+from newsportal.extractors.forum.anchors import OWN_LINK, floor_of
+from newsportal.extractors.forum.authors import author_of
+from newsportal.extractors.forum.paths import Record, is_aside
+from newsportal.extractors.forum.times import time_of
+from newsportal.extractors.forum.tree import Tree, outermost
+from newsportal.extractors.images import ICON, source_of
+from newsportal.items import Image, Post
+
+EDIT_NOTE: Final = re.compile(
+    r"^\W{0,3}(?:last (?:edited|modified)|edited (?:by|on|at)|this post (?:has been|was) (?:last )?(?:edited|modified)"
+    r"|zuletzt (?:bearbeitet|geändert)|geändert von|bearbeitet von"
+    r"|message (?:édité|cité)|dernière (?:modification|édition)|modifié (?:par|le)|édité par|ultima modifica|modificato da"
+    r"|editado por|última edici|última vez editado"
+    r"|отредактир|последний раз|редактировал|ostatnio (?:edytowa|zmienion)|laatst (?:bewerkt|gewijzigd)|senast redigera|本帖最后由"
+    r"|本帖最後由|此帖.{0,20}编辑"
+    r"|该帖.{0,40}编辑|该贴.{0,40}编辑|\[ ?(?:本帖|此帖).{0,60}(?:编辑|編輯) ?\]).{0,160}$",
+    re.IGNORECASE,
+)
+"""A line of the template that tells who changed a post."""
+
+NOISE: Final = re.compile(
+    r"^(?:quote|reply|report|like|share|permalink|edit|引用|回复|举报|点评|登录/注册后可看大图"
+    r"|.{0,40}下载次数[:：] ?\d+\)?|下载附件(?: ?保存到相册)?"
+    r"|(?:点击)?查看(?:大图|完整图片)|\d{4}-\d{1,2}-\d{1,2} \d{1,2}:\d{2} 上传|attached (?:files|images)|attachments?:?"
+    r"|miniaturansichten angehängter grafiken)$",
+    re.IGNORECASE,
+)
+"""A line that is a button or an attachment's tip."""
+
+MAX_HEADER_CHARS: Final = 120
+"""A node with the name or the time within the body is cut out if it is no longer."""
+
+SMILEY: Final = re.compile(r"smil|emot|emoji|/face|icon", re.IGNORECASE)
+MIN_PIXELS: Final = 40
+MAX_IMAGES: Final = 100
+NUMBERED: Final = re.compile(
+    r"(?:post|pid|p|msg|message|comment|reply|answer|entry|read|elcomment|js-post|t1|r|id|m)[-_]?(?:id)?[-_]?(\d{2,})$", re.IGNORECASE
+)
+FINDS: Final = re.compile(r"(?:[?&](?:p|pid|post|postid|comment)=|#[a-z_-]{0,12}|/posts?[-/])(\d{2,})", re.IGNORECASE)
+MAX_LOOKED: Final = 600
+FLOOR_PIECES: Final = 6
+LOOKED: Final = 80
+"""Nodes of a post whose id or link may tell its number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What all posts of a page are read with. ``quotes``: the outermost quotations; ``now``: when the page was read."""
+
+    tree: Tree
+    document: dom.Document
+    quotes: Sequence[int]
+    now: datetime
+
+
+def post_of(scene: Scene, record: Record, others: Sequence[int]) -> Post:
+    """The post of a record; ``others``: the nodes of all records (nested posts are not its text)."""
+    tree = scene.tree
+    body = record.nodes[0] if record.body is None else record.body
+    when, written = time_of(tree, record.time, scene.now) if record.time is not None else (None, None)
+    holes = _holes(tree, record, body, others)
+    quotes = [at for at in scene.quotes if body < at < tree.nodes[body].stop and not any(tree.holds(hole, at) for hole in holes)]
+    full = _cleaned(tree.lines(body, holes))
+    own = _cleaned(tree.lines(body, outermost(tree, [*holes, *quotes]))) if quotes else full
+    quoted = "\n".join(line for at in quotes for line in tree.lines(at))
+    nested = [at for at in others if at not in record.nodes]
+    return Post(
+        author=author_of(tree, record.nodes, record.author, record.time),
+        published=when,
+        text="\n".join(own or full),
+        floor=floor_in(tree, record.nodes, record.body),
+        date_text=written,
+        block_text="\n".join(tree.text(top, [at for at in nested if tree.holds(top, at)]) for top in sorted(record.nodes)),
+        quoted=quoted or None,
+        images=_images(scene, body, holes),
+        xpath=dom.path_of(tree.nodes[min(record.nodes)].element),
+        full_text="\n".join(full),
+        id=_number_of(tree, record),
+        opening=record.opening,
+    )
+
+
+def _holes(tree: Tree, record: Record, body: int, others: Sequence[int]) -> list[int]:
+    """What of a body is no text of its post: signatures, buttons, hidden tips, nested posts, its own header."""
+    found = [at for at in tree.below(body) if is_aside(tree.nodes[at].names)]
+    found += [at for at in others if body < at < tree.nodes[body].stop]
+    for at in (record.author, record.time):
+        if at is not None and body < at < tree.nodes[body].stop and len(tree.short(at)) <= MAX_HEADER_CHARS:
+            found.append(at)
+    return outermost(tree, found)
+
+
+def _cleaned(lines: Sequence[str]) -> list[str]:
+    return [line for line in lines if not EDIT_NOTE.match(line) and not NOISE.match(line)]
+
+
+def _images(scene: Scene, body: int, holes: Sequence[int]) -> tuple[Image, ...]:
+    tree = scene.tree
+    found: dict[str, Image] = {}
+    for at in tree.below(body):
+        element = tree.nodes[at].element
+        if tree.nodes[at].tag != "img" or len(found) >= MAX_IMAGES or any(tree.holds(hole, at) for hole in holes):
+            continue
+        url = source_of(element, scene.document.base)
+        small = any((size := element.get(name) or "").isdecimal() and int(size) < MIN_PIXELS for name in ("width", "height"))
+        if url and not small and not ICON.search(url) and not SMILEY.search(f"{url} {element.get('class') or ''}"):
+            found.setdefault(url, Image(url))
+    return tuple(found.values())
+
+
+def _number_of(tree: Tree, record: Record) -> str | None:
+    """The number under which the site knows a post: in an id, else in a link to the post itself."""
+    linked = None
+    for top in sorted(record.nodes):
+        for at in range(top, min(tree.nodes[top].stop, top + LOOKED)):
+            element = tree.nodes[at].element
+            match = NUMBERED.search(element.get("id") or "")
+            if match:
+                return match[1]
+            if linked is None and tree.nodes[at].tag == "a" and OWN_LINK.search(href := element.get("href") or ""):
+                found = FINDS.search(href)
+                linked = found[1] if found else None
+    return linked
+
+
+def floor_in(tree: Tree, nodes: Sequence[int], body: int | None) -> int | None:
+    """The floor that a post says it has, outside of its text."""
+    for top in nodes:
+        at, stop = top, min(tree.nodes[top].stop, top + MAX_LOOKED)
+        while at < stop:
+            node = tree.nodes[at]
+            if at == body:
+                at = node.stop
+                continue
+            if 0 < node.last - node.first <= FLOOR_PIECES:
+                floor = floor_of(tree.short(at, FLOOR_PIECES))
+                if floor is not None:
+                    return floor
+            at += 1
+    return None

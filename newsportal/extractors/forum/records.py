@@ -1,0 +1,169 @@
+"""From nodes alike to posts: the siblings that belong to each, the ones that are none, and the opening post where it stands elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Final
+
+from newsportal.extractors.forum.groups import Signs
+from newsportal.extractors.forum.paths import Overlay, Record, is_aside, signature
+from newsportal.extractors.forum.tree import Tree
+
+MOST: Final = 0.6
+"""What so many posts have, a node without it and without more is no post."""
+
+OPENING_CHARS: Final = 30
+"""The shortest opening post that is looked for outside of the others' container."""
+
+HEADING_TAGS: Final = frozenset(("header", "nav", "footer", "form", "aside"))
+NO_TEXT: Final = frozenset("h1 h2 h3 h4 h5 h6 a span ul ol li nav form header footer aside b strong em i label".split())
+
+
+def with_siblings(tree: Tree, signs: Signs, members: Sequence[int]) -> list[Record]:
+    """A record for each member; where text or times stand in the siblings between members, each has those that follow or precede it."""
+    alone = [Record((at,)) for at in members]
+    parents = {tree.nodes[at].parent for at in members}
+    if len(parents) != 1 or len(members) < 2:
+        return alone
+    siblings = list(tree.children(parents.pop()))
+    place = {at: number for number, at in enumerate(siblings)}
+    starts = [place[at] for at in members]
+    gaps = [after - start for start, after in pairwise(starts)]
+    usual = max(set(gaps), key=gaps.count)
+    if usual == 1 or not _lack(tree, signs, members, [at for at in siblings if at not in set(members)]):
+        return alone
+    before = siblings[starts[0] - usual + 1 : starts[0]]
+    if len(before) == usual - 1 and list(map(_kind(tree), before)) == list(map(_kind(tree), siblings[starts[0] + 1 : starts[1]])):
+        return [Record((at, *siblings[start - usual + 1 : start])) for at, start in zip(members, starts, strict=True)]
+    ends = [*starts[1:], min(starts[-1] + usual, len(siblings))]
+    return [Record(tuple(siblings[start:end])) for start, end in zip(starts, ends, strict=True)]
+
+
+def _kind(tree: Tree) -> Callable[[int], tuple[str, str]]:
+    return lambda at: (tree.nodes[at].tag, signature(tree.nodes[at].names))
+
+
+def _lack(tree: Tree, signs: Signs, members: Sequence[int], others: Sequence[int]) -> bool:
+    """Whether members have less text than what stands between them, or no times where that has."""
+    if sum(map(tree.mass, others)) > sum(map(tree.mass, members)):
+        return True
+    own, between = (sum(signs.times[tree.nodes[at].stop] > signs.times[at] for at in nodes) for nodes in (members, others))
+    return own < MOST * len(members) <= between
+
+
+def without_strangers(tree: Tree, over: Overlay, body: int) -> list[Record]:
+    """The records that are posts: with a name or a time where most have them, and with words or a picture."""
+    records = over.records
+    authored = sum(record.author is not None for record in records) >= MOST * len(records)
+    timed = sum(record.time is not None for record in records) >= MOST * len(records)
+    kept = []
+    for place, record in enumerate(records):
+        lacks = (authored and record.author is None) + (timed and record.time is None) + (place not in over.paths[body].at)
+        if lacks < 2 and _says_something(tree, record):
+            kept.append(record)
+    return kept
+
+
+def _says_something(tree: Tree, record: Record) -> bool:
+    if record.body is None:
+        return False
+    node = tree.nodes[record.body]
+    if any(not piece.isspace() for piece in tree.pieces[node.first : node.last]):
+        return True
+    return any(tree.nodes[below].tag in ("img", "video", "audio", "picture") for below in tree.below(record.body))
+
+
+def elsewhere(tree: Tree, signs: Signs, records: Sequence[Record]) -> list[Record]:
+    """Posts in another container than the rest: bodies before them that are called like theirs, else the opening post."""
+    bodies = [record.body for record in records if record.body is not None]
+    first = min(record.nodes[0] for record in records)
+    found = [record for record in _same_bodies(tree, records, bodies) if record.nodes[0] < first]
+    if found:
+        return found
+    opening = _opening(tree, signs, records)
+    return [opening] if opening is not None else []
+
+
+def _same_bodies(tree: Tree, records: Sequence[Record], bodies: Sequence[int]) -> list[Record]:
+    names = {(tree.nodes[at].tag, signature(tree.nodes[at].names)) for at in bodies}
+    if len(names) != 1 or not next(iter(names))[1]:
+        return []
+    ((tag, name),) = names
+    inside = [(top, tree.nodes[top].stop) for record in records for top in record.nodes]
+    taken = _covered(tree, inside)
+    found: list[Record] = []
+    for at, node in enumerate(tree.nodes):
+        if (
+            node.tag == tag
+            and not taken[at]
+            and node.names
+            and signature(node.names) == name
+            and tree.mass(at)
+            and not _is_quoted(tree, at)
+        ):
+            top = _climb(tree, at, taken, {*bodies, *(record.body for record in found if record.body)})
+            if top is not None and not any(tree.holds(record.nodes[0], at) or tree.holds(top, record.nodes[0]) for record in found):
+                found.append(Record((top,), body=at))
+    return found
+
+
+def _covered(tree: Tree, ranges: Sequence[tuple[int, int]]) -> list[bool]:
+    taken = [False] * len(tree.nodes)
+    for start, stop in ranges:
+        taken[start:stop] = [True] * (stop - start)
+    return taken
+
+
+def _is_quoted(tree: Tree, at: int) -> bool:
+    above = tree.nodes[at].parent
+    while above > 0:
+        if tree.nodes[above].tag in ("blockquote", "form", "template"):
+            return True
+        above = tree.nodes[above].parent
+    return False
+
+
+def _climb(tree: Tree, at: int, taken: Sequence[bool], others: set[int]) -> int | None:
+    """The largest node around ``at`` that holds no other post."""
+    top = at
+    while True:
+        above = tree.nodes[top].parent
+        if above <= 0 or any(above <= other < tree.nodes[above].stop for other in others if other != at):
+            return top
+        if any(taken[child] for child in tree.children(above)):
+            return top
+        top = above
+
+
+def _opening(tree: Tree, signs: Signs, records: Sequence[Record]) -> Record | None:
+    """The node before the posts, near them, that holds a time, a name and words."""
+    first = min(record.nodes[0] for record in records)
+    chain, above = [], tree.nodes[first].parent
+    while above > 0:
+        chain.append(above)
+        above = tree.nodes[above].parent
+    for holder in chain:
+        earlier = [
+            child for child in tree.children(holder) if tree.nodes[child].stop <= first and tree.nodes[child].tag not in HEADING_TAGS
+        ]
+        good = [at for at in earlier if _is_post_like(tree, signs, at) and not is_aside(tree.nodes[at].names)]
+        if good:
+            return Record((max(good, key=tree.mass),))
+        if any(node.tag == "h1" for node in tree.nodes[holder : tree.nodes[first].parent]):
+            return None  # what stands before the heading belongs to the site
+    return None
+
+
+def _is_post_like(tree: Tree, signs: Signs, at: int) -> bool:
+    stop = tree.nodes[at].stop
+    if tree.mass(at) < OPENING_CHARS or signs.times[stop] == signs.times[at] or signs.authors[stop] == signs.authors[at]:
+        return False
+    return any(_is_text(tree, signs, below) for below in tree.below(at))
+
+
+def _is_text(tree: Tree, signs: Signs, at: int) -> bool:
+    node = tree.nodes[at]
+    if node.tag in NO_TEXT or tree.mass(at) < OPENING_CHARS or is_aside(node.names):
+        return False
+    return signs.times[node.stop] == signs.times[at] and signs.authors[node.stop] == signs.authors[at]

@@ -1,0 +1,193 @@
+"""A thread's page as a flat tree: nodes and pieces of text in document order, so that a subtree is a range of either.
+
+One walk, never recursive. Sums over subtrees are differences of cumulative sums.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from itertools import accumulate
+from typing import Final
+
+from newsportal import dom
+from newsportal.text import clean, visible_length
+
+NEVER: Final = frozenset("script style template iframe object embed svg math select option textarea head title button input".split())
+"""Elements whose text is no reader's."""
+
+NOSCRIPT_CHARS: Final = 400
+"""A ``noscript`` with more visible text holds the page for those without scripts (Discourse); one with less asks for scripts."""
+
+MAX_NODES: Final = 150_000
+"""Of longer pages the beginning is read: a page with 1,000 posts has 60,000 elements."""
+
+TEMPLATE_TIMES: Final = 3
+MAX_TEMPLATE_CHARS: Final = 60
+"""A short text that stands so often on a page is the template's (Quote, Join Date, Member)."""
+
+MAX_NAME_CHARS: Final = 300
+SHORT_PIECES: Final = 200
+MAX_SHORT_CHARS: Final = 4_000
+BREAK: Final = "\n"
+
+HIDDEN: Final = re.compile(r"display\s*:\s*none", re.IGNORECASE)
+HIDDEN_WORD: Final = "hidden"
+"""A node that the page hides has it among its names."""
+
+_DIGITS: Final = re.compile(r"\d+")
+
+
+@dataclass(slots=True)
+class Node:
+    """An element. ``names``: its classes, and its id behind ``#``, without figures, a space on either side of each. ``stop``: the number
+    after its subtree's last node; ``first`` and ``last``: its range of pieces."""
+
+    element: dom.Element
+    parent: int
+    tag: str
+    names: str
+    stop: int = 0
+    first: int = 0
+    last: int = 0
+
+
+@dataclass
+class Tree:
+    """Node 0 is the page's ``body``. ``pieces`` are texts and breaks; ``owner`` the node a piece stands in; ``linked``: in a link."""
+
+    nodes: list[Node] = field(default_factory=list)
+    pieces: list[str] = field(default_factory=list)
+    owner: list[int] = field(default_factory=list)
+    linked: list[bool] = field(default_factory=list)
+
+    @cached_property
+    def templates(self) -> frozenset[str]:
+        """Short texts that stand on the page again and again."""
+        seen = Counter(piece for piece in self.pieces if piece != BREAK and len(piece) <= MAX_TEMPLATE_CHARS)
+        return frozenset(piece for piece, times in seen.items() if times >= TEMPLATE_TIMES)
+
+    @cached_property
+    def plain(self) -> list[int]:
+        """Cumulative visible characters outside of links that are not the template's, by piece."""
+        templates = self.templates
+        counts = (
+            0 if linked or piece == BREAK or piece in templates else visible_length(piece)
+            for piece, linked in zip(self.pieces, self.linked, strict=True)
+        )
+        return [0, *accumulate(counts)]
+
+    @cached_property
+    def number(self) -> dict[dom.Element, int]:
+        """Element → number."""
+        return {node.element: at for at, node in enumerate(self.nodes)}
+
+    def mass(self, at: int) -> int:
+        """Characters of its own text below a node: outside of links and not the template's."""
+        node = self.nodes[at]
+        return self.plain[node.last] - self.plain[node.first]
+
+    def children(self, at: int) -> Iterator[int]:
+        child, stop = at + 1, self.nodes[at].stop
+        while child < stop:
+            yield child
+            child = self.nodes[child].stop
+
+    def below(self, at: int) -> range:
+        return range(at + 1, self.nodes[at].stop)
+
+    def holds(self, at: int, other: int) -> bool:
+        return at <= other < self.nodes[at].stop
+
+    def lines(self, at: int, without: Iterable[int] = ()) -> list[str]:
+        """The text below a node, a cleaned paragraph a line, without the subtrees of ``without``."""
+        node = self.nodes[at]
+        found, start = [], node.first
+        for hole in sorted(without):
+            first, last = self.nodes[hole].first, self.nodes[hole].last
+            if start <= first and last <= node.last:
+                found.extend(self.pieces[start:first])
+                start = last
+        found.extend(self.pieces[start : node.last])
+        return [line for line in map(clean, "".join(found).split(BREAK)) if line]
+
+    def text(self, at: int, without: Iterable[int] = ()) -> str:
+        return "\n".join(self.lines(at, without))
+
+    def short(self, at: int, most: int = SHORT_PIECES) -> str:
+        """The text of a small node on one line; of one with more pieces, or very long ones, nothing."""
+        node = self.nodes[at]
+        text = " ".join(self.pieces[node.first : node.last]) if node.last - node.first <= most else ""
+        return clean(text) if len(text) <= MAX_SHORT_CHARS else ""
+
+
+def read_tree(body: dom.Element) -> Tree:
+    """Walk the tree below ``body`` once."""
+    tree = Tree()
+    current, links, kept = -1, 0, 0
+    events = dom.walk(body)
+    nodes, pieces, owner, linked = tree.nodes, tree.pieces, tree.owner, tree.linked
+    for event, element in events:
+        tag = element.tag
+        breaks = tag in dom.BREAKING
+        if event == "start":
+            if tag in NEVER or (tag == "noscript" and not _is_page(element)) or len(nodes) >= MAX_NODES:
+                events.skip_subtree()  # its end event follows, and with it the tail
+                continue
+            if breaks:
+                pieces.append(BREAK)
+                owner.append(current)
+                linked.append(False)
+            nodes.append(Node(element, current, tag, _names_of(element), 0, len(pieces), 0))
+            current = len(nodes) - 1
+            links += tag == "a"
+            kept += tag == "pre"
+            text = element.text
+        else:
+            text = element.tail if element is not body else None
+            if nodes[current].element is element:
+                node = nodes[current]
+                node.stop, node.last, current = len(nodes), len(pieces), node.parent
+                links -= tag == "a"
+                kept -= tag == "pre"
+                if breaks:
+                    pieces.append(BREAK)
+                    owner.append(current)
+                    linked.append(False)
+        if text:
+            pieces.append(" " if text.isspace() else text if kept else text.replace("\n", " "))
+            owner.append(current)
+            linked.append(links > 0)
+    return tree
+
+
+def _is_page(element: dom.Element) -> bool:
+    return sum(map(len, map(str.strip, element.itertext()))) >= NOSCRIPT_CHARS
+
+
+def _names_of(element: dom.Element) -> str:
+    name, ident, style = element.get("class"), element.get("id"), element.get("style")
+    names = _names(name or "", ident or "") if name or ident else ""
+    if (style and HIDDEN.search(style)) or element.get("hidden") is not None:
+        return f"{names or ' '}{HIDDEN_WORD} "
+    return names
+
+
+@lru_cache(maxsize=4096)
+def _names(name: str, ident: str) -> str:
+    words = _DIGITS.sub("", name[:MAX_NAME_CHARS]).split()
+    if ident:
+        words.append("#" + "".join(_DIGITS.sub("", ident[:MAX_NAME_CHARS]).split()))
+    return f" {' '.join(words)} " if words else ""
+
+
+def outermost(tree: Tree, nodes: Sequence[int]) -> list[int]:
+    """Those of ``nodes`` that lie in no other of them, in document order."""
+    found: list[int] = []
+    for at in sorted(nodes):
+        if not found or not tree.holds(found[-1], at):
+            found.append(at)
+    return found
