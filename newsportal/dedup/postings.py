@@ -95,6 +95,7 @@ class Postings:
 
 def _find_in(array: Entries, keys: Entries) -> tuple[NDArray[np.intp], Codes]:
     """The latest entries of ``array`` under each of ``keys``: places in ``keys``, and documents."""
+    keys = keys[: keys.searchsorted(array[-1], side="right")]  # of long texts only small hashes are indexed
     start = array.searchsorted(keys)
     there = array[np.minimum(start, len(array) - 1)] & ~LOW == keys
     hits = np.flatnonzero(there & (start < len(array)))

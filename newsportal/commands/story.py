@@ -1,0 +1,111 @@
+"""``newsportal story``: what was folded into a story and why; fold and unfold by hand."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from newsportal.commands.context import open_record
+from newsportal.errors import StoreError
+from newsportal.storage.base import Store, Story
+from newsportal.text import clean
+
+BY_HAND = "by-hand"
+"""The reason of a fold that an editor made; the portal knows it."""
+
+SourcesFile = Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the story as JSON.")]
+Id = Annotated[str, typer.Argument(metavar="ID", help="A story or an article, as in the portal's addresses.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group to the command line."""
+    group = typer.Typer(
+        name="story", help="Look at a story and its versions; put versions together or take them apart.", no_args_is_help=True
+    )
+    group.command()(show)
+    group.command()(fold)
+    group.command()(unfold)
+    app.add_typer(group)
+
+
+def show(id: Id, as_json: AsJson = False, sources: SourcesFile = None) -> None:
+    """Show a story: every version with its site, time and address, what it repeats and why, and how fast the story spread."""
+    with open_record(sources) as (_, store):
+        _print(story_of(store, id), as_json)
+
+
+def fold(
+    article: Annotated[str, typer.Argument(metavar="ARTICLE", help="The article to move.")],
+    story: Annotated[str, typer.Argument(metavar="STORY", help="The story it belongs to (or one of its articles).")],
+    as_json: AsJson = False,
+    sources: SourcesFile = None,
+) -> None:
+    """Move an article into another story. Reposts of its text will join that story, too."""
+    with open_record(sources) as (_, store):
+        target = story_of(store, story)
+        store.fold(article, target.id, reason=BY_HAND, now=datetime.now(UTC))
+        _print(story_of(store, target.id), as_json)
+
+
+def unfold(
+    article: Annotated[str, typer.Argument(metavar="ARTICLE", help="The article to take out.")],
+    as_json: AsJson = False,
+    sources: SourcesFile = None,
+) -> None:
+    """Take an article out of its story into one of its own, for good. Undo it with fold."""
+    with open_record(sources) as (_, store):
+        _print(story_of(store, store.unfold(article, now=datetime.now(UTC))), as_json)
+
+
+def story_of(store: Store, id: str) -> Story:
+    """The story of that id, or the one that the article of that id is in. Raises ``StoreError``."""
+    found = store.story(id)
+    if found is None and (article := store.article(id)):
+        found = store.story(article.story_id)
+    if found is None:
+        raise StoreError(f"no story or article {id!r}; ids stand in the portal's addresses (/story/ID) and in `newsportal search --json`")
+    return found
+
+
+def plain(story: Story) -> dict[str, Any]:
+    """A story as JSON values."""
+    spread = story.spread
+    versions = [
+        {
+            "id": version.id, "url": version.url, "title": version.title, "site": version.publisher, "moment": version.moment.isoformat(),
+            "fold_of": version.fold_of, "fold_reason": version.fold_reason, "fold_score": version.fold_score,
+        }
+        for version in story.versions
+    ]  # fmt: skip
+    heat = {"sites": spread.sites, "at_first": spread.at_first, "hours": round(spread.hours, 2), "per_hour": spread.per_hour}
+    steps = [step.isoformat() for step in spread.steps]
+    return {"id": story.id, "original": story.head.id, "heat": story.heat, "spread": {**heat, "steps": steps}, "versions": versions}
+
+
+def _print(story: Story, as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps(plain(story), ensure_ascii=False))
+        return
+    console = Console(emoji=False, soft_wrap=True)
+    console.print(f"{clean(story.head.title)}\n{story.id}, {_count(story)}", markup=False, highlight=False)
+    table = Table("article", "site", "time", "why", "address", box=None)
+    for version in story.versions:
+        why = f"{version.fold_reason} {version.fold_score:.2f}" if version.fold_reason else ""
+        why = "original" if version.id == story.head.id else why
+        cells = (version.id, version.publisher, f"{version.moment.astimezone():%Y-%m-%d %H:%M}", why, version.url)
+        table.add_row(*(Text(clean(cell)) for cell in cells))
+    console.print(table)
+
+
+def _count(story: Story) -> str:
+    spread = story.spread
+    said = f"{story.count} versions on {spread.sites} sites"
+    return said + (f", {spread.at_first} of them within six hours, the last after {spread.hours:.0f}" if spread.sites > 1 else "")

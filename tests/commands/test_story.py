@@ -1,0 +1,77 @@
+"""``newsportal story``: what an editor sees of a story, and how it is put right."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from newsportal import cli
+from newsportal.errors import StoreError
+from newsportal.items import Article, Link
+from newsportal.storage import open_store
+from newsportal.storage.base import Store
+
+NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
+TEXT = "河湾镇的新桥昨天下午通车，两岸的居民过河不用再等渡船。老船工马长顺说，他撑了四十年船，今天第一次走着回家，桥上的风比船上的还大。"
+
+
+def article(host: str, text: str = TEXT, hours: int = 0) -> Article:
+    url = f"https://{host}.example/1.html"
+    at = NOW + timedelta(hours=hours)
+    link = Link(url=url, source="feed:甲")
+    return Article(url=url, link=link, fetched=at, identity=url, title="[b]河湾镇新桥通车", text=text, published=at)
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    (tmp_path / "sources.yaml").write_text("store: sqlite:///news.db\nfeeds: [{name: 甲, url: 'https://a.example/feed'}]\n", "utf-8")
+    monkeypatch.chdir(tmp_path)
+    opened = open_store(f"sqlite:///{tmp_path}/news.db")
+    yield opened
+    opened.close()
+
+
+def story(*arguments: str) -> dict[str, Any]:
+    done = CliRunner().invoke(cli.app, ["story", *arguments, "--json"], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_a_story_shows_its_versions_and_how_it_spread(store: Store) -> None:
+    first = store.add(article("a"), now=NOW)
+    second = store.add(article("b", TEXT + "（来源：甲报）", hours=2), now=NOW + timedelta(hours=2))
+    for id in (first.story_id, second.id):
+        found = story("show", id)
+        assert found["original"] == first.id
+        assert [(version["site"], version["fold_reason"]) for version in found["versions"]] == [
+            ("a.example", None),
+            ("b.example", second.reason),
+        ]
+        assert found["spread"]["sites"] == found["spread"]["at_first"] == len(found["spread"]["steps"])
+    shown = CliRunner().invoke(cli.app, ["story", "show", first.id])
+    assert shown.exit_code == 0
+    assert "[b]河湾镇新桥通车" in shown.stdout
+    assert f"{second.reason} " in shown.stdout
+
+
+def test_what_was_folded_is_taken_out_and_put_back(store: Store) -> None:
+    first, second = (store.add(article(host), now=NOW) for host in "ab")
+    assert first.story_id == second.story_id
+    alone = story("unfold", second.id)
+    assert [version["id"] for version in alone["versions"]] == [second.id]
+    whole = story("fold", second.id, first.id)
+    assert {version["id"] for version in whole["versions"]} == {first.id, second.id}
+    assert {version["fold_reason"] for version in whole["versions"]} == {None, "by-hand"}
+
+
+@pytest.mark.parametrize("arguments", [("show", "nothing"), ("fold", "nothing", "nothing"), ("unfold", "nothing")])
+def test_an_unknown_id_is_told(store: Store, arguments: tuple[str, ...]) -> None:
+    with pytest.raises(StoreError, match="nothing"):
+        story(*arguments)
