@@ -42,3 +42,8 @@ def article(name: str = "a", *, host: str = "news.example", source: str = "feed:
         published=NOW - HOUR,
     )
     return replace(plain, **changes)
+
+
+def invented(number: int, length: int = 240) -> str:
+    """A text of its own for each number: characters without sense."""
+    return "".join(chr(0x4E00 + (number * 977 + place * (331 + number % 89)) % 20_000) for place in range(length))

@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 import pytest
-from invented_articles import NOW, SAME_TITLE, article
+from invented_articles import NOW, SAME_TITLE, article, invented
 from sqlalchemy import event
 
 from newsportal.errors import StoreError, StoreTooNew, StoreUnavailable
@@ -204,3 +204,57 @@ def test_a_database_that_vanished_while_open(tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "data")
     with pytest.raises(StoreUnavailable, match=r"news\.db: it cannot be opened"):
         store.tally()
+
+
+REPOSTER = """
+import sys
+sys.path.insert(0, {folder!r})
+from invented_articles import NOW, article, invented
+from newsportal.storage import open_store
+
+uri, host, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
+store = open_store(uri)
+for n in range(count):
+    added = store.add(article(str(n), host=host, title=f"题 {{host}} {{n}}", text=invented(n), topic="旅游"), now=NOW)
+    print(added.id, flush=True)
+"""
+
+
+def reposter(uri: str, host: str, count: int) -> subprocess.Popen[str]:
+    """Brings stories that others bring too, known by their texts alone."""
+    code = REPOSTER.format(folder=str(Path(__file__).parent))
+    return subprocess.Popen([sys.executable, "-c", code, uri, host, str(count)], stdout=subprocess.PIPE, text=True)
+
+
+@pytest.mark.slow
+def test_processes_that_meet_the_same_texts_make_one_story_each(tmp_path: Path) -> None:
+    uri = f"sqlite:///{tmp_path}/news.db"
+    writers = [reposter(uri, f"h{n}.example", 40) for n in range(3)]
+    told = [line for process in writers for line in process.communicate(timeout=120)[0].split()]
+    assert [process.returncode for process in writers] == [0] * 3
+    store = open_store(uri)
+    assert (len(set(told)), store.tally().articles, store.tally().stories) == (120, 120, 40)
+    consistent(store)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("after", [5, 60])
+def test_after_a_kill_reposts_of_what_was_stored_are_found(tmp_path: Path, after: int) -> None:
+    uri = f"sqlite:///{tmp_path}/news.db"
+    process = reposter(uri, "h.example", 100_000)
+    assert process.stdout is not None
+    for _ in range(after):
+        process.stdout.readline()
+    process.send_signal(signal.SIGKILL)
+    process.stdout.close()
+    process.wait()
+    store = open_store(uri)
+    stored = store.tally().articles
+    assert stored >= after
+    answers = [store.add(article(str(n), host="other.example", title=f"又 {n}", text=invented(n)), now=NOW) for n in range(stored)]
+    assert {answer.outcome for answer in answers} == {"folded"}
+    assert store.tally().stories == stored
+    with sqlite3.connect(tmp_path / "news.db") as connection:
+        assert connection.execute("SELECT count(*) FROM prints").fetchone() == (2 * stored,)
+    connection.close()
+    store.close()
