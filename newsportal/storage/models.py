@@ -40,11 +40,12 @@ def _let_go(connection: Connection, corpus: str, keep: int) -> None:
     )  # fmt: skip
 
 
-def versions(connection: Connection, corpus: str, name: str) -> list[Model]:
-    """See ``Corpora.models``."""
+def versions(connection: Connection, corpus: str, name: str, *only: int) -> list[Model]:
+    """See ``Corpora.models``; ``only`` these, if any are named."""
     active = _active(connection, corpus)
     columns = [column for column in MODELS.c if column.name != "model"]
-    rows = connection.execute(select(*columns).where(MODELS.c.corpus_id == corpus).order_by(MODELS.c.version.desc())).mappings()
+    wanted = (MODELS.c.corpus_id == corpus, MODELS.c.version.in_(only)) if only else (MODELS.c.corpus_id == corpus,)
+    rows = connection.execute(select(*columns).where(*wanted).order_by(MODELS.c.version.desc())).mappings()
     return [_model(row, name, active) for row in rows]
 
 
@@ -53,10 +54,10 @@ def version(connection: Connection, corpus: str, name: str, wanted: int | None) 
     number = _active(connection, corpus) if wanted is None else wanted
     if number is None:
         raise StoreError(f"corpus {name!r} has no model in use; train one: newsportal train --corpus {name}")
-    found = next((model for model in versions(connection, corpus, name) if model.version == number), None)
-    if found is None:
+    found = versions(connection, corpus, name, number)
+    if not found:
         raise _unknown(connection, corpus, name, number)
-    return found
+    return found[0]
 
 
 def blob(connection: Connection, corpus: str, name: str, number: int) -> bytes:

@@ -24,7 +24,6 @@ from newsportal.sources import Sources
 from newsportal.storage.base import Store, StoredArticle
 from newsportal.storage.categories import EDITOR
 from newsportal.storage.corpora import CATEGORIES, Brought, LabelSource, NewDocument
-from newsportal.storage.rows import host
 from newsportal.text import clean
 
 LEFT = {
@@ -198,11 +197,7 @@ def categories(known: Sources) -> dict[str, str]:
 
 
 def _candidate(article: StoredArticle, label: str) -> Candidate:
-    return Candidate(article.id, article.story_id, label, _site(article), article.moment, len(article.text), article.fold_of is None)
-
-
-def _site(article: StoredArticle) -> str:
-    return article.site or host(article.url)
+    return Candidate(article.id, article.story_id, label, article.publisher, article.moment, len(article.text), article.fold_of is None)
 
 
 def _there(store: Store, articles: Mapping[str, str | None]) -> tuple[frozenset[str], dict[str, Counter[str]]]:
@@ -211,7 +206,7 @@ def _there(store: Store, articles: Mapping[str, str | None]) -> tuple[frozenset[
     for article in store.articles(list(articles)):
         stories.add(article.story_id)
         if (label := articles[article.id]) is not None:
-            counts[label][_site(article)] += 1
+            counts[label][article.publisher] += 1
     return frozenset(stories), dict(counts)
 
 
