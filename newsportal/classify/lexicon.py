@@ -10,8 +10,9 @@ n(w)
 T
     how many times as much a word of the title counts
 
-The best category is the answer if its sum reaches ``LEAST`` and leads the second by ``LEAD`` of itself; else there is none. Words are
-looked for as they stand, longest first, without cutting the text into words: one pass, and traditional characters count as simplified.
+The best category is the answer if its sum reaches ``LEAST`` (more for long texts) and leads the second by ``LEAD`` of itself; else there
+is none. Words are looked for as they stand, longest first, without cutting the text into words: one pass, and traditional characters count
+as simplified.
 """
 
 from __future__ import annotations
@@ -47,6 +48,10 @@ TITLE: Final = 2.0
 
 LEAST: Final = 4.0
 """A sum below this is chance: one strong word in the title reaches it alone, one in a body needs a second."""
+
+LEAST_LONG: Final = 16.0
+"""What a text of ``LOOKED_AT`` characters or more needs instead (between them it rises evenly): in many words, some of every category stand
+by chance."""
 
 LEAD: Final = 0.2
 """The second category must stay this share of the best behind."""
@@ -92,7 +97,7 @@ class Lexicon:
         return Facts(NAME)
 
     def classify(self, title: str, text: str) -> Answer:
-        return self._answer(self._sums(self._weighed(title, text)))
+        return self._answer(self._sums(self._weighed(title, text)), least(text))
 
     def classify_many(self, documents: Iterable[tuple[str, str]]) -> list[Answer]:
         return [self.classify(title, text) for title, text in documents]
@@ -175,17 +180,22 @@ class Lexicon:
                 sums[number] += value * times
         return sums
 
-    def _answer(self, sums: Mapping[int, float]) -> Answer:
+    def _answer(self, sums: Mapping[int, float], enough: float) -> Answer:
         if not sums:
             return NONE
         ranked = sorted(sums.items(), key=lambda pair: (-pair[1], pair[0]))
         total = sum(sums.values()) + DOUBT
         scores = {self.categories[number].name: value / total for number, value in ranked}
         best, second = ranked[0][1], ranked[1][1] if len(ranked) > 1 else 0.0
-        if best < LEAST or best - second < LEAD * best:
+        if best < enough or best - second < LEAD * best:
             return Answer(None, scores)
         label = self.categories[ranked[0][0]].name
         return Answer(label, scores, (label,))
+
+
+def least(text: str) -> float:
+    """What the best category's sum must reach."""
+    return LEAST + (LEAST_LONG - LEAST) * min(len(text) / LOOKED_AT, 1.0)
 
 
 def plain(word: str) -> str:

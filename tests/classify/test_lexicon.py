@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from newsportal.classify.base import CLASSIFIERS, Example, restore, train
-from newsportal.classify.lexicon import LEAST, LOOKED_AT, VALUE, Category, Lexicon, lexicon, packaged, plain, told
+from newsportal.classify.lexicon import LEAST, LEAST_LONG, LOOKED_AT, VALUE, Category, Lexicon, least, lexicon, packaged, plain, told
 from newsportal.text import fold_characters
 
 LEXICON = lexicon()
@@ -129,6 +129,14 @@ def test_the_lists_are_clean() -> None:
     assert len({category.english for category in packaged()}) == len(packaged()) >= 20
 
 
+def test_a_long_text_needs_more_than_a_word_by_chance() -> None:
+    text = "大家在河边走了很久，谁也没有说话。" * 100
+    assert LEXICON.classify("股市", "").label == "财经"
+    assert LEXICON.classify("", f"股市。{text}").label is None
+    assert LEXICON.classify("股市", f"股市。{text}央行").label is None
+    assert least("") == LEAST < least(text) == LEAST_LONG
+
+
 def test_is_fast_and_bounded_on_long_texts() -> None:
     text = "球迷在主场看足球比赛，主教练说球队会夺冠。投资者关心股市。" * 60
     LEXICON.classify("", text)
@@ -141,7 +149,6 @@ def test_is_fast_and_bounded_on_long_texts() -> None:
     assert time.perf_counter() - start < 0.2
     assert each < 1 / 250, f"{1 / each:.0f} a second; 2,000 on a quiet machine"
     assert len(text) > LOOKED_AT
-    assert LEAST > 0
 
 
 MAPPING = {
@@ -156,8 +163,8 @@ MAPPING = {
 }  # fmt: skip
 """By hand: which of a corpus' labels a category of the lexicon is."""
 
-FLOORS = {"sogou10": (0.80, 0.72), "toutiao_titles15": (0.60, 0.78)}
-"""The share of documents that get an answer, and of these the share that is right; measured 0.86 and 0.76, 0.66 and 0.81."""
+FLOORS = {"sogou10": (0.80, 0.74), "toutiao_titles15": (0.60, 0.79)}
+"""The share of documents that get an answer, and of these the share that is right; measured 0.84 and 0.77, 0.65 and 0.82."""
 
 
 @pytest.mark.data
