@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from newsportal.classify import keywords as found
+from newsportal.classify import textrank
 from newsportal.commands import jsonl
 from newsportal.commands.corpus.common import progress
 from newsportal.errors import NewsportalError
 
+Method = Callable[[str, str], tuple[found.Keyword, ...]]
+
 LARGEST_TEXT = 50_000_000
 """Bytes of a plain text that is read; keywords come from its beginning."""
+
+
+DEFAULT = "weighted"
+ALGORITHMS = {DEFAULT: found.keywords, "tfidf": textrank.tfidf, "textrank": textrank.textrank}
 
 
 def register(app: typer.Typer) -> None:
@@ -28,6 +36,7 @@ def keywords(
     file: Annotated[str, typer.Argument(metavar="FILE|-", help="One document a line; - for standard input.")],
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100, help="Keywords of a document, at most.")] = found.LIMIT,
     plain: Annotated[bool, typer.Option("--text", help="The file is one plain text, its first line the title.")] = False,
+    algorithm: Annotated[str, typer.Option("--algorithm", "-a", help=f"One of: {', '.join(ALGORITHMS)}.")] = DEFAULT,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Where to write the JSON lines; standard output by default.")] = None,
 ) -> None:
     """Find the keywords of texts: {"id", "title", "text"} a line; out comes {"id", "keywords": [{"word", "weight"}]}.
@@ -35,25 +44,28 @@ def keywords(
     The weightiest come first; weights compare within one document alone. A line that is no document gives a line with "error", and
     the run goes on.
     """
+    if algorithm not in ALGORITHMS:
+        raise typer.BadParameter(f"{algorithm!r} is none of: {', '.join(ALGORITHMS)}", param_hint="--algorithm")
+    method = partial(ALGORITHMS[algorithm], limit=limit)
     if file == "-":
-        jsonl.write(_answers(sys.stdin.buffer, "-", limit, plain=plain), out)
+        jsonl.write(_answers(sys.stdin.buffer, "-", method, plain=plain), out)
         return
     try:
         with progress() as bar, bar.open(Path(file), "rb", description="keywords") as stream:
             bar.disable = bar.disable or (out is None and sys.stdout.isatty())
-            jsonl.write(_answers(stream, file, limit, plain=plain), out)
+            jsonl.write(_answers(stream, file, method, plain=plain), out)
     except OSError as error:
         raise NewsportalError(f"{file}: {error.strerror or error}") from error
 
 
-def _answers(stream: Any, name: str, limit: int, *, plain: bool) -> Iterator[dict[str, Any]]:
+def _answers(stream: Any, name: str, method: Method, *, plain: bool) -> Iterator[dict[str, Any]]:
     if not plain:
-        return answers(stream, limit)
+        return answers(stream, method)
     title, _, text = stream.read(LARGEST_TEXT).decode("utf-8-sig", "replace").partition("\n")
-    return iter([answer(name, title, text, limit)])
+    return iter([answer(name, title, text, method)])
 
 
-def answers(lines: Iterable[bytes], limit: int) -> Iterator[dict[str, Any]]:
+def answers(lines: Iterable[bytes], method: Method) -> Iterator[dict[str, Any]]:
     """An answer for each line that is not empty."""
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -65,12 +77,12 @@ def answers(lines: Iterable[bytes], limit: int) -> Iterator[dict[str, Any]]:
         except (ValueError, RecursionError) as error:
             yield {"id": _id(row, number), "keywords": [], "error": f"line {number}: {error}"}
             continue
-        yield answer(_id(row, number), title, text, limit)
+        yield answer(_id(row, number), title, text, method)
 
 
-def answer(id: Any, title: str, text: str, limit: int) -> dict[str, Any]:
+def answer(id: Any, title: str, text: str, method: Method) -> dict[str, Any]:
     """The keywords of one document as a plain dict."""
-    words = [{"word": one.word, "weight": round(one.weight, 3)} for one in found.keywords(title, text, limit)]
+    words = [{"word": one.word, "weight": round(one.weight, 3)} for one in method(title, text)]
     return {"id": id, "keywords": words}
 
 

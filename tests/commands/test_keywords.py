@@ -36,6 +36,17 @@ def test_a_plain_text_and_a_file_to_write(tmp_path: Path) -> None:
     assert json.loads(out.read_text("utf-8"))["keywords"][0]["word"] in {"大桥", "青溪"}
 
 
+def test_other_algorithms() -> None:
+    line = json.dumps(BRIDGE, ensure_ascii=False).encode()
+    for name in ("tfidf", "textrank"):
+        code, answers, _ = run("-", "--algorithm", name, given=line)
+        assert code == 0
+        assert "大桥" in {word["word"] for word in answers[0]["keywords"]}
+    code, _, said = run("-", "--algorithm", "magic", given=line)
+    assert code == 2
+    assert "tfidf" in said
+
+
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     code, answers, said = run(str(tmp_path / "none.jsonl"))
     assert code == 1 or "none.jsonl" in said

@@ -1,0 +1,87 @@
+"""Keywords beside those that pages name themselves (a silver measure), and the time they take.
+
+    python benchmarks/keywords.py FOLDER...
+
+FOLDER holds <id>.html.gz beside <id>.json with "title" and "text". Of ``<meta name="keywords">`` those count that are Chinese, two to
+eight characters long and stand in title or text: publishers put the names of their sites there too, and many write what a program
+found. So the figures tell methods apart, and are not the share of keywords that are good.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import re
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from newsportal.classify import textrank
+from newsportal.classify.keywords import Keyword, keywords
+from newsportal.encoding import decode
+from newsportal.text import CJK, normalise
+
+METHODS: dict[str, Callable[[str, str, int], tuple[Keyword, ...]]] = {
+    "tfidf": textrank.tfidf,
+    "textrank": textrank.textrank,
+    "weighted": keywords,
+}
+META = re.compile(r"""<meta[^>]+name=["']?(?:news_)?keywords["']?[^>]*>""", re.IGNORECASE)
+CONTENT = re.compile(r"""content=["'](.*?)["']""", re.IGNORECASE | re.DOTALL)
+MIN_TEXT = 150
+TOP, MORE = 5, 10
+
+Page = tuple[str, str, set[str]]
+
+
+def plain(text: str) -> str:
+    return normalise(text).replace(" ", "")
+
+
+def pages(folder: Path) -> Iterator[Page]:
+    """Title, text and the page's own keywords."""
+    for file in sorted(folder.glob("*.html.gz")):
+        gold = json.loads(file.with_name(file.name.removesuffix(".html.gz") + ".json").read_text("utf-8"))
+        title, text = gold.get("title") or "", gold.get("text") or ""
+        meta = META.search(decode(gzip.decompress(file.read_bytes()))[0])
+        content = CONTENT.search(meta[0]) if meta else None
+        if content is None or len(text) <= MIN_TEXT:
+            continue
+        body = plain(f"{title}{text}")
+        named = {plain(word) for word in re.split(r"[,，、;；|\s]+", content[1])}
+        told = {word for word in named if 2 <= len(word) <= 8 and word in body and CJK.search(word)}
+        if told:
+            yield title, text, told
+
+
+def compared(method: Callable[[str, str, int], tuple[Keyword, ...]], known: list[Page]) -> str:
+    """Precision and recall of the first five, recall of the first ten, milliseconds a page."""
+    hits = given = wanted = 0
+    recall = 0.0
+    begin = time.perf_counter()
+    answers = [[plain(keyword.word) for keyword in method(title, text, MORE)] for title, text, _ in known]
+    took = 1000 * (time.perf_counter() - begin) / len(known)
+    for answer, (_, _, told) in zip(answers, known, strict=True):
+        hits += len(told & set(answer[:TOP]))
+        given += len(answer[:TOP])
+        wanted += min(len(told), TOP)
+        recall += len(told & set(answer)) / len(told)
+    return f"{100 * hits / given:8.1f} {100 * hits / wanted:8.1f} {100 * recall / len(known):8.1f} {took:8.2f}"
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("folders", nargs="+", type=Path)
+    known = [page for folder in options.parse_args().folders for page in pages(folder)]
+    if not known:
+        options.error("no page in these folders names keywords that stand in its text")
+    print(f"{len(known)} pages, {sum(len(told) for *_, told in known) / len(known):.1f} keywords each")
+    print(f"{'method':12} {'P@5':>8} {'R@5':>8} {'R@10':>8} {'ms':>8}")
+    for name, method in METHODS.items():
+        method("预热", "预热", 1)
+        print(f"{name:12} {compared(method, known)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""Keywords by other people's methods, to be compared with :mod:`newsportal.classify.keywords`. Pure.
+
+TextRank (Mihalcea & Tarau 2004, section 3.1): nouns and adjectives are the vertices, two of them are joined when they stand within
+``WINDOW`` words of one another, and the rank of a word is
+
+    WS(v) = (1 − d) + d · Σ over neighbours u of v:  WS(u) / degree(u)                                      (formula 1, undirected)
+
+TF-IDF as jieba's ``extract_tags``: tf · idf of words of two and more characters, the median idf for words without one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from functools import cache
+from itertools import combinations
+from statistics import median
+from typing import Final
+
+from newsportal.classify.keywords import LIMIT, NEWS_WORDS, Keyword
+from newsportal.text import STOP_WORDS, lexicon, segment
+
+WINDOW: Final = 2
+"""Words: neighbours alone. The paper tries 2, 3, 5 and 10 and finds 2 best (table 1)."""
+
+DAMPING: Final = 0.85
+"""d, as the paper and PageRank have it."""
+
+CLOSE: Final = 0.0001
+"""The walk ends when no rank moves more (section 2.2)."""
+
+MOST_ROUNDS: Final = 100
+LOOKED_AT: Final = 20_000
+"""Characters: more would take seconds."""
+
+
+def textrank(title: str, text: str, limit: int = LIMIT) -> tuple[Keyword, ...]:
+    """The highest ranks. Words that the dictionary does not have count as nouns."""
+    kinds = _kinds()
+    words = segment(f"{title}\n{text[:LOOKED_AT]}")
+    vertices = [word if _counts(word) and kinds.get(word, "n")[:1] in ("n", "a") else None for word in words]
+    edges: dict[str, set[str]] = {}
+    for place in range(len(vertices)):
+        for one, other in combinations(filter(None, vertices[place : place + WINDOW]), 2):
+            if one != other:
+                edges.setdefault(one, set()).add(other)
+                edges.setdefault(other, set()).add(one)
+    return _best(_ranks(edges), limit)
+
+
+def _ranks(edges: Mapping[str, set[str]]) -> dict[str, float]:
+    ranks = dict.fromkeys(edges, 1.0)
+    for _ in range(MOST_ROUNDS):
+        new = {word: 1 - DAMPING + DAMPING * sum(ranks[other] / len(edges[other]) for other in sorted(edges[word])) for word in edges}
+        moved = max((abs(new[word] - ranks[word]) for word in edges), default=0.0)
+        ranks = new
+        if moved < CLOSE:
+            break
+    return ranks
+
+
+def tfidf(title: str, text: str, limit: int = LIMIT) -> tuple[Keyword, ...]:
+    """The highest tf · idf."""
+    rare, usual = _rarity()
+    often = Counter(filter(_counts, segment(f"{title}\n{text[:LOOKED_AT]}")))
+    return _best({word: times * rare.get(word, usual) for word, times in often.items()}, limit)
+
+
+def _counts(word: str) -> bool:
+    return len(word) > 1 and word[0].isalpha() and word.lower() not in STOP_WORDS and word not in NEWS_WORDS
+
+
+def _best(weights: Mapping[str, float], limit: int) -> tuple[Keyword, ...]:
+    ranked: Iterable[tuple[str, float]] = sorted(weights.items(), key=lambda pair: -pair[1])
+    return tuple(Keyword(word, weight) for word, weight in list(ranked)[:limit])
+
+
+@cache
+def _kinds() -> Mapping[str, str]:
+    return dict(lexicon.kinds())
+
+
+@cache
+def _rarity() -> tuple[Mapping[str, float], float]:
+    rare = lexicon.rarity()
+    return rare, median(rare.values())
