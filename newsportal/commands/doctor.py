@@ -21,6 +21,7 @@ from newsportal.errors import NewsportalError
 from newsportal.search import open_index
 from newsportal.sources import Sources, load
 from newsportal.storage import open_store
+from newsportal.text import words
 
 MIN_FREE = 200 * 1024 * 1024
 """Bytes. Below it a day's crawl may fill the disk."""
@@ -91,7 +92,7 @@ def _python() -> Finding:
 
 def _words() -> Finding:
     cut = text.segment("北京旅游")
-    return Finding("Chinese words", "旅游" in cut, " / ".join(cut), "reinstall jieba")
+    return Finding("Chinese words", "旅游" in cut, f"{' / '.join(cut)} (by {words.signature()})", "reinstall jieba")
 
 
 def _fts() -> Finding:

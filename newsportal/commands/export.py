@@ -26,7 +26,7 @@ from newsportal.storage.base import Store, StoredArticle
 
 CSV_COLUMNS = (
     "id", "story", "url", "title", "site", "author", "published", "first_seen",
-    "language", "category", "topics", "source", "fold_of", "fold_reason", "summary", "text",
+    "language", "category", "topics", "keywords", "source", "fold_of", "fold_reason", "summary", "text",
 )  # fmt: skip
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
@@ -99,7 +99,7 @@ def write_csv(articles: Iterable[StoredArticle], stream: TextIO) -> None:
     rows = csv.writer(stream, lineterminator="\r\n")
     rows.writerow(CSV_COLUMNS)
     for article in articles:
-        values = plain(article) | {"topics": " ".join(article.topics)}
+        values = plain(article) | {"topics": " ".join(article.topics), "keywords": ", ".join(article.keywords)}
         rows.writerow([cell(str(values.get(column, ""))) for column in CSV_COLUMNS])
 
 
