@@ -1,0 +1,69 @@
+"""A crawl of the made-up Web whose feeds ask for a category: who chose it stands with the article, and an editor's word stays."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from newsportal.storage import open_store
+
+pytestmark = pytest.mark.slow
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+def crawl(sources: Path) -> dict[str, Any]:
+    command = [sys.executable, "-m", "newsportal", "crawl", "--json", "--sources", str(sources)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def sources(web: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Feeds are classified; regions keep what they have, and nothing where they have nothing."""
+    web.reset()
+    path = web.sources(tmp_path_factory.mktemp("分类") / "sources.yaml")
+    yaml = YAML()
+    written = yaml.load(path.read_text("utf-8"))
+    for feed in written["feeds"]:
+        feed["auto_classify"] = True
+    written["categories"] = [{"name": "彩票", "enabled": False}]
+    with path.open("w", encoding="utf-8") as stream:
+        yaml.dump(written, stream)
+    return path
+
+
+def test_feeds_are_classified_and_an_editor_has_the_last_word(web: Any, sources: Path) -> None:
+    report = crawl(sources)
+    notes = {row["source"]: " ".join(row["notes"]) for row in report["sources"]}
+    assert any("category by" in note and "lexicon: " in note for source, note in notes.items() if source.startswith("feed:"))
+    assert not any("category by" in note for source, note in notes.items() if not source.startswith("feed:"))
+    gold = {article["url"]: article["category"] for article in web.manifest()["articles"]}
+    store = open_store(f"sqlite:///{sources.parent}/data/newsportal.db")
+    stored = list(store.all_articles())
+    chosen = [article for article in stored if article.category_by == "lexicon"]
+    assert {article.source.partition(":")[0] for article in chosen} == {"feed"}
+    assert all(article.category and article.category_reason and 0 < (article.category_score or 0) < 1 for article in chosen)
+    assert all(article.category_by == "source" for article in stored if article.category and not article.source.startswith("feed:"))
+    plain = [article for article in chosen if gold.get(article.url) not in (None, "社会", "World")]
+    right = [article for article in plain if article.category == gold[article.url]]
+    assert len(plain) >= 10
+    assert len(right) / len(plain) >= 0.5, [(article.title, article.category, gold[article.url]) for article in plain]
+    one = chosen[0]
+    store.set_category(one.id, "编辑部", by="editor", now=NOW)
+    assert store.tally().by_category["编辑部"] == 1
+    store.close()
+    crawl(sources)
+    again = open_store(f"sqlite:///{sources.parent}/data/newsportal.db")
+    found = again.article(one.id)
+    assert found is not None
+    assert (found.category, found.category_by) == ("编辑部", "editor")
+    again.close()
