@@ -158,16 +158,21 @@ def gather(
     """Let stored articles join corpus ``name``, which is made when there are any. What a classifier chose teaches nothing."""
     labels = categories(known)
     there = store.corpora.articles(name) if store.corpora.find(name) else {}
+    stories, counts = set[str](), defaultdict[str, Counter[str]](Counter)
     candidates, corrected = [], []
     for article in _watched(store):
-        if article.category_by == EDITOR:
-            if article.category and there.get(article.id, "") is not None:  # not what an editor left out
-                corrected.append(NewDocument(article.category, article_id=article.id))
-        elif article.source in labels and (since is None or article.moment >= since):
+        label = there.get(article.id)
+        if article.category_by == EDITOR and article.category and (label or article.id not in there):  # not what an editor left out
+            corrected.append(NewDocument(article.category, article_id=article.id))
+            label = article.category
+        if label or article.id in there:
+            stories.add(article.story_id)
+        elif article.source in labels and article.category_by != EDITOR and (since is None or article.moment >= since):
             candidates.append(_candidate(article, labels[article.source]))
+        if label:
+            counts[label][article.publisher] += 1
     said = _join(store, name, corrected, "editor")
-    there |= {one.id: one.label for one in corrected}
-    choice = choose(candidates, *_there(store, there), least_chars=least, per_label=most)
+    choice = choose(candidates, frozenset(stories), counts, least_chars=least, per_label=most)
     brought = _join(store, name, [NewDocument(one.label, article_id=one.id) for one in choice.chosen], "from-store")
     return Gathered(brought.added, said.added + said.relabelled, choice)
 
@@ -198,16 +203,6 @@ def categories(known: Sources) -> dict[str, str]:
 
 def _candidate(article: StoredArticle, label: str) -> Candidate:
     return Candidate(article.id, article.story_id, label, article.publisher, article.moment, len(article.text), article.fold_of is None)
-
-
-def _there(store: Store, articles: Mapping[str, str | None]) -> tuple[frozenset[str], dict[str, Counter[str]]]:
-    """The stories of a corpus, and its documents by label and site."""
-    stories, counts = set(), defaultdict[str, Counter[str]](Counter)
-    for article in store.articles(list(articles)):
-        stories.add(article.story_id)
-        if (label := articles[article.id]) is not None:
-            counts[label][article.publisher] += 1
-    return frozenset(stories), dict(counts)
 
 
 def label(
