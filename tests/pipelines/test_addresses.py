@@ -71,6 +71,12 @@ def test_two_other_views_that_declare_one_address_are_one(crawler: Crawler, ledg
     assert (run(crawler, ledger, views).same, len(urls(ledger))) == (1, 1)
 
 
+def test_one_article_under_many_slugs_is_one(crawler: Crawler, ledger: Ledger) -> None:
+    slugs = [page(f"https://www.b.example/tag{number}/gu-zhen-de-lu", TITLES[0], REAL, tail="，见本台") for number in range(12)]
+    report = run(crawler, ledger, slugs)
+    assert (report.stored, report.same) == (1, 11)
+
+
 def test_what_a_page_declares_is_not_known_before_it_was_seen(crawler: Crawler, ledger: Ledger) -> None:
     """A page of the same site declares another article's address: that article is fetched and kept all the same."""
     run(crawler, ledger, [page("https://blog.b.example/evil/1.html", TITLES[0], REAL)])
