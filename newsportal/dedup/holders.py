@@ -35,6 +35,10 @@ MANY_TITLES: Final = 9
 CLOSE: Final = 10
 """Earlier documents that are compared closely, those that share the largest part of the sample."""
 
+HOPEFUL: Final = 0.05
+"""Of the runs that a full copy would share in the index, the share below which a document is not compared closely: far below what
+makes a repost, because few runs are a rough sample and common ones are not counted."""
+
 MANY: Final = 100
 """Documents that are added as sorted arrays, not one by one."""
 
@@ -44,40 +48,40 @@ FORGET_SHARE: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Likely:
-    """The earlier documents that share most, as number → runs shared in the index, the earliest first; and the new text's runs that
-    are ``common``, ascending."""
+    """The ``numbers`` of the earlier documents that share most, ascending; and the new text's runs that are ``common``, ascending."""
 
-    shared: dict[int, int]
+    numbers: list[int]
     common: Codes
 
 
 class Holders:
-    """Documents by number; numbers ascend. Of each some 60 entries of eight bytes are kept, and two numbers."""
+    """Documents by number; numbers ascend. Of each some 60 entries of eight bytes are kept, and three numbers."""
 
     def __init__(self) -> None:
         self._index = Postings()
-        self._facts = np.zeros((2, 1024), dtype=np.uint32)  # story and title of document ``_base + column``
+        self._facts = np.zeros((3, 1024), dtype=np.uint32)  # story, title and length of document ``_base + column``
         self._base = self._first = self._next = 0  # numbers: of the first column, the oldest remembered, the one after the newest
 
-    def add(self, number: int, runs: Codes, story: int, title: str) -> None:
-        """Remember a document: its ``runs`` that are :func:`indexed`, a number for its story (below 2³²), the letters of its title."""
-        self._note(number, story, title)
+    def add(self, number: int, runs: Codes, length: int, story: int, title: str) -> None:
+        """Remember a document: its ``runs`` that are :func:`indexed`, the number of all its runs, one for its story (below 2³²), the
+        letters of its title."""
+        self._note(number, length, story, title)
         self._index.add(number, runs)
 
-    def add_all(self, numbers: Sequence[int], runs: Sequence[Codes], stories: Sequence[int], titles: Sequence[str]) -> None:
-        """Many documents in order, each as :meth:`add` takes it: a hundred times as fast."""
-        for number, story, title in zip(numbers, stories, titles, strict=True):
-            self._note(number, story, title)
-        if len(numbers) < MANY:
-            for number, own in zip(numbers, runs, strict=True):
-                self._index.add(number, own)
-        else:
-            self._index.add_all(numbers, runs)
+    def add_all(self, documents: Sequence[tuple[int, Codes, int, int, str]]) -> None:
+        """Many documents in order, each as :meth:`add` takes it: faster from some hundred on."""
+        if len(documents) < MANY:
+            for document in documents:
+                self.add(*document)
+            return
+        for number, _, length, story, title in documents:
+            self._note(number, length, story, title)
+        self._index.add_all([number for number, *_ in documents], [runs for _, runs, *_ in documents])
 
-    def _note(self, number: int, story: int, title: str) -> None:
+    def _note(self, number: int, length: int, story: int, title: str) -> None:
         if number - self._base >= self._facts.shape[1]:
             self._make_room(number)
-        self._facts[:, number - self._base] = story, crc32(title.encode("utf-8", "surrogatepass"))
+        self._facts[:, number - self._base] = story, crc32(title.encode("utf-8", "surrogatepass")), length
         self._next = number + 1
 
     def told(self, number: int, story: int) -> None:
@@ -92,11 +96,12 @@ class Holders:
             alive = numbers >= self._first
             places, numbers = places[alive], numbers[alive]
         if not len(places):
-            return Likely({}, new.runs[:0])
+            return Likely([], new.runs[:0])
         rare = self._rare(len(new.runs), places, numbers)
         found, counts = np.unique(numbers[rare[places]], return_counts=True)
         most = np.sort(np.argsort(-counts, kind="stable")[:CLOSE])
-        return Likely(dict(zip(found[most].tolist(), counts[most].tolist(), strict=True)), new.runs[~rare])
+        pairs = zip(found[most].tolist(), counts[most].tolist(), strict=True)
+        return Likely([number for number, count in pairs if self._is_hopeful(new, number, count)], new.runs[~rare])
 
     def forget(self, first: int) -> None:
         """Forget the documents whose number is below ``first``; the room is freed now and then."""
@@ -110,19 +115,25 @@ class Holders:
         """What the arrays hold."""
         return self._index.bytes + self._facts.nbytes
 
+    def _is_hopeful(self, new: Fingerprint, number: int, shared: int) -> bool:
+        """Whether they share enough of what a repost would share in the index."""
+        length = int(self._facts[2, number - self._base])
+        sampled = min(new.limit, index_limit(length)) / ALL
+        return shared >= HOPEFUL * sampled * min(new.length, length)
+
     def _rare(self, runs: int, places: NDArray[np.intp], numbers: Codes) -> NDArray[np.bool_]:
         """Which runs are held by few stories, under few titles."""
         often = np.bincount(places, minlength=runs) >= COMMON
         if not often.any():
             return ~often
         asked = often[places]
-        stories, titles = self._facts[:, numbers[asked] - self._base]
+        stories, titles = self._facts[:2, numbers[asked] - self._base]
         at = places[asked].astype(np.uint64) << np.uint64(32)
         few: NDArray[np.bool_] = (_different(at, stories, runs) < COMMON) & (_different(at, titles, runs) < MANY_TITLES)
         return few
 
     def _make_room(self, number: int) -> None:
-        wider = np.zeros((2, max(2 * self._facts.shape[1], number - self._base + 1)), dtype=np.uint32)
+        wider = np.zeros((3, max(2 * self._facts.shape[1], number - self._base + 1)), dtype=np.uint32)
         wider[:, : self._facts.shape[1]] = self._facts
         self._facts = wider
 

@@ -15,8 +15,8 @@ from typing import Final, Generic, TypeVar
 import numpy as np
 
 from newsportal.dedup.document import NEW, Document, Verdict
-from newsportal.dedup.fingerprints import ALL, KEPT, Codes, Fingerprint, fingerprint, limit_for
-from newsportal.dedup.holders import Holders, index_limit, indexed
+from newsportal.dedup.fingerprints import KEPT, Codes, Fingerprint, fingerprint, limit_for
+from newsportal.dedup.holders import Holders, indexed
 from newsportal.dedup.near_duplicate import overlap, verdict
 from newsportal.dedup.told import is_told
 from newsportal.dedup.window import Window
@@ -30,10 +30,6 @@ WINDOW: Final = 180.0
 
 CAPACITY: Final = 2_000_000
 """Documents that are remembered at most, some 4 GB."""
-
-HOPEFUL: Final = 0.05
-"""Of the runs that a full copy would share in the index, the share below which a document is not compared closely: far below ``ENOUGH``,
-because few runs are a rough sample and common ones are not counted."""
 
 SURE: Final = 0.75
 """Containment from which titles are not asked …"""
@@ -51,7 +47,7 @@ TITLE_KEPT: Final = 40
 @dataclass(frozen=True, slots=True)
 class Earlier(Generic[T]):
     """What the rule asks of an earlier document: its ``runs`` in the order of the text (as bytes), of ``length`` in all, the letters of
-    its title, how many ``copies`` its story has, and how many runs it shares with the new document in the index."""
+    its title, how many ``copies`` its story has."""
 
     id: str
     story: T
@@ -59,7 +55,6 @@ class Earlier(Generic[T]):
     length: int
     title: str
     copies: int
-    shared: int
 
 
 def compared(new: Fingerprint, title: str, candidates: Iterable[Earlier[T]], common: Codes) -> list[tuple[Verdict, Earlier[T]]]:
@@ -70,8 +65,6 @@ def compared(new: Fingerprint, title: str, candidates: Iterable[Earlier[T]], com
     ordered = new.in_order()
     found = []
     for old in candidates:
-        if not _is_hopeful(new, old):
-            continue
         runs = np.frombuffer(old.runs, dtype=np.uint32)
         shared = overlap(ordered, runs, common, min(new.limit, limit_for(old.length, KEPT)))
         answer = verdict(shared, old.id, bool(title) and title == old.title)
@@ -81,12 +74,6 @@ def compared(new: Fingerprint, title: str, candidates: Iterable[Earlier[T]], com
         if not doubtful or is_told(title, old.title, new.covered(runs)):
             found.append((answer, old))
     return sorted(found, key=lambda pair: -pair[0].score)
-
-
-def _is_hopeful(new: Fingerprint, old: Earlier[T]) -> bool:
-    """Whether they share enough of what a repost would share in the index."""
-    sampled = min(new.limit, index_limit(old.length)) / ALL
-    return old.shared >= HOPEFUL * sampled * min(new.length, old.length)
 
 
 def title_letters(title: str | None) -> str:
@@ -124,14 +111,14 @@ class Judge:
         """All close earlier documents that this one repeats, the fullest first. The document is remembered."""
         new, title = fingerprint(document.text), title_letters(document.title)
         likely = self._holders.likely(new)
-        found = compared(new, title, self._candidates(likely.shared), likely.common)
+        found = compared(new, title, self._candidates(likely.numbers), likely.common)
         self._remember(document, new, title, found[0][1].story if found else None)
         return [answer for answer, _ in found]
 
-    def _candidates(self, shared: dict[int, int]) -> Iterator[Earlier[int]]:
-        for number, count in shared.items():
+    def _candidates(self, numbers: list[int]) -> Iterator[Earlier[int]]:
+        for number in numbers:
             old = self._kept[number]
-            yield Earlier(old.id, old.story, old.runs, old.length, old.title, self._copies[old.story], count)
+            yield Earlier(old.id, old.story, old.runs, old.length, old.title, self._copies[old.story])
 
     def _remember(self, document: Document, new: Fingerprint, title: str, story: int | None) -> None:
         number = self._next
@@ -141,7 +128,7 @@ class Judge:
         else:
             self._copies[story] += 1
         self._kept[number] = Remembered(document.id, new.in_order().tobytes(), new.length, story, title)
-        self._holders.add(number, indexed(new.runs, new.length), story, title)
+        self._holders.add(number, indexed(new.runs, new.length), new.length, story, title)
         for old in self._window.enter(number, self._window.time_of(document.published)):
             self._forget(old)
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 from sqlalchemy import Connection, bindparam, delete, func, insert, select
 
-from newsportal.dedup.fingerprints import Fingerprint, fingerprint
+from newsportal.dedup.fingerprints import Codes, Fingerprint, fingerprint
 from newsportal.dedup.holders import Holders, Likely, indexed
 from newsportal.dedup.judge import WINDOW, Earlier, compared, title_letters
 from newsportal.items import Article, Fold
@@ -102,11 +102,14 @@ class PrintIndex:
     def _learn(self, rows: Sequence[Any], connection: Connection) -> None:
         if not rows:
             return
-        runs = [indexed(np.sort(np.frombuffer(row.runs, dtype=np.uint32)), row.length) for row in rows]
-        self._holders.add_all([row.number for row in rows], runs, [story_number(row.story_id) for row in rows], [row.title for row in rows])
+        self._holders.add_all([(row.number, _indexed(row), row.length, story_number(row.story_id), row.title) for row in rows])
         if rows[-1].number // PRUNE_EVERY > self._number // PRUNE_EVERY:
             self._holders.forget(connection.scalar(FIRST) or 0)
         self._number = rows[-1].number
+
+
+def _indexed(row: Any) -> Codes:
+    return indexed(np.sort(np.frombuffer(row.runs, dtype=np.uint32)), row.length)
 
 
 def story_number(story_id: str) -> int:
@@ -132,22 +135,21 @@ def repeated(connection: Connection, row: Mapping[str, Any], new: Printed, apart
     while new.index.catch_up(connection):
         pass
     likely = new.index.likely(new.fingerprint)
-    if not likely.shared:
+    if not likely.numbers:
         return None
-    rows = connection.execute(CANDIDATES, {"numbers": list(likely.shared)}).mappings()
+    rows = connection.execute(CANDIDATES, {"numbers": likely.numbers}).mappings()
     near = [old for old in rows if abs(old["moment"] - row["moment"]) <= SPAN and old["article_id"] != row["id"]]
     why = {old["article_id"]: old["fold_reason"] for old in near}
-    candidates = _candidates((old for old in near if old["story_id"] not in apart), likely)
+    candidates = _candidates(old for old in near if old["story_id"] not in apart)
     for answer, old in compared(new.fingerprint, new.title, candidates, likely.common):
         if (answer.reason, why[old.id]) not in ASTRAY:
             return Fold(old.story, old.id, str(answer.reason), answer.score)
     return None
 
 
-def _candidates(rows: Iterable[Any], likely: Likely) -> Iterator[Earlier[str]]:
+def _candidates(rows: Iterable[Any]) -> Iterator[Earlier[str]]:
     for row in rows:
-        shared = likely.shared[row["number"]]
-        yield Earlier(row["article_id"], row["story_id"], row["runs"], row["length"], row["title"], row["count"] - 1, shared)
+        yield Earlier(row["article_id"], row["story_id"], row["runs"], row["length"], row["title"], row["count"] - 1)
 
 
 def keep(connection: Connection, article_id: str, moment: datetime, new: Printed, now: datetime) -> None:
