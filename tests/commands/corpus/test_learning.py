@@ -18,10 +18,10 @@ from typing import Any
 import pytest
 from portal_folder import Portal
 
-from newsportal.classify.base import CLASSIFIERS
+from newsportal.classify.base import CLASSIFIERS, Answer
 from newsportal.commands import training
 from newsportal.commands.train import writable
-from newsportal.commands.training import Known, grouped, train, train_corpus
+from newsportal.commands.training import Known, grouped, surely_worse, train, train_corpus
 from newsportal.errors import ModelError, NewsportalError
 
 NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
@@ -220,6 +220,13 @@ def test_a_worse_version_is_kept_but_not_put_to_use(portal: Portal, rows: Rows) 
     assert (row["version"], row["active"]) == (2, False), row["why"]
     assert "version 1 100.0" in row["why"]
     assert portal.store().corpora.active("甲") == 1
+
+
+def test_a_handful_of_documents_decides_nothing() -> None:
+    right, wrong = Answer("甲"), Answer("乙")
+    assert not surely_worse(["甲"] * 9, [wrong, *[right] * 8], [right] * 9)
+    assert not surely_worse(["甲"] * 9, [wrong] * 4 + [right] * 5, [right] * 4 + [wrong] * 3 + [right] * 2)
+    assert surely_worse(["甲"] * 9, [wrong, wrong, *[right] * 7], [right] * 9)
 
 
 def test_two_trainings_at_once_give_two_versions(portal: Portal, rows: Rows) -> None:
