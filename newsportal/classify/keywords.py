@@ -84,7 +84,9 @@ NAME_WORDS: Final = 4
 
 ALL_CJK: Final = re.compile(f"{CJK.pattern}+")
 CHINESE_FROM: Final = 0.1
-"""Share of Chinese characters from which a text is cut as Chinese."""
+"""Share of Chinese characters in its beginning from which a text is cut as Chinese."""
+
+SAMPLE: Final = 500
 
 MIN_LATIN: Final = 4
 """Letters of a Latin keyword that does not begin with a capital: shorter ones are particles in most languages."""
@@ -101,7 +103,8 @@ def keywords(title: str, text: str, limit: int = LIMIT) -> tuple[Keyword, ...]:
     """The keywords of an article, the weightiest first. Empty where nothing says anything."""
     title, body = (CONTROL.sub(" ", INVISIBLE.sub("", part)) for part in (title[:LONGEST_TITLE], text[:LOOKED_AT]))
     both = f"{title}\n{body}"
-    chinese = len(CJK.findall(both)) >= CHINESE_FROM * len(both)
+    sample = both[:SAMPLE]
+    chinese = len(CJK.findall(sample)) >= CHINESE_FROM * len(sample)
     plain = fold_characters(both)
     weights = _chinese(plain[: len(title)], plain) if chinese else _latin(title, both)
     ranked = sorted((pair for pair in weights.items() if pair[1] > 0.0), key=lambda pair: -pair[1])  # of equals the earlier
