@@ -11,4 +11,5 @@ ORDER = (
     ("duplicate", "newsportal.pipelines.duplicate.DuplicatePipeline"),
     ("classify", "newsportal.pipelines.classify.ClassifyPipeline"),
     ("store", "newsportal.pipelines.store.StorePipeline"),
+    ("thread", "newsportal.pipelines.thread.ThreadPipeline"),
 )

@@ -16,6 +16,8 @@ EXPLAINED: tuple[tuple[str, str], ...] = (
     (r"front-page", _("the link led to the site's front page, not to an article")),
     (r"soft-404", _("the page says that the article is gone")),
     (r"list-page|no-articles", _("the page is a list in which no article was found")),
+    (r"no-posts", _("no posts were found on the page of a forum's thread")),
+    (r"no-threads", _("the page of a forum has neither boards nor threads that could be recognised")),
     (r"error-page", _("the page tells of an error instead of the news")),
     (r"store", _("it could not be stored; the next crawl asks again")),
     (r"dns|resol|name-or-service", _("the name was not found: no network, or a mistake in the address")),

@@ -94,14 +94,18 @@ class NewsSpider(scrapy.Spider):
                 if await self.ledger.begin(state):
                     self.thorough.add(source.key)
                     state = replace(state, validators={})
-                waiting = await self.ledger.resume(source.key)
+                waiting = await self.resumed(source)
             except StoreError as error:
                 logger.error("the crawl ends, its store fails: %s", error)
                 raise CloseSpider(STORE_FAILS) from error
-            for link in waiting:
-                yield self.wanted(link)
+            for wanted in waiting:
+                yield wanted
             async for request in self.visit(source, state):
                 yield request
+
+    async def resumed(self, source: Any) -> list[Any]:
+        """What an earlier run left undone: it is asked for first. Raises ``StoreError``."""
+        return [self.wanted(link) for link in await self.ledger.resume(source.key)]
 
     def skips(self, source: Any, state: SourceState) -> bool:
         """Whether to leave the source alone in this run: it rests, or is not due."""

@@ -8,9 +8,11 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
 
 from newsportal.portal.context import Visit
+from newsportal.portal.pages.thread import thread_view
 from newsportal.portal.reading import body, pictures
 from newsportal.portal.render import render
 from newsportal.storage.base import Store, StoredArticle, Story, StoryFilter
+from newsportal.storage.threads import is_thread
 
 router = APIRouter()
 
@@ -63,6 +65,9 @@ def revisions(request: Request, story_id: str, article_id: str) -> Response:
 
 def reading_view(request: Request, found: Story, article: StoredArticle) -> Response:
     visit = Visit(request)
+    thread = visit.portal.store.threads.thread(article.id) if is_thread(article.source) else None
+    if thread is not None:
+        return thread_view(request, found, article, thread)
     topic = visit.text("topic")
     older, newer = neighbours(visit.portal.store, found, topic)
     shown = body(article)

@@ -1,0 +1,90 @@
+"""One page of a thread: its title, its posts under names that hold on every page and visit, and where it goes on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Final
+
+from newsportal import dom
+from newsportal.errors import NotApplicable
+from newsportal.extractors.date import default_zone, parse_date
+from newsportal.extractors.forum.addresses import read
+from newsportal.extractors.forum.kinds import ZONE_CHARS, is_wall, next_of_thread
+from newsportal.extractors.language import language_of
+from newsportal.extractors.metadata import read_metadata
+from newsportal.extractors.title import best_title
+from newsportal.items import Post, content_id
+
+Posts = Callable[[dom.Document, datetime], tuple[Post, ...]]
+"""An extractor of posts. Raises ``NotApplicable``."""
+
+NUMBERED: Final = 0.9
+"""The share of a page's posts whose numbers must be there and differ, for numbers to be names at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadPage:
+    """``next``: the address of the following page, ``None`` on the last. Every post has an ``id``."""
+
+    title: str | None
+    posts: tuple[Post, ...]
+    next: str | None
+    language: str | None
+
+
+def read_page(document: dom.Document, posts: Posts, now: datetime) -> ThreadPage:
+    """Raises ``NotApplicable``: ``login`` where only members may read, else what the extractor of posts says."""
+    try:
+        found = named(tuple(_in_zone(post, document, now) for post in posts(document, now)))
+    except NotApplicable:
+        if is_wall(document):
+            raise NotApplicable("login", "only members may read it") from None
+        raise
+    if not found:
+        raise NotApplicable("no-posts")
+    meta = read_metadata(document)
+    text = [post.text for post in found]
+    return ThreadPage(best_title(document, meta), found, _onward(document), language_of(meta, text))
+
+
+def named(posts: tuple[Post, ...]) -> tuple[Post, ...]:
+    """Each post under a name: the site's own number, else its floor, else who says it when, else what it says."""
+    counts = Counter(post.id for post in posts if post.id)
+    numbered = sum(1 for count in counts.values() if count == 1) >= NUMBERED * len(posts)
+    met: Counter[str] = Counter()
+    found = []
+    for post in posts:
+        name = post.id if numbered and post.id and counts[post.id] == 1 else _name(post)
+        met[name] += 1  # two of one author within a minute
+        found.append(replace(post, id=name if met[name] == 1 else f"{name}-{met[name]}"))
+    return tuple(found)
+
+
+def _name(post: Post) -> str:
+    """Texts may be edited, so they do not name a post that has a floor or a time."""
+    if post.floor is not None:
+        return f"floor-{post.floor}"
+    said = post.published.isoformat() if post.published and not _vague(post) else post.text
+    return content_id(f"{post.author}\n{said}")
+
+
+def _vague(post: Post) -> bool:
+    """A time that is counted from now is another one on every visit; a day alone is that of many posts."""
+    return ":" not in (post.date_text or "")
+
+
+def _in_zone(post: Post, document: dom.Document, now: datetime) -> Post:
+    """「2026-03-05 08:00」 names no zone and no language: on a Chinese page it is China's."""
+    zone = default_zone(document.html[:ZONE_CHARS])
+    there = parse_date(post.date_text, now, zone) if post.date_text and post.published and zone != UTC else None
+    if there and post.published and there.astimezone(zone).replace(tzinfo=UTC) == post.published:
+        return replace(post, published=there)
+    return post
+
+
+def _onward(document: dom.Document) -> str | None:
+    following = next_of_thread(document)
+    return following if following and read(following).url != read(document.url).url else None

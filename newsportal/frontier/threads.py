@@ -1,0 +1,86 @@
+"""Which threads of a forum's list are visited: new ones, and known ones that have grown since. Every entry gets its fate in the report."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from newsportal.errors import StoreError
+from newsportal.extractors.forum.kinds import Listed
+from newsportal.frontier.ledger import NO_ADDRESS, askable, utcnow
+
+if TYPE_CHECKING:
+    from newsportal.frontier.ledger import Ledger
+    from newsportal.items import Link
+    from newsportal.storage.threads import StoredThread
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A thread to visit: its link, what the list says of it, and what is stored of it."""
+
+    link: Link
+    listed: Listed
+    kept: StoredThread | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sifted:
+    """``stale``: every entry but the stuck ones was known before this run and has not grown, so older pages bring nothing."""
+
+    wanted: tuple[Wanted, ...]
+    stale: bool
+
+
+def has_grown(listed: Listed, kept: StoredThread) -> bool:
+    """Whether a list's word says that a thread has posts which are not stored. Pure.
+
+    The numbers of replies tell it if both visits saw one, else the times; where a list says neither, the thread is looked at again.
+    A time counts as later only by more than either is good to.
+    """
+    if not kept.whole:
+        return True
+    if listed.replies is not None and kept.replies is not None and listed.replies != kept.replies:
+        return True
+    if listed.last is not None and kept.listed is not None:
+        return listed.last > kept.listed + timedelta(seconds=listed.precision)
+    if listed.last is not None and kept.newest is not None:
+        return listed.last > kept.newest + timedelta(seconds=listed.precision)
+    return listed.replies is None or kept.replies is None
+
+
+async def sift(ledger: Ledger, entries: Sequence[tuple[Link, Listed]], *, again: bool = False) -> Sifted:
+    """Of the entries of one list, those to visit; counts every one. ``again``: they wait from an earlier run, whatever is known of them.
+
+    Raises ``StoreError``; then nothing is counted, and nothing of the page is taken.
+    """
+    names = {listed.key: (link, listed) for link, listed in reversed(entries) if askable(link.url)}
+    kept = await asyncio.to_thread(ledger.store.threads.known, list(names))
+    old = {name for name, (_, listed) in names.items() if name in kept and not again and not has_grown(listed, kept[name])}
+    fresh = [name for name in names if name not in old and ledger.known.claim(name)]
+    try:
+        if fresh:  # before the first is asked for: after a crash the next run finds them here
+            await asyncio.to_thread(ledger.store.defer, [names[name][0] for name in fresh], now=utcnow())
+    except StoreError:
+        ledger.known.release(fresh)
+        raise
+    await _count(ledger, entries, set(fresh), old)
+    stale = all(listed.key in old or listed.sticky for _, listed in entries)
+    wanted = tuple(Wanted(*names[name], kept.get(name)) for name in reversed(fresh))
+    return Sifted(wanted, stale)
+
+
+async def _count(ledger: Ledger, entries: Sequence[tuple[Link, Listed]], fresh: set[str], old: set[str]) -> None:
+    for link, listed in entries:
+        ledger.count(link.source, "entries")
+        if not askable(link.url):
+            ledger.count(link.source, "new")
+            await ledger.fail(link, NO_ADDRESS)
+        elif listed.key in fresh:
+            fresh.discard(listed.key)
+            ledger.count(link.source, "new")
+        else:
+            ledger.count(link.source, "known" if listed.key in old else "repeated")

@@ -1,0 +1,103 @@
+"""Forum threads pass the stages of articles untouched; this one gives them topics and writes each with its posts in one transaction."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
+
+from newsportal.classify import topics
+from newsportal.dedup.canonical import identity
+from newsportal.errors import StoreError, StoreUnavailable
+from newsportal.frontier.ledger import STORE_FAILS, Ledger, ledger_of, utcnow
+from newsportal.items import Thread, TopicMark
+from newsportal.pipelines.base import Left, Stage
+from newsportal.pipelines.store import PATIENCE, Stop
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from newsportal.storage.threads import Saved
+
+logger = logging.getLogger(__name__)
+
+COLUMN = {"stored": "stored", "grown": "same", "same": "same"}
+"""A thread that has grown is no new story: the report's note tells how many posts came."""
+
+
+class ThreadPipeline(Stage):
+    """A stage for threads; other items pass by untouched."""
+
+    def __init__(self, ledger: Ledger, stop: Callable[[], None] = lambda: None) -> None:
+        super().__init__(ledger)
+        self._stop = stop
+        sources = ledger.sources
+        enabled = [(topic.name, topic.keywords) for topic in sources.topics if topic.enabled]
+        self._rules = tuple(topics.rule(name, words.must, words.any, words.not_) for name, words in enabled)
+        self._of_source = {forum.key: forum.topics for forum in sources.forums}
+        self._brought: dict[str, Counter[str]] = {}
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(ledger_of(crawler), Stop(crawler))
+
+    async def process_item(self, item: Any) -> Any:
+        if not isinstance(item, Thread):
+            return item
+        try:
+            return await self.write(item)
+        except StoreError as error:
+            logger.error("%s waits for the next run: %s", item.url, error)
+            if isinstance(error, StoreUnavailable):
+                self._stop()
+            await self.ledger.fail(item.link, STORE_FAILS, later=True)
+            raise Left(f"{item.url}: {error}") from error
+
+    async def write(self, thread: Thread) -> Thread:
+        """The thread with its topics, once it is stored and its link has its fate."""
+        thread = self._marked(thread)
+        saved = await self._save(thread)
+        name = thread.identity or ""
+        other = identity(thread.url)  # a search engine may lead to it, too
+        if other != name:
+            await asyncio.to_thread(self.ledger.store.add_alias, other, name)
+        await asyncio.to_thread(self.ledger.known.enter, [name, other])
+        self._note(thread, saved)
+        if thread.failure:  # what was read is kept; the rest is asked for on the next visit
+            await self.ledger.fail(thread.link, thread.failure, later=thread.later)
+        else:
+            await self.ledger.settle(thread.link, COLUMN[saved.outcome])
+        return thread
+
+    def _marked(self, thread: Thread) -> Thread:
+        """The topics of its source, and those whose keywords stand in its title or its first post."""
+        first = thread.posts[0].text if thread.posts else None
+        named = self._of_source.get(thread.link.source, ())
+        matched = topics.match(self._rules, thread.title, first)
+        marks = tuple(TopicMark(topic, topics.SOURCE if topic in named else topics.KEYWORDS) for topic in dict.fromkeys((*named, *matched)))
+        return replace(thread, topics=tuple(mark.topic for mark in marks), topic_marks=marks)
+
+    async def _save(self, thread: Thread) -> Saved:
+        for wait in (*PATIENCE, None):
+            try:
+                return await asyncio.to_thread(self.ledger.store.threads.save, thread, now=utcnow())
+            except StoreUnavailable:
+                if wait is None:
+                    raise
+                await asyncio.sleep(wait)
+        raise AssertionError("unreachable")
+
+    def _note(self, thread: Thread, saved: Saved) -> None:
+        counts = self._brought.setdefault(thread.link.source, Counter())
+        counts["posts"] += saved.posts
+        counts["edited"] += saved.edited
+        counts["threads"] += bool(saved.posts)
+
+    async def close_spider(self) -> None:
+        """What the columns do not tell: a thread is one entry, however many posts it has."""
+        for source, counts in self._brought.items():
+            edited = f", {counts['edited']} edited" if counts["edited"] else ""
+            self.ledger.note(source, f"{counts['posts']} new posts in {counts['threads']} threads{edited}")

@@ -1,0 +1,263 @@
+"""Forums: ``scrapy crawl forum [-a source=NAME]``. From the front page to boards and threads, by itself (docs/algorithms/forum_ways.md)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Final
+
+from scrapy.http import Request, Response
+from twisted.python.failure import Failure
+
+from newsportal import dom
+from newsportal.errors import NotApplicable
+from newsportal.extractors.forum import kinds, poster
+from newsportal.extractors.forum.addresses import cleaned, key_of, read
+from newsportal.extractors.forum.kinds import Listed, Signpost
+from newsportal.extractors.forum.thread import ThreadPage, read_page
+from newsportal.frontier.ledger import askable, utcnow
+from newsportal.frontier.threads import Sifted, Wanted, sift
+from newsportal.items import Link, Page, Post, Thread
+from newsportal.sources import Forum
+from newsportal.spiders.base import NewsSpider, in_thread
+from newsportal.spiders.outcome import outcome_of
+from newsportal.storage.base import SourceState
+
+MAX_BOARDS: Final = 200
+"""Boards of one forum that are visited: the largest forums known have some hundred; a trap has as many as one follows."""
+
+MAX_LEVEL: Final = 3
+"""Boards within boards."""
+
+CUT: Final = ("…", "...", "..")
+"""How a title ends that its list has cut."""
+
+
+@dataclass(slots=True)
+class Reading:
+    """A thread on its way: what was read of it in this visit, page by page. It is stored as a whole, so a crash costs its pages alone."""
+
+    wanted: Wanted
+    source: Forum
+    board: str | None = None
+    known: frozenset[str] = frozenset()
+    posts: list[Post] = field(default_factory=list)
+    met: set[str] = field(default_factory=set)
+    pages: list[str] = field(default_factory=list)
+    first: ThreadPage | None = None
+    from_the_end: bool = False
+    counted: bool = False
+
+    @property
+    def link(self) -> Link:
+        return self.wanted.link
+
+    def again(self) -> None:
+        """Forget what was read: the visit begins at the first page."""
+        self.posts, self.met, self.pages, self.from_the_end = [], set(), [], False
+
+
+class ForumSpider(NewsSpider):
+    """Boards newest first, until everything is known; a thread seen before is read on from its last page."""
+
+    name = "forum"
+    kind = "forum"
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._posts = poster("best")
+        self._listed: set[str] = set()  # pagers run in circles, and boards are named on every page
+        self._boards: dict[str, int] = {}
+        self._old: dict[str, int] = {}
+
+    def sources(self) -> Iterable[Forum]:
+        return (source for source in self.ledger.sources.forums if source.enabled)
+
+    # lists
+
+    async def visit(self, source: Forum, state: SourceState) -> AsyncIterator[Request]:
+        for url in source.boards or (source.url,):
+            if self._is_new(url):
+                yield self.list_page(url, source, self.parse_forum, root=True)
+
+    async def parse_forum(
+        self, response: Response, source: Forum, root: bool = False, page: int = 1, level: int = 0, board: str | None = None
+    ) -> AsyncIterator[Any]:
+        found = await in_thread(self.look, response)
+        if found.kind == "login" and not root:
+            self.ledger.count(source.key, "list_failed", "login")
+            self.ledger.note(source.key, f"only members may read {board or response.url}")
+            return
+        if found.kind == "login":
+            raise NotApplicable("login", "only members may read it")
+        entries, old = self.entries(found, source)
+        sifted = await sift(self.ledger, entries)
+        for wanted in sifted.wanted:
+            yield await self.thread(wanted, source, board)
+        for request in self._to_boards(found, source, level):
+            yield request
+        if self._goes_on(found, source, sifted, page, old) and found.next:
+            yield self.list_page(found.next, source, self.parse_forum, page=page + 1, level=level, board=board)
+        if root and not entries and not found.boards and not old:
+            raise NotApplicable("no-threads", "neither boards nor threads are found there")
+
+    def _to_boards(self, found: Signpost, source: Forum, level: int) -> Iterable[Request]:
+        """Requests for boards not visited yet; none where the file names the boards."""
+        if source.boards or level >= MAX_LEVEL:
+            return
+        for board in found.boards:
+            if self._boards.get(source.key, 0) >= MAX_BOARDS:
+                self.ledger.note(source.key, f"more than {MAX_BOARDS} boards: the rest is left out; name those that matter under boards:")
+                return
+            if askable(board.url) and self._is_new(board.url):
+                self._boards[source.key] = self._boards.get(source.key, 0) + 1
+                yield self.list_page(board.url, source, self.parse_forum, level=level + 1, board=board.title)
+
+    def _goes_on(self, found: Signpost, source: Forum, sifted: Sifted, page: int, old: int) -> bool:
+        """Whether the list's next page is worth a request. Lists run from new to old, so one old thread ends them."""
+        if not found.next or page >= source.pages or not askable(found.next) or (old and not sifted.wanted):
+            return False
+        if not found.threads or (sifted.stale and source.key not in self.thorough):
+            return False
+        return self._is_new(found.next)
+
+    def _is_new(self, url: str) -> bool:
+        """Whether a list was not asked for in this run; it is from now on."""
+        at = read(url)
+        name = f"{at.key}@{at.place}" if at.key else key_of(url)
+        if name in self._listed:
+            return False
+        self._listed.add(name)
+        return True
+
+    def look(self, response: Response) -> Signpost:
+        return kinds.look(_document(response), utcnow())
+
+    def entries(self, found: Signpost, source: Forum) -> tuple[list[tuple[Link, Listed]], int]:
+        """The threads of a list as links, without those that nobody has answered for too long, and how many those are."""
+        oldest = self.began - timedelta(days=source.max_age)
+        young = [one for one in found.threads if one.last is None or one.last >= oldest]
+        left = sum(not one.sticky for one in found.threads if one not in young)
+        self._old[source.key] = self._old.get(source.key, 0) + left
+        return [(self.link(one, source), one) for one in young], left
+
+    def link(self, listed: Listed, source: Forum) -> Link:
+        return Link(listed.url, source.key, listed.title, site=source.site, category=source.category, identity=listed.key)
+
+    # threads
+
+    async def resumed(self, source: Any) -> list[Any]:
+        links = await asyncio.to_thread(self.ledger.store.deferred, source.key)
+        if links:
+            self.ledger.note(source.key, "asks again for threads that an earlier run could not read to their end")
+        entries = [(link, Listed(link.url, link.identity, link.title or "")) for link in links if link.identity]
+        sifted = await sift(self.ledger, entries, again=True)
+        return [await self.thread(wanted, source, None) for wanted in sifted.wanted]
+
+    async def thread(self, wanted: Wanted, source: Forum, board: str | None) -> Request:
+        """The first request of a visit: the first page, or the page at which the last visit ended. Raises ``StoreError``."""
+        kept = wanted.kept
+        reading = Reading(wanted, source, board or (kept.board if kept else None))
+        if kept is None:
+            return self.page(wanted.link.url, reading)
+        posts = await asyncio.to_thread(self.ledger.store.threads.posts, kept.id)
+        reading.known = frozenset(post.name for post in posts)
+        reading.from_the_end = cleaned(kept.last_page) != cleaned(wanted.link.url)
+        return self.page(kept.last_page, reading)
+
+    def page(self, url: str, reading: Reading) -> Request:
+        return Request(
+            url,
+            callback=self.parse_thread,
+            errback=self.thread_failed,
+            dont_filter=True,
+            meta={"source": reading.source.key, **self.manners(reading.source)},
+            cb_kwargs={"reading": reading},
+        )
+
+    async def parse_thread(self, response: Response, reading: Reading) -> AsyncIterator[Any]:
+        if not reading.counted:
+            reading.counted = True  # a thread is one entry, however many pages it has
+            self.ledger.count(reading.source.key, "fetched")
+        try:
+            page = await in_thread(self.read, response)
+        except NotApplicable as why:
+            async for item in self._broken(reading, why.reason):
+                yield item
+            return
+        except Exception as error:  # a page that breaks its reader must not be lost without a trace
+            self.logger.exception("reading failed on %s", response.url)
+            async for item in self._broken(reading, f"error: {type(error).__name__}"):
+                yield item
+            return
+        reading.first = reading.first or page
+        if reading.from_the_end and not reading.pages and not any(post.id in reading.known for post in page.posts):
+            reading.again()  # posts were deleted, and the pages have moved up: what is new may stand before this one
+            yield self.page(reading.link.url, reading)
+            return
+        fresh = [post for post in page.posts if post.id not in reading.met]
+        reading.posts += fresh
+        reading.met.update(post.id or "" for post in fresh)
+        reading.pages.append(response.request.url if response.request else response.url)
+        if page.next and fresh and len(reading.pages) < reading.source.depth and askable(page.next):
+            yield self.page(page.next, reading)
+            return
+        deep = bool(page.next and fresh)
+        if deep:
+            self.ledger.note(reading.source.key, f"some threads have more than {reading.source.depth} pages: the next visit reads on")
+        yield self.done(reading, whole=not deep)
+
+    async def thread_failed(self, failure: Failure) -> AsyncIterator[Any]:
+        request: Request = failure.request  # type: ignore[attr-defined]
+        outcome = outcome_of(failure)
+        async for item in self._broken(request.cb_kwargs["reading"], outcome.reason, later=outcome.passing):
+            yield item
+
+    async def _broken(self, reading: Reading, reason: str, *, later: bool = False) -> AsyncIterator[Any]:
+        """A page cannot be had or read. The last page of a known thread may be gone: then its first one is asked for; what was read of
+        others is kept, and the rest is read another time."""
+        if reading.from_the_end and not reading.pages and not later:
+            reading.again()
+            yield self.page(reading.link.url, reading)
+        elif reading.posts:
+            yield self.done(reading, whole=False, failure=reason, later=later)
+        else:
+            await self.ledger.fail(reading.link, reason, later=later)
+
+    def read(self, response: Response) -> ThreadPage:
+        return read_page(_document(response), self._posts, utcnow())
+
+    def done(self, reading: Reading, *, whole: bool, failure: str | None = None, later: bool = False) -> Thread:
+        link, listed = reading.link, reading.wanted.listed
+        told = link.title if link.title and not link.title.endswith(CUT) else None
+        title = told or (reading.first.title if reading.first else None) or link.title or link.url
+        return Thread(
+            url=link.url,
+            title=title,
+            link=link,
+            fetched=utcnow(),
+            posts=tuple(reading.posts),
+            board=reading.board,
+            identity=link.identity,
+            last_page=reading.pages[-1] if reading.pages else link.url,
+            whole=whole,
+            replies=listed.replies,
+            listed=listed.last,
+            failure=failure,
+            later=later,
+            language=reading.first.language if reading.first else None,
+            category=link.category,
+        )
+
+    async def finish(self, reason: str) -> None:
+        for source, number in self._old.items():
+            if number:
+                self.ledger.note(source, f"{number} entries of lists older than max_age are left out")
+        await super().finish(reason)
+
+
+def _document(response: Response) -> dom.Document:
+    content_type = (response.headers.get("Content-Type") or b"").decode("latin-1") or None
+    return dom.document(Page(url=response.url, body=response.body, fetched=utcnow(), content_type=content_type))

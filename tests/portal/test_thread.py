@@ -1,0 +1,111 @@
+"""A forum's thread as readers see it: floors with author and time, quotes apart, fifty a page, everything cleaned."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import httpx
+import pytest
+
+from newsportal.items import Image, Link, Post, Thread
+from newsportal.storage.base import Store
+
+NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
+URL = "https://bbs.example/thread-1-1-1.html"
+
+
+def post(number: int, **more: object) -> Post:
+    values = {
+        "author": f"网友{number % 7}",
+        "published": NOW - timedelta(minutes=400 - number),
+        "text": f"第 {number} 层的话",
+        "id": str(number),
+    }
+    return Post(**{**values, "floor": number, **more})  # type: ignore[arg-type]
+
+
+def write(store: Store, *posts: Post, title: str = "换窗户花了多少钱", whole: bool = True) -> str:
+    link = Link(URL, "forum:某论坛", site="某论坛", identity="bbs.example/#thread=1")
+    thread = Thread(URL, title, link, NOW, posts, "修修补补", link.identity, URL, whole, topics=("家居",), language="zh")
+    return store.threads.save(thread, now=NOW).id
+
+
+@pytest.fixture
+def portal(serve: Callable[..., httpx.Client], fresh: Store) -> Callable[[], httpx.Client]:
+    return lambda: serve(fresh)
+
+
+def test_a_thread_shows_its_floors(fresh: Store, portal: Callable[[], httpx.Client]) -> None:
+    picture = (Image("https://bbs.example/1.jpg", width=600, height=400), Image("javascript:alert(1)"))
+    id = write(fresh, post(1, images=picture), post(2), post(3), post(4), post(5, quoted="第 2 层的话", author="网友1"), whole=False)
+    page = portal().get(f"/story/{id}")
+    assert page.status_code == 200
+    for said in (
+        "换窗户花了多少钱",
+        "楼主",
+        "沙发",
+        "板凳",
+        "地板",
+        "5 楼",
+        "第 5 层的话",
+        "网友3",
+        "修修补补",
+        "5 帖",
+        "还有内容没有读完",
+        f'href="{URL}"',
+    ):
+        assert said in page.text, said
+    for said in ("修修补补", "5 帖", "还有内容没有读完", f'href="{URL}"'):
+        assert said in page.text, said
+    assert re.search(r"<blockquote><p>第 2 层的话</p></blockquote>\s*<p>第 5 层的话</p>", page.text)
+    assert 'src="https://bbs.example/1.jpg"' in page.text
+    assert "javascript:" not in page.text
+    assert page.text.count("here") == 1  # the opener's second post is marked
+    assert "#5" not in page.text
+    english = portal().get(f"/story/{id}?lang=en").text
+    assert "Opening post" in english
+    assert "Floor 5" in english
+
+
+def test_a_thread_has_pages_of_fifty(fresh: Store, portal: Callable[[], httpx.Client]) -> None:
+    id = write(fresh, *map(post, range(1, 121)))
+    client = portal()
+    seen = [re.findall(r"<p>第 (\d+) 层的话</p>", client.get(f"/story/{id}", params={"page": page}).text) for page in (1, 2, 3)]
+    assert [int(number) for page in seen for number in page] == list(range(1, 121))
+    assert [len(page) for page in seen] == [50, 50, 20]
+    assert client.get(f"/story/{id}?page=4").status_code == 404
+    assert client.get(f"/story/{id}?page=0").status_code == 404
+    assert client.get(f"/story/{id}?page=x").status_code == 200
+    second = client.get(f"/story/{id}?page=2").text
+    assert f'rel="prev" href="/story/{id}"' in second
+    assert f'rel="next" href="/story/{id}?page=3"' in second
+    assert f'href="/story/{id}?page=3">最新楼层' in client.get(f"/story/{id}").text
+
+
+def test_a_thread_stands_in_lists_and_topics_as_one(fresh: Store, portal: Callable[[], httpx.Client]) -> None:
+    id = write(fresh, post(1), post(2))
+    for path in ("/latest", "/topic/家居"):
+        page = portal().get(path).text
+        assert f"/story/{id}" in page
+        assert "论坛帖子" in page
+
+
+def test_what_was_edited_can_be_seen(fresh: Store, portal: Callable[[], httpx.Client]) -> None:
+    write(fresh, post(1), post(2))
+    id = write(fresh, post(1), post(2, text="改过以后的话"))
+    page = portal().get(f"/story/{id}").text
+    assert "改过以后的话" in page
+    assert re.search(r"<details>.*第 2 层的话.*</details>", page, re.DOTALL)
+
+
+def test_nothing_active_comes_from_a_forum(fresh: Store, portal: Callable[[], httpx.Client]) -> None:
+    bad = "<script>alert(1)</script><img src=x onerror=alert(1)>"
+    odd = post(2, text=bad, author=f"{bad}\u202e", quoted=bad, date_text=bad, published=None, floor=-3)
+    id = write(fresh, post(1, text=bad), odd, post(3, author=None, floor=None, text=""), title=bad)
+    page = portal().get(f"/story/{id}").text
+    assert "<script>alert" not in page
+    assert "<img src=x" not in page
+    assert "\u202e" not in page
+    assert "作者不详" in page
