@@ -198,7 +198,9 @@ def test_topics_come_from_keywords_source_and_search(ledger: Ledger) -> None:
 
 def test_the_same_title_over_a_caption_has_the_same_keys(ledger: Ledger) -> None:
     stage = DuplicatePipeline(ledger)
-    one, other = (through(stage, replace(article(url=url), title="古镇的路昨天铺好了", text="看图")) for url in (URL, "https://c.example/9"))
+    one, other = (
+        through(stage, replace(article(url=url), title="古镇的路昨天铺好了", text="看图")) for url in (URL, "https://c.example/9")
+    )
     assert one.keys
     assert one.keys == other.keys
 
@@ -235,3 +237,31 @@ def test_a_link_is_done_only_once_its_article_is_stored(ledger: Ledger) -> None:
 
 def test_every_stage_of_the_order_is_a_stage() -> None:
     assert [issubclass(load_object(path), Stage) for _, path in ORDER] == [True] * len(ORDER)
+
+
+WEATHER = (
+    "{0}市气象台3月{1}日发布天气预报：今天白天多云，东风3级，最高气温{2}℃，相对湿度{3}%，空气质量指数{4}。"
+    "气象专家提醒，近期气温变化较大，市民朋友要注意及时增减衣物，谨防感冒，早晚出行能见度较低，驾车请注意交通安全。"
+)
+MARKET = (
+    "3月{1}日，沪深两市早盘平开，盘中震荡走高。截至收盘，沪指报31{3}点，涨0.{2}%，成交额50{4}亿元；深成指报80{2}点，跌0.{4}%。"
+    "板块方面，煤炭、有色金属和旅游等板块涨幅居前，半导体和软件等板块跌幅居前，分析人士认为后市仍以震荡为主。"
+)
+
+
+@pytest.mark.parametrize(("title", "template"), [("{0}市天气预报", WEATHER), ("收评：三大指数走势分化 资金观望为主", MARKET)])
+def test_a_template_filled_anew_is_a_story_of_its_own_and_its_repost_joins(
+    crawler: Crawler, ledger: Ledger, title: str, template: str
+) -> None:
+    numbers = [("青河", 4, 12, 35, 48), ("青河", 5, 17, 62, 73), ("白石", 5, 21, 47, 91), ("青河", 6, 26, 81, 55)]
+
+    def page(at: int, host: str) -> Article:
+        said = f"<p>{template.format(*numbers[at])}</p>"
+        name = title.format(*numbers[at])
+        html = f"<html><head><title>{name}</title></head><body><h1>{name}</h1><div class=text>{said}</div></body></html>"
+        return article(html, url=f"https://{host}.example/2026/0305/{at}.html")
+
+    line(crawler, [page(at, "bcd"[at % 3]) for at in range(4)])
+    assert (ledger.store.tally().articles, ledger.store.tally().stories) == (4, 4)
+    line(crawler, [page(1, "repost")])
+    assert (ledger.store.tally().articles, ledger.store.tally().stories) == (5, 4)
