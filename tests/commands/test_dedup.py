@@ -88,11 +88,12 @@ def test_a_missing_file_and_an_unknown_algorithm_are_told(tmp_path: Path) -> Non
     assert "judge" in output
 
 
-def test_clusters_are_scored_by_document(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["judge", "store"])
+def test_clusters_are_scored_by_document(tmp_path: Path, name: str) -> None:
     rows = [row("1", TEXT, 8, cluster=1), row("2", OTHER, 9, cluster=2), row("3", TEXT, 10, cluster=1), row("4", OTHER[:9], 11, cluster=2)]
     with gzip.open(tmp_path / "docs.jsonl.gz", "wb") as stream:
         stream.write(jsonl(rows))
-    code, (line,), _ = run("evaluate", "dedup", str(tmp_path), "--algorithm", "judge", "--json")
+    code, (line,), _ = run("evaluate", "dedup", str(tmp_path), "--algorithm", name, "--json")
     assert code == 0
     assert (line["precision"], line["recall"], line["documents"], line["subsets"]) == (1.0, 0.5, 4, None)
 
