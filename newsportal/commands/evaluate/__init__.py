@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from newsportal.commands.evaluate import dedup, extraction, forum
+from newsportal.commands.evaluate import classify, dedup, extraction, forum
 
 __all__ = ["register"]
 
@@ -15,6 +15,7 @@ def register(app: typer.Typer) -> None:
     group.callback()(_evaluate)
     extraction.register(group)
     dedup.register(group)
+    classify.register(group)
     forum.register(group)
     app.add_typer(group, name="evaluate")
 

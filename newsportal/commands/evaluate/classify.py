@@ -1,0 +1,142 @@
+"""``newsportal evaluate classify``: how well classifiers learn a corpus, beside others', and across corpora."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import process_time
+from typing import Annotated, Any, Final
+
+import typer
+
+from newsportal.classify.base import CLASSIFIERS, Answer, Example, train
+from newsportal.classify.measure import Report, measure
+from newsportal.commands.evaluate import classify_peers
+from newsportal.commands.evaluate.classify_gold import mapping, read, renamed
+from newsportal.commands.train import watched
+from newsportal.errors import ModelError
+
+HEADINGS: Final = ("macro-F1", "accuracy", "ECE", "none", "docs/s", "training s")
+
+NOTE: Final = "The best label counts, given or not; others' classifiers state no probability."
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One classifier on one corpus. ``unanswered``: share of texts that it gives no label; ``training``: seconds."""
+
+    set: str
+    algorithm: str
+    report: Report
+    unanswered: float | None
+    per_second: float
+    training: float
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "set": self.set,
+            "algorithm": self.algorithm,
+            **{name: value for name, value in self.report.as_json().items() if name != "confusion"},
+            "ece": round(self.report.ece, 6) if self.report.bins else None,
+            "unanswered": self.unanswered,
+            "per_second": round(self.per_second, 1),
+            "training_seconds": round(self.training, 1),
+        }
+
+
+def register(group: typer.Typer) -> None:
+    """Add ``classify`` to ``newsportal evaluate``."""
+    group.command("classify")(classify)
+
+
+def classify(
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="DIR...", help="Folders with train.jsonl(.gz) and test.jsonl(.gz): text, label.")
+    ],
+    algorithm: Annotated[
+        list[str] | None, typer.Option("--algorithm", "-a", help="Which to score; several times; default: linear.")
+    ] = None,
+    peer: Annotated[list[str] | None, typer.Option("--peer", help="scikit-learn's, to compare with: a name, or all.")] = None,
+    cross: Annotated[
+        Path | None, typer.Option("--cross", help="A mapping file: train on the first DIR (A), answer the second's (B) test part.")
+    ] = None,
+    html: Annotated[Path | None, typer.Option("--html", help="Write a report with confusion tables and reliability plots.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON line a row.")] = False,
+) -> None:
+    """Macro-F1, accuracy, calibration error and documents a second, after training on each folder's train part.
+
+    The best label counts, given or not; the column none says how many texts are given no label. For --cross, labels meet by the file
+    {"common label": {"A": ["label", …], "B": ["label", …]}}.
+    """
+    names = [*(algorithm or (() if peer else ("linear",))), *_peers(peer or ())]
+    for name in algorithm or ():
+        if name not in CLASSIFIERS:
+            raise typer.BadParameter(f"no classifier is called {name!r}; there are: {', '.join(CLASSIFIERS)}", param_hint="--algorithm")
+    if cross is not None and len(folders) != 2:
+        raise typer.BadParameter("needs two folders: train on the first, answer the second", param_hint="--cross")
+    results: list[Result] = []
+    try:
+        for name_of_set, learnt, asked in _sets(folders, cross):
+            if not as_json:
+                typer.echo(f"{name_of_set}: {len(learnt)} to learn from, {len(asked)} to answer")
+                typer.echo(f"{'':14}" + "".join(f"{heading:>11}" for heading in HEADINGS))
+            for name in names:
+                results.append(score(name_of_set, name, learnt, asked))
+                typer.echo(json.dumps(results[-1].as_json(), ensure_ascii=False) if as_json else _row(results[-1]))
+        if html is not None:
+            from newsportal.commands.evaluate.confusion import page
+
+            reports = {f"{one.algorithm}, {one.set}": one.report for one in results}
+            html.write_text(page("Classification", reports, [NOTE]), encoding="utf-8")
+    except (OSError, ValueError, ModelError) as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(1) from error
+
+
+def _peers(wanted: Sequence[str]) -> list[str]:
+    for name in wanted:
+        if name not in (*classify_peers.PEERS, "all"):
+            raise typer.BadParameter(f"no peer is called {name!r}; there are: {', '.join(classify_peers.PEERS)}, all", param_hint="--peer")
+    return list(classify_peers.PEERS) if "all" in wanted else list(dict.fromkeys(wanted))
+
+
+def _sets(folders: Sequence[Path], cross: Path | None) -> list[tuple[str, list[Example], list[Example]]]:
+    if cross is None:
+        return [(folder.name, read(folder, "train"), read(folder, "test")) for folder in folders]
+    sides, (first, second) = mapping(cross), folders
+    learnt, asked = renamed(read(first, "train"), sides["A"]), renamed(read(second, "test"), sides["B"])
+    if not learnt or not asked:
+        raise ValueError(f"{cross}: no text of {folders[0]} or of {folders[1]} has a label that it names")
+    return [(f"{first.name} → {second.name}", learnt, asked)]
+
+
+def score(name_of_set: str, name: str, learnt: Sequence[Example], asked: Sequence[Example]) -> Result:
+    """Train ``name`` and let it answer."""
+    true = [one.labels[0] for one in asked]
+    start = process_time()
+    if name in classify_peers.PEERS:
+        predict = classify_peers.train(name, [_whole(one) for one in learnt], [one.labels[0] for one in learnt])
+        trained, start = process_time() - start, process_time()
+        answers = [Answer(label, {}, (label,)) for label in predict([_whole(one) for one in asked])]
+        unanswered = None
+    else:
+        with watched() as progress:
+            model = train(name, learnt, progress=progress)
+        trained, start = process_time() - start, process_time()
+        given = model.classify_many((one.title, one.text) for one in asked)
+        unanswered = sum(one.label is None for one in given) / max(1, len(given))
+        answers = [replace(one, label=max(one.scores, key=one.scores.__getitem__)) if one.scores else one for one in given]
+    took = max(process_time() - start, 1e-9)
+    return Result(name_of_set, name, measure(true, answers), unanswered, len(asked) / took, trained)
+
+
+def _whole(one: Example) -> str:
+    return f"{one.title}\n{one.text}" if one.title else one.text
+
+
+def _row(found: Result) -> str:
+    shares = (found.report.macro_f1, found.report.accuracy, found.report.ece if found.report.bins else None, found.unanswered)
+    cells = [f"{100 * share:.1f}" if share is not None else "–" for share in shares]
+    return f"{found.algorithm:14}" + "".join(f"{cell:>11}" for cell in (*cells, f"{found.per_second:.0f}", f"{found.training:.1f}"))
