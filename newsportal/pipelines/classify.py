@@ -29,6 +29,9 @@ PLAIN: Final = 0.5
 """From this score on the lexicon's word goes before a model's that never met the category: a model takes what it does not know for one
 of those that it knows."""
 
+VERY_SURE: Final = 0.95
+"""What a model's score must be to go before a weaker word of the lexicon for such a category."""
+
 TOLD: Final = 5
 """Reasons that are asked of a classifier: as many as are shown."""
 
@@ -101,7 +104,10 @@ class ClassifyPipeline(Stage):
             by_lexicon = None  # the model knows more about it
         if by_lexicon is not None and (by_lexicon.score or 0.0) >= PLAIN:
             return by_lexicon
-        return chosen_by(loaded.classifier, loaded.name, article) or by_lexicon or own
+        by_model = chosen_by(loaded.classifier, loaded.name, article)
+        if by_lexicon is not None and by_model is not None and (by_model.score or 0.0) < VERY_SURE:
+            return by_lexicon
+        return by_model or by_lexicon or own
 
     def _is_chosen(self, article: Article) -> bool:
         link = article.link

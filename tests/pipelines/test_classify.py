@@ -21,7 +21,7 @@ from newsportal.frontier import models
 from newsportal.frontier.addon import SourcesAddon
 from newsportal.frontier.ledger import Ledger, ledger_of
 from newsportal.items import Article, Link, TopicMark
-from newsportal.pipelines.classify import ClassifyPipeline
+from newsportal.pipelines.classify import Choice, ClassifyPipeline
 from newsportal.storage.corpora import CATEGORIES
 
 NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
@@ -211,3 +211,13 @@ def test_an_article_gets_its_keywords(ledger: Ledger) -> None:
         article("青溪大桥通车。青溪大桥长三公里，连接两岸，通车后过江只要五分钟。", title="青溪大桥通车")
     )
     assert {"大桥", "通车"} <= set(found.keywords[:4])
+
+
+def test_a_very_sure_model_goes_before_a_weak_word_of_the_lexicon(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    keep_model(ledger, CATEGORIES, examples(("财经", FINANCE), ("社会", "警方抓获两名嫌疑人")))
+    stage = ClassifyPipeline(ledger)
+    answers = {"lexicon": Choice("体育", "lexicon", 0.4), "model 1": Choice("财经", "model 1", 0.9)}
+    monkeypatch.setattr("newsportal.pipelines.classify.chosen_by", lambda _, name, __: answers[name])
+    assert said(stage.classified(article(SPORT))) == ("体育", "lexicon")
+    answers["model 1"] = replace(answers["model 1"], score=0.99)
+    assert said(stage.classified(article(SPORT))) == ("财经", "model 1")
