@@ -174,3 +174,15 @@ def test_a_killed_import_leaves_nothing(portal: Portal) -> None:
     assert store.corpora.all() == []
     store.close()
     assert portal("corpus", "import", "甲", "-", given=b'{"text": "a", "label": "x"}').code == 0
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("name", "least", "labels"),
+    [("sogou10", 4250, 10), ("thucnews_titles", 9900, 10), ("toutiao_titles15", 27_500, 15)],
+)
+def test_public_corpora_come_in_whole(portal: Portal, data: Path, name: str, least: int, labels: int) -> None:
+    file = data / "text" / "classify" / name / "train.jsonl.gz"
+    (row,) = portal("corpus", "import", name, str(file), "--json").rows
+    assert row["added"] >= least
+    assert (row["empty"], len(counts(portal, name))) == (0, labels)
