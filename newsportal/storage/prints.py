@@ -49,7 +49,7 @@ ROWS = (
     .limit(PAGE)
 )
 FOLDS = (
-    select(CHANGES.c.seq, PRINTS.c.number, ARTICLES.c.story_id)
+    select(PRINTS.c.number, ARTICLES.c.story_id)
     .join(ARTICLES, ARTICLES.c.id == CHANGES.c.id)
     .join(PRINTS, PRINTS.c.article_id == CHANGES.c.id)
     .where(CHANGES.c.seq > bindparam("seq"), CHANGES.c.kind == "fold")
@@ -83,13 +83,13 @@ class PrintIndex:
         To be called before the transaction writes: what is read is committed, so a transaction that fails leaves nothing here.
         """
         with self._lock:
-            if not self._number:  # moves from before a row was read are in the row
-                self._seq = connection.scalar(LAST_SEQ) or 0
+            last = connection.scalar(LAST_SEQ) or 0
             rows = connection.execute(ROWS, {"number": self._number}).all()
+            if self._number:  # moves from before a row was read are in the row
+                for number, story_id in connection.execute(FOLDS, {"seq": self._seq}):
+                    self._holders.told(number, story_number(story_id))
             self._learn(rows, connection)
-            for seq, number, story_id in connection.execute(FOLDS, {"seq": self._seq}):
-                self._holders.told(number, story_number(story_id))
-                self._seq = seq
+            self._seq = last
             more = len(rows) == PAGE
             self.read = self.read or not more
         return more
