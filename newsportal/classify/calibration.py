@@ -50,9 +50,9 @@ def temperature(scores: Matrix, of: NDArray[np.intp]) -> float:
 
 
 def least_score(scores: Matrix, of: NDArray[np.intp]) -> float:
-    """The score that all but ``GIVEN_UP`` of the rightly answered rows reach."""
+    """The score that all but ``GIVEN_UP`` of the rightly answered rows reach; 0 at most, where a plane parts its label from the rest."""
     best = scores.max(axis=1)[scores.argmax(axis=1) == of]
-    return float(np.quantile(best, GIVEN_UP)) if len(best) else -np.inf
+    return min(0.0, float(np.quantile(best, GIVEN_UP))) if len(best) else -np.inf
 
 
 def curve(scores: Matrix, has: Truth) -> tuple[float, float]:

@@ -1,0 +1,50 @@
+import pytest
+
+from newsportal.classify.features import LONGEST, counts, pieces
+
+
+def spans(text: str) -> list[str]:
+    found = pieces(text)
+    return [text[start:end] for start, end in zip(found.starts, found.ends, strict=True)]
+
+
+def test_characters_and_words_and_their_pairs():
+    assert spans("新线Open day") == ["新", "线", "Open", "day", "新线", "线Open", "Open day"]
+
+
+def test_marks_and_digits_are_pieces_of_their_own():
+    assert spans("（3岁）") == ["（", "3", "岁", "）", "（3", "3岁", "岁）"]
+
+
+def test_white_space_is_one_piece_between_others_than_words():
+    assert spans("图 \n书") == ["图", " ", "书", "图 ", " \n书"]
+
+
+@pytest.mark.parametrize(("one", "other"), [("國際新聞", "国际新闻"), ("Ｎews", "news"), ("新\u200b闻", "新闻"), ("ＮＢＡ", "nba")])
+def test_letters_count_in_their_plain_form(one, other):
+    assert pieces(one).codes.tolist() == pieces(other).codes.tolist()
+
+
+def test_width_of_marks_is_kept():
+    assert pieces("，").codes.tolist() != pieces(",").codes.tolist()
+
+
+@pytest.mark.parametrize("text", ["", "\u200b", "\ud800", "\U0010ffff", "\x00", " "])
+def test_strange_texts_pass(text):
+    counts(text)
+
+
+def test_the_same_on_every_machine():
+    assert pieces("新闻").codes.tolist() == EXPECTED
+
+
+def test_a_long_text_is_looked_at_up_to_a_bound():
+    assert pieces("长文" * LONGEST).ends.max() == LONGEST
+
+
+def test_times_are_counted():
+    found = counts("哈哈哈")
+    assert sorted(found.times.tolist()) == [2, 3]
+
+
+EXPECTED = [758316086, 3170820544, 1500873253]

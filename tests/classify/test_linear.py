@@ -1,0 +1,147 @@
+import random
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from newsportal.classify.base import NONE, Example, restore, train
+from newsportal.classify.packing import pack, unpack
+from newsportal.errors import ModelError
+
+WORDS = {
+    "体育/足球": "球队 进球 主场 联赛 教练 射门 门将 比分 球迷 决赛",
+    "财经": "股价 基金 利率 银行 上市 债券 投资 市值 通胀 央行",
+    "旅游": "景区 酒店 航班 古镇 海滩 导游 签证 民宿 登山 门票",
+}
+COMMON = "今天 记者 表示 我们 已经 可以 城市 一个 进行 目前".split()
+
+
+def made_up(number: int, seed: int = 0) -> list[Example]:
+    chance = random.Random(seed)
+    examples = []
+    for _ in range(number):
+        label = chance.choice(list(WORDS))
+        words = chance.choices(WORDS[label].split(), k=6) + chance.choices(COMMON, k=6)
+        chance.shuffle(words)
+        examples.append(Example("，".join(words) + "。", (label,), chance.choice(WORDS[label].split())))
+    return examples
+
+
+@pytest.fixture(scope="module")
+def model():
+    return train("linear", made_up(240), trained=datetime(2024, 3, 5, tzinfo=UTC))
+
+
+def test_it_learns_what_is_easy(model):
+    unseen = made_up(60, seed=1)
+    assert sum(model.classify(one.title, one.text).label == one.labels[0] for one in unseen) >= 58
+    assert model.facts.figures["macro_f1"] > 0.95
+    assert sum(model.facts.documents.values()) == 240
+
+
+def test_titles_and_bodies_alone_suffice(model):
+    assert model.classify("球队主场进球", "").label == "体育/足球"
+    assert model.classify("", "央行利率，债券基金").label == "财经"
+
+
+def test_scores_are_probabilities(model):
+    answer = model.classify("", "景区门票")
+    assert sum(answer.scores.values()) == pytest.approx(1.0)
+    assert answer.labels == (answer.label,) == ("旅游",)
+
+
+@pytest.mark.parametrize("text", ["", " ", "\u200b", "Ω", "zxqv"])
+def test_nothing_known_gives_no_label(model, text):
+    assert model.classify("", text) == NONE
+    assert model.explain("", text) == ()
+
+
+def test_texts_of_no_label_are_refused_more_often(model):
+    answers = [model.classify("", f"{a}{b}，{c}的{d}") for a, b, c, d in zip("火昨雨猫", "星天雪狗", "氢细化植", "气胞石物", strict=True)]
+    assert sum(answer.label is None for answer in answers) >= 3
+
+
+def test_it_explains_itself_by_words_of_the_text(model):
+    reasons = model.explain("球队主场进球", "目前央行表示", "体育/足球")
+    by_word = {reason.word: reason.weight for reason in reasons}
+    assert by_word["球队"] > 0 > by_word["央行"]
+    assert abs(reasons[0].weight) == max(abs(reason.weight) for reason in reasons)
+    assert model.explain("球队", "", "unknown") == ()
+
+
+def test_a_huge_text_is_answered_at_once(model):
+    assert model.classify("", "球队进球，" * 1_000_000).label == "体育/足球"
+
+
+def test_it_is_kept_and_restored(model):
+    again = restore(model.saved())
+    assert again.saved() == model.saved()
+    assert again.facts == model.facts
+    assert again.labels == model.labels == tuple(sorted(WORDS))
+    one = made_up(1, seed=2)[0]
+    assert again.classify(one.title, one.text) == model.classify(one.title, one.text)
+
+
+def test_the_same_examples_give_the_same_model():
+    assert train("linear", made_up(60)).saved() == train("linear", made_up(60)).saved()
+
+
+def test_parts_that_do_not_fit_are_refused(model):
+    facts, arrays = unpack(model.saved())
+    damaged = {
+        "bias": arrays["bias"][:-1],
+        "weights": np.full_like(arrays["weights"], np.nan),
+        "codes": arrays["codes"][::-1],
+        "idf": arrays["idf"].astype(np.int64),
+    }
+    for name, array in damaged.items():
+        with pytest.raises(ModelError):
+            restore(pack(facts, {**arrays, name: array}))
+    with pytest.raises(ModelError):
+        restore(pack(facts, {name: array for name, array in arrays.items() if name != "curves"}))
+
+
+def test_a_label_with_one_document_is_learnt_with_a_warning():
+    model = train("linear", [*made_up(60), Example("火星探测器，轨道", ("科学",))])
+    assert any("科学 (1)" in warning for warning in model.facts.warnings)
+    assert model.classify("球队主场进球", "").label == "体育/足球"
+
+
+def test_few_documents_suffice_to_begin():
+    model = train("linear", [Example("球队进球", ("甲",)), Example("央行利率", ("乙",))])
+    assert model.classify("", "球队").label == "甲"
+
+
+@pytest.mark.parametrize(
+    ("examples", "several"),
+    [
+        ([], False),
+        ([Example("甲", ("一",))] * 3, False),
+        ([Example("", ("一",)), Example("", ("二",))], False),
+        ([Example("甲", ("一", "二"))], False),
+        ([Example("甲", ("",)), Example("乙", ("一",))], False),
+        ([Example("甲乙", ("一",))] * 3, True),
+    ],
+)
+def test_nothing_to_be_learnt_is_said(examples, several):
+    with pytest.raises(ModelError):
+        train("linear", examples, several=several)
+
+
+def test_several_labels_or_none():
+    single = made_up(300, seed=3)
+    examples = [
+        Example(f"{a.text}{b.text}", tuple({*a.labels, *b.labels} - {"旅游"})) for a, b in zip(single[:150], single[150:], strict=True)
+    ]
+    model = train("linear", examples, several=True)
+    assert model.labels == ("体育/足球", "财经")
+    assert set(model.classify("", "球队，进球，教练，利率，央行，基金").labels) == {"体育/足球", "财经"}
+    assert model.classify("", "景区，酒店，海滩，门票").labels == ()
+    assert restore(model.saved()).facts.several
+
+
+def test_progress_only_grows():
+    told: list[float] = []
+    train("linear", made_up(60), progress=lambda share, what: told.append(share))
+    assert told == sorted(told)
+    assert told[-1] == 1.0
