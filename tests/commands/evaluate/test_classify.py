@@ -1,0 +1,82 @@
+import gzip
+import json
+import random
+
+import pytest
+from typer.testing import CliRunner
+
+from newsportal.cli import app
+
+WORDS = {"体育/足球": "球队 进球 主场 联赛 教练", "财经": "股价 基金 利率 银行 上市"}
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    chance = random.Random(0)
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    for part, number in (("train", 60), ("test", 20)):
+        rows = [
+            {"label": label, "text": "".join(chance.choices(WORDS[label].split(), k=5))} for label in chance.choices(list(WORDS), k=number)
+        ]
+        with gzip.open(folder / f"{part}.jsonl.gz", "wt", encoding="utf-8") as out:
+            out.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    return folder
+
+
+def run(*words):
+    return CliRunner().invoke(app, ["evaluate", "classify", *map(str, words)])
+
+
+def test_ours_and_a_peer_in_one_table(corpus):
+    found = run(corpus, "-a", "linear", "--peer", "words-svm", "--json")
+    assert found.exit_code == 0, found.output
+    ours, peer = map(json.loads, found.stdout.splitlines())
+    assert (ours["algorithm"], peer["algorithm"]) == ("linear", "words-svm")
+    assert ours["macro_f1"] == 1.0
+    assert ours["ece"] is not None
+    assert peer["ece"] is None
+
+
+def test_the_table_has_its_headings(corpus):
+    found = run(corpus)
+    assert found.exit_code == 0
+    assert "macro-F1" in found.stdout
+    assert "100.0" in found.stdout
+
+
+def test_across_corpora_labels_meet_by_a_mapping(corpus, tmp_path):
+    names = tmp_path / "names.json"
+    names.write_text(
+        json.dumps({"sport": {"A": ["体育/足球"], "B": ["体育/足球"]}, "money": {"A": ["财经"], "B": ["财经"]}}), encoding="utf-8"
+    )
+    found = run(corpus, corpus, "--cross", names, "--json")
+    assert found.exit_code == 0, found.output
+    assert {one["label"] for one in json.loads(found.stdout)["labels"]} == {"sport", "money"}
+
+
+def test_the_report_shows_the_confusion(corpus, tmp_path):
+    out = tmp_path / "report.html"
+    assert run(corpus, "--html", out).exit_code == 0
+    text = out.read_text(encoding="utf-8")
+    assert "体育/足球" in text
+    assert "<svg" in text
+
+
+@pytest.mark.parametrize("line", ["{", "[]", '{"text": "甲"}', '{"text": 1, "label": "甲"}', '{"text": "甲", "label": " "}'])
+def test_a_wrong_line_is_named(corpus, line):
+    (corpus / "train.jsonl").write_text(f"\n{line}\n", encoding="utf-8")
+    found = run(corpus)
+    assert found.exit_code == 1
+    assert "train.jsonl:2" in found.output
+
+
+@pytest.mark.parametrize("words", [["-a", "magic"], ["--peer", "magic"], ["--cross", "file"]])
+def test_wrong_words_are_usage_errors(corpus, words):
+    assert run(corpus, *words).exit_code == 2
+
+
+def test_a_missing_folder_is_said(tmp_path):
+    found = run(tmp_path / "none")
+    assert found.exit_code == 1
+    assert "none" in found.output
