@@ -141,31 +141,50 @@ def _add_topics(connection: Connection, id: str, thread: Thread) -> bool:
 
 def _write_posts(connection: Connection, id: str, posts: Iterable[Post], now: datetime) -> tuple[int, int]:
     """Append those that are not there, change those that say something else; how many of either."""
-    there = {row["name"]: row for row in connection.execute(select(POSTS).where(POSTS.c.thread_id == id)).mappings()}
+    there = {row["name"]: dict(row) for row in connection.execute(select(POSTS).where(POSTS.c.thread_id == id)).mappings()}
+    named = {post_name(post): post for post in reversed(tuple(posts))}
     place = max((row["place"] for row in there.values()), default=-1)
-    fresh: dict[str, dict[str, Any]] = {}
+    fresh: list[dict[str, Any]] = []
     edited = 0
-    for post in posts:
-        name = post_name(post)
+    for name, post in reversed(named.items()):
         row = _row(post)
-        if name in fresh:
-            continue
-        if name not in there:
+        known = there.get(name) or _renamed(connection, there, named, name, post)
+        if known is None:
             place += 1
-            fresh[name] = {"thread_id": id, "name": name, "place": place, **row, "first_seen": now, "changed": None, "earlier": []}
-        elif row["text"] != there[name]["text"]:
+            fresh.append({"thread_id": id, "name": name, "place": place, **row, "first_seen": now, "changed": None, "earlier": []})
+        elif row["text"] != known["text"]:
             edited += 1
-            former = [*there[name]["earlier"], there[name]["text"]][-EARLIER:]
-            values = {**row, "published": row["published"] or there[name]["published"], "changed": now, "earlier": former}
+            values = {**row, "published": row["published"] or known["published"], "changed": now}
+            values["earlier"] = [*known["earlier"], known["text"]][-EARLIER:]
             connection.execute(update(POSTS).where(POSTS.c.thread_id == id, POSTS.c.name == name).values(**values))
     if fresh:
-        connection.execute(insert(POSTS), list(fresh.values()))
+        connection.execute(insert(POSTS), fresh)
     return len(fresh), edited
+
+
+def _renamed(
+    connection: Connection, there: Mapping[str, dict[str, Any]], named: Collection[str], name: str, post: Post
+) -> dict[str, Any] | None:
+    """The post under a name of another kind, if it is there: one page shows the site's numbers, the next one floors alone. It takes the
+    new name. Posts with numbers of their own are never taken for one another."""
+    for old, row in there.items():
+        same = post.published is not None and (row["author"], row["published"]) == (_maybe(post.author), post.published)
+        if same and old not in named and _kind(old) != _kind(name):
+            at = POSTS.c.thread_id == row["thread_id"]
+            connection.execute(update(POSTS).where(at, POSTS.c.name == old).values(name=name))
+            return row
+    return None
+
+
+def _kind(name: str) -> str:
+    """How a post came by its name: ``floor``, ``said``, or the site's own number."""
+    kind, dash, _ = name.partition("-")
+    return kind if dash and kind in ("floor", "said") else "own"
 
 
 def post_name(post: Post) -> str:
     """A post's name as it is kept; of one that the site has no number for, what it says."""
-    name = storable(post.id or content_id(f"{post.author}\n{post.date_text}\n{post.text}"))
+    name = storable(post.id or "said-" + content_id(f"{post.author}\n{post.date_text}\n{post.text}"))
     return name if len(name) <= POST_NAME_CHARS else content_id(name)
 
 

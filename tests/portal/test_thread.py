@@ -69,6 +69,12 @@ def test_a_thread_shows_its_floors(fresh: Store, portal: Callable[[], httpx.Clie
     assert "Floor 5" in english
 
 
+def test_floors_that_are_counted_from_the_first_reply_are_counted_as_readers_do(fresh: Store, portal: Callable[[], httpx.Client]) -> None:
+    id = write(fresh, post(1), post(2, floor=1), post(3, floor=2), post(5, floor=4))
+    labels = re.findall(r'class="floor" href="[^"]+">([^<]+)<', portal().get(f"/story/{id}").text)
+    assert labels == ["楼主", "沙发", "板凳", "5 楼"]
+
+
 def test_a_thread_has_pages_of_fifty(fresh: Store, portal: Callable[[], httpx.Client]) -> None:
     id = write(fresh, *map(post, range(1, 121)))
     client = portal()

@@ -97,6 +97,15 @@ def test_posts_without_numbers_are_known_by_what_they_say(store: Store) -> None:
     assert len(store.threads.posts(saved.id)) == 2
 
 
+def test_a_post_whose_number_is_not_on_every_page_is_known_by_author_and_time(store: Store) -> None:
+    saved = store.threads.save(thread(posts=(post(1, id="said-abc"), post(2, id="floor-2"))), now=NOW)
+    again = store.threads.save(thread(1, 2, 3), now=NOW)
+    assert (again.posts, again.edited) == (1, 0)
+    assert [one.name for one in store.threads.posts(saved.id)] == ["101", "102", "103"]
+    twin = post(4, id="999", author=post(3).author, published=post(3).published)
+    assert store.threads.save(thread(posts=(twin,)), now=NOW).posts == 1  # numbers of their own: two within a minute
+
+
 def test_what_no_database_can_keep_is_made_storable(store: Store) -> None:
     odd = post(1, "一\x00二\ud800", author="a\x00", quoted="\x00", images=(Image("https://bbs.example/1.jpg"),), id="9" * 90)
     saved = store.threads.save(thread(posts=(odd,)), now=NOW)

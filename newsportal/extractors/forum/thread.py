@@ -25,6 +25,11 @@ NUMBERED: Final = 0.9
 """The share of a page's posts whose numbers must be there and differ, for numbers to be names at all."""
 
 
+FLOOR: Final = "floor-"
+SAID: Final = "said-"
+"""How names begin that are not the site's own numbers. A post may have one on a page and the other on the next: the store joins them."""
+
+
 @dataclass(frozen=True, slots=True)
 class ThreadPage:
     """``next``: the address of the following page, ``None`` on the last. Every post has an ``id``."""
@@ -66,9 +71,9 @@ def named(posts: tuple[Post, ...]) -> tuple[Post, ...]:
 def _name(post: Post) -> str:
     """Texts may be edited, so they do not name a post that has a floor or a time."""
     if post.floor is not None:
-        return f"floor-{post.floor}"
+        return f"{FLOOR}{post.floor}"
     said = post.published.isoformat() if post.published and not _vague(post) else post.text
-    return content_id(f"{post.author}\n{said}")
+    return SAID + content_id(f"{post.author}\n{said}")
 
 
 def _vague(post: Post) -> bool:

@@ -51,7 +51,9 @@ def thread_view(request: Request, story: Story, article: StoredArticle, thread: 
     number = int(asked) if asked.isdecimal() and len(asked) < 9 else 1
     if not 1 <= number <= last:
         raise HTTPException(404)
-    posts = visit.portal.store.threads.posts(thread.id, offset=(number - 1) * PAGE, limit=PAGE)
+    kept = visit.portal.store.threads
+    posts = kept.posts(thread.id, offset=(number - 1) * PAGE, limit=PAGE)
+    from_zero = any(post.place == 1 and post.floor == 1 for post in kept.posts(thread.id, limit=2))
     here = f"/story/{story.id}"
     return render(
         request,
@@ -60,7 +62,7 @@ def thread_view(request: Request, story: Story, article: StoredArticle, thread: 
         article=article,
         thread=thread,
         board=clean(thread.board) if thread.board else None,
-        floors=[floor(post, article, visit) for post in posts],
+        floors=[floor(post, article, visit, from_zero) for post in posts],
         number=number,
         last=last,
         before=address(here, topic=topic, page=number - 1 if number > 2 else None) if number > 1 else None,
@@ -69,11 +71,12 @@ def thread_view(request: Request, story: Story, article: StoredArticle, thread: 
     )
 
 
-def floor(post: StoredPost, article: StoredArticle, visit: Visit) -> Floor:
-    """A post for the page. Its number is the forum's own where that is known, else its place."""
-    number = post.floor if post.floor is not None and post.floor > 0 else post.place + 1
+def floor(post: StoredPost, article: StoredArticle, visit: Visit, from_zero: bool = False) -> Floor:
+    """A post for the page. Its number is the forum's own where that is known (``from_zero``: 1 is its first reply), else its place."""
+    own = (post.floor or 0) + (1 if from_zero and post.place else 0)
+    number = own if post.floor is not None and own > 0 else post.place + 1
     return Floor(
-        anchor=f"floor-{number}" if post.floor == post.place + 1 else f"post-{post.place + 1}",
+        anchor=f"floor-{number}" if number == post.place + 1 else f"post-{post.place + 1}",
         number=number,
         label=label(number, visit),
         author=clean(post.author) if post.author else None,

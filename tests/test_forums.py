@@ -1,0 +1,271 @@
+"""Forums end to end: made-up boards on loopback that grow from visit to visit, the real spider, stages, store, index and portal."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from newsportal.search import open_index
+from newsportal.search.base import Query
+from newsportal.storage import open_store
+from newsportal.storage.base import Store
+from newsportal.storage.threads import StoredPost
+
+if TYPE_CHECKING:
+    from madeup.forums import MadeUpForums
+
+pytestmark = pytest.mark.slow
+
+ENGINES = ("discuz", "phpwind", "phpbb", "discourse")
+PAGES = re.compile(
+    r"/(?:robots\.txt|forum\.php|forum-\d+-\d+\.html|thread-\d+-\d+-1\.html|forum\.php\?mod=viewthread&tid=\d+(?:&page=\d+)?"
+    r"|thread\.php\?fid=\d+(?:&page=\d+)?|read\.php\?tid=\d+(?:&page=\d+)?|viewforum\.php\?f=\d+(?:&start=\d+)?|viewtopic\.php\?f=\d+&t=\d+(?:&start=\d+)?"
+    r"|latest\?page=\d+|c/[\w-]+/\d+(?:\?page=\d+)?|t/[\w-]+/\d+(?:\?page=\d+)?|[sv]/\d+(?:/\d+)?)?"
+)
+"""What there is to read on the made-up forums: no calendar, member, search, reply, print view or session id is among it."""
+
+SINGLE = "homemade"
+"""The forum whose addresses say nothing. A thread of one post has no shape there, so those are not read until somebody answers."""
+
+
+def command(sources: Path, *options: str) -> list[str]:
+    return [sys.executable, "-m", "newsportal", "crawl", "forum", "--json", "--sources", str(sources), *options]
+
+
+def crawl(sources: Path, *options: str) -> dict[str, Any]:
+    done = subprocess.run(command(sources, *options), capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "Traceback" not in done.stderr, done.stderr[-3000:]
+    report: dict[str, Any] = json.loads(done.stdout)
+    for row in (*report["sources"], report["total"]):
+        assert row["entries"] == row["known"] + row["repeated"] + row["new"], row
+        assert row["new"] == row["parsed"] + sum(row["failed"].values()) + row["left"], row
+        assert row["parsed"] == row["stored"] + row["folded"] + row["same"], row
+    return report
+
+
+def row(report: dict[str, Any], key: str) -> dict[str, Any]:
+    return next(one for one in report["sources"] if one["source"] == f"forum:{key}")
+
+
+def opened(sources: Path) -> Store:
+    return open_store(f"sqlite:///{sources.parent}/data/newsportal.db", create=False)
+
+
+def threads(store: Store, key: str) -> dict[int, list[StoredPost]]:
+    """Number of the thread → its posts."""
+    found = {}
+    for article in store.all_articles():
+        if article.source == f"forum:{key}":
+            number = int(re.findall(r"\d+", article.identity)[-1])
+            assert number not in found
+            found[number] = store.threads.posts(article.id)
+    return found
+
+
+def misread(posts: list[StoredPost], gold: list[dict[str, Any]]) -> list[str]:
+    """What is wrong with the posts of a thread; empty if all are there, once, in order."""
+    wrong = []
+    begins = {post["number"]: post["lines"][0][:20] for post in gold}
+    places = {number: [post.place for post in posts if post.text.startswith(begin)] for number, begin in begins.items()}
+    wrong += [f"{number} is there {len(found)} times" for number, found in places.items() if len(found) != 1]
+    order = [found[0] for found in places.values() if found]
+    if order != sorted(order):
+        wrong.append(f"out of order: {order}")
+    if len(posts) != len(gold):
+        wrong.append(f"{len(posts)} posts of {len(gold)}")
+    return wrong
+
+
+@pytest.fixture(scope="module")
+def forums() -> Iterator[MadeUpForums]:
+    from madeup.forums import MadeUpForums
+
+    with MadeUpForums() as forums:
+        yield forums
+
+
+@pytest.fixture(scope="module")
+def visits(forums: MadeUpForums, tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, Any]], Path, list[Any]]:
+    """The reports of three visits of all forums, while they grow."""
+    forums.reset()
+    sources = forums.sources(tmp_path_factory.mktemp("论坛") / "sources.yaml")
+    reports = []
+    for day in range(3):
+        forums.day = day
+        reports.append(crawl(sources))
+    return reports, sources, list(forums.requests)
+
+
+@pytest.mark.parametrize("key", [*ENGINES, SINGLE])
+def test_every_thread_and_floor_is_there_once(forums: MadeUpForums, visits: Any, key: str) -> None:
+    store = opened(visits[1])
+    kept = threads(store, key)
+    gold = {one["number"]: one for one in forums.gold(key) if not one["old"] and (key != SINGLE or len(one["posts"]) > 1)}
+    assert sorted(kept) == sorted(gold)
+    assert {number: wrong for number, one in gold.items() if (wrong := misread(kept[number], one["posts"]))} == {}
+    titles = {
+        article.identity.rpartition("=")[2].rpartition("/")[2]: article.title
+        for article in store.all_articles()
+        if article.source == f"forum:{key}"
+    }
+    assert {number for number, one in gold.items() if titles[str(number)] != one["title"]} == set()
+    store.close()
+
+
+@pytest.mark.parametrize("key", [*ENGINES, SINGLE])
+def test_posts_have_their_authors_and_times(forums: MadeUpForums, visits: Any, key: str) -> None:
+    store = opened(visits[1])
+    kept = threads(store, key)
+    wrong: Counter[str] = Counter()
+    for one in forums.gold(key):
+        told = {post["lines"][0][:20]: post for post in one["posts"]}
+        for post in kept.get(one["number"], ()):
+            gold = told[post.text[:20]]
+            wrong["author"] += post.author != gold["author"]
+            wrong["time"] += post.published != datetime.fromisoformat(gold["written"])
+    assert wrong.total() == 0
+    store.close()
+
+
+def test_edits_are_kept_with_what_was_there_before(forums: MadeUpForums, visits: Any) -> None:
+    store = opened(visits[1])
+    for key in ENGINES:
+        changed = [post for posts in threads(store, key).values() for post in posts if post.earlier]
+        assert len(changed) >= 10
+        assert all(
+            post.text.startswith(post.earlier[0]) and len(post.text) > len(post.earlier[0]) for post in changed if "24" not in post.text
+        )
+    store.close()
+
+
+def test_a_thread_that_was_seen_is_read_from_its_last_page(forums: MadeUpForums, visits: Any) -> None:
+    """Of a thread of three pages that grows, later visits ask for the last ones alone."""
+    there = [thread for board in forums.forums["discuz"].boards for thread in board.threads]
+    long = next(thread for thread in there if thread.pages(0) == 3 and len(thread.posts) > 31)
+    own = re.compile(rf"thread-{long.number}-(\d)-1|tid={long.number}\b")
+    pages = [found[1] or "1" for visit in visits[2] if visit.site == "discuz" and (found := own.search(visit.path))]
+    assert (pages.count("1"), pages.count("2")) == (1, 1)
+    assert pages.count("3") > 1
+
+
+def test_nothing_else_is_asked_for(visits: Any) -> None:
+    assert {visit.path for visit in visits[2] if not PAGES.fullmatch(visit.path)} == set()
+
+
+def test_boards_for_members_are_reported_and_do_no_harm(forums: MadeUpForums, visits: Any) -> None:
+    for report in visits[0]:
+        for key in ("discuz", "phpwind", "phpbb", SINGLE):
+            assert row(report, key)["list_failed"] == {"login": 1}
+            assert any(note.startswith("only members may read") for note in row(report, key)["notes"])
+    store = opened(visits[1])
+    walled = {thread.number for forum in forums.forums.values() for board in forum.boards if board.walled for thread in board.threads}
+    assert not walled & {number for key in forums.forums for number in threads(store, key)}
+    assert all(state.last_success and not state.failures_in_row for state in store.source_states())
+    store.close()
+
+
+def test_threads_are_found_and_told_apart_from_articles(visits: Any) -> None:
+    store, index = opened(visits[1]), open_index("sqlite://")
+    index.follow(store)
+    assert index.search(Query("灯会 kind:thread")).total > 0
+    assert index.search(Query("Edit checked again kind:thread")).total > 0  # what a later visit brought is in the index
+    assert index.search(Query("灯会 kind:article")).total == 0
+    store.close()
+
+
+def test_where_nothing_happened_each_board_costs_one_request(forums: MadeUpForums, tmp_path: Path) -> None:
+    forums.reset()
+    sources = forums.sources(tmp_path / "sources.yaml", "discuz")
+    crawl(sources)
+    before = len(forums.requests)
+    report = row(crawl(sources), "discuz")
+    assert (report["new"], report["known"], report["list_pages"]) == (0, report["entries"], 6)  # front page, four boards, one for members
+    assert len(forums.requests) - before == 7  # and robots.txt
+
+
+def test_limits_hold(forums: MadeUpForums, tmp_path: Path) -> None:
+    forums.reset()
+    board = forums.url("phpwind", "/thread.php?fid=3")
+    sources = forums.sources(
+        tmp_path / "sources.yaml", "phpwind", more=f"    boards: [{board}]\n    pages: 1\n    depth: 2\n    max_age: 365\n"
+    )
+    report = row(crawl(sources), "phpwind")
+    assert (report["list_pages"], report["stored"]) == (1, 12)
+    assert max(int(found[1]) for visit in forums.requests if (found := re.search(r"read.*page=(\d+)", visit.path))) == 2
+    store = opened(sources)
+    long = {number: posts for number, posts in threads(store, "phpwind").items() if len(posts) == 20}
+    assert long
+    crawl(sources)  # the next visit goes on where the first had to stop
+    kept = threads(store, "phpwind")
+    gold = {one["number"]: [post for post in one["posts"] if post["day"] == 0] for one in forums.gold("phpwind")}
+    assert {number: wrong for number in long if (wrong := misread(kept[number], gold[number]))} == {}
+    store.close()
+
+
+def test_a_thread_that_cannot_be_had_waits(forums: MadeUpForums, tmp_path: Path) -> None:
+    """One has no first page, one no second: what can be read is kept, and the next visit reads the rest."""
+    forums.reset()
+    lost, cut = (next(t for t in forums.forums["phpbb"].boards[0].threads if t.pages(0) == pages and not t.sticky) for pages in (1, 3))
+    forums.fail(f"/viewtopic.php?f=2&t={lost.number}", times=9)
+    forums.fail(f"/viewtopic.php?f=2&t={cut.number}&start=10", times=9)
+    sources = forums.sources(tmp_path / "sources.yaml", "phpbb")
+    report = row(crawl(sources), "phpbb")
+    assert report["failed"] == {"http-503": 2}
+    store = opened(sources)
+    assert lost.number not in threads(store, "phpbb")
+    assert len(threads(store, "phpbb")[cut.number]) == 10
+    assert len(store.deferred("forum:phpbb")) == 2
+    forums.fail("/", times=0)
+    forums.reset()
+    crawl(sources)
+    gold = {one["number"]: [post for post in one["posts"] if post["day"] == 0] for one in forums.gold("phpbb")}
+    kept = threads(store, "phpbb")
+    assert (misread(kept[lost.number], gold[lost.number]), misread(kept[cut.number], gold[cut.number])) == ([], [])
+    assert store.deferred("forum:phpbb") == []
+    store.close()
+
+
+def test_killed_it_loses_nothing_and_stores_nothing_twice(forums: MadeUpForums, tmp_path: Path) -> None:
+    forums.reset()
+    sources = forums.sources(tmp_path / "sources.yaml", "discuz")
+    crawling = subprocess.Popen(command(sources), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    until(lambda: len(forums.requests) >= 40)
+    crawling.kill()
+    crawling.communicate()
+    store = opened(sources)
+    half = len(threads(store, "discuz"))
+    assert half < 56, "it must be killed in the middle"
+    assert store.deferred("forum:discuz")
+    crawl(sources)
+    gold = {one["number"]: [post for post in one["posts"] if post["day"] == 0] for one in forums.gold("discuz") if not one["old"]}
+    kept = threads(store, "discuz")
+    assert sorted(kept) == sorted(number for number, posts in gold.items() if posts)
+    assert {number: wrong for number in kept if (wrong := misread(kept[number], gold[number]))} == {}
+    assert store.deferred("forum:discuz") == []
+    store.close()
+
+
+def test_a_page_that_is_no_forum_is_a_failure_with_its_reason(forums: MadeUpForums, tmp_path: Path) -> None:
+    forums.reset()
+    sources = forums.sources(tmp_path / "sources.yaml", "phpwind")
+    sources.write_text(sources.read_text("utf-8").replace(forums.url("phpwind"), forums.url("phpwind", "/u.php?uid=1")), "utf-8")
+    report = row(crawl(sources), "phpwind")
+    assert report["list_failed"] == {"no-threads": 1}
+
+
+def until(condition: Callable[[], bool], seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
