@@ -120,6 +120,7 @@ def test_all_versions_are_listed_with_the_reason(client: httpx.Client, ids: dict
     assert rows[1] == "北地新闻 2026-05-20 16:30 正文相同"
     assert len(rows) == 5
     assert said(page, "//section[@id='versions']/h2") == ["另有 4 家报道"]
+    assert said(page, "//section[@id='versions']/p[@class='meta']") == ["前六小时 5 家 · 最后一家在 2 小时后"]
 
 
 def test_each_version_can_be_read_and_leads_to_the_earliest(client: httpx.Client, ids: dict[str, str]) -> None:
