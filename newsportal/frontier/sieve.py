@@ -10,6 +10,7 @@ import logging
 import os
 from collections.abc import Callable, Collection
 from pathlib import Path
+from tempfile import mkstemp
 from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -102,9 +103,10 @@ def load(file: Path | None, capacity: int, error_rate: float) -> tuple[UrlBloom,
 
 def replace_file(file: Path, data: bytes) -> None:
     """``data`` as the whole content of ``file``: a reader sees the old or the new one, after a power cut too. Raises ``OSError``."""
-    made = file.with_name(f"{file.name}.{os.getpid()}.new")
+    handle, name = mkstemp(prefix=f"{file.name}.", suffix=".new", dir=file.parent)  # the spiders of a process may end at once
+    made = Path(name)
     try:
-        with made.open("wb") as out:
+        with os.fdopen(handle, "wb") as out:
             out.write(data)
             out.flush()
             os.fsync(out.fileno())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -114,6 +115,15 @@ class TestLocal:
         LocalSieve(store, tmp_path / "taken").keep()
         assert "not kept" in caplog.text
         assert not list(tmp_path.glob("*.new"))
+
+    def test_the_spiders_of_a_process_may_end_at_once(self, store: Store, file: Path, caplog: pytest.LogCaptureFixture) -> None:
+        put(store, "a.example/1")
+        shared = LocalSieve(store, file)
+        with ThreadPoolExecutor(8) as pool:
+            for kept in [pool.submit(shared.keep) for _ in range(64)]:
+                kept.result()
+        assert not caplog.records
+        assert LocalSieve(store, file).perhaps(["a.example/1"]) == {"a.example/1"}
 
     def test_what_another_process_stored_is_known_after_a_while(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
         ours = LocalSieve(store)
