@@ -32,7 +32,8 @@ Matrix = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """A trained classifier (see :class:`newsportal.classify.base.Classifier`). ``weights`` has a row a feature and a column a label."""
+    """A trained classifier (see :class:`newsportal.classify.base.Classifier`). ``weights`` has a row a feature and a column a label;
+    ``short`` is the number of features that nine in ten of the training's texts have."""
 
     labels: tuple[str, ...]
     facts: Facts
@@ -42,6 +43,7 @@ class Linear:
     factor: float = 1.0
     least: float = -np.inf
     curves: Matrix = field(default_factory=lambda: np.zeros((0, 3)), repr=False)
+    short: float = 0.0
 
     @classmethod
     def train(cls, examples: Sequence[Example], *, several: bool, progress: Progress, seed: int, trained: datetime | None) -> Linear:
@@ -54,7 +56,7 @@ class Linear:
         facts = Facts("linear", dict(sorted(documents.items())), learnt.figures, trained, several, learnt.warnings)
         known, weights = _bounded(learnt.known, learnt.planes.weights.astype(np.float16))
         return cls(
-            labels, facts, known, weights.astype(np.float32), learnt.planes.bias, learnt.factor, learnt.least, learnt.curves
+            labels, facts, known, weights.astype(np.float32), learnt.planes.bias, learnt.factor, learnt.least, learnt.curves, learnt.short
         )  # fmt: skip
 
     def classify(self, title: str, text: str) -> Answer:
@@ -62,11 +64,19 @@ class Linear:
         at, values = self.known.vector(*counted(title, text))
         if len(at) < FEWEST:
             return NONE
-        scores = values @ self.weights[at] + self.bias
+        scores = values @ self.weights[at] + self._bias(len(at))
         return self._several(scores) if self.facts.several else self._single(scores)
 
     def classify_many(self, documents: Iterable[tuple[str, str]]) -> list[Answer]:
         return [self.classify(title, text) for title, text in documents]
+
+    def _bias(self, features: int) -> Matrix:
+        """The labels' biases, which go together the more the fewer features a text has: what articles taught of them misleads on titles."""
+        if self.facts.several or features >= self.short:
+            return self.bias
+        mean = self.bias.mean()
+        bias: Matrix = mean + (self.bias - mean) * (features / self.short)
+        return bias
 
     def _single(self, scores: Matrix) -> Answer:
         shares = calibration.softmax(scores * self.factor).tolist()
@@ -85,7 +95,7 @@ class Linear:
         at, values = self.known.vector(*counted(title, text))
         if len(at) < FEWEST or (label is not None and label not in self.labels):
             return ()
-        scores = values @ self.weights[at] + self.bias
+        scores = values @ self.weights[at] + self._bias(len(at))
         chosen = self.labels.index(label) if label is not None else int(scores.argmax())
         weights = self.weights[at]
         others = 0.0 if self.facts.several else np.delete(weights, chosen, axis=1).mean(axis=1)
@@ -100,7 +110,7 @@ class Linear:
             "weights": self.weights.astype(np.float16),
             "bias": self.bias,
             "curves": self.curves,
-            "scale": np.array([self.factor, self.least]),
+            "scale": np.array([self.factor, self.least, self.short]),
         }
         return pack(self.facts.as_json() | {"labels": list(self.labels)}, arrays)
 
@@ -116,14 +126,14 @@ class Linear:
         told = Facts.from_json(facts)
         shapes = (codes.shape, idf.shape, weights.shape, bias.shape, curves.shape, scale.shape)
         size, number = len(codes), len(labels)
-        right = ((size,), (size,), (size, number), (number,), (number if told.several else 0, 3), (2,))
+        right = ((size,), (size,), (size, number), (number,), (number if told.several else 0, 3), (3,))
         floats = all(array.dtype.kind == "f" for array in (idf, weights, bias, curves, scale))
         if shapes != right or not floats or codes.dtype != np.uint32 or not labels or (codes[1:] <= codes[:-1]).any():
             raise ModelError("the model is damaged: its parts do not fit together")
         if not all(np.isfinite(array).all() for array in (idf, weights, bias, curves)) or np.isnan(scale).any():
             raise ModelError("the model is damaged: it holds numbers that are none")
         known = Vocabulary(codes, idf.astype(np.float32))
-        return cls(labels, told, known, weights.astype(np.float32), bias, float(scale[0]), float(scale[1]), curves)
+        return cls(labels, told, known, weights.astype(np.float32), bias, float(scale[0]), float(scale[1]), curves, float(scale[2]))
 
 
 def _bounded(known: Vocabulary, weights: NDArray[np.float16]) -> tuple[Vocabulary, NDArray[np.float16]]:

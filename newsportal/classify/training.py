@@ -21,6 +21,9 @@ from newsportal.errors import ModelError
 
 FOLDS: Final = 3
 
+SHORT: Final = 0.1
+"""Share of the training's texts that count as short."""
+
 MOST_CHARACTERS: Final = 40_000_000
 """Characters that are learnt from, for which training needs about 1.5 GB: 25,000 full articles or 2,000,000 titles."""
 
@@ -36,6 +39,7 @@ class Learnt:
     curves: Matrix
     figures: dict[str, float]
     warnings: tuple[str, ...]
+    short: float
 
 
 def learn(examples: Sequence[Example], labels: Sequence[str], *, several: bool, progress: Progress, seed: int) -> Learnt:
@@ -60,7 +64,8 @@ def learn(examples: Sequence[Example], labels: Sequence[str], *, several: bool, 
     factor, least, curves = _calibrated(scores, truth, held, several=several)
     figures = _figures(scores[held], truth[held], labels, factor) if len(held) and not several else _f1_figures(scores, truth, curves, held)
     progress(1.0, "fit")
-    return Learnt(known, planes, factor, least, curves, figures, _warnings(examples, used, labels))
+    short = float(np.quantile(np.diff(vectors.indptr), SHORT))
+    return Learnt(known, planes, factor, least, curves, figures, _warnings(examples, used, labels), short)
 
 
 def sampled(examples: Sequence[Example], seed: int) -> list[Example]:
