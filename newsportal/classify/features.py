@@ -23,7 +23,7 @@ Numbers: TypeAlias = NDArray[np.float32]
 Kinds: TypeAlias = NDArray[np.uint8]
 
 LONGEST: Final = 4_000
-"""Characters of a text that are looked at: what an article is about is said by then (held-out macro-F1 is the same without a bound)."""
+"""Characters of a text that are looked at: what an article is about is said by then."""
 
 KINDS: Final = 0x30000
 """Characters up to here are known to the table of kinds; later ones are marks."""

@@ -22,7 +22,7 @@ from newsportal.classify.vectors import Vocabulary, counted
 from newsportal.errors import ModelError
 
 LARGEST: Final = 20_000_000
-"""Bytes of a model's arrays. Larger ones lose the features that decide least; half of them cost 0.1 points on Sogou-10."""
+"""Bytes of a model's arrays. Larger ones lose the features that decide least."""
 
 FEWEST: Final = 2
 """Known features below which a text says nothing: a word of two characters has three."""
