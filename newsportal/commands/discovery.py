@@ -30,7 +30,7 @@ MAX_FEEDS = 3
 class Proposal:
     """A source that works right now: ``values`` is its entry in ``sources.yaml``."""
 
-    kind: Literal["feeds", "regions"]
+    kind: Literal["feeds", "regions", "forums"]
     values: dict[str, str]
     entries: int
 

@@ -73,7 +73,7 @@ def findings(path: Path | None, *, network: bool) -> Iterator[Finding]:
     except (NewsportalError, OSError) as error:
         yield Finding("sources.yaml", False, str(error), "mend the lines named, or start anew: newsportal source init --force")
         return
-    counts = f"{len(known.topics)} topics, {len(known.feeds)} feeds, {len(known.regions)} regions"
+    counts = f"{len(known.topics)} topics, {len(known.feeds)} feeds, {len(known.regions)} regions, {len(known.forums)} forums"
     none_here = hints.packaged(known)
     yield Finding("sources.yaml", None if none_here else True, none_here or f"{known.path}: {counts}")
     yield _tried("store", lambda: _store(known), "name another place under store: in sources.yaml")
@@ -150,6 +150,6 @@ def _disk(sources: Sources) -> Finding:
 def _network(sources: Sources) -> Finding:
     asked, reached = hosts(sources), known_hosts(sources)
     if not asked:
-        return Finding("network", None, "no feed and no region to ask")
+        return Finding("network", None, "no feed, region or forum to ask")
     says = f"{len(reached)} of {len(asked)} hosts have an address" + ("" if reached else f" (asked for: {', '.join(asked)})")
     return Finding("network", bool(reached), says, "check the connection; the portal serves without it what is stored")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import datetime
@@ -23,6 +23,7 @@ from newsportal.commands.export_warc import write_warc
 from newsportal.errors import NewsportalError
 from newsportal.sources import Sources
 from newsportal.storage.base import Store, StoredArticle
+from newsportal.storage.threads import Threads, is_thread
 
 CSV_COLUMNS = (
     "id", "story", "url", "title", "site", "author", "published", "first_seen",
@@ -50,14 +51,18 @@ def export(
     since: Annotated[str | None, typer.Option(help="Only from this date or time on (2026-03-01, 2026-03-01T08:30+08:00).")] = None,
     sources: Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")] = None,
 ) -> None:
-    """Write what is stored: one article a line (jsonl), a row (csv) or a page (warc)."""
+    """Write what is stored: one article or thread a line (jsonl; threads with their posts), a row (csv) or a page (warc)."""
     start = moment(since)
     if format is Format.warc:
         _warc(out, sources, topic, start)
         return
     with open_record(sources) as (known, store), _output(out) as stream:
         _warn(known, topic)
-        WRITERS[format](_counted(chosen(store, topic, start)), stream)
+        articles = _counted(chosen(store, topic, start))
+        if format is Format.jsonl:
+            write_jsonl(articles, stream, store.threads)
+        else:
+            write_csv(articles, stream)
 
 
 def _warc(out: Path | None, sources: Path | None, topic: str | None, since: datetime | None) -> None:
@@ -84,13 +89,23 @@ def plain(article: StoredArticle) -> dict[str, Any]:
     """An article as JSON values; what was not found is left out."""
     values = {**asdict(article), "story": article.story_id}
     del values["story_id"]
-    values["images"] = [{key: value for key, value in image.items() if value is not None} for image in values["images"]]
-    return {key: value.isoformat() if isinstance(value, datetime) else value for key, value in values.items() if value is not None}
+    return bare(values)
 
 
-def write_jsonl(articles: Iterable[StoredArticle], stream: TextIO) -> None:
+def bare(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values as JSON writes them, without what was not found."""
+    found = {key: value.isoformat() if isinstance(value, datetime) else value for key, value in values.items() if value is not None}
+    return found | {"images": [{key: value for key, value in image.items() if value is not None} for image in values["images"]]}
+
+
+def write_jsonl(articles: Iterable[StoredArticle], stream: TextIO, threads: Threads) -> None:
+    """A line each; that of a forum's thread has its posts, too."""
     for article in articles:
-        stream.write(json.dumps(plain(article), ensure_ascii=False) + "\n")
+        values = plain(article)
+        if is_thread(article.source) and (thread := threads.thread(article.id)) is not None:
+            values |= {"board": thread.board} if thread.board else {}
+            values["posts"] = [bare(asdict(post)) for post in threads.posts(article.id)]
+        stream.write(json.dumps(values, ensure_ascii=False) + "\n")
 
 
 def write_csv(articles: Iterable[StoredArticle], stream: TextIO) -> None:
@@ -106,9 +121,6 @@ def write_csv(articles: Iterable[StoredArticle], stream: TextIO) -> None:
 def cell(text: str) -> str:
     """``text`` as a cell that no spreadsheet takes for a formula."""
     return f"'{text}" if text.lstrip(" \u3000").startswith(FORMULA) or text.startswith(FORMULA) else text
-
-
-WRITERS: dict[Format, Callable[[Iterable[StoredArticle], TextIO], None]] = {Format.jsonl: write_jsonl, Format.csv: write_csv}
 
 
 @contextmanager

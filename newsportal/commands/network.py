@@ -16,6 +16,7 @@ def hosts(known: Sources) -> list[str]:
     """Hosts of the first sources that are visited, without repeats."""
     urls = [feed.url for feed in known.feeds if feed.enabled]
     urls += [seed for region in known.regions if region.enabled for seed in region.seeds]
+    urls += [forum.url for forum in known.forums if forum.enabled]
     return list(dict.fromkeys(host for url in urls if (host := urlsplit(url).hostname)))[:MAX_HOSTS]
 
 

@@ -29,6 +29,8 @@ regions:
   - {name: 丙, prefix: "https://c.example/news/"}
 forums:
   - {name: 丁, url: "https://d.example/"}
+galleries:
+  - {name: 戊, seeds: "https://e.example/"}
 """
 
 
@@ -65,7 +67,7 @@ def test_the_list_has_every_source(file: Path) -> None:
     for text in ("topic:旅游", "feed:[a] 甲", "feed:乙", "off", "region:丙", "forum:丁", "https://a.example/rss", "科技"):
         assert text in shown.stdout
     rows = lines(run("list", "--json", "--sources", file))
-    assert [row["key"] for row in rows] == ["topic:旅游", "feed:[a] 甲", "feed:乙", "region:丙", "forum:丁"]
+    assert [row["key"] for row in rows] == ["topic:旅游", "feed:[a] 甲", "feed:乙", "region:丙", "forum:丁", "gallery:戊"]
     assert rows[2] == {
         "key": "feed:乙",
         "name": "乙",
@@ -79,7 +81,7 @@ def test_the_list_has_every_source(file: Path) -> None:
 
 def test_check_is_silent_about_nothing(file: Path) -> None:
     good = run("check", "--sources", file)
-    assert (good.exit_code, "no mistakes; 4 topics and sources enabled" in good.stdout) == (0, True)
+    assert (good.exit_code, "no mistakes; 5 topics and sources enabled" in good.stdout) == (0, True)
     file.write_text(FILE.replace("bing_news", "bing_new").replace("prefix", "prefx"), "utf-8")
     bad = run("check", "--sources", file)
     assert bad.exit_code == 1
@@ -150,7 +152,7 @@ def test_private_addresses_are_refused_unless_they_are_listed(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("name", "message"), [("bing_new", "did you mean 'bing_news'"), ("丁", "cannot be tried yet"), ("?", "source list")]
+    ("name", "message"), [("bing_new", "did you mean 'bing_news'"), ("戊", "cannot be tried yet"), ("?", "source list")]
 )
 def test_names_that_cannot_be_tried(file: Path, name: str, message: str) -> None:
     assert message in str(run("test", name, "--sources", file).exception)

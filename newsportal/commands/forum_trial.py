@@ -1,0 +1,93 @@
+"""What a forum gives right now: its boards, the threads of one, and the posts of one thread, each page read as the crawl would."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from newsportal import dom
+from newsportal.commands.discovery import NoSource, Proposal
+from newsportal.commands.trial import Fetch, Reading, Trial
+from newsportal.errors import EgressDenied, FetchFailed, NotApplicable
+from newsportal.extractors.forum import kinds, poster
+from newsportal.extractors.forum.kinds import Signpost
+from newsportal.extractors.forum.thread import read_page
+from newsportal.items import Extraction, Link, Page
+from newsportal.sources import Forum
+from newsportal.sources.uris import mask
+
+MAX_TRIED = 3
+"""Boards, and threads, that are tried until one can be read: the first may be for members."""
+
+MAX_SHOWN = 20
+SHOWN_POSTS = 3
+
+
+class Unread(Exception):
+    """Raised within a trial for a page that cannot be had."""
+
+
+def forum_trial(source: Forum, fetch: Fetch) -> tuple[Trial, Reading | None]:
+    """The front page (or the first board of the file), a board and a thread."""
+    url = source.boards[0] if source.boards else source.url
+    try:
+        found = _looked(url, fetch)
+        notes = [f"{len(found.boards)} boards: {'; '.join(board.title for board in found.boards[:MAX_SHOWN])}"] if found.boards else []
+        listed, at = found, url
+        for board in found.boards[:MAX_TRIED]:
+            if listed.threads:
+                break
+            at, listed = board.url, _looked(board.url, fetch)
+            notes.append(f"{board.title}: {len(listed.threads)} threads" if listed.kind != "login" else f"{board.title}: for members only")
+    except Unread as error:
+        return Trial(source.key, mask(url), failure=str(error)), None
+    links = tuple(Link(one.url, source.key, one.title, published=one.last) for one in listed.threads)
+    failure = None if links else "only members may read it" if listed.kind == "login" else "neither boards nor threads found"
+    trial = Trial(source.key, mask(at), links, tuple(notes), failure)
+    return trial, _thread(trial, fetch)
+
+
+def _thread(trial: Trial, fetch: Fetch) -> Reading | None:
+    """The first thread that can be read; the last failure if none can."""
+    reading = None
+    for link in trial.links[:MAX_TRIED]:
+        try:
+            page = _page(link.url, fetch)
+            found = read_page(dom.document(page), poster("best"), page.fetched)
+        except (Unread, NotApplicable) as error:
+            reading = Reading(link.url, failure=str(error))
+            continue
+        first = found.posts[0]
+        said = "\n".join(f"[{post.author or '?'}] {post.text}" for post in found.posts[:SHOWN_POSTS])
+        more = f"{len(found.posts)} posts, the first of them: {said}"
+        title = link.title or found.title
+        return Reading(page.url, Extraction(title, more, published=first.published, author=first.author, algorithm="forum best"))
+    return reading
+
+
+def _looked(url: str, fetch: Fetch) -> Signpost:
+    page = _page(url, fetch)
+    return kinds.look(dom.document(page), page.fetched)
+
+
+def _page(url: str, fetch: Fetch) -> Page:
+    try:
+        page = fetch(url)
+    except (EgressDenied, FetchFailed) as error:
+        raise Unread(mask(str(error))) from error
+    if page.status >= 400:
+        raise Unread(f"the server answers {page.status}")
+    return page
+
+
+def propose_forum(url: str, fetch: Fetch) -> Proposal:
+    """The forum at ``url`` as an entry of sources.yaml. Raises ``NoSource``, ``EgressDenied``, ``FetchFailed``."""
+    page = fetch(url)
+    if page.status >= 400:
+        raise NoSource(f"{url}: the server answers {page.status}")
+    document = dom.document(page)
+    found = kinds.look(document, page.fetched)
+    if not found.boards and not found.threads:
+        why = "only members may read it" if found.kind == "login" else "neither boards nor threads are found there"
+        raise NoSource(f"{page.url} cannot be read as a forum: {why}")
+    name = urlsplit(page.url).hostname or page.url
+    return Proposal("forums", {"name": name, "url": page.url}, len(found.boards) or len(found.threads))
