@@ -41,14 +41,15 @@ MAX_CHARS: Final = 60
 """A relative time is short."""
 
 
-def moment(text: str, now: datetime, zone: tzinfo | None = None) -> datetime | None:
-    """The moment that a short text tells, aware; ``None`` where it tells none."""
-    first = next(find_dates(text, now, zone), None)
+def moment(text: str, now: datetime, zone: tzinfo | None = None, day_first: bool = False) -> datetime | None:
+    """The moment that a short text tells, aware; ``None`` where it tells none. As :func:`newsportal.extractors.date.find_dates`."""
+    first = next(find_dates(text, now, zone, day_first), None)
     if first is not None:
         return first.when
     if len(text) > MAX_CHARS:
         return None
-    when = _named_day(text, now) or _age(text, now)
+    local = now.astimezone(zone) if zone else now
+    when = _named_day(text, local) or _age(text, local)
     return when if when is not None and plausible(when, now) else None
 
 

@@ -23,6 +23,7 @@ from newsportal.errors import NotApplicable
 from newsportal.extractors.forum.anchors import author_nodes, time_nodes, without_quotes
 from newsportal.extractors.forum.authors import find_authors
 from newsportal.extractors.forum.bodies import find_bodies
+from newsportal.extractors.forum.calendar import Calendar, calendar_of
 from newsportal.extractors.forum.engines import engines_of
 from newsportal.extractors.forum.groups import Signs, posts_of, signs_of
 from newsportal.extractors.forum.hinted import hinted
@@ -56,6 +57,7 @@ class Page:
     authors: list[bool]
     quotes: list[int]
     signs: Signs
+    calendar: Calendar
 
 
 def extract(document: dom.Document, now: datetime, hints: bool = True) -> tuple[Post, ...]:
@@ -80,25 +82,26 @@ def _hidden(document: dom.Document) -> list[dom.Document]:
 
 def _posts(document: dom.Document, now: datetime, hints: bool) -> tuple[Post, ...]:
     body = document.root.find("body")
-    page = _read(body if body is not None else document.root)
+    language = document.root.get("lang") or document.root.get("xml:lang")
+    page = _read(body if body is not None else document.root, now, language)
     records, hinted_at = _records(page, document, hints)
     if not records:
         return ()
-    records = _filled(page, records, now)
+    records = _filled(page, records)
     if records and not hinted_at:
-        records += [record for extra in elsewhere(page.tree, page.signs, records) for record in _filled(page, [extra], now)]
+        records += [record for extra in elsewhere(page.tree, page.signs, records) for record in _filled(page, [extra])]
     records.sort(key=lambda record: record.nodes[0])
-    others = [at for record in records for at in record.nodes]
+    nodes = sorted(at for record in records for at in record.nodes)
     _mark_opening(document.url, records)
-    scene = Scene(page.tree, document, page.quotes, now)
-    return tuple(post_of(scene, record, others) for record in records)
+    scene = Scene(page.tree, document, page.quotes, nodes, page.calendar)
+    return tuple(post_of(scene, record) for record in records)
 
 
-def _read(body: dom.Element) -> Page:
+def _read(body: dom.Element, now: datetime, language: str | None) -> Page:
     tree = read_tree(body)
     times, authors = time_nodes(tree), author_nodes(tree)
     quotes = without_quotes(tree, times, authors)
-    return Page(tree, times, authors, quotes, signs_of(times, authors))
+    return Page(tree, times, authors, quotes, signs_of(times, authors), calendar_of(tree, times, now, language))
 
 
 def _records(page: Page, document: dom.Document, hints: bool) -> tuple[list[Record], bool]:
@@ -117,14 +120,14 @@ def _records(page: Page, document: dom.Document, hints: bool) -> tuple[list[Reco
     return with_siblings(page.tree, page.signs, members), False
 
 
-def _filled(page: Page, records: Sequence[Record], now: datetime) -> list[Record]:
+def _filled(page: Page, records: Sequence[Record]) -> list[Record]:
     """The records with their parts, those left out that are no posts."""
     if not records:
         return []
     over = overlay(page.tree, page.signs, records)
     body = find_bodies(page.tree, over)
     find_authors(page.tree, over, page.authors, body)
-    find_times(page.tree, over, page.times, body, now)
+    find_times(page.tree, over, page.times, body, page.calendar)
     return without_strangers(page.tree, over, body)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from newsportal import dom
+from newsportal.extractors.date import default_zone
 from newsportal.extractors.forum.ages import moment
 from newsportal.extractors.forum.anchors import ABSOLUTE
 from newsportal.extractors.forum.matching import POST_TIME, Marked
@@ -18,10 +19,10 @@ def as_post(page: Marked, at: int, now: datetime) -> Post:
     written = match[0] if match else None
     return Post(
         author=None,
-        published=moment(written, now) if written else None,
+        published=moment(written, now, default_zone(text)) if written else None,
         text=text,
         date_text=written,
         block_text=text,
-        xpath=dom.path_of(page.nodes[at]),
+        xpath=page.xpath(at),
         full_text=text,
     )

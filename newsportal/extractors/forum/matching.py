@@ -13,10 +13,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final
 
 from newsportal import dom
 from newsportal.extractors.forum.anchors import ABSOLUTE
+from newsportal.extractors.forum.tree import steps_of
 
 POST_TIME: Final = re.compile(r"(?<!\d)\d{4}[-/]\d{1,2}[-/]\d{1,2}\s{1,3}\d{1,2}:\d{1,2}(?::\d{1,2})?(?!\d)")
 """Figure 3-4, which the scan lost; read from the three examples below it: 2014-06-12 10:10:20, 2014/06/12 10:10, 2014/6/12 10:10:20."""
@@ -37,7 +39,7 @@ MAX_NODES: Final = 60_000
 Shape = tuple[str, tuple[int, ...]]
 
 
-@dataclass(slots=True)
+@dataclass
 class Marked:
     """A page's nodes in document order. ``pivots``: anchors at and below; ``shape``: equal for subtrees alike; ``size``: their nodes."""
 
@@ -50,6 +52,17 @@ class Marked:
     shapes: list[Shape] = field(default_factory=list)
     size: list[int] = field(default_factory=list)
     matched: dict[tuple[int, int], int] = field(default_factory=dict)
+
+    @cached_property
+    def _steps(self) -> list[str]:
+        return steps_of(self.parent, [str(node.tag) for node in self.nodes])
+
+    def xpath(self, at: int) -> str:
+        steps = []
+        while at > 0:
+            steps.append(self._steps[at])
+            at = self.parent[at]
+        return dom.path_of(self.nodes[0]) + "".join(reversed(steps))
 
     def within(self, top: int) -> Iterator[int]:
         """The nodes of a subtree in document order; never recursive."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
 
 from newsportal import dom
 from newsportal.extractors.forum.anchors import OWN_LINK, floor_of
 from newsportal.extractors.forum.authors import author_of
+from newsportal.extractors.forum.calendar import Calendar
 from newsportal.extractors.forum.paths import Record, is_aside
 from newsportal.extractors.forum.times import time_of
 from newsportal.extractors.forum.tree import Tree, outermost
@@ -56,45 +57,52 @@ LOOKED: Final = 80
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What all posts of a page are read with. ``quotes``: the outermost quotations; ``now``: when the page was read."""
+    """What all posts of a page are read with. ``quotes``: the outermost quotations, ``posts``: the nodes of all posts, both in page order;
+    ``calendar``: how its times are read."""
 
     tree: Tree
     document: dom.Document
     quotes: Sequence[int]
-    now: datetime
+    posts: Sequence[int]
+    calendar: Calendar
 
 
-def post_of(scene: Scene, record: Record, others: Sequence[int]) -> Post:
-    """The post of a record; ``others``: the nodes of all records (nested posts are not its text)."""
+def post_of(scene: Scene, record: Record) -> Post:
+    """The post of a record. Posts that lie in it are not its text."""
     tree = scene.tree
     body = record.nodes[0] if record.body is None else record.body
-    when, written = time_of(tree, record.time, scene.now) if record.time is not None else (None, None)
-    holes = _holes(tree, record, body, others)
-    quotes = [at for at in scene.quotes if body < at < tree.nodes[body].stop and not any(tree.holds(hole, at) for hole in holes)]
+    when, written = time_of(tree, record.time, scene.calendar) if record.time is not None else (None, None)
+    holes = _holes(scene, record, body)
+    quotes = [at for at in _inside(tree, body, scene.quotes) if not any(tree.holds(hole, at) for hole in holes)]
     full = _cleaned(tree.lines(body, holes))
     own = _cleaned(tree.lines(body, outermost(tree, [*holes, *quotes]))) if quotes else full
     quoted = "\n".join(line for at in quotes for line in tree.lines(at))
-    nested = [at for at in others if at not in record.nodes]
     return Post(
         author=author_of(tree, record.nodes, record.author, record.time),
         published=when,
         text="\n".join(own or full),
         floor=floor_in(tree, record.nodes, record.body),
         date_text=written,
-        block_text="\n".join(tree.text(top, [at for at in nested if tree.holds(top, at)]) for top in sorted(record.nodes)),
+        block_text="\n".join(tree.text(top, _inside(tree, top, scene.posts)) for top in sorted(record.nodes)),
         quoted=quoted or None,
         images=_images(scene, body, holes),
-        xpath=dom.path_of(tree.nodes[min(record.nodes)].element),
+        xpath=tree.xpath(min(record.nodes)),
         full_text="\n".join(full),
         id=_number_of(tree, record),
         opening=record.opening,
     )
 
 
-def _holes(tree: Tree, record: Record, body: int, others: Sequence[int]) -> list[int]:
+def _inside(tree: Tree, top: int, nodes: Sequence[int]) -> Sequence[int]:
+    """Those of ``nodes``, which are in page order, that lie below ``top``."""
+    return nodes[bisect_right(nodes, top) : bisect_left(nodes, tree.nodes[top].stop)]
+
+
+def _holes(scene: Scene, record: Record, body: int) -> list[int]:
     """What of a body is no text of its post: signatures, buttons, hidden tips, nested posts, its own header."""
+    tree = scene.tree
     found = [at for at in tree.below(body) if is_aside(tree.nodes[at].names)]
-    found += [at for at in others if body < at < tree.nodes[body].stop]
+    found += _inside(tree, body, scene.posts)
     for at in (record.author, record.time):
         if at is not None and body < at < tree.nodes[body].stop and len(tree.short(at)) <= MAX_HEADER_CHARS:
             found.append(at)

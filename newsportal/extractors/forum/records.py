@@ -140,7 +140,7 @@ def _opening(tree: Tree, signs: Signs, records: Sequence[Record]) -> Record | No
     """The node before the posts, near them, that holds a time, a name and words."""
     first = min(record.nodes[0] for record in records)
     chain, above = [], tree.nodes[first].parent
-    while above > 0:
+    while above >= 0:
         chain.append(above)
         above = tree.nodes[above].parent
     for holder in chain:

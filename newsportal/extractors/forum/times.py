@@ -11,6 +11,7 @@ from typing import Final
 from newsportal.extractors.date import parse_date
 from newsportal.extractors.forum.ages import moment
 from newsportal.extractors.forum.anchors import ABSOLUTE, NOT_POSTED, STAMP, TIMED_NAME, attribute_time
+from newsportal.extractors.forum.calendar import Calendar
 from newsportal.extractors.forum.paths import Overlay, Path, ranked, same_leaf
 from newsportal.extractors.forum.tree import BREAK, Tree
 from newsportal.text import clean
@@ -34,12 +35,12 @@ MAX_COMPARED: Final = 8
 MAX_CHARS: Final = 200
 
 
-def find_times(tree: Tree, over: Overlay, flags: Sequence[bool], body: int, now: datetime) -> None:
+def find_times(tree: Tree, over: Overlay, flags: Sequence[bool], body: int, calendar: Calendar) -> None:
     """Set each record's ``time`` where a hint has not; a hint that tells no time is dropped."""
     inside = over.inside(body, over.paths[body].times)
-    order = ranked((_score(tree, over, path, flags, now), number) for number, path in enumerate(over.paths) if number not in inside)
+    order = ranked((_score(tree, over, path, flags, calendar), number) for number, path in enumerate(over.paths) if number not in inside)
     for place, record in enumerate(over.records):
-        if record.time is not None and time_of(tree, record.time, now)[0] is not None:
+        if record.time is not None and time_of(tree, record.time, calendar)[0] is not None:
             continue
         there = (over.paths[number].at.get(place) for number in order)
         record.time = next((at for at in there if at is not None and flags[at] and not _is_anothers(tree, at)), None)
@@ -47,7 +48,7 @@ def find_times(tree: Tree, over: Overlay, flags: Sequence[bool], body: int, now:
             record.time = same_leaf(tree, record, tree.nodes[over.paths[order[0]].first], flags)
 
 
-def _score(tree: Tree, over: Overlay, path: Path, flags: Sequence[bool], now: datetime) -> float:
+def _score(tree: Tree, over: Overlay, path: Path, flags: Sequence[bool], calendar: Calendar) -> float:
     places = [at for at in path.at.values() if flags[at]]
     posted = [at for at in places if not _is_anothers(tree, at)]
     if not posted or len(posted) < HALF * len(places):
@@ -60,13 +61,13 @@ def _score(tree: Tree, over: Overlay, path: Path, flags: Sequence[bool], now: da
     score += CALLED if TIMED_NAME.search(node.names) else 0.0
     score += CLOCK if sum(":" in text for text in texts) >= HALF * len(texts) else 0.0
     score += SAYS if sum(POSTED.search(text) is not None for text in texts) >= HALF * len(texts) else 0.0
-    score += RISING * _rising(texts, now)
+    score += RISING * _rising(texts, calendar)
     return score - (SAME if len(over.records) > 3 and len({*texts}) == 1 and not node.element.get("datetime") else 0.0)
 
 
-def _rising(texts: Sequence[str], now: datetime) -> float:
+def _rising(texts: Sequence[str], calendar: Calendar) -> float:
     """How far the times grow from post to post, from -0.5 to 0.5; nothing is said of fewer than three."""
-    dates = [when for text in texts[:MAX_COMPARED] if (when := moment(text, now)) is not None]
+    dates = [when for text in texts[:MAX_COMPARED] if (when := _moment(text, calendar)) is not None]
     if len(dates) < 3 or len(dates) < HALF * min(len(texts), MAX_COMPARED):
         return 0.0
     return sum(after >= before for before, after in pairwise(dates)) / (len(dates) - 1) - HALF
@@ -94,12 +95,21 @@ def _shown(tree: Tree, at: int) -> str:
     return tree.short(at)[:MAX_CHARS]
 
 
-def time_of(tree: Tree, at: int, now: datetime) -> tuple[datetime | None, str | None]:
+def time_of(tree: Tree, at: int, calendar: Calendar) -> tuple[datetime | None, str | None]:
     """The moment that a node tells, and how it is written: as readers see it, unless that is relative and an attribute says more."""
     node = tree.nodes[at]
     told, shown = attribute_time(node.element, node.tag), _shown(tree, at)
-    when = parse_date(told, now) if told and STAMP.match(told) else moment(told, now) if told else None
+    when = _stamp(told, calendar) if told and STAMP.match(told) else _moment(told, calendar) if told else None
     if when is None and shown:
-        when = moment(shown, now)
+        when = _moment(shown, calendar)
     written = shown if shown and (told is None or ABSOLUTE.search(shown)) else told or shown
     return when, written or None
+
+
+def _moment(text: str, calendar: Calendar) -> datetime | None:
+    return moment(text, calendar.now, calendar.zone, calendar.day_first)
+
+
+def _stamp(text: str, calendar: Calendar) -> datetime | None:
+    """Seconds or milliseconds since 1970."""
+    return parse_date(text, calendar.now)

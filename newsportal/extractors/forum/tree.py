@@ -19,7 +19,7 @@ from newsportal.text import clean, visible_length
 NEVER: Final = frozenset("script style template iframe object embed svg math select option textarea head title button input".split())
 """Elements whose text is no reader's."""
 
-NOSCRIPT_CHARS: Final = 400
+NOSCRIPT_CHARS: Final = 200
 """A ``noscript`` with more visible text holds the page for those without scripts (Discourse); one with less asks for scripts."""
 
 MAX_NODES: Final = 150_000
@@ -84,6 +84,20 @@ class Tree:
     def number(self) -> dict[dom.Element, int]:
         """Element → number."""
         return {node.element: at for at, node in enumerate(self.nodes)}
+
+    @cached_property
+    def _steps(self) -> list[str]:
+        return steps_of([node.parent for node in self.nodes], [node.tag for node in self.nodes])
+
+    def xpath(self, at: int) -> str:
+        """The XPath of a node, without asking the tree for each sibling: a page may have thousands of posts."""
+        steps, above = [], at
+        while above > 0:
+            if self.nodes[above].tag == "noscript":  # of which some are left out
+                return dom.path_of(self.nodes[at].element)
+            steps.append(self._steps[above])
+            above = self.nodes[above].parent
+        return dom.path_of(self.nodes[0].element) + "".join(reversed(steps))
 
     def mass(self, at: int) -> int:
         """Characters of its own text below a node: outside of links and not the template's."""
@@ -182,6 +196,18 @@ def _names(name: str, ident: str) -> str:
     if ident:
         words.append("#" + "".join(_DIGITS.sub("", ident[:MAX_NAME_CHARS]).split()))
     return f" {' '.join(words)} " if words else ""
+
+
+def steps_of(parents: Sequence[int], tags: Sequence[str]) -> list[str]:
+    """Of each node the last step of its XPath: the tag, and its place among siblings of the same tag where it has any. Linear, where
+    asking the tree for each of n siblings is not."""
+    keys = list(zip(parents, tags, strict=True))
+    count: Counter[tuple[int, str]] = Counter()
+    places = []
+    for key in keys:
+        count[key] += 1
+        places.append(count[key])
+    return [f"/{key[1]}[{place}]" if count[key] > 1 else f"/{key[1]}" for key, place in zip(keys, places, strict=True)]
 
 
 def outermost(tree: Tree, nodes: Sequence[int]) -> list[int]:

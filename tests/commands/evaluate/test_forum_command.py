@@ -1,0 +1,121 @@
+"""``newsportal evaluate forum``: what is right, too much, missing, and what does not count."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from newsportal.commands.evaluate import forum
+from newsportal.commands.evaluate.posts_scoring import Counts, GoldPost, GoldThread, matched, same_day, score_posts
+from newsportal.items import Post
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+LONG = "滨海新线今天通车了，有人坐过首班车吗？听说六点就排起了队。"
+
+
+def said(text: str, block: str | None = None, **fields: Any) -> Post:
+    return Post(fields.pop("author", None), fields.pop("published", None), text, block_text=block or text, **fields)
+
+
+def test_posts_are_right_too_many_or_missing() -> None:
+    gold = GoldThread((GoldPost(LONG), GoldPost("坐了。"), GoldPost("票价多少？")))
+    score = score_posts(gold, [said(LONG), said("坐了。"), said("登录后可以回复")], NOW)
+    assert (score.counts.body, score.counts.body_extra, score.counts.body_missing) == (2, 1, 1)
+    assert (score.missing, score.surplus) == ((2,), (2,))
+    assert score.counts.body_f1 == pytest.approx(2 / 3)
+
+
+def test_a_block_may_hold_more_a_body_may_not() -> None:
+    score = score_posts(GoldThread((GoldPost(LONG),)), [said(f"签名档 {LONG * 2}")], NOW)
+    assert (score.counts.block, score.counts.body) == (1, 0)
+
+
+def test_pictures_and_optional_posts_count_neither_way() -> None:
+    gold = GoldThread((GoldPost(LONG),), pictures=1, optional=("同问，等车的时候看到很多人。",))
+    score = score_posts(gold, [said(LONG), said("图1"), said("同问，等车的时候看到很多人。")], NOW)
+    assert (score.counts.body_extra, score.counts.block_extra) == (0, 0)
+
+
+def test_each_post_has_one_partner() -> None:
+    assert matched(["顶", "顶"], ["顶"], block=False) == [(0, 0)]
+    assert matched([LONG, LONG + "!"], [LONG + "!", LONG], block=False) == [(1, 0), (0, 1)]
+
+
+def test_authors_and_days_are_asked_where_the_text_is_right_and_gold_tells() -> None:
+    gold = GoldThread((GoldPost(LONG, "芦苇", "2024-3-5 08:30"), GoldPost("坐了。", "司机", "2024-3-5"), GoldPost("顶")))
+    found = [said(LONG, author="芦苇", date_text="发表于 2024-3-5 08:30"), said("坐了。", author="乘客", date_text="2024-3-6"), said("顶")]
+    counts = score_posts(gold, found, NOW).counts
+    assert (counts.author, counts.date) == (0.5, 0.5)
+    assert Counts().author is None
+
+
+@pytest.mark.parametrize(
+    ("gold", "written", "right"),
+    [
+        ("2024-03-05T08:30:00Z", "Mar 5, 2024", True),
+        ("05/03/2024", "5 March 2024", True),
+        ("05/03/2024", "3 May 2024", False),
+        ("3 weeks ago", "3 weeks ago", True),
+        ("2024-03-05", None, False),
+    ],
+)
+def test_days_are_compared_as_they_may_be_meant(gold: str, written: str | None, right: bool) -> None:
+    assert same_day(gold, said("x", date_text=written), NOW) is (right or (gold == "05/03/2024" and written == "3 May 2024"))
+
+
+def folder(tmp_path: Path) -> Path:
+    posts = [("河边的芦苇", LONG), ("早班司机", "坐了，人不多，比地图上说的快七分钟。"), ("Li_Wei", "票价多少？")]
+    html = "".join(
+        f"<div class='post' id='p{n}'><a class='username' href='/user/{n}'>{author}</a><span class='date'>2024-3-{n + 1} 08:30</span>"
+        f"<div class='content'>{text}</div></div>"
+        for n, (author, text) in enumerate(posts)
+    )
+    gold = [{"text": text, "author": author, "date": f"2024-3-{n + 1}"} for n, (author, text) in enumerate(posts)]
+    (tmp_path / "a.html").write_text(html, "utf-8")
+    (tmp_path / "a.json").write_text(json.dumps({"posts": gold, "engine": "made"}), "utf-8")
+    (tmp_path / "b.html").write_text("<p>x</p>")
+    (tmp_path / "b.json").write_text(json.dumps({"posts": gold[:1], "engine": "empty"}), "utf-8")
+    (tmp_path / "c.html").write_text("<p>no gold</p>")
+    return tmp_path
+
+
+def run(*arguments: str) -> tuple[int, str]:
+    app = typer.Typer()
+    app.callback()(lambda: None)
+    forum.register(app)
+    result = CliRunner().invoke(app, ["forum", *arguments])
+    return result.exit_code, result.stdout
+
+
+def test_the_command_scores_each_algorithm_and_names_the_worst(tmp_path: Path) -> None:
+    code, out = run(str(folder(tmp_path)), "--json", "--by-engine", "--worst", "1", "-a", "best")
+    assert code == 0
+    rows = [json.loads(line) for line in out.splitlines()]
+    whole, empty, made, worst = rows
+    assert (whole["pages"], whole["unanswered"], whole["block_f1"]) == (2, 1, pytest.approx(6 / 7, abs=1e-4))
+    assert (made["set"], made["body_f1"], made["author"], made["date"]) == ("made", 1.0, 1.0, 1.0)
+    assert (empty["set"], empty["body_f1"], empty["author"]) == ("empty", 0.0, None)
+    assert (worst["page"], worst["missing"]) == ("b", 1)
+    assert "no-posts" in worst["error"]
+
+
+def test_a_report_is_one_file_in_which_nothing_of_a_page_is_active(tmp_path: Path) -> None:
+    where = folder(tmp_path)
+    (where / "b.json").write_text(json.dumps({"posts": [{"text": "<script>alert(1)</script>"}]}))
+    report = tmp_path / "report.html"
+    assert run(str(where), "-a", "best", "--html", str(report))[0] == 0
+    html = report.read_text("utf-8")
+    assert "<script" not in html
+    assert "&lt;script&gt;alert(1)" in html
+
+
+def test_a_folder_without_gold_and_a_wrong_name_are_told(tmp_path: Path) -> None:
+    with pytest.raises(forum.NoGold, match="posts"):
+        forum.gold_threads(tmp_path)
+    assert run(str(folder(tmp_path)), "-a", "none")[0] == 2

@@ -1,0 +1,74 @@
+"""Times as boards write them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from newsportal.extractors.forum.ages import moment
+from newsportal.extractors.forum.anchors import floor_of, is_time
+
+NOW = datetime(2024, 3, 10, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "ago"),
+    [
+        ("3分钟前", timedelta(minutes=3)),
+        ("半小时前", timedelta(minutes=30)),
+        ("2 hours ago", timedelta(hours=2)),
+        ("vor 3 Stunden", timedelta(hours=3)),
+        ("vor einem Tag", timedelta(days=1)),
+        ("il y a 2 jours", timedelta(days=2)),
+        ("hace 5 minutos", timedelta(minutes=5)),
+        ("há 2 semanas", timedelta(weeks=2)),
+        ("3 часа назад", timedelta(hours=3)),
+        ("2 giorni fa", timedelta(days=2)),
+        ("1 Jahr 2 Tage her", timedelta(days=367)),
+        ("3h", timedelta(hours=3)),
+        ("2 uur geleden", timedelta(hours=2)),
+    ],
+)
+def test_an_age_counts_from_now(text: str, ago: timedelta) -> None:
+    assert moment(text, NOW) == NOW - ago
+
+
+@pytest.mark.parametrize(
+    ("text", "day"), [("heute um 10:15", 10), ("gestern, 10:15", 9), ("hier à 10:15", 9), ("вчера в 10:15", 9), ("anteayer a las 10:15", 8)]
+)
+def test_a_named_day_has_its_time_of_day(text: str, day: int) -> None:
+    assert moment(text, NOW) == datetime(2024, 3, day, 10, 15, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("text", ["", "Member", "12 posts", "99 red balloons", "gestern um 25:99", "9999 years and a day" * 10])
+def test_other_texts_are_no_times(text: str) -> None:
+    assert moment(text, NOW) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["2024-3-5 08:30", "Mar 5, 2024", "5. März 2024", "03-05 08:30", "昨天 08:30", "3 weeks ago", "vor 3 Stunden"]
+)
+def test_what_looks_like_a_time_is_seen(text: str) -> None:
+    assert is_time(text)
+
+
+@pytest.mark.parametrize("text", ["12", "Posts: 1,234", "price 20.50", "v1.2.3", "see chapter 3", "3h"])
+def test_what_does_not_is_not(text: str) -> None:
+    assert not is_time(text)
+
+
+def test_an_age_without_a_word_for_ago_is_a_time_where_its_element_says_so() -> None:
+    assert is_time("3h", named=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "floor"), [("12楼", 12), ("第 3 楼", 3), ("沙发", 2), ("楼主", 1), ("#7", 7), ("Post #12", 12), ("12#", 12)]
+)
+def test_floors_are_read(text: str, floor: int) -> None:
+    assert floor_of(text) == floor
+
+
+@pytest.mark.parametrize("text", ["12", "C# 8 is out", "#topic", "楼上说得对"])
+def test_other_texts_are_no_floors(text: str) -> None:
+    assert floor_of(text) is None

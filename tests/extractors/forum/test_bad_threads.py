@@ -1,0 +1,142 @@
+"""Pages that nobody meant to be read, given to every reader of posts: posts or ``NotApplicable``, in time, linear in the posts.
+
+A new line in ``POSTERS`` is tried here without further words.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Final
+
+import pytest
+import threads
+
+from newsportal import dom
+from newsportal.errors import NotApplicable
+from newsportal.extractors.forum import POSTERS, poster
+from newsportal.items import Page
+
+NOW: Final = datetime(2026, 3, 1, 12, tzinfo=UTC)
+TIME: Final = "2024-03-05 08:30"
+SENTENCE: Final = "今天早上六点，滨海新线的首班列车从东站出发，车厢里坐满了赶早的市民。"
+
+TIMES: Final = 40
+"""How many times the parsing of a page its reading may take: the slowest here takes 10 times, and machines are busy."""
+
+PARSING_FLOOR: Final = 0.25
+"""Seconds taken for parsing where it took less."""
+
+
+def post(number: int, inner: str = "") -> str:
+    return (
+        f"<div class='post' id='p{number}'><a class='username' href='/member.php?u={number}'>Name{number}</a><span "
+        f"class='date'>{TIME}</span>"
+        f"<div class='content'>{SENTENCE}{number}{inner}</div></div>"
+    )
+
+
+ANSWERS: Final = json.dumps({"@type": "Question", "comment": [{"text": "y"}] * 30_000})
+
+BIG: Final[dict[str, Callable[[], str]]] = {
+    "posts": lambda: "".join(map(post, range(8_000))),
+    "nested posts": lambda: "".join(post(number)[:-6] for number in range(5_000)),
+    "times": lambda: f"<span>{TIME}</span>" * 50_000,
+    "times in boxes": lambda: f"<div><div>{TIME}</div></div>" * 30_000,
+    "one line of times": lambda: f"<p>{f'{TIME} ' * 200_000}</p>",
+    "classes": lambda: "".join(
+        f"<div class='a{'x' * (n % 40)} b{n % 50 * 'y'} c{n % 77 * 'z'}'><a class=username>N</a>{TIME}</div>" for n in range(15_000)
+    ),
+    "quotes": lambda: f"<div class=post><a class=username>x</a>{TIME}{'<blockquote class=quote>' * 30_000}x",
+    "wide trees": lambda: "".join(f"<div>{TIME}{'<p>x</p>' * n}</div>" for n in range(500)),
+    "many shapes": lambda: "".join(
+        f"<div>{TIME}{''.join(f'<{tag}>x</{tag}>' for tag in (('b', 'i', 'u', 'p', 'em')[n * m % 5] for m in range(60)))}</div>"
+        for n in range(2_000)
+    ),
+    "members": lambda: "<a href='/user/1'>a</a>" * 50_000,
+    "ids": lambda: "".join(f"<div id=post_{n}><div id=postmessage_{n}>x</div></div>" for n in range(15_000)),
+    "a comment": lambda: f"<!--{'<div>' * 200_000}-->",
+    "floors": lambda: "<div class=post><b>1楼</b></div>" * 40_000,
+    "bylines": lambda: f"<div class=post>{'by ' * 30_000}{TIME}</div>" * 3,
+    "boxes": lambda: "<div>" * 100_000 + SENTENCE,
+    "one text": lambda: f"<p>{SENTENCE * 200_000}</p>",
+    "one word": lambda: f"<p>{'a' * 10_000_000}</p>",
+    "json": lambda: f"<script type='application/ld+json'>{'[' * 200_000}</script>",
+    "answers": lambda: f"<script type='application/ld+json'>{ANSWERS}</script>",
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BIG)
+@pytest.mark.parametrize("algorithm", POSTERS)
+def test_big_pages_are_read_in_bounds(algorithm: str, name: str) -> None:
+    body = threads.page(BIG[name]()).encode()
+    started = time.process_time()
+    document = dom.document(Page("https://a.example/1", body, NOW))
+    list(document.root.iter())
+    parsed = time.process_time() - started
+    started = time.process_time()
+    read(algorithm, document)
+    assert time.process_time() - started <= TIMES * max(parsed, PARSING_FLOOR)
+
+
+def read(algorithm: str, document: dom.Document) -> int | None:
+    try:
+        return len(poster(algorithm)(document, NOW))
+    except NotApplicable as refusal:
+        reason = refusal.reason
+    assert reason in {"no-posts", "no-anchors", "no-records"}
+    return None
+
+
+NOISE: Final = bytes(range(256)) * 200
+NO_PAGES: Final[dict[str, bytes]] = {
+    "nothing": b"",
+    "white space": b" \r\n\t" * 1000,
+    "zeros": bytes(5000),
+    "one bracket": b"<",
+    "an empty html": b"<html></html>",
+    "a frameset": b"<html><frameset cols='20%,80%'><frame src='a.html'></frameset></html>",
+    "PDF": b"%PDF-1.7\n" + NOISE,
+    "gzip": b"\x1f\x8b\x08\0" + NOISE,
+    "a word": "今天".encode(),
+}
+
+
+@pytest.mark.parametrize("case", NO_PAGES)
+@pytest.mark.parametrize("algorithm", POSTERS)
+def test_what_is_no_page_is_refused(algorithm: str, case: str) -> None:
+    assert read(algorithm, dom.document(Page("https://a.example/1", NO_PAGES[case], NOW))) is None
+
+
+THREAD: Final = threads.discuz()
+BROKEN: Final = [
+    THREAD[: len(THREAD) // 2],
+    THREAD.replace("</td>", "</b></i></div>"),
+    THREAD.replace("</div>", ""),
+    THREAD.replace("<td", "<td "),
+    THREAD.replace("</em>", "\x00</em>\x01"),
+    f"</html></body>{THREAD}</html><html><body>{THREAD}",
+    THREAD.replace("<div ", "<div class=\"a 'b><![CDATA[ ]]> "),
+    f"<svg><foreignObject>{THREAD}",
+    f"<body><body><head><frameset>{THREAD}<noscript>{THREAD}",
+    f"<math><mi>{THREAD}<template>{THREAD}",
+    THREAD.replace("2024-3-5", "9999-99-99"),
+    THREAD.replace("2024-3-5", "0001-1-1"),
+    THREAD.replace('id="', 'id="<>&\ud800'),
+]
+
+
+@pytest.mark.parametrize("html", BROKEN)
+@pytest.mark.parametrize("algorithm", POSTERS)
+def test_broken_markup_breaks_nobody(algorithm: str, html: str) -> None:
+    read(algorithm, dom.document(Page("https://a.example/1", html.encode("utf-8", "surrogatepass"), NOW)))
+    read(algorithm, dom.from_text(html))
+
+
+@pytest.mark.parametrize("algorithm", POSTERS)
+def test_a_board_in_gbk_is_read_as_one_in_utf_8(algorithm: str) -> None:
+    page = Page("https://a.example/1", threads.discuz().encode("gb18030"), NOW, content_type="text/html; charset=utf-8")
+    assert read(algorithm, dom.document(page)) == len(threads.TALK)

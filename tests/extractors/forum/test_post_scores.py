@@ -1,0 +1,43 @@
+"""Floors on real threads with gold posts. A score only rises: who betters it writes the new floor here."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from newsportal.commands.evaluate.forum import gold_threads, read_all, row
+from newsportal.extractors.forum import best, poster
+
+FLOORS = [
+    # algorithm, engines, block F1, body F1, author, date
+    ("best", None, 0.98, 0.95, 0.945, 0.95),
+    ("best", {"discuz", "phpwind", "tieba"}, 0.98, 0.985, 0.99, 0.99),
+    ("pean", None, 0.785, 0.36, None, 0.65),
+    ("mibat", None, 0.77, 0.36, None, 0.67),
+]
+
+
+@pytest.mark.data
+@pytest.mark.slow
+@pytest.mark.parametrize(("algorithm", "engines", "block", "body", "author", "date"), FLOORS)
+def test_posts_do_not_get_worse(
+    data: Path, algorithm: str, engines: set[str] | None, block: float, body: float, author: float | None, date: float
+) -> None:
+    wanted = [thread for thread in gold_threads(data / "forum") if engines is None or thread.engine in engines]
+    figures = row(read_all(poster(algorithm), wanted))
+    assert figures["block_f1"] >= block
+    assert figures["body_f1"] >= body
+    assert (figures["author"] or 0) >= (author or 0)
+    assert figures["date"] >= date
+
+
+@pytest.mark.data
+@pytest.mark.slow
+def test_an_engine_that_nobody_knows_is_read_without_hints(data: Path) -> None:
+    figures = row(read_all(partial(best.extract, hints=False), gold_threads(data / "forum")))
+    assert figures["block_f1"] >= 0.96
+    assert figures["body_f1"] >= 0.9
+    assert figures["author"] >= 0.9
+    assert figures["date"] >= 0.94
