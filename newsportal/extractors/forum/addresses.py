@@ -80,7 +80,7 @@ PATHS: Final[tuple[tuple[Kind, re.Pattern[str]], ...]] = tuple(
         ("board", r"/board,(?P<id>\d+)\.(?P<page>\d+)\.html$"),
         # tieba, nForum, bbPress, V2EX and plain ones
         ("thread", r"/p/(?P<id>\d{6,})(?:\?pn=(?P<page>\d+))?$"),
-        ("board", r"/f\?kw=(?P<id>[^&]+)(?:&(?:ie=[\w-]+&)?pn=(?P<page>\d+))?$"),
+        ("board", r"/f\?kw=(?P<id>[^&]+)(?:&ie=[\w-]+)?(?:&pn=(?P<page>\d+))?$"),
         ("thread", r"/article/(?P<id>\w+/\d+)(?:\?p=(?P<page>\d+))?$"),
         ("board", r"/forums/forum/(?P<id>[\w%-]+)/?(?:page/(?P<page>\d+)/?)?$"),
         ("thread", r"/forums/topic/(?P<id>[\w%-]+)/?(?:page/(?P<page>\d+)/?)?$"),
@@ -157,6 +157,8 @@ WORDS: Final[tuple[tuple[Kind, re.Pattern[str]], ...]] = (
 def read(url: str) -> Address:
     """What ``url`` says. Never raises; an address that says nothing is ``other``, cleaned."""
     plain = cleaned(url)
+    if not _is_sound(plain):
+        return Address("other", plain)
     whole = re.sub(r"^[a-z]+://[^/?]+", "", plain)
     if POINTERS.search(whole) and not _is_page(whole):
         return Address("post", plain)
@@ -168,6 +170,14 @@ def read(url: str) -> Address:
         if words.search(whole):
             return Address(kind, plain)
     return Address("other", plain)
+
+
+def _is_sound(url: str) -> bool:
+    try:
+        urlsplit(url)
+    except ValueError:
+        return False
+    return True
 
 
 def cleaned(url: str) -> str:
@@ -221,6 +231,7 @@ def _address(kind: Kind, url: str, folder: str, id: str, page: str | None) -> Ad
     place = int(page[:9]) if page and page.isdigit() else 0
     host = host_of(url)
     first = _FIRST_LIST.sub(r"\1-1.html", url) if kind == "thread" else url
+    folder = re.sub(r"/index\.php/?$|/$", "", folder)
     return Address(kind, first, f"{host}{folder}/#{kind}={id}", place if place > 1 or _offset(url) else 0)
 
 
@@ -243,6 +254,8 @@ def host_of(url: str) -> str:
 
 def key_of(url: str) -> str:
     """What a board or thread is known by whose address says nothing: host, path and parameters."""
+    if not _is_sound(url):
+        return url
     parts = urlsplit(cleaned(url))
     path = parts.path.rstrip("/") or "/"
     return f"{host_of(url)}{path}?{parts.query}" if parts.query else f"{host_of(url)}{path}"
@@ -250,6 +263,8 @@ def key_of(url: str) -> str:
 
 def form_of(url: str) -> str:
     """The address with its numbers put aside; where it has none, without its last part: pages of one kind share it."""
+    if not _is_sound(url):
+        return url
     parts = urlsplit(cleaned(url))
     path = re.sub(r"\d+", "#", parts.path)
     if "#" not in path and not parts.query:

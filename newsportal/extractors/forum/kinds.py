@@ -7,10 +7,10 @@ See docs/algorithms/forum_ways.md.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
-from typing import Final
+from typing import Final, Literal
 
 from newsportal import dom
 from newsportal.extractors import hub_pager
@@ -35,6 +35,9 @@ WALL: Final = re.compile(
     re.IGNORECASE,
 )
 """What pages say that only members may read."""
+
+LATER: Final = re.compile(r"[/_?&-](?:(?:page|p|pn|start)[=/-]?)?\d+(?:\.\w+)?$")
+"""What a further page's address has behind the first one's, where nothing else is known of them."""
 
 MAX_WALL: Final = 1_500
 """Characters of visible text: a page behind a wall says little; a thread in which somebody complains of it says more."""
@@ -127,10 +130,15 @@ def _shaped(anchors: Sequence[Anchor]) -> list[Anchor]:
     """The same links, with what their rows look like in place of what their addresses say."""
     open_ = [(anchor.node, anchor.at.url, anchor.text) for anchor in anchors if anchor.at.kind == "other"]
     kinds = by_shape(open_)
-    return [
-        replace(anchor, at=Address(kinds[anchor.at.url], anchor.at.url, key_of(anchor.at.url))) if anchor.at.url in kinds else anchor
-        for anchor in anchors
-    ]
+    return [replace(anchor, at=_by_shape(anchor, kinds)) for anchor in anchors]
+
+
+def _by_shape(anchor: Anchor, kinds: Mapping[str, Literal["board", "thread"]]) -> Address:
+    url = anchor.at.url
+    if url in kinds:
+        return Address(kinds[url], url, key_of(url))
+    first = LATER.sub("", url) if anchor.text.isdecimal() else url  # 「2 3 4」 behind a thread's title
+    return Address(kinds[first], url, key_of(first), int(anchor.text[:6])) if first in kinds else anchor.at
 
 
 def _boards(anchors: Sequence[Anchor], own: Address) -> tuple[BoardLink, ...]:

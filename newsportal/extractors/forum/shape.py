@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, Literal
 
 from newsportal import dom
@@ -27,6 +28,10 @@ SHARE: Final = 0.5
 MIN_TITLE: Final = 5.0
 """Characters (a Latin letter counts half): names of members and boards are shorter than titles on the average."""
 
+HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "dt", "strong"})
+COUNTED: Final = re.compile(r"(?<![\d:/-])\d{1,6}(?![\d:]|[-/.年月]\d)")
+"""A number that is no part of a date or time."""
+
 MAX_ROW: Final = 400  # characters; what is longer is no row but a part of the page
 TIMED: Final = re.compile(r"\d{1,2}:\d{2}|\d{4}[-/.年]\d|前\b|前$|\bago\b|昨天|今天")
 
@@ -42,17 +47,52 @@ def by_shape(links: Sequence[tuple[dom.Element, str, str]]) -> Sorted:
     found: dict[str, Literal["board", "thread"]] = {}
     best: tuple[float, list[str]] = (0.0, [])
     for members in groups.values():
-        titles = {url: text for _, url, text in reversed(members)}
-        rows = [dom.text_of(row)[:MAX_ROW] for row in _rows(members)]
-        threads, boards = _share(rows, OF_THREADS), _share(rows, OF_BOARDS)
-        timed = sum(bool(TIMED.search(row) and DATE_LIKE.search(row)) for row in rows) / len(rows)
-        length = sum(map(_weight, titles.values())) / len(titles)
-        if (threads > boards and threads >= SHARE) or (timed > SHARE and boards < SHARE):
-            if len(titles) >= MIN_THREADS and length >= MIN_TITLE and length * len(titles) > best[0]:
-                best = (length * len(titles), list(titles))
-        elif boards >= SHARE and boards > threads:
-            found |= dict.fromkeys(titles, "board")
+        group = _group(members)
+        if group.looks_like_threads:
+            best = max(best, (group.length * len(group.urls), group.urls))
+        elif group.looks_like_boards:
+            found |= dict.fromkeys(group.urls, "board")
     return found | dict.fromkeys(best[1], "thread")
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Links of one form. Shares are of their rows: with words of lists of threads, of boards, with a time, with numbers, as headings.
+    ``length``: the mean length of their texts."""
+
+    urls: list[str]
+    threads: float
+    boards: float
+    timed: float
+    counted: float
+    headed: float
+    length: float
+
+    @property
+    def looks_like_threads(self) -> bool:
+        said = self.threads > self.boards and self.threads >= SHARE
+        dated = self.timed > SHARE and self.boards < SHARE
+        return (said or dated) and len(self.urls) >= MIN_THREADS and self.length >= MIN_TITLE
+
+    @property
+    def looks_like_boards(self) -> bool:
+        if self.boards >= SHARE and self.boards > self.threads:
+            return True
+        return len(self.urls) >= MIN_THREADS and self.headed >= SHARE and self.counted >= SHARE and self.timed >= SHARE
+
+
+def _group(members: Sequence[tuple[dom.Element, str, str]]) -> Group:
+    titles = {url: text for _, url, text in reversed(members)}
+    rows = [dom.text_of(row)[:MAX_ROW] for row in _rows(members)]
+    return Group(
+        urls=list(titles),
+        threads=_share(rows, OF_THREADS),
+        boards=_share(rows, OF_BOARDS),
+        timed=sum(bool(TIMED.search(row) and DATE_LIKE.search(row)) for row in rows) / len(rows),
+        counted=_share(rows, COUNTED),
+        headed=len({url for node, url, _ in members if (above := node.getparent()) is not None and above.tag in HEADINGS}) / len(titles),
+        length=sum(map(_weight, titles.values())) / len(titles),
+    )
 
 
 def _rows(members: Sequence[tuple[dom.Element, str, str]]) -> list[dom.Element]:

@@ -1,0 +1,217 @@
+"""Boards, threads and walls are told apart on the made-up forums, by their engines' addresses and by shape alone; bad pages do no harm."""
+
+from __future__ import annotations
+
+import re
+import time
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from madeup.exchange import Request
+from madeup.forums import Board, Forum, forums
+from madeup.forums.server import ENGINES
+from madeup.sites import CHINA
+
+from newsportal import dom
+from newsportal.extractors.forum import kinds
+from newsportal.extractors.forum.kinds import Listed, Signpost
+from newsportal.extractors.forum.shape import by_shape
+from newsportal.frontier.threads import has_grown
+from newsportal.items import Page
+from newsportal.storage.threads import StoredThread
+
+NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
+FORUMS = forums(NOW.astimezone(CHINA))
+HOST = "http://bbs.example"
+BOARDS = {
+    "discuz": "/forum-{}-{}.html", "phpwind": "/thread.php?fid={}&page={}", "phpbb": "/viewforum.php?f={}&start={}",
+    "discourse": "/c/board/{}?page={}", "homemade": "/s/{}/{}",
+}  # fmt: skip
+THREADS = {
+    "discuz": "/thread-{}-{}-1.html", "phpwind": "/read.php?tid={}&page={}", "phpbb": "/viewtopic.php?t={}&start={}",
+    "discourse": "/t/title/{}?page={}", "homemade": "/v/{}/{}",
+}  # fmt: skip
+FRONTS = {"discourse": "/categories"}
+
+
+def page(key: str, target: str, day: int = 0, change: Any = lambda html: html) -> dom.Document:
+    answer = ENGINES[key](FORUMS[key], day, Request(key, target))
+    assert answer.status == 200
+    read = dom.document(Page(HOST + target, answer.body, NOW, content_type=answer.content_type))
+    return dom.from_text(change(read.html), read.url)
+
+
+def at(form: str, number: int, place: int) -> str:
+    """The address of a board's or thread's page, as its engine counts."""
+    offset = {"start={}": (place - 1) * 10, "/c/board/{}?page={}": place - 1}
+    counted = next((value for ending, value in offset.items() if form.endswith(ending)), place)
+    return form.format(number, counted)
+
+
+def told_wrong(found: Signpost, board: Board, place: int) -> list[str]:
+    """What a board's page says of its threads that is not so."""
+    listed = {one.title: one for one in found.threads}
+    wrong = [f"missing {thread.title}" for thread in board.page(0, place) if thread.title not in listed]
+    wrong += [f"none: {title}" for title in listed if title not in {thread.title for thread in board.threads}]
+    for thread in board.page(0, place):
+        one = listed.get(thread.title)
+        if one is None:
+            continue
+        if one.replies != len(thread.shown(0)) - 1:
+            wrong.append(f"{one.replies} replies: {thread.title}")
+        if one.last is None or abs((one.last - thread.last(0)).total_seconds()) > one.precision:
+            wrong.append(f"{one.last} last: {thread.title}")
+        if one.sticky != thread.sticky:
+            wrong.append(f"stuck {one.sticky}: {thread.title}")
+    return wrong
+
+
+@pytest.mark.parametrize("key", ENGINES)
+def test_a_front_page_leads_to_the_boards(key: str) -> None:
+    found = kinds.look(page(key, FRONTS.get(key, "/")), NOW)
+    assert found.kind == "front"
+    assert {board.title for board in found.boards} >= {board.name for board in FORUMS[key].boards if not board.above}
+    assert {board.title for board in found.boards} <= {board.name for board in FORUMS[key].boards}
+    assert found.threads == ()
+
+
+@pytest.mark.parametrize("key", ENGINES)
+def test_a_board_lists_its_threads_and_its_next_page(key: str) -> None:
+    for board in FORUMS[key].boards[:4]:
+        for place in range(1, board.pages(0) + 1):
+            found = kinds.look(page(key, at(BOARDS[key], board.number, place)), NOW)
+            assert found.kind == "board"
+            assert told_wrong(found, board, place) == []
+            assert (found.next is not None) == (place < board.pages(0))
+    below = kinds.look(page(key, at(BOARDS[key], 4, 1)), NOW).boards
+    assert key == "discourse" or [board.title for board in below] == [FORUMS[key].boards[3].name]
+
+
+@pytest.mark.parametrize("key", ENGINES)
+def test_what_only_members_may_read_is_a_wall(key: str) -> None:
+    assert kinds.look(page(key, at(BOARDS[key], 6, 1)), NOW).kind == "login"
+    thread = FORUMS[key].boards[4].threads[0]
+    assert kinds.is_wall(page(key, at(THREADS[key], thread.number, 1)))
+
+
+@pytest.mark.parametrize("key", ENGINES)
+def test_a_thread_leads_from_page_to_page(key: str) -> None:
+    thread = next(one for one in FORUMS[key].boards[0].threads if one.pages(0) == 3)
+    document = page(key, at(THREADS[key], thread.number, 1))
+    assert kinds.look(document, NOW).kind in ("thread", "other")
+    assert not kinds.is_wall(document)
+    seen = [document.url]
+    while (following := kinds.next_of_thread(document)) is not None and len(seen) < 9:
+        seen.append(following)
+        document = page(key, following.removeprefix(HOST))
+    assert len(seen) == len(set(seen)) == 3
+
+
+@pytest.mark.parametrize(
+    ("key", "target"),
+    [
+        ("discuz", "/plugin.php?id=calendar&month=2026-03"), ("phpwind", "/calendar.php?m=2026-03"), ("phpbb", "/calendar.php?m=2026-03"),
+        ("discourse", "/calendar?m=2026-03"), ("homemade", "/k/2026/03"), ("phpbb", "/memberlist.php?u=2"),
+    ],
+)  # fmt: skip
+def test_calendars_and_members_lead_nowhere(key: str, target: str) -> None:
+    found = kinds.look(page(key, target), NOW)
+    assert (found.boards, found.threads) == ((), ())
+    assert found.kind in ("calendar", "member", "other")
+
+
+OPAQUE = (
+    (r"thread-(\d+)-1-\d+\.html|forum\.php\?mod=viewthread&amp;tid=(\d+)&amp;extra[^\"]*", r"/x/\1\2"),
+    (r"thread-(\d+)-(\d+)-\d+\.html", r"/x/\1/\2"),
+    (r"forum-(\d+)-\d+\.html", r"/y/\1"),
+    (r"(?:\./)?viewtopic\.php\?(?:f=\d+&amp;)?t=(\d+)&amp;start=(\d+)[^\"]*", r"/x/\1/\2"),
+    (r"(?:\./)?viewtopic\.php\?(?:f=\d+&amp;)?t=(\d+)[^\"]*", r"/x/\1"),
+    (r"read\.php\?tid=(\d+)&amp;fpage=\d+&amp;page=(\d+)", r"/x/\1/\2"),
+    (r"read\.php\?tid=(\d+)[^\"]*", r"/x/\1"),
+    (r"(?:\./)?(?:viewforum|thread)\.php\?f(?:id)?=(\d+)[^\"]*", r"/y/\1"),
+)
+
+
+def opaque(html: str) -> str:
+    """The same page under addresses that say nothing."""
+    for form, there in OPAQUE:
+        html = re.sub(form, there, html)
+    return html
+
+
+@pytest.mark.parametrize("key", ["discuz", "phpwind", "phpbb"])
+def test_shape_alone_tells_boards_and_threads(key: str) -> None:
+    front = kinds.look(page(key, "/", change=opaque), NOW)
+    assert [board.title for board in front.boards] == [board.name for board in FORUMS[key].boards if not board.above]
+    board = FORUMS[key].boards[0]
+    hidden = page(key, at(BOARDS[key], 2, 1), change=opaque)
+    found = kinds.look(dom.from_text(hidden.html, f"{HOST}/y/2"), NOW)
+    assert (found.kind, told_wrong(found, board, 1)) == ("board", [])
+
+
+def test_navigation_is_neither_board_nor_thread() -> None:
+    texts = enumerate(("首页", "论坛公约和注意事项的全文", "联系"))
+    items = "".join(f'<li><a href="/a/{number}">{text}</a></li>' for number, text in texts)
+    document = dom.from_text(f"<ul>{items}</ul>")
+    assert by_shape([(node, node.get("href") or "", dom.text_of(node)) for node in document.css("a")]) == {}
+
+
+# growth
+
+
+def kept(**more: Any) -> StoredThread:
+    values = {"replies": 5, "listed": NOW, "newest": NOW, "whole": True, **more}
+    return StoredThread("id", "key", None, 6, visited=NOW, last_page="", **values)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("replies", "last", "before", "grown"),
+    [
+        (5, NOW, kept(), False),
+        (6, NOW, kept(), True),
+        (4, NOW, kept(), True),  # one was deleted, others may have come
+        (5, NOW + timedelta(minutes=30), kept(), True),  # one was deleted, another came
+        (5, NOW + timedelta(seconds=30), kept(), False),  # the list's times are good to a minute
+        (5, NOW, kept(whole=False), True),
+        (None, NOW, kept(), False),
+        (None, NOW + timedelta(hours=1), kept(), True),
+        (None, None, kept(), True),  # the list says nothing: it must be looked at
+        (5, None, kept(), False),
+        (None, NOW + timedelta(hours=1), kept(replies=None, listed=None), True),
+        (None, NOW, kept(replies=None, listed=None), False),
+    ],
+)
+def test_growth_is_noticed_by_replies_and_times(replies: int | None, last: datetime | None, before: StoredThread, grown: bool) -> None:
+    assert has_grown(Listed("u", "k", "t", replies, last, 60.0), before) is grown
+
+
+# bad pages
+
+DEEP = "<div>" * 20_000 + '<a href="/thread-1-1-1.html">x</a>'
+ROW = '<tr><td><a href="/thread-{0}-1-1.html">一个帖子的标题 {0}</a></td><td>{0}</td><td>2026-3-1 08:{1:02}</td></tr>'
+WIDE = "".join(ROW.format(number, number % 60) for number in range(5_000))
+SAME = '<a href="/x/1">回复 2026-3-1 08:00</a>' * 5_000
+
+
+BAD = ("", "<a href=//[>x</a>", '<a href="javascript:x">a</a>', "<base href='http://[::1'><a href=x>x</a>", DEEP, SAME, f"<table>{WIDE}")
+
+
+@pytest.mark.parametrize("html", BAD)
+def test_bad_pages_end_in_time(html: str) -> None:
+    started = time.monotonic()
+    for url in (f"{HOST}/", f"{HOST}/forum-2-1.html", f"{HOST}/thread-1-1-1.html", "about:blank"):
+        kinds.look(dom.from_text(html, url), NOW)
+    assert time.monotonic() - started < 20
+
+
+def test_a_list_of_five_thousand_threads_is_read_in_linear_time() -> None:
+    found = kinds.look(dom.from_text(f"<table>{WIDE}</table>", f"{HOST}/forum-2-1.html"), NOW)
+    assert len(found.threads) == 5_000
+    assert all(one.replies == number for number, one in enumerate(found.threads[:100]))
+
+
+def test_the_forums_are_the_same_for_the_same_seed() -> None:
+    again: dict[str, Forum] = forums(NOW.astimezone(CHINA))
+    assert again == FORUMS
+    assert forums(NOW, seed=2) != FORUMS
