@@ -80,7 +80,7 @@ class PrintIndex:
     def catch_up(self, connection: Connection) -> bool:
         """Read the rows that came since, a page at most; answers whether there is more. ``read``: there was once no more.
 
-        To be called before the transaction writes: what is read is committed, so a transaction that fails leaves nothing here.
+        To be called before a transaction writes: what is read is committed then, so one that fails leaves nothing here.
         """
         with self._lock:
             last = connection.scalar(LAST_SEQ) or 0
@@ -130,10 +130,17 @@ def printed(index: PrintIndex, article: Article) -> Printed:
     return Printed(index, fingerprint(article.text or ""), title_letters(article.title))
 
 
-def repeated(connection: Connection, row: Mapping[str, Any], new: Printed, apart: Collection[str]) -> Fold | None:
-    """The stored article that ``row`` repeats by the rule of ``dedup.judge``; stories of ``apart`` are out."""
-    while new.index.catch_up(connection):
+def follow(connection: Connection, index: PrintIndex) -> None:
+    """Know what others have committed. At the beginning of a write transaction: rows of its own might be rolled back."""
+    while index.catch_up(connection):
         pass
+
+
+def repeated(connection: Connection, row: Mapping[str, Any], new: Printed, apart: Collection[str]) -> Fold | None:
+    """The stored article that ``row`` repeats by the rule of ``dedup.judge``; stories of ``apart`` are out.
+
+    :func:`follow` comes first, before the transaction writes.
+    """
     likely = new.index.likely(new.fingerprint)
     if not likely.numbers:
         return None

@@ -31,6 +31,7 @@ TOPICS_OF = select(TOPICS.c.topic).where(TOPICS.c.article_id == bindparam("artic
 
 def add(connection: Connection, article: Article, keys: Sequence[FoldKey], new: Printed, now: datetime) -> Added:
     """See ``Store.add``."""
+    prints.follow(connection, new.index)
     known = _known(connection, identity_of(article))
     if known is None:
         return _insert(connection, article, keys, new, now)

@@ -9,7 +9,7 @@ import pytest
 from invented_articles import LONG, NOW, article, invented
 from sqlalchemy import func, select
 
-from newsportal.storage import open_store, prints
+from newsportal.storage import open_store, prints, writing
 from newsportal.storage.base import StoryFilter
 from newsportal.storage.dialects import reading
 from newsportal.storage.sql import SqlStore
@@ -105,3 +105,20 @@ def test_a_fold_by_hand_in_another_process_is_learnt(tmp_path: Path) -> None:
     assert len(store.stories(StoryFilter()).stories) == 3
     store.close()
     editor.close()
+
+
+def test_a_revision_that_is_rolled_back_leaves_nothing_in_the_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its row's number is given again: what stands under it then must be found."""
+    store = opened(tmp_path)
+    store.add(article("one", text="只有一句话"), now=NOW)
+
+    def fails(*_: object) -> None:
+        raise RuntimeError("the disk is full")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(writing, "log", fails)
+        with pytest.raises(RuntimeError):
+            store.add(article("one", text=invented(1)), now=NOW)
+    assert store.add(article("two", text=invented(2)), now=NOW).outcome == "stored"
+    assert store.add(article("repost", host="other.example", text=invented(2)), now=NOW).outcome == "folded"
+    store.close()
