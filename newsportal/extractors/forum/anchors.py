@@ -142,7 +142,7 @@ def attribute_time(element: dom.Element, tag: str) -> str | None:
     """A time that stands in an attribute of the element, as written there."""
     for name in TIME_ATTRIBUTES:
         value: str | None = element.get(name)
-        if not value or len(value) > MAX_TIME_CHARS or not (tag != "meta" or name == "content"):
+        if not value or len(value) > MAX_TIME_CHARS or not MAY_HOLD.search(value) or not (tag != "meta" or name == "content"):
             continue
         if name not in ("title", "content") and STAMP.match(value):
             return value

@@ -65,19 +65,15 @@ def extract(document: dom.Document, now: datetime, hints: bool = True) -> tuple[
 
     ``hints``: engines that are recognised may say where a post's parts are.
     """
-    for one in (document, *_hidden(document)):
-        posts = _posts(one, now, hints)
-        if posts:
-            return posts
-    told = structured_posts(document, now)
-    if told:
-        return tuple(told)
+    posts = _posts(document, now, hints) or _hidden_posts(document, now, hints) or tuple(structured_posts(document, now))
+    if posts:
+        return posts
     raise NotApplicable("no-posts", "nothing on the page repeats with times, names and text")
 
 
-def _hidden(document: dom.Document) -> list[dom.Document]:
+def _hidden_posts(document: dom.Document, now: datetime, hints: bool) -> tuple[Post, ...]:
     comments = "".join(match[1] for match in COMMENT.finditer(document.html) if MARKUP.search(match[1]))
-    return [dom.from_text(comments, document.url)] if comments else []
+    return _posts(dom.from_text(comments, document.url), now, hints) if comments else ()
 
 
 def _posts(document: dom.Document, now: datetime, hints: bool) -> tuple[Post, ...]:

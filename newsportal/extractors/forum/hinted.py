@@ -24,6 +24,8 @@ def hinted(tree: Tree, signs: Signs, root: dom.Element, engine: Engine) -> list[
         bodies = outermost(tree, numbers(tree, root, choice)) if not holders else numbers(tree, root, choice)
         records = _in_holders(tree, holders, bodies) or [Record((around(tree, signs, at, bodies),), body=at) for at in bodies]
         found = records if len(records) > MORE * len(found) else found
+        if holders and len(found) == len(holders):
+            break
     if engine.author:
         named = select(tree, root, engine.author)
         for record in found:

@@ -55,7 +55,11 @@ class Marked:
 
     @cached_property
     def _steps(self) -> list[str]:
-        return steps_of(self.parent, [str(node.tag) for node in self.nodes])
+        steps = [""] * len(self.nodes)
+        for children in self.children:
+            for child, step in zip(children, steps_of([str(self.nodes[child].tag) for child in children]), strict=True):
+                steps[child] = step
+        return steps
 
     def xpath(self, at: int) -> str:
         steps = []

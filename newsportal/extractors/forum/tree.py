@@ -33,6 +33,8 @@ MAX_NAME_CHARS: Final = 300
 SHORT_PIECES: Final = 200
 MAX_SHORT_CHARS: Final = 4_000
 BREAK: Final = "\n"
+SPACE: Final = " "
+"""Pieces of their own: where nothing but white space stands. One is enough, and none beside a break."""
 
 HIDDEN: Final = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 HIDDEN_WORD: Final = "hidden"
@@ -86,8 +88,9 @@ class Tree:
         return {node.element: at for at, node in enumerate(self.nodes)}
 
     @cached_property
-    def _steps(self) -> list[str]:
-        return steps_of([node.parent for node in self.nodes], [node.tag for node in self.nodes])
+    def _steps(self) -> dict[int, dict[int, str]]:
+        """Parent → child → last step of the child's XPath, for parents that have been asked for."""
+        return {}
 
     def xpath(self, at: int) -> str:
         """The XPath of a node, without asking the tree for each sibling: a page may have thousands of posts."""
@@ -95,8 +98,12 @@ class Tree:
         while above > 0:
             if self.nodes[above].tag == "noscript":  # of which some are left out
                 return dom.path_of(self.nodes[at].element)
-            steps.append(self._steps[above])
-            above = self.nodes[above].parent
+            parent = self.nodes[above].parent
+            if parent not in self._steps:
+                children = list(self.children(parent))
+                self._steps[parent] = dict(zip(children, steps_of([self.nodes[child].tag for child in children]), strict=True))
+            steps.append(self._steps[parent][above])
+            above = parent
         return dom.path_of(self.nodes[0].element) + "".join(reversed(steps))
 
     def mass(self, at: int) -> int:
@@ -151,7 +158,7 @@ def read_tree(body: dom.Element) -> Tree:
             if tag in NEVER or (tag == "noscript" and not _is_page(element)) or len(nodes) >= MAX_NODES:
                 events.skip_subtree()  # its end event follows, and with it the tail
                 continue
-            if breaks:
+            if breaks and pieces and pieces[-1] is not BREAK:
                 pieces.append(BREAK)
                 owner.append(current)
                 linked.append(False)
@@ -167,12 +174,18 @@ def read_tree(body: dom.Element) -> Tree:
                 node.stop, node.last, current = len(nodes), len(pieces), node.parent
                 links -= tag == "a"
                 kept -= tag == "pre"
-                if breaks:
+                if breaks and pieces and pieces[-1] is not BREAK:
                     pieces.append(BREAK)
                     owner.append(current)
                     linked.append(False)
         if text:
-            pieces.append(" " if text.isspace() else text if kept else text.replace("\n", " "))
+            if not text.isspace():
+                text = text if kept else text.replace("\n", " ")
+            elif not pieces or pieces[-1] is BREAK or pieces[-1] is SPACE:
+                continue
+            else:
+                text = SPACE
+            pieces.append(text)
             owner.append(current)
             linked.append(links > 0)
     return tree
@@ -198,16 +211,15 @@ def _names(name: str, ident: str) -> str:
     return f" {' '.join(words)} " if words else ""
 
 
-def steps_of(parents: Sequence[int], tags: Sequence[str]) -> list[str]:
-    """Of each node the last step of its XPath: the tag, and its place among siblings of the same tag where it has any. Linear, where
-    asking the tree for each of n siblings is not."""
-    keys = list(zip(parents, tags, strict=True))
-    count: Counter[tuple[int, str]] = Counter()
-    places = []
-    for key in keys:
-        count[key] += 1
-        places.append(count[key])
-    return [f"/{key[1]}[{place}]" if count[key] > 1 else f"/{key[1]}" for key, place in zip(keys, places, strict=True)]
+def steps_of(tags: Sequence[str]) -> list[str]:
+    """Of each of some siblings, by their tags, the last step of its XPath: the tag, and its place among those of the same tag where it has
+    any. Linear, where asking the tree for each of n siblings is not."""
+    total, seen = Counter(tags), Counter[str]()
+    steps = []
+    for tag in tags:
+        seen[tag] += 1
+        steps.append(f"/{tag}[{seen[tag]}]" if total[tag] > 1 else f"/{tag}")
+    return steps
 
 
 def outermost(tree: Tree, nodes: Sequence[int]) -> list[int]:
