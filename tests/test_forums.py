@@ -99,7 +99,7 @@ def forums() -> Iterator[MadeUpForums]:
 def visits(forums: MadeUpForums, tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, Any]], Path, list[Any]]:
     """The reports of three visits of all forums, while they grow."""
     forums.reset()
-    sources = forums.sources(tmp_path_factory.mktemp("论坛") / "sources.yaml")
+    sources = forums.sources(tmp_path_factory.mktemp("论坛") / "sources.yaml", more="    max_age: 30\n")
     reports = []
     for day in range(3):
         forums.day = day
@@ -245,14 +245,27 @@ def test_killed_it_loses_nothing_and_stores_nothing_twice(forums: MadeUpForums, 
     crawling.communicate()
     store = opened(sources)
     half = len(threads(store, "discuz"))
-    assert half < 56, "it must be killed in the middle"
+    assert half < 60, "it must be killed in the middle"
     assert store.deferred("forum:discuz")
     crawl(sources)
-    gold = {one["number"]: [post for post in one["posts"] if post["day"] == 0] for one in forums.gold("discuz") if not one["old"]}
+    gold = {one["number"]: [post for post in one["posts"] if post["day"] == 0] for one in forums.gold("discuz")}
     kept = threads(store, "discuz")
     assert sorted(kept) == sorted(number for number, posts in gold.items() if posts)
     assert {number: wrong for number in kept if (wrong := misread(kept[number], gold[number]))} == {}
     assert store.deferred("forum:discuz") == []
+    store.close()
+
+
+def test_boards_that_are_refused_do_not_make_the_forum_a_failure(forums: MadeUpForums, tmp_path: Path) -> None:
+    forums.reset()
+    forums.fail("/forum-3-1.html", times=9, status=403)
+    sources = forums.sources(tmp_path / "sources.yaml", "discuz", more="    pages: 1\n    depth: 1\n")
+    report = row(crawl(sources), "discuz")
+    assert report["list_failed"] == {"http-403": 1, "login": 1}
+    assert "cannot be read (http-403): 出行路上" in report["notes"]
+    store = opened(sources)
+    state = store.source_state("forum:discuz")
+    assert (state.failures_in_row, state.unfinished) == (0, None)
     store.close()
 
 

@@ -121,8 +121,8 @@ class Forum(Place):
     """The forum's front page."""
     boards: Urls = ()
     """The boards' list pages; by default those found on the front page."""
-    max_age: Annotated[float, Field(gt=0, le=3650)] = 30.0
-    """Days: threads without a newer post are not visited."""
+    max_age: Annotated[float, Field(gt=0, le=3650)] | None = None
+    """Days: threads without a newer post are not visited; by default all that the lists show."""
     pages: Annotated[int, Field(ge=1, le=1000)] = 10
     """How many pages of each board are read at most; a visit ends earlier where everything is known."""
     depth: Annotated[int, Field(ge=1, le=1000)] = 20

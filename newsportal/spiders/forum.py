@@ -35,6 +35,10 @@ CUT: Final = ("…", "...", "..")
 """How a title ends that its list has cut."""
 
 
+MEMBERS_ONLY: Final = frozenset({"login", "http-401", "http-403"})
+"""Reasons that do not pass by themselves."""
+
+
 @dataclass(slots=True)
 class Reading:
     """A thread on its way: what was read of it in this visit, page by page. It is stored as a whole, so a crash costs its pages alone."""
@@ -132,13 +136,25 @@ class ForumSpider(NewsSpider):
         self._listed.add(name)
         return True
 
+    def list_page_failed(self, failure: Failure) -> None:
+        """A board that cannot be had for good (members only, gone) is counted; it does not make the whole forum a failure."""
+        request: Request = failure.request  # type: ignore[attr-defined]
+        outcome = outcome_of(failure)
+        if request.cb_kwargs.get("root") or (outcome.passing and outcome.reason not in MEMBERS_ONLY):
+            super().list_page_failed(failure)
+            return
+        key = request.meta["source"]
+        self.visited.add(key)
+        self.ledger.count(key, "list_failed", outcome.reason)
+        self.ledger.note(key, f"cannot be read ({outcome.reason}): {request.cb_kwargs.get('board') or request.url}")
+
     def look(self, response: Response) -> Signpost:
         return kinds.look(_document(response), utcnow())
 
     def entries(self, found: Signpost, source: Forum) -> tuple[list[tuple[Link, Listed]], int]:
         """The threads of a list as links, without those that nobody has answered for too long, and how many those are."""
-        oldest = self.began - timedelta(days=source.max_age)
-        young = [one for one in found.threads if one.last is None or one.last >= oldest]
+        oldest = self.began - timedelta(days=source.max_age) if source.max_age else None
+        young = [one for one in found.threads if oldest is None or one.last is None or one.last >= oldest]
         left = sum(not one.sticky for one in found.threads if one not in young)
         self._old[source.key] = self._old.get(source.key, 0) + left
         return [(self.link(one, source), one) for one in young], left
@@ -212,7 +228,8 @@ class ForumSpider(NewsSpider):
     async def thread_failed(self, failure: Failure) -> AsyncIterator[Any]:
         request: Request = failure.request  # type: ignore[attr-defined]
         outcome = outcome_of(failure)
-        async for item in self._broken(request.cb_kwargs["reading"], outcome.reason, later=outcome.passing):
+        later = outcome.passing and outcome.reason not in MEMBERS_ONLY
+        async for item in self._broken(request.cb_kwargs["reading"], outcome.reason, later=later):
             yield item
 
     async def _broken(self, reading: Reading, reason: str, *, later: bool = False) -> AsyncIterator[Any]:

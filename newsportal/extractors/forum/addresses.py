@@ -84,7 +84,7 @@ PATHS: Final[tuple[tuple[Kind, re.Pattern[str]], ...]] = tuple(
         ("thread", r"/article/(?P<id>\w+/\d+)(?:\?p=(?P<page>\d+))?$"),
         ("board", r"/forums/forum/(?P<id>[\w%-]+)/?(?:page/(?P<page>\d+)/?)?$"),
         ("thread", r"/forums/topic/(?P<id>[\w%-]+)/?(?:page/(?P<page>\d+)/?)?$"),
-        ("thread", r"/(?:threads?|topics?|t)/(?P<id>\d+)/?(?:[?](?:page|p)=(?P<page>\d+))?$"),
+        ("thread", r"/(?:threads?|topics?|t|read)/(?P<id>\d+)/?(?:[?](?:page|p)=(?P<page>\d+))?$"),
         ("board", r"/(?:boards?|go|node)/(?P<id>[\w-]+)/?(?:[?](?:page|p)=(?P<page>\d+))?$"),
     )
 )
