@@ -14,8 +14,8 @@ def register(app: typer.Typer) -> None:
     group = typer.Typer(no_args_is_help=True, help="Scores for one's own gold data.")
     group.callback()(_evaluate)
     extraction.register(group)
-    dedup.register(group)
     classify.register(group)
+    dedup.register(group)
     forum.register(group)
     app.add_typer(group, name="evaluate")
 
