@@ -150,7 +150,10 @@ class Corpora(Protocol):
     def add(
         self, name: str, documents: Iterable[NewDocument], *, source: LabelSource, now: datetime, by: str | None = None
     ) -> Brought:  # fmt: skip
-        """Bring documents; makes the corpus if need be. An error that ``documents`` raises on the way leaves everything as it was."""
+        """Bring documents; makes the corpus if need be. An error that ``documents`` raises on the way leaves everything as it was.
+
+        Nobody waits while ``documents`` come: others may write meanwhile.
+        """
         ...
 
     def label(self, name: str, id: str, label: str | None, *, now: datetime, by: str | None = None) -> Document:

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Engine
 
 from newsportal.storage import labelled, models
+from newsportal.storage.aside import kept_aside
 from newsportal.storage.corpora import MODELS_KEPT, Brought, Corpus, Counted, Document, Label, LabelSource, Model, NewDocument
 from newsportal.storage.dialects import reading as read
 from newsportal.storage.dialects import writing as write
@@ -40,9 +41,9 @@ class SqlCorpora:
     def add(
         self, name: str, documents: Iterable[NewDocument], *, source: LabelSource, now: datetime, by: str | None = None
     ) -> Brought:  # fmt: skip
-        with write(self._engine) as connection:
+        with kept_aside(documents) as all_of_them, write(self._engine) as connection:
             labelled.create(connection, name, now, "")
-            return labelled.add(connection, corpus_id(connection, name), documents, source, by, now)
+            return labelled.add(connection, corpus_id(connection, name), all_of_them, source, by, now)
 
     def label(self, name: str, id: str, label: str | None, *, now: datetime, by: str | None = None) -> Document:
         with write(self._engine) as connection:

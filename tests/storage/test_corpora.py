@@ -72,6 +72,15 @@ class TestDocuments:
             store.corpora.add(CORPUS, broken(), source="imported", now=NOW)
         assert store.corpora.all() == []
 
+    def test_others_write_while_documents_come(self, store: Store) -> None:
+        def slowly() -> Iterator[NewDocument]:
+            yield BRIDGE
+            store.add(article("meanwhile"), now=NOW)  # a crawl stores on while somebody imports from standard input
+            yield MATCH
+
+        assert store.corpora.add(CORPUS, slowly(), source="imported", now=NOW) == Brought(added=2)
+        assert store.tally().articles == 1
+
     def test_counts(self, store: Store) -> None:
         bring(store, BRIDGE, MATCH)
         bring(store, NewDocument("体育", "比赛"), source="from-store", now=NOW + HOUR)
