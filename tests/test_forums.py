@@ -213,6 +213,17 @@ def test_limits_hold(forums: MadeUpForums, tmp_path: Path) -> None:
     store.close()
 
 
+def test_of_a_boards_address_that_board_alone_is_read(forums: MadeUpForums, tmp_path: Path) -> None:
+    forums.reset()
+    sources = forums.sources(tmp_path / "sources.yaml", "discuz")
+    sources.write_text(sources.read_text("utf-8").replace(forums.url("discuz"), forums.url("discuz", "/forum-2-1.html")), "utf-8")
+    report = row(crawl(sources), "discuz")
+    assert (report["list_pages"], report["stored"]) == (2, 15)
+    store = opened(sources)
+    assert {article.site for article in store.all_articles()} == {"discuz"}
+    store.close()
+
+
 def test_a_thread_that_cannot_be_had_waits(forums: MadeUpForums, tmp_path: Path) -> None:
     """One has no first page, one no second: what can be read is kept, and the next visit reads the rest."""
     forums.reset()

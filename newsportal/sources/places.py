@@ -118,7 +118,7 @@ class Forum(Place):
     name: Name = "forum"
     """The forum's name, unique among the forums; by default the host of its URL. Readers see it."""
     url: Url
-    """The forum's front page."""
+    """The forum's front page; of a board's page, that board alone is read."""
     boards: Urls = ()
     """The boards' list pages; by default those found on the front page."""
     max_age: Annotated[float, Field(gt=0, le=3650)] | None = None

@@ -100,8 +100,9 @@ class ForumSpider(NewsSpider):
         sifted = await sift(self.ledger, entries)
         for wanted in sifted.wanted:
             yield await self.thread(wanted, source, board)
-        for request in self._to_boards(found, source, level):
-            yield request
+        if not (root and found.threads and read(response.url).kind == "board"):  # else the file names a board: it alone is meant
+            for request in self._to_boards(found, source, level):
+                yield request
         if self._goes_on(found, source, sifted, page, old) and found.next:
             yield self.list_page(found.next, source, self.parse_forum, page=page + 1, level=level, board=board)
         if root and not entries and not found.boards and not old:
@@ -160,7 +161,7 @@ class ForumSpider(NewsSpider):
         return [(self.link(one, source), one) for one in young], left
 
     def link(self, listed: Listed, source: Forum) -> Link:
-        return Link(listed.url, source.key, listed.title, site=source.site, category=source.category, identity=listed.key)
+        return Link(listed.url, source.key, listed.title, site=source.site or source.name, category=source.category, identity=listed.key)
 
     # threads
 

@@ -55,7 +55,7 @@ PATHS: Final[tuple[tuple[Kind, re.Pattern[str]], ...]] = tuple(
         ("thread", r"/thread-(?P<id>[a-z][\w-]*?)(?:\?page=(?P<page>\d+))?$"),
         ("board", r"/forum-(?P<id>[a-z][\w-]*?)(?:\?page=(?P<page>\d+))?$"),
         # phpwind
-        ("thread", r"/read(?:-htm|\.php\?)-?tid-(?P<id>\d+)(?:-(?:fpage|toread)-\w+)*(?:-page-(?P<page>\d+))?(?:-\w+)*\.html$"),
+        ("thread", r"/read(?:-htm|\.php\?)-?tid-(?P<id>\d+)(?:-(?:fpage|toread)-\w*)*(?:-page-(?P<page>\d+))?(?:-\w+)*\.html$"),
         ("board", r"/thread(?:-htm|\.php\?)-?fid-(?P<id>\d+)(?:-page-(?P<page>\d+))?(?:-\w+)*\.html$"),
         # XenForo, vBulletin 4
         ("thread", r"[/?]threads/(?:[^/?]*\.)?(?P<id>\d+)(?:-[^/?]*)?/?(?:(?:page-?(?P<page>\d+))/?)?$"),

@@ -95,12 +95,17 @@ def look(document: dom.Document, now: datetime) -> Signpost:
     if own.kind == "board":
         kind: Kind = "board" if threads or boards or not is_wall(document) else "login"
         return Signpost(kind, own.key, own.place, boards, threads, following)
-    if len(threads) > len(boards):  # a list of boards names at most one thread for each
+    if len(threads) > len(boards) and not (boards and _is_box(threads)):  # a list of boards names at most one thread for each
         return Signpost("board", key_of(document.url), 0, boards, threads, following)
     if boards:
         return Signpost("front", boards=boards)
     kind = "login" if is_wall(document) else own.kind if own.kind in ("member", "search", "calendar", "login") else "other"
     return Signpost(kind, next=following)
+
+
+def _is_box(threads: Sequence[Listed]) -> bool:
+    """Whether threads are only named: a box of the latest ones on a front page, which says nothing by which growth could be noticed."""
+    return sum(one.replies is None and one.last is None for one in threads) > len(threads) / 2
 
 
 def next_of_thread(document: dom.Document) -> str | None:

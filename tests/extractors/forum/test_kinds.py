@@ -76,6 +76,14 @@ def test_a_front_page_leads_to_the_boards(key: str) -> None:
     assert found.threads == ()
 
 
+def test_a_box_of_the_latest_threads_makes_no_board_of_a_front_page() -> None:
+    box = "".join(f'<li><a href="/thread-{number}-1-1.html">最新的帖子之 {number}</a></li>' for number in range(20))
+    found = kinds.look(
+        page("discuz", "/", change=lambda html: html.replace('<div class="fl bm">', f'<ul>{box}</ul><div class="fl bm">')), NOW
+    )
+    assert (found.kind, len(found.boards), found.threads) == ("front", 4, ())
+
+
 @pytest.mark.parametrize("key", ENGINES)
 def test_a_board_lists_its_threads_and_its_next_page(key: str) -> None:
     for board in FORUMS[key].boards[:4]:
