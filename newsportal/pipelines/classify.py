@@ -96,18 +96,23 @@ class ClassifyPipeline(Stage):
         own = Choice(given, SOURCE) if given else Choice()
         if not self._is_chosen(article):
             return own
+        choice, classifier = self._chosen(article)
+        return explained(choice, classifier, article) if choice is not None else own
+
+    def _chosen(self, article: Article) -> tuple[Choice | None, Classifier]:
+        """What is chosen, and by which classifier: the one to ask why."""
         by_lexicon = chosen_by(self._lexicon, LEXICON, article)
         loaded = self._model(CATEGORIES, article)
         if loaded is None:
-            return by_lexicon or own
+            return by_lexicon, self._lexicon
         if by_lexicon is not None and by_lexicon.category in loaded.classifier.labels:
             by_lexicon = None  # the model knows more about it
         if by_lexicon is not None and (by_lexicon.score or 0.0) >= PLAIN:
-            return by_lexicon
+            return by_lexicon, self._lexicon
         by_model = chosen_by(loaded.classifier, loaded.name, article)
-        if by_lexicon is not None and by_model is not None and (by_model.score or 0.0) < VERY_SURE:
-            return by_lexicon
-        return by_model or by_lexicon or own
+        if by_model is None or (by_lexicon is not None and (by_model.score or 0.0) < VERY_SURE):
+            return by_lexicon, self._lexicon
+        return by_model, loaded.classifier
 
     def _is_chosen(self, article: Article) -> bool:
         link = article.link
@@ -157,12 +162,16 @@ class ClassifyPipeline(Stage):
 
 def chosen_by(classifier: Classifier, name: str, article: Article) -> Choice | None:
     """What a classifier chooses for an article; ``None`` if no category fits."""
-    title, text = article.title or "", article.text or ""
-    answer = classifier.classify(title, text)
+    answer = classifier.classify(article.title or "", article.text or "")
     if answer.label is None:
         return None
-    words = lexicon.told(classifier.explain(title, text, answer.label, TOLD))
-    return Choice(answer.label, name, round(answer.scores.get(answer.label, 0.0), 4), words)
+    return Choice(answer.label, name, round(answer.scores.get(answer.label, 0.0), 4))
+
+
+def explained(choice: Choice, classifier: Classifier, article: Article) -> Choice:
+    """The choice with the words that decided. They cost four times the answer, so they are asked for what is chosen in the end alone."""
+    reasons = classifier.explain(article.title or "", article.text or "", choice.category, TOLD)
+    return replace(choice, reason=lexicon.told(reasons))
 
 
 def words_of(sources: Sources) -> lexicon.Lexicon:

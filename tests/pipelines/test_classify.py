@@ -15,7 +15,8 @@ from scrapy.crawler import Crawler
 from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
 
-from newsportal.classify.base import Example, train
+from newsportal.classify.base import Example, Reason, train
+from newsportal.classify.lexicon import Lexicon
 from newsportal.classify.topics import IN, OUT, corpus_of
 from newsportal.frontier import models
 from newsportal.frontier.addon import SourcesAddon
@@ -123,6 +124,23 @@ def test_a_good_model_takes_over_and_another_version_at_once(ledger: Ledger, mon
     assert stage.classified(article(FINANCE)).category_reason
     keep_model(ledger, CATEGORIES, examples(("体育", FINANCE), ("财经", SPORT)))
     assert said(stage.classified(article(FINANCE))) == ("体育", "model 2")
+
+
+def test_only_who_decides_is_asked_why(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str | None] = []
+    explain = Lexicon.explain
+
+    def noted(self: Lexicon, title: str, text: str, label: str | None = None, limit: int = 10) -> tuple[Reason, ...]:
+        asked.append(label)
+        return explain(self, title, text, label, limit)
+
+    monkeypatch.setattr(Lexicon, "explain", noted)
+    keep_model(ledger, CATEGORIES, examples(("财经", FINANCE), ("社会", "警方抓获两名嫌疑人")))
+    stage = ClassifyPipeline(ledger)
+    found = stage.classified(article(FINANCE))
+    assert (found.category_by, bool(found.category_reason), asked) == ("model 1", True, [])
+    found = stage.classified(article(SPORT))
+    assert (found.category_by, bool(found.category_reason), asked) == ("lexicon", True, ["体育"])
 
 
 def test_what_the_model_never_met_is_the_lexicons(ledger: Ledger) -> None:
