@@ -110,6 +110,7 @@ ENGINES: Final[tuple[Engine, ...]] = (
         post="article.cPost, article.ipsComment, article.ipsEntry",
         body="[data-role=commentContent]",
         time="time",
+        author=".cAuthorPane_author strong, .cAuthorPane_author, [itemprop=author]",
     ),
     Engine(
         "ipb",
@@ -199,7 +200,7 @@ ENGINES: Final[tuple[Engine, ...]] = (
         marks=("post-element",),
         post=".post-element",
         body=".post-message",
-        author=".post-username",
+        author=".post-author-block-name .profile-link, .post-author-block-name a, .post-username",
         time=".forum-post-date, .post-meta",
     ),
     Engine(
@@ -215,6 +216,16 @@ ENGINES: Final[tuple[Engine, ...]] = (
         marks=("js-post-body", 'class="post-text'),
         post="#question, .answer",
         body=".js-post-body, .post-text",
+        author="[itemprop=author] > a, [itemprop=author]",
+        time="time[itemprop=dateCreated]",
+    ),
+    Engine(
+        "ubbthreads",
+        marks=("ubbthreads.php", "/ubbthreads"),
+        post="table.t_outer, div.post_outer",
+        body="[id^=body]",
+        author=".author-name a, .author-name",
+        time=".subjecttable .date, .date",
     ),
     Engine(
         "nforum",

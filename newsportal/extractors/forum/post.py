@@ -32,12 +32,13 @@ EDIT_NOTE: Final = re.compile(
 
 NOISE: Final = re.compile(
     r"^(?:quote|reply|report|like|share|permalink|edit|引用|回复|举报|点评|登录/注册后可看大图"
+    r"|发信人[:：].{1,120}信区.{0,120}|标\s{0,4}题[:：].{0,200}|发信站[:：].{0,160}|※\s?(?:来源|修改)[:：·].{0,200}|--"
     r"|.{0,40}下载次数[:：] ?\d+\)?|下载附件(?: ?保存到相册)?"
     r"|(?:点击)?查看(?:大图|完整图片)|\d{4}-\d{1,2}-\d{1,2} \d{1,2}:\d{2} 上传|attached (?:files|images)|attachments?:?"
     r"|miniaturansichten angehängter grafiken)$",
     re.IGNORECASE,
 )
-"""A line that is a button or an attachment's tip."""
+"""A line that is a button, an attachment's tip, or the head and foot that Chinese boards of the Telnet age put into their posts."""
 
 MAX_HEADER_CHARS: Final = 120
 """A node with the name or the time within the body is cut out if it is no longer."""

@@ -12,7 +12,7 @@ from newsportal.extractors.date import parse_date
 from newsportal.extractors.forum.ages import moment
 from newsportal.extractors.forum.anchors import ABSOLUTE, NOT_POSTED, STAMP, TIMED_NAME, attribute_time
 from newsportal.extractors.forum.calendar import Calendar
-from newsportal.extractors.forum.paths import Overlay, Path, ranked, same_leaf
+from newsportal.extractors.forum.paths import Overlay, Path, ranked, same_leaf, signature
 from newsportal.extractors.forum.tree import BREAK, Tree
 from newsportal.text import clean
 
@@ -38,7 +38,9 @@ MAX_CHARS: Final = 200
 def find_times(tree: Tree, over: Overlay, flags: Sequence[bool], body: int, calendar: Calendar) -> None:
     """Set each record's ``time`` where a hint has not; a hint that tells no time is dropped."""
     inside = over.inside(body, over.paths[body].times)
-    order = ranked((_score(tree, over, path, flags, calendar), number) for number, path in enumerate(over.paths) if number not in inside)
+    covers = _covers(over, flags)
+    scores = ((_score(tree, over, path, flags, covers, calendar), number) for number, path in enumerate(over.paths) if number not in inside)
+    order = ranked(scores)
     for place, record in enumerate(over.records):
         if record.time is not None and time_of(tree, record.time, calendar)[0] is not None:
             continue
@@ -48,7 +50,16 @@ def find_times(tree: Tree, over: Overlay, flags: Sequence[bool], body: int, cale
             record.time = same_leaf(tree, record, tree.nodes[over.paths[order[0]].first], flags)
 
 
-def _score(tree: Tree, over: Overlay, path: Path, flags: Sequence[bool], calendar: Calendar) -> float:
+def _covers(over: Overlay, flags: Sequence[bool]) -> dict[str, int]:
+    """In how many posts a time stands in a node of these names, wherever: ``span`` in one and ``abbr`` in another."""
+    posts: dict[str, set[int]] = {}
+    for path in over.paths:
+        if path.names:
+            posts.setdefault(signature(path.names), set()).update(place for place, at in path.at.items() if flags[at])
+    return {name: len(places) for name, places in posts.items()}
+
+
+def _score(tree: Tree, over: Overlay, path: Path, flags: Sequence[bool], covers: dict[str, int], calendar: Calendar) -> float:
     places = [at for at in path.at.values() if flags[at]]
     posted = [at for at in places if not _is_anothers(tree, at)]
     if not posted or len(posted) < HALF * len(places):
@@ -56,7 +67,7 @@ def _score(tree: Tree, over: Overlay, path: Path, flags: Sequence[bool], calenda
     node = tree.nodes[posted[0]]
     machine = node.tag in ("time", "abbr") or node.element.get("datetime") or node.element.get("itemprop")
     texts = [_shown(tree, at) or node.element.get("title") or "" for at in posted]
-    score = COVER * len(posted) / len(over.records)
+    score = COVER * max(len(posted), covers.get(signature(path.names), 0)) / len(over.records)
     score += MARKED if machine else 0.0
     score += CALLED if TIMED_NAME.search(node.names) else 0.0
     score += CLOCK if sum(":" in text for text in texts) >= HALF * len(texts) else 0.0
@@ -74,8 +85,10 @@ def _rising(texts: Sequence[str], calendar: Calendar) -> float:
 
 
 def _is_anothers(tree: Tree, at: int) -> bool:
-    """Whether the date is that of a member, a change, an attachment: by what stands in it and right before it."""
+    """Whether the date is that of a member, a change, an attachment: by its names, what stands in it and right before it."""
     node = tree.nodes[at]
+    if node.names and NOT_POSTED.search(node.names):
+        return True
     text = _shown(tree, at)
     match = ABSOLUTE.search(text)
     before = text[max(0, match.start() - BEFORE_CHARS) : match.start()] if match else text[:BEFORE_CHARS]

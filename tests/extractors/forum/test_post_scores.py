@@ -12,10 +12,10 @@ from newsportal.extractors.forum import best, poster
 
 FLOORS = [
     # algorithm, engines, block F1, body F1, author, date
-    ("best", None, 0.98, 0.95, 0.945, 0.95),
-    ("best", {"discuz", "phpwind", "tieba"}, 0.98, 0.985, 0.99, 0.99),
-    ("pean", None, 0.785, 0.36, None, 0.65),
-    ("mibat", None, 0.77, 0.36, None, 0.67),
+    ("best", None, 0.983, 0.953, 0.969, 0.98),
+    ("best", {"discuz", "phpwind", "tieba"}, 0.985, 0.985, 0.99, 0.99),
+    ("pean", None, 0.805, 0.37, None, 0.655),
+    ("mibat", None, 0.79, 0.37, None, 0.675),
 ]
 
 
@@ -37,7 +37,7 @@ def test_posts_do_not_get_worse(
 @pytest.mark.slow
 def test_an_engine_that_nobody_knows_is_read_without_hints(data: Path) -> None:
     figures = row(read_all(partial(best.extract, hints=False), gold_threads(data / "forum")))
-    assert figures["block_f1"] >= 0.96
-    assert figures["body_f1"] >= 0.9
-    assert figures["author"] >= 0.9
-    assert figures["date"] >= 0.94
+    assert figures["block_f1"] >= 0.965
+    assert figures["body_f1"] >= 0.925
+    assert figures["author"] >= 0.92
+    assert figures["date"] >= 0.975
