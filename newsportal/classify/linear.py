@@ -24,6 +24,9 @@ from newsportal.errors import ModelError
 LARGEST: Final = 20_000_000
 """Bytes of a model's arrays. Larger ones lose the features that decide least."""
 
+HUGE: Final = 65_504.0
+"""No number of a model is larger: what ``float16`` holds, in which weights are kept."""
+
 FEWEST: Final = 2
 """Known features below which a text says nothing: a word of two characters has three."""
 
@@ -125,15 +128,16 @@ class Linear:
             raise ModelError("the model is damaged: a part of it is missing") from error
         told = Facts.from_json(facts)
         shapes = (codes.shape, idf.shape, weights.shape, bias.shape, curves.shape, scale.shape)
-        size, number = len(codes), len(labels)
+        size, number = codes.size, len(labels)
         right = ((size,), (size,), (size, number), (number,), (number if told.several else 0, 3), (3,))
         floats = all(array.dtype.kind == "f" for array in (idf, weights, bias, curves, scale))
         if shapes != right or not floats or codes.dtype != np.uint32 or not labels or (codes[1:] <= codes[:-1]).any():
             raise ModelError("the model is damaged: its parts do not fit together")
-        if not all(np.isfinite(array).all() for array in (idf, weights, bias, curves)) or np.isnan(scale).any():
-            raise ModelError("the model is damaged: it holds numbers that are none")
+        least = float(scale[1])  # minus infinity where nothing is refused
+        if not all((np.abs(array) <= HUGE).all() for array in (idf, weights, bias, curves, scale[::2])) or not least <= HUGE:
+            raise ModelError("the model is damaged: it holds numbers that are none, or too large")
         known = Vocabulary(codes, idf.astype(np.float32))
-        return cls(labels, told, known, weights.astype(np.float32), bias, float(scale[0]), float(scale[1]), curves, float(scale[2]))
+        return cls(labels, told, known, weights.astype(np.float32), bias, float(scale[0]), least, curves, float(scale[2]))
 
 
 def _bounded(known: Vocabulary, weights: NDArray[np.float16]) -> tuple[Vocabulary, NDArray[np.float16]]:

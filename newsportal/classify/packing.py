@@ -34,6 +34,9 @@ LARGEST_HEADER: Final = 8 << 20
 
 MOST_ARRAYS: Final = 64
 
+METHODS: Final = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
+"""How the parts of a model may be packed: :func:`pack` deflates them."""
+
 DAMAGE: Final = (
     zipfile.BadZipFile, zlib.error, ValueError, OSError, EOFError, KeyError, TypeError, RuntimeError, SyntaxError, tokenize.TokenError
 )  # fmt: skip
@@ -74,6 +77,8 @@ def _opened(data: bytes) -> zipfile.ZipFile:
     members = archive.infolist()
     if len(members) > MOST_ARRAYS or sum(info.file_size for info in members) > LARGEST:
         raise ModelError(f"the model is larger than {LARGEST >> 20} MiB when unpacked, or has more than {MOST_ARRAYS} parts")
+    if any(info.compress_type not in METHODS for info in members):
+        raise ModelError("this is no model file of newsportal: its parts are packed in another way")
     return archive
 
 
@@ -83,7 +88,7 @@ def _header(archive: zipfile.ZipFile) -> dict[str, Any]:
         raise ModelError("this is no model file of newsportal: it has no header")
     try:
         facts = json.loads(_array(archive, HEADER).tobytes())
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ModelError("the model's header is damaged") from error
     if not isinstance(facts, dict) or facts.get("kind") != KIND or not isinstance(facts.get("format"), int):
         raise ModelError("this is no model file of newsportal")

@@ -94,7 +94,8 @@ def test_parts_that_do_not_fit_are_refused(model):
         "codes": arrays["codes"][::-1],
         "idf": arrays["idf"].astype(np.int64),
     }
-    for name, array in damaged.items():
+    too_large = {"idf": np.full(arrays["idf"].shape, 1e300), "bias": arrays["bias"] + np.inf, "scale": np.array([np.inf, 0.0, 1.0])}
+    for name, array in (*damaged.items(), *too_large.items()):
         with pytest.raises(ModelError):
             restore(pack(facts, {**arrays, name: array}))
     with pytest.raises(ModelError):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from newsportal.classify import packing
-from newsportal.classify.base import restore
+from newsportal.classify.base import Example, restore, train
 from newsportal.classify.packing import header, pack, unpack
 from newsportal.errors import ModelError
 
@@ -83,6 +83,34 @@ def test_an_array_cannot_claim_more_than_it_has():
         archive.writestr("huge.npy", raw.getvalue())
     with pytest.raises(ModelError, match="huge"):
         unpack(out.getvalue())
+
+
+def test_parts_packed_in_another_way_are_refused():
+    """LZMA and bzip2 raise errors of their own on damaged bytes, and nobody of ours uses them."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(pack({}, {}))) as good, zipfile.ZipFile(out, "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("header.npy", good.read("header.npy"))
+    broken = bytearray(out.getvalue())
+    broken[60] ^= 0xFF
+    for data in (out.getvalue(), bytes(broken)):
+        with pytest.raises(ModelError):
+            unpack(data)
+
+
+def test_a_header_nested_without_end_is_refused():
+    with pytest.raises(ModelError, match="header is damaged"):
+        header(_npz(header=np.frombuffer(b"[" * 200_000, np.uint8)))
+
+
+def test_a_part_that_is_one_number_is_refused_by_the_model_it_belongs_to():
+    model = train("linear", [Example(text, (label,)) for label, text in (("球", "球队进球"), ("钱", "股市上涨")) for _ in range(5)])
+    out = io.BytesIO(model.saved())
+    with zipfile.ZipFile(out, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
+        raw = io.BytesIO()
+        np.lib.format.write_array(raw, np.array(5, dtype=np.uint32))
+        archive.writestr("codes.npy", raw.getvalue())
+    with pytest.raises(ModelError, match="do not fit"):
+        restore(out.getvalue())
 
 
 def test_an_unknown_algorithm_is_named():
