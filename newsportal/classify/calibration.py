@@ -17,9 +17,6 @@ Truth = NDArray[np.bool_]
 FACTORS: Final = np.geomspace(0.05, 50.0, 400)
 """Factors that are tried; neighbours differ by 1.7 %."""
 
-GIVEN_UP: Final = 0.01
-"""Share of the right answers that are given up so that texts of no label can be refused."""
-
 FEWEST: Final = 3
 """Documents with a label, held back, from which a curve and a threshold of its own are fitted."""
 
@@ -49,10 +46,10 @@ def temperature(scores: Matrix, of: NDArray[np.intp]) -> float:
     return float(min(FACTORS, key=surprise))
 
 
-def least_score(scores: Matrix, of: NDArray[np.intp]) -> float:
-    """The score that all but ``GIVEN_UP`` of the rightly answered rows reach; 0 at most, where a plane parts its label from the rest."""
+def least_score(scores: Matrix, of: NDArray[np.intp], given_up: float) -> float:
+    """The score that all but ``given_up`` of the rightly answered rows reach; 0 at most, where a plane parts its label from the rest."""
     best = scores.max(axis=1)[scores.argmax(axis=1) == of]
-    return min(0.0, float(np.quantile(best, GIVEN_UP))) if len(best) else -np.inf
+    return min(0.0, float(np.quantile(best, given_up))) if len(best) else -np.inf
 
 
 def curve(scores: Matrix, has: Truth) -> tuple[float, float]:

@@ -15,11 +15,11 @@ from newsportal.classify import calibration
 from newsportal.classify.base import Answer, Example, Progress
 from newsportal.classify.features import LONGEST
 from newsportal.classify.fitting import MIXES, Matrix, Mix, Planes, Truth, fit
+from newsportal.classify.folding import FOLDS, folds, near_duplicates
 from newsportal.classify.measure import measure
+from newsportal.classify.refusing import Refusal, refusal
 from newsportal.classify.vectors import Sparse, Vocabulary, counted, matrix, vocabulary
 from newsportal.errors import ModelError
-
-FOLDS: Final = 3
 
 SHORT: Final = 0.1
 """Share of the training's texts that count as short."""
@@ -58,11 +58,15 @@ def learn(examples: Sequence[Example], labels: Sequence[str], *, several: bool, 
         raise ModelError("no feature tells the labels apart; the examples need more text")
     vectors = matrix(known, documents)
     documents.clear()
-    mix, scores, held = _held_out(vectors, truth, several=several, progress=progress, seed=seed)
+    fold = folds(truth, near_duplicates(vectors))
+    mix, scores, held = _held_out(vectors, truth, fold, several=several, progress=progress, seed=seed)
+    progress(0.75, "held-out")
+    refused = Refusal() if several else refusal(vectors, truth, fold, mix, seed)
     progress(0.85, "fit")
     planes = fit(vectors, truth, mix, seed)
-    factor, least, curves = _calibrated(scores, truth, held, several=several)
+    factor, least, curves = _calibrated(scores, truth, held, refused.given_up, several=several)
     figures = _figures(scores[held], truth[held], labels, factor) if len(held) and not several else _f1_figures(scores, truth, curves, held)
+    figures |= refused.figures()
     progress(1.0, "fit")
     short = float(np.quantile(np.diff(vectors.indptr), SHORT))
     return Learnt(known, planes, factor, least, curves, figures, _warnings(examples, used, labels), short)
@@ -83,36 +87,27 @@ def sampled(examples: Sequence[Example], seed: int) -> list[Example]:
     return [examples[at] for at in sorted(at for (_, at), inside in zip(ranked, taken, strict=True) if inside)]
 
 
-def folds(truth: Truth, seed: int) -> NDArray[np.intp]:
-    """The fold of each example: those of a label (of its first, if it has several) are dealt out evenly."""
-    order = np.random.default_rng(seed).permutation(len(truth))
-    first = np.where(truth.any(axis=1), truth.argmax(axis=1), truth.shape[1])[order]
-    fold = np.zeros(len(truth), dtype=np.intp)
-    fold[order[np.argsort(first, kind="stable")]] = np.arange(len(truth)) % FOLDS
-    return fold
-
-
 def _held_out(
-    vectors: Sparse, truth: Truth, *, several: bool, progress: Progress, seed: int
+    vectors: Sparse, truth: Truth, fold: NDArray[np.intp], *, several: bool, progress: Progress, seed: int
 ) -> tuple[Mix, Matrix, NDArray[np.intp]]:  # fmt: skip
     """The mix that is best on the first fold, its scores of every example by planes that have not seen it, and the examples that count.
 
-    Labels of fewer examples than folds are missing from some planes, so their examples say nothing.
+    Labels that are not in every fold are missing from some planes, so their examples say nothing.
     """
-    fold, scores = folds(truth, seed), np.zeros(truth.shape)
-    counted_labels = truth.sum(axis=0) >= FOLDS
+    scores = np.zeros(truth.shape)
+    counted_labels = np.all([truth[fold == part].any(axis=0) for part in range(FOLDS)], axis=0)
     enough = ~truth.any(axis=1) | (truth & counted_labels).any(axis=1)
     mixes = [mix for mix in MIXES if not (several and mix.bayes)]
     if not enough.any() or not counted_labels.any():
         return mixes[-1], scores, np.zeros(0, dtype=np.intp)
     tried: list[tuple[float, Mix, Matrix]] = []
     for number, mix in enumerate(mixes):
-        progress(0.3 + 0.4 * number / len(mixes), "held-out")
+        progress(0.3 + 0.35 * number / len(mixes), "held-out")
         found = fit(vectors[fold != 0], truth[fold != 0], mix, seed).scores(vectors[fold == 0])
         tried.append((_quality(found, truth[fold == 0], several=several), mix, found))
     _, mix, scores[fold == 0] = max(tried, key=lambda one: one[0])
     for part in range(1, FOLDS):
-        progress(0.7 + 0.15 * (part - 1) / (FOLDS - 1), "held-out")
+        progress(0.65 + 0.1 * (part - 1) / (FOLDS - 1), "held-out")
         scores[fold == part] = fit(vectors[fold != part], truth[fold != part], mix, seed).scores(vectors[fold == part])
     return mix, scores, np.flatnonzero(enough)
 
@@ -131,7 +126,7 @@ def _best_f1(scores: Matrix, has: Truth) -> float:
     return 2 * float((given & has).sum()) / max(1, int(given.sum() + has.sum()))
 
 
-def _calibrated(scores: Matrix, truth: Truth, held: NDArray[np.intp], *, several: bool) -> tuple[float, float, Matrix]:
+def _calibrated(scores: Matrix, truth: Truth, held: NDArray[np.intp], given_up: float, *, several: bool) -> tuple[float, float, Matrix]:
     scores, truth = scores[held], truth[held]
     if several:
         rows = []
@@ -142,7 +137,7 @@ def _calibrated(scores: Matrix, truth: Truth, held: NDArray[np.intp], *, several
     if not len(held):
         return 1.0, -np.inf, np.zeros((0, 3))
     of = truth.argmax(axis=1)
-    return calibration.temperature(scores, of), calibration.least_score(scores, of), np.zeros((0, 3))
+    return calibration.temperature(scores, of), calibration.least_score(scores, of, given_up), np.zeros((0, 3))
 
 
 def _figures(scores: Matrix, truth: Truth, labels: Sequence[str], factor: float) -> dict[str, float]:

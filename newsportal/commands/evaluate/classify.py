@@ -13,7 +13,7 @@ import typer
 
 from newsportal.classify.base import CLASSIFIERS, Answer, Example, train
 from newsportal.classify.measure import Report, measure
-from newsportal.commands.evaluate import classify_peers
+from newsportal.commands.evaluate import classify_foreign, classify_peers
 from newsportal.commands.evaluate.classify_gold import mapping, read, renamed
 from newsportal.commands.train import watched
 from newsportal.errors import ModelError
@@ -62,13 +62,16 @@ def classify(
     cross: Annotated[
         Path | None, typer.Option("--cross", help="A mapping file: train on the first DIR (A), answer the second's (B) test part.")
     ] = None,
+    leave_out: Annotated[
+        bool, typer.Option("--leave-out", help="Leave a third of the labels out of the training, and ask about them: who is refused?")
+    ] = False,
     html: Annotated[Path | None, typer.Option("--html", help="Write a report with confusion tables and reliability plots.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON line a row.")] = False,
 ) -> None:
     """Macro-F1, accuracy, calibration error and documents a second, after training on each folder's train part.
 
     The best label counts, given or not; the column none says how many texts are given no label. For --cross, labels meet by the file
-    {"common label": {"A": ["label", …], "B": ["label", …]}}.
+    {"common label": {"A": ["label", …], "B": ["label", …]}}. --leave-out: how many texts of labels that were not learnt are given none.
     """
     names = [*(algorithm or (() if peer else ("linear",))), *_peers(peer or ())]
     for name in algorithm or ():
@@ -76,8 +79,13 @@ def classify(
             raise typer.BadParameter(f"no classifier is called {name!r}; there are: {', '.join(CLASSIFIERS)}", param_hint="--algorithm")
     if cross is not None and len(folders) != 2:
         raise typer.BadParameter("needs two folders: train on the first, answer the second", param_hint="--cross")
+    if leave_out and (peer or cross or html):
+        raise typer.BadParameter("goes with neither --peer, --cross nor --html", param_hint="--leave-out")
     results: list[Result] = []
     try:
+        if leave_out:
+            _foreign(folders, names, as_json)
+            return
         for name_of_set, learnt, asked in _sets(folders, cross):
             if not as_json:
                 typer.echo(f"{name_of_set}: {len(learnt)} to learn from, {len(asked)} to answer")
@@ -93,6 +101,16 @@ def classify(
     except (OSError, ValueError, ModelError) as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(1) from error
+
+
+def _foreign(folders: Sequence[Path], names: Sequence[str], as_json: bool) -> None:
+    for name_of_set, learnt, asked in _sets(folders, None):
+        if not as_json:
+            typer.echo(name_of_set)
+            typer.echo(f"{'':14}" + "".join(f"{heading:>11}" for heading in classify_foreign.HEADINGS))
+        for name in names:
+            found = classify_foreign.leave_out(name_of_set, name, learnt, asked)
+            typer.echo(json.dumps(found.as_json(), ensure_ascii=False) if as_json else found.row())
 
 
 def _peers(wanted: Sequence[str]) -> list[str]:

@@ -63,6 +63,29 @@ def test_the_report_shows_the_confusion(corpus, tmp_path):
     assert "<svg" in text
 
 
+def test_labels_left_out_are_asked_about(tmp_path):
+    folder, chance = tmp_path / "four", random.Random(0)
+    folder.mkdir()
+    of_label = {**WORDS, "旅游": "景区 酒店 航班 古镇 海滩", "健康": "医生 疫苗 血压 睡眠 心脏"}
+    for part, number in (("train", 400), ("test", 80)):
+        rows = [
+            {"label": label, "text": "，".join(chance.choices(of_label[label].split(), k=5))} for label in list(of_label) * (number // 4)
+        ]
+        (folder / f"{part}.jsonl").write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    found = run(folder, "--leave-out", "--json")
+    assert found.exit_code == 0, found.output
+    row = json.loads(found.stdout)
+    assert row["foreign_refused"] > 0.9 > 0.1 > row["right_refused"]
+    assert row["auroc"] > 0.9
+    assert "foreign no" in run(folder, "--leave-out").stdout
+
+
+def test_too_few_labels_to_leave_any_out(corpus):
+    found = run(corpus, "--leave-out")
+    assert found.exit_code == 1
+    assert "more than 3" in found.output
+
+
 @pytest.mark.parametrize("line", ["{", "[]", '{"text": "甲"}', '{"text": 1, "label": "甲"}', '{"text": "甲", "label": " "}'])
 def test_a_wrong_line_is_named(corpus, line):
     (corpus / "train.jsonl").write_text(f"\n{line}\n", encoding="utf-8")
@@ -71,7 +94,7 @@ def test_a_wrong_line_is_named(corpus, line):
     assert "train.jsonl:2" in found.output
 
 
-@pytest.mark.parametrize("words", [["-a", "magic"], ["--peer", "magic"], ["--cross", "file"]])
+@pytest.mark.parametrize("words", [["-a", "magic"], ["--peer", "magic"], ["--cross", "file"], ["--leave-out", "--peer", "all"]])
 def test_wrong_words_are_usage_errors(corpus, words):
     assert run(corpus, *words).exit_code == 2
 

@@ -1,0 +1,47 @@
+import numpy as np
+import pytest
+
+from newsportal.classify.base import train
+from newsportal.classify.fitting import MIXES
+from newsportal.classify.folding import folds
+from newsportal.classify.refusing import GIVEN_UP, Refusal, auroc, refusal
+from newsportal.classify.vectors import counted, matrix, vocabulary
+from tests.classify.test_linear import WORDS, made_up
+
+
+def measured(examples):
+    documents = [counted(one.title, one.text) for one in examples]
+    truth = np.array([[label in one.labels for label in sorted(WORDS)] for one in examples])
+    return refusal(matrix(vocabulary(documents), documents), truth, folds(truth, np.arange(len(examples))), MIXES[0], 0)
+
+
+def test_foreign_texts_of_other_words_are_refused_at_little_cost():
+    found = measured(made_up(600))
+    assert found.refused is not None
+    assert found.refused > 0.9
+    assert found.auroc is not None
+    assert found.auroc > 0.95
+    assert found.given_up == GIVEN_UP[0]
+
+
+def test_too_few_texts_say_nothing():
+    assert measured(made_up(30)) == Refusal()
+    assert Refusal().figures() == {}
+
+
+def test_a_model_tells_what_it_refuses():
+    figures = train("linear", made_up(600)).facts.figures
+    assert figures["foreign_refused"] > 0.9
+    assert figures["right_given_up"] == GIVEN_UP[0]
+
+
+def test_two_labels_cannot_do_without_one():
+    examples = [one for one in made_up(300) if one.labels != ("旅游",)]
+    assert "foreign_refused" not in train("linear", examples).facts.figures
+
+
+@pytest.mark.parametrize(
+    ("higher", "lower", "area"), [([2, 3], [0, 1], 1.0), ([0, 1], [2, 3], 0.0), ([1, 1], [1], 0.5), ([0, 2], [1], 0.5)]
+)
+def test_area_under_the_curve(higher, lower, area):
+    assert auroc(np.array(higher, float), np.array(lower, float)) == area
