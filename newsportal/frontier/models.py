@@ -75,18 +75,22 @@ class Models:
     def _look(self, corpus: str, kept: _Kept) -> None:
         try:
             version = self._store.corpora.active(corpus)
-        except StoreError as error:  # away: what was loaded goes on
+            if version != kept.version:
+                kept.loaded, kept.trouble = self._opened(corpus, version)
+                kept.version = version
+        except StoreError as error:  # away: what was loaded goes on, and the next look asks again
             logger.warning("the model of %s was not asked for: %s", corpus, error)
-            return
-        if version == kept.version:
-            return
-        kept.version, kept.loaded, kept.trouble = version, None, None
-        if version is not None:
-            try:
-                kept.loaded = self._load(corpus, version)
-            except (ModelError, StoreError) as error:
-                kept.trouble = f"version {version} of the model of {corpus} cannot be used: {error}"
-                logger.error("%s; activate another one (newsportal model list)", kept.trouble)
+
+    def _opened(self, corpus: str, version: int | None) -> tuple[Loaded | None, str | None]:
+        """The model, or what is wrong with it. Raises ``StoreError``."""
+        if version is None:
+            return None, None
+        try:
+            return self._load(corpus, version), None
+        except ModelError as error:
+            trouble = f"version {version} of the model of {corpus} cannot be used: {error}"
+            logger.error("%s; activate another one (newsportal model list %s)", trouble, corpus)
+            return None, trouble
 
     def _load(self, corpus: str, version: int) -> Loaded:
         facts = self._store.corpora.model(corpus, version).facts

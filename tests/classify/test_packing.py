@@ -105,9 +105,9 @@ def test_a_header_nested_without_end_is_refused():
 def test_a_part_that_is_one_number_is_refused_by_the_model_it_belongs_to():
     model = train("linear", [Example(text, (label,)) for label, text in (("球", "球队进球"), ("钱", "股市上涨")) for _ in range(5)])
     out = io.BytesIO(model.saved())
+    raw = io.BytesIO()
+    np.lib.format.write_array(raw, np.array(5, dtype=np.uint32))
     with zipfile.ZipFile(out, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
-        raw = io.BytesIO()
-        np.lib.format.write_array(raw, np.array(5, dtype=np.uint32))
         archive.writestr("codes.npy", raw.getvalue())
     with pytest.raises(ModelError, match="do not fit"):
         restore(out.getvalue())

@@ -1,0 +1,78 @@
+"""The models in use, while the store is away for a moment and while they are changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from newsportal.classify.base import Example, train
+from newsportal.errors import StoreUnavailable
+from newsportal.frontier.models import LOOK_AGAIN, Models
+from newsportal.storage import open_store
+from newsportal.storage.base import Store
+
+NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
+EXAMPLES = [Example(text, (label,)) for label, text in (("球", "主场球队 进球"), ("钱", "央行股市 上涨")) for _ in range(5)]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    found = open_store(f"sqlite:///{tmp_path}/news.db")
+    found.corpora.create("类", now=NOW)
+    yield found
+    found.close()
+
+
+def keep(store: Store, blob: bytes | None = None) -> int:
+    data = train("chi_cosine", EXAMPLES).saved() if blob is None else blob
+    facts = {"report": {"macro_f1": 0.9}}
+    version = store.corpora.save_model("类", data, algorithm="chi_cosine", facts=facts, now=NOW)
+    store.corpora.activate("类", version, now=NOW)
+    return version
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_store_that_is_away_for_a_moment_costs_no_model(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While the new version is read: the former goes on, and the next look finds the new one."""
+    clock = Clock()
+    models = Models(store, clock)
+    keep(store)
+    first = models.active("类")
+    assert first is not None
+    assert first.version == 1
+    keep(store)
+    with monkeypatch.context() as away:
+
+        def locked(*_: object) -> bytes:
+            raise StoreUnavailable("locked")
+
+        away.setattr(store.corpora, "blob", locked)
+        clock.now += LOOK_AGAIN
+        found = models.active("类")
+        assert found is not None
+        assert (found.version, models.trouble("类")) == (1, None)
+    clock.now += LOOK_AGAIN
+    found = models.active("类")
+    assert found is not None
+    assert found.version == 2
+
+
+def test_a_damaged_version_is_not_replaced_by_the_one_before(store: Store) -> None:
+    """Who activated it is told; the lexicon takes over, as the report says."""
+    clock = Clock()
+    models = Models(store, clock)
+    keep(store)
+    assert models.active("类") is not None
+    keep(store, b"no model")
+    clock.now += LOOK_AGAIN
+    assert models.active("类") is None
+    assert "version 2 of the model of 类 cannot be used" in (models.trouble("类") or "")
