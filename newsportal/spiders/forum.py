@@ -199,7 +199,7 @@ class ForumSpider(NewsSpider):
             reading.counted = True  # a thread is one entry, however many pages it has
             self.ledger.count(reading.source.key, "fetched")
         try:
-            page = await in_thread(self.read, response)
+            page = await in_thread(self.read, response, not reading.pages and reading.wanted.listed.replies in (0, None))
         except NotApplicable as why:
             async for item in self._broken(reading, why.reason):
                 yield item
@@ -244,8 +244,8 @@ class ForumSpider(NewsSpider):
         else:
             await self.ledger.fail(reading.link, reason, later=later)
 
-    def read(self, response: Response) -> ThreadPage:
-        return read_page(_document(response), self._posts, utcnow())
+    def read(self, response: Response, alone: bool) -> ThreadPage:
+        return read_page(_document(response), self._posts, utcnow(), alone=alone)
 
     def done(self, reading: Reading, *, whole: bool, failure: str | None = None, later: bool = False) -> Thread:
         link, listed = reading.link, reading.wanted.listed

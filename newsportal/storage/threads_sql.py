@@ -152,23 +152,31 @@ def _write_posts(connection: Connection, id: str, posts: Iterable[Post], now: da
         if known is None:
             place += 1
             fresh.append({"thread_id": id, "name": name, "place": place, **row, "first_seen": now, "changed": None, "earlier": []})
-        elif row["text"] != known["text"]:
-            edited += 1
-            values = {**row, "published": row["published"] or known["published"], "changed": now}
-            values["earlier"] = [*known["earlier"], known["text"]][-EARLIER:]
+            continue
+        values = _values(row, known, now)
+        edited += "changed" in values
+        if values:
             connection.execute(update(POSTS).where(POSTS.c.thread_id == id, POSTS.c.name == name).values(**values))
     if fresh:
         connection.execute(insert(POSTS), fresh)
     return len(fresh), edited
 
 
+def _values(row: Mapping[str, Any], known: Mapping[str, Any], now: datetime) -> dict[str, Any]:
+    """The columns of a post to change: all if it says something else, its author if nobody knew him."""
+    if row["text"] != known["text"]:
+        former = [*known["earlier"], known["text"]][-EARLIER:]
+        return {**row, "published": row["published"] or known["published"], "changed": now, "earlier": former}
+    return {"author": row["author"]} if row["author"] and known["author"] is None else {}
+
+
 def _renamed(
     connection: Connection, there: Mapping[str, dict[str, Any]], named: Collection[str], name: str, post: Post
 ) -> dict[str, Any] | None:
-    """The post under a name of another kind, if it is there: one page shows the site's numbers, the next one floors alone. It takes the
-    new name. Posts with numbers of their own are never taken for one another."""
+    """The post under a name of another kind, if it is there: one page shows the site's numbers, the next one floors alone; a post by
+    itself may have shown no author. It takes the new name. Posts with numbers of their own are never taken for one another."""
     for old, row in there.items():
-        same = post.published is not None and (row["author"], row["published"]) == (_maybe(post.author), post.published)
+        same = post.published is not None and row["published"] == post.published and row["author"] in (None, _maybe(post.author))
         if same and old not in named and _kind(old) != _kind(name):
             at = POSTS.c.thread_id == row["thread_id"]
             connection.execute(update(POSTS).where(at, POSTS.c.name == old).values(name=name))

@@ -102,6 +102,9 @@ def test_a_post_whose_number_is_not_on_every_page_is_known_by_author_and_time(st
     again = store.threads.save(thread(1, 2, 3), now=NOW)
     assert (again.posts, again.edited) == (1, 0)
     assert [one.name for one in store.threads.posts(saved.id)] == ["101", "102", "103"]
+    alone = store.threads.save(thread(posts=(post(1, id="said-x", author=None),), identity="bbs.example/#thread=2"), now=NOW)
+    assert store.threads.save(thread(1, 2, identity="bbs.example/#thread=2"), now=NOW).posts == 1
+    assert [one.author for one in store.threads.posts(alone.id)] == ["作者1", "作者2"]
     twin = post(4, id="999", author=post(3).author, published=post(3).published)
     assert store.threads.save(thread(posts=(twin,)), now=NOW).posts == 1  # numbers of their own: two within a minute
 

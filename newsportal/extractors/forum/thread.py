@@ -10,6 +10,7 @@ from typing import Final
 
 from newsportal import dom
 from newsportal.errors import NotApplicable
+from newsportal.extractors import best
 from newsportal.extractors.date import default_zone, parse_date
 from newsportal.extractors.forum.addresses import read
 from newsportal.extractors.forum.kinds import ZONE_CHARS, is_wall, next_of_thread
@@ -40,19 +41,32 @@ class ThreadPage:
     language: str | None
 
 
-def read_page(document: dom.Document, posts: Posts, now: datetime) -> ThreadPage:
-    """Raises ``NotApplicable``: ``login`` where only members may read, else what the extractor of posts says."""
+def read_page(document: dom.Document, posts: Posts, now: datetime, *, alone: bool = False) -> ThreadPage:
+    """Raises ``NotApplicable``: ``login`` where only members may read, else what the extractor of posts says.
+
+    ``alone``: the thread may have one post only, which has no shape; then it is read as an article is.
+    """
     try:
         found = named(tuple(_in_zone(post, document, now) for post in posts(document, now)))
     except NotApplicable:
         if is_wall(document):
             raise NotApplicable("login", "only members may read it") from None
-        raise
+        if not alone:
+            raise
+        found = named((only_post(document, now),))
     if not found:
         raise NotApplicable("no-posts")
     meta = read_metadata(document)
     text = [post.text for post in found]
     return ThreadPage(best_title(document, meta), found, _onward(document), language_of(meta, text))
+
+
+def only_post(document: dom.Document, now: datetime) -> Post:
+    """The text of a page, where it has a date. Raises ``NotApplicable``."""
+    article = best.extract(document, None, now)
+    if not article.text or article.published is None:
+        raise NotApplicable("no-posts", "neither posts nor a text with a date")
+    return Post(article.author, article.published, article.text, images=article.images, opening=True)
 
 
 def named(posts: tuple[Post, ...]) -> tuple[Post, ...]:
