@@ -13,29 +13,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
-from weakref import WeakKeyDictionary, WeakValueDictionary
+from weakref import WeakKeyDictionary
 
 from newsportal.dedup.apart import set_apart, shared, spellings
 from newsportal.dedup.canonical import identity
 from newsportal.errors import StoreError
-from newsportal.extractors.site import SiteKnowledge
 from newsportal.frontier.addon import SourcesAddon
-from newsportal.frontier.known import KnownUrls
-from newsportal.frontier.models import Models
-from newsportal.frontier.shared import open_sieve
-from newsportal.frontier.sites import SiteMemory
+from newsportal.frontier.links import NO_ADDRESS, askable, name_of, sound
+from newsportal.frontier.record import record_of
 from newsportal.report import COUNTERS, SourceReport
-from newsportal.storage import open_store
 from newsportal.storage.base import SourceState
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
-    from scrapy.settings import BaseSettings
 
     from newsportal.items import Link
     from newsportal.sources import Sources
-    from newsportal.storage.base import Store
 
 logger = logging.getLogger(__name__)
 
@@ -44,9 +37,6 @@ PREFIX = "newsportal/"
 
 STORE_FAILS = "store-unavailable"
 """The reason, in reports and as a crawl's end, when the store does not take what it is given."""
-
-NO_ADDRESS = "bad-address"
-"""The reason when a link is none: ``http://host:99999/``, ``javascript:…``."""
 
 ONE_ADDRESS = "several entries of a list lead to one address, where one article can be had"
 
@@ -67,17 +57,6 @@ class Sifted:
     stale: bool
 
 
-class Record:
-    """A store opened once a process, with its known URLs and what is known of sites."""
-
-    def __init__(self, sources: Sources, settings: BaseSettings) -> None:
-        self.store: Store = open_store(sources.store)
-        self.known = KnownUrls(self.store, open_sieve(sources, settings, self.store))
-        self.sites = SiteMemory(self.store, SiteKnowledge())
-        self.models = Models(self.store)
-
-
-_RECORDS: WeakValueDictionary[str, Record] = WeakValueDictionary()
 _LEDGERS: WeakKeyDictionary[Crawler, Ledger] = WeakKeyDictionary()
 
 
@@ -92,30 +71,6 @@ def ledger_of(crawler: Crawler) -> Ledger:
     return ledger
 
 
-def name_of(link: Link) -> str:
-    """The identity by which a link's article is known before it is fetched."""
-    return link.identity or identity(link.url)
-
-
-def is_entry(link: Link) -> bool:
-    """Whether a link's article is the entry of the feed itself, since its page is that of all entries."""
-    return link.identity is not None and "#" in link.identity
-
-
-def askable(url: str) -> bool:
-    """Whether a request can be made of ``url`` at all. Sites write what they like, and Scrapy raises for what it cannot send."""
-    try:
-        parts = urlsplit(url)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        return False
-
-
-def sound(link: Link) -> bool:
-    """Whether the article of a link can be had: by a request, or from the entry itself."""
-    return is_entry(link) or askable(link.url)
-
-
 def utcnow() -> datetime:
     return datetime.now(UTC)
 
@@ -126,9 +81,7 @@ class Ledger:
     def __init__(self, crawler: Crawler, sources: Sources) -> None:
         self.sources = sources
         self._stats = crawler.stats
-        record = _RECORDS.get(sources.store)
-        if record is None:
-            record = _RECORDS[sources.store] = Record(sources, crawler.settings)
+        record = record_of(sources, crawler.settings)
         self._record = record
         self.store = record.store
         self.known = record.known

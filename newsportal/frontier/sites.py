@@ -2,7 +2,7 @@
 
 A crawl fetches a page or two of most sites; what earlier crawls saw of them tells the site's own lines from the article's
 (:mod:`newsportal.extractors.site`). Losing it costs nothing but that, so a store that is away is noted in the log alone. The spiders of
-one process that write to one store share it (:class:`newsportal.frontier.ledger.Record`).
+one process that write to one store share it (:class:`newsportal.frontier.record.Record`).
 """
 
 from __future__ import annotations

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from newsportal.errors import StoreError
 from newsportal.extractors.forum.kinds import Listed
-from newsportal.frontier.ledger import NO_ADDRESS, askable, utcnow
+from newsportal.frontier.ledger import utcnow
+from newsportal.frontier.links import NO_ADDRESS, askable
 
 if TYPE_CHECKING:
     from newsportal.frontier.ledger import Ledger

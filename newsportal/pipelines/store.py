@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Self
 
 from newsportal.dedup.canonical import identity
 from newsportal.errors import StoreUnavailable
-from newsportal.frontier.ledger import STORE_FAILS, Ledger, ledger_of, name_of, utcnow
+from newsportal.frontier.ledger import STORE_FAILS, Ledger, ledger_of, utcnow
+from newsportal.frontier.links import name_of
 from newsportal.items import Article
 from newsportal.pipelines.base import Stage
 from newsportal.storage.base import Added

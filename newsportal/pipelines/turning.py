@@ -29,7 +29,8 @@ from newsportal.dedup.canonical import identity
 from newsportal.errors import EgressDenied, NotApplicable
 from newsportal.extractors.pagination import Pager
 from newsportal.extractors.turning import EXPECTED, Read, Turning
-from newsportal.frontier.ledger import askable, utcnow
+from newsportal.frontier.ledger import utcnow
+from newsportal.frontier.links import askable
 from newsportal.items import Article, Extraction, Link, Page
 
 if TYPE_CHECKING:

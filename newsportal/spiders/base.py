@@ -15,7 +15,8 @@ from scrapy.http import Request, Response
 from twisted.python.failure import Failure
 
 from newsportal.errors import NotApplicable, StoreError
-from newsportal.frontier.ledger import STORE_FAILS, Ledger, Sifted, is_entry, ledger_of, utcnow
+from newsportal.frontier.ledger import STORE_FAILS, Ledger, Sifted, ledger_of, utcnow
+from newsportal.frontier.links import is_entry
 from newsportal.items import Article, Link, Page
 from newsportal.schedule import Visits, due
 from newsportal.spiders.outcome import outcome_of, retry_after

@@ -17,7 +17,8 @@ from newsportal.extractors.forum import kinds, poster
 from newsportal.extractors.forum.addresses import cleaned, key_of, read
 from newsportal.extractors.forum.kinds import Listed, Signpost
 from newsportal.extractors.forum.thread import ThreadPage, read_page
-from newsportal.frontier.ledger import askable, utcnow
+from newsportal.frontier.ledger import utcnow
+from newsportal.frontier.links import askable
 from newsportal.frontier.threads import Sifted, Wanted, sift
 from newsportal.items import Link, Page, Post, Thread
 from newsportal.sources import Forum

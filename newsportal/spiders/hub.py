@@ -10,7 +10,8 @@ from scrapy.http import Request, Response
 from newsportal import dom
 from newsportal.errors import NotApplicable
 from newsportal.extractors import hub
-from newsportal.frontier.ledger import askable, utcnow
+from newsportal.frontier.ledger import utcnow
+from newsportal.frontier.links import askable
 from newsportal.items import Link, Page
 from newsportal.sources import Region
 from newsportal.spiders.base import NewsSpider, in_thread

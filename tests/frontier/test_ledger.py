@@ -13,7 +13,8 @@ import pytest
 from scrapy.crawler import Crawler
 
 from newsportal.dedup.canonical import identity
-from newsportal.frontier.ledger import Ledger, ledger_of, name_of
+from newsportal.frontier.ledger import Ledger, ledger_of
+from newsportal.frontier.links import name_of
 from newsportal.items import Article, Link
 from newsportal.report import SourceReport
 from newsportal.storage.base import SourceState

@@ -15,7 +15,8 @@ from scrapy.http import HtmlResponse, Response
 from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
 
-from newsportal.frontier.ledger import Ledger, askable, ledger_of
+from newsportal.frontier.ledger import Ledger, ledger_of
+from newsportal.frontier.links import askable
 from newsportal.items import Link
 from newsportal.spiders.base import NewsSpider
 from newsportal.spiders.metasearch import MetasearchSpider

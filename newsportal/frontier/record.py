@@ -1,0 +1,40 @@
+"""A store opened once a process, and what all ledgers that write to it share: its known URLs, what is known of sites, its models."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
+
+from newsportal.extractors.site import SiteKnowledge
+from newsportal.frontier.known import KnownUrls
+from newsportal.frontier.models import Models
+from newsportal.frontier.shared import open_sieve
+from newsportal.frontier.sites import SiteMemory
+from newsportal.storage import open_store
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+    from newsportal.sources import Sources
+    from newsportal.storage.base import Store
+
+
+class Record:
+    """See the module. It lives as long as a ledger has it."""
+
+    def __init__(self, sources: Sources, settings: BaseSettings) -> None:
+        self.store: Store = open_store(sources.store)
+        self.known = KnownUrls(self.store, open_sieve(sources, settings, self.store))
+        self.sites = SiteMemory(self.store, SiteKnowledge())
+        self.models = Models(self.store)
+
+
+_RECORDS: WeakValueDictionary[str, Record] = WeakValueDictionary()
+
+
+def record_of(sources: Sources, settings: BaseSettings) -> Record:
+    """The record of the sources' store, opened at the first call. Raises ``StoreError``."""
+    record = _RECORDS.get(sources.store)
+    if record is None:
+        record = _RECORDS[sources.store] = Record(sources, settings)
+    return record
