@@ -17,6 +17,7 @@ from newsportal.items import Image
 from newsportal.portal.guard import hosts_of
 from newsportal.search import open_index
 from newsportal.storage.base import Store
+from newsportal.text import CONTROL
 
 HOSTILE_HTML = (
     "<script>alert(1)</script><p onclick=alert(1)>一</p>",
@@ -99,6 +100,20 @@ def test_no_page_of_a_hostile_store_has_anything_active(walked: dict[str, str]) 
     assert len([path for path in walked if path.startswith("/story/")]) > len(HOSTILE_HTML)
     for path, text in walked.items():
         check_passive(text, path)
+
+
+def test_no_control_character_reaches_a_page(hostile: httpx.Client, walked: dict[str, str]) -> None:
+    """Whether a page was crawled with it or an address asks for it (terminal escapes, NUL, surrogates)."""
+    escape = "%1b[31m%00"
+    asked = [
+        f"/search?q=攻击{escape}",
+        f"/search?q=攻击&site={escape}&category={escape}&topic={escape}",
+        f"/latest?site={escape}",
+        "/feed.json",
+    ]
+    for path, text in (*walked.items(), *((path, hostile.get(path).text) for path in asked)):
+        found = CONTROL.search(text)
+        assert found is None, (path, text[max(0, found.start() - 60) : found.end()])
 
 
 def test_bodies_cannot_borrow_our_own_classes_and_ids(walked: dict[str, str]) -> None:

@@ -53,6 +53,13 @@ def test_the_order_can_be_changed_and_is_kept_by_the_form(client: httpx.Client) 
     assert page.xpath("//form[@class='search-large']//input[@name='sort']/@value") == ["time"]
 
 
+def test_every_filter_is_kept_by_the_form(client: httpx.Client) -> None:
+    asked = {"topic": "旅游", "site": "南江日报", "category": "社会", "when": "week"}
+    page = page_of(client, q="的", **asked)
+    sent = page.xpath("//form[@class='search-large']//input[@type='hidden']")
+    assert {one.get("name"): one.get("value") for one in sent} == asked
+
+
 def test_pages_of_hits_do_not_overlap_and_end(fresh: Store, serve, newsroom, tmp_path: Path) -> None:
     from newsportal.search import open_index
 

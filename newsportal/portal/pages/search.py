@@ -15,7 +15,7 @@ from newsportal.portal.pages.feeds import feed_addresses
 from newsportal.portal.pages.lists import Chip
 from newsportal.portal.render import address, render
 from newsportal.search.base import MAX_QUERY_CHARS, Query, Results
-from newsportal.text import clean
+from newsportal.text import CONTROL, clean
 
 router = APIRouter()
 
@@ -99,13 +99,12 @@ def search(request: Request) -> Response:
     visit = Visit(request)
     asked = asked_of(visit)
     results, away = look(visit, asked)
-    kept = {"when": asked.when, "sort": asked.sort if asked.sort == "time" else None, "topic": asked.topic, "site": asked.site}
     words = visit.clock.words
     return render(
         request,
         "search.html",
         query_text=asked.text[:SHOWN_QUERY_CHARS],
-        kept={name: value for name, value in kept.items() if value},
+        kept=kept(asked),
         away=away,
         results=results,
         sorts=[
@@ -118,6 +117,12 @@ def search(request: Request) -> Response:
         next=asked.address(page=asked.page + 1) if asked.page * PAGE < results.total and results.hits and asked.page < MAX_PAGES else None,
         feed=feed_addresses(f"{asked.text[:60]} · {visit.portal.site.title}", query=asked.text[:SHOWN_QUERY_CHARS]) if asked.text else None,
     )
+
+
+def kept(asked: Asked) -> dict[str, str]:
+    """What the form sends with other words. A name that no page can show (terminal escapes, NUL) is left out."""
+    values = {name: getattr(asked, name) for name in ("when", *FACETS)} | {"sort": asked.sort if asked.sort == "time" else None}
+    return {name: value for name, value in values.items() if value and not CONTROL.search(value)}
 
 
 def look(visit: Visit, asked: Asked) -> tuple[Results, str | None]:
