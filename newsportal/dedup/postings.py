@@ -1,7 +1,7 @@
 """Which documents hold a fingerprint: an inverted index of eight bytes an entry that grows, and forgets from its old end.
 
-A log-structured merge index (O'Neil et al. 1996): the newest documents in a dict, the others in a few sorted arrays of
-``hash << 32 | document``, each at least ``RATIO`` times as long as the next newer one.
+A log-structured merge index (O'Neil et al. 1996) of entries ``hash << 32 | document``: the newest as they came, the others in a few
+sorted arrays, each at least ``RATIO`` times as long as the next newer one.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ from newsportal.dedup.fingerprints import Codes
 
 Entries: TypeAlias = NDArray[np.uint64]
 
-FRESH: Final = 8192
-"""Entries in the dict before they become an array: some 150 documents, 2 MB."""
+FRESH: Final = 1024
+"""Entries that are kept as they came before they become an array, of some 17 documents: few enough to look each of them up in a text's
+runs, which takes less time than to look the runs up in them."""
 
-RATIO: Final = 4
+RATIO: Final = 8
+"""The larger, the fewer arrays are searched and the more often an entry is moved."""
 
 LATEST: Final = 48
 """Documents that are looked at of an array's entry, the latest: what more documents than this hold is told by them well enough."""
@@ -32,16 +34,17 @@ class Postings:
     """Hash → the numbers of the documents that hold it. Numbers ascend."""
 
     def __init__(self) -> None:
-        self._fresh: dict[int, list[int]] = {}
+        self._fresh: Entries = np.empty(FRESH, dtype=np.uint64)
         self._count = 0
         self._arrays: list[Entries] = []
 
     def add(self, number: int, runs: Codes) -> None:
-        for run in runs.tolist():
-            self._fresh.setdefault(run, []).append(number)
-        self._count += len(runs)
-        if self._count >= FRESH:
-            self._settle()
+        end = self._count + len(runs)
+        if end > FRESH:
+            self.add_all([number], [runs])
+            return
+        self._fresh[self._count : end] = (runs.astype(np.uint64) << HALF) | np.uint64(number)
+        self._count = end
 
     def add_all(self, numbers: Sequence[int], runs: Sequence[Codes]) -> None:
         """Many documents at once, in order."""
@@ -73,17 +76,18 @@ class Postings:
         return sum(array.nbytes for array in self._arrays)
 
     def _find_fresh(self, runs: Codes) -> tuple[list[NDArray[np.intp]], list[Codes]]:
-        fresh = self._fresh
-        found = [(at, number) for at, run in enumerate(runs.tolist()) if run in fresh for number in fresh[run][-LATEST:]]
-        if not found:
+        if not self._count or not len(runs):
             return [], []
-        at, numbers = zip(*found, strict=True)
-        return [np.array(at, dtype=np.intp)], [np.array(numbers, dtype=np.uint32)]
+        fresh = self._fresh[: self._count]
+        held = (fresh >> HALF).astype(np.uint32)
+        places = np.minimum(runs.searchsorted(held), len(runs) - 1)
+        found = np.flatnonzero(runs[places] == held)
+        return ([places[found]], [(fresh[found] & LOW).astype(np.uint32)]) if len(found) else ([], [])
 
     def _settle(self, more: Entries | None = None) -> None:
-        """Make an array of the dict's entries and of ``more``, and merge it with those that are not much longer."""
-        fresh = np.array([run << 32 | number for run, numbers in self._fresh.items() for number in numbers], dtype=np.uint64)
-        self._fresh, self._count = {}, 0
+        """Make an array of the newest entries and of ``more``, and merge it with those that are not much longer."""
+        fresh = self._fresh[: self._count].copy()
+        self._count = 0
         newest: Entries = np.sort(fresh if more is None else np.concatenate((fresh, more)))
         if not len(newest):
             return
