@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final
 
 from newsportal import dom
 from newsportal.errors import NotApplicable
 from newsportal.extractors import best
-from newsportal.extractors.date import default_zone, parse_date
 from newsportal.extractors.forum.addresses import read
-from newsportal.extractors.forum.kinds import ZONE_CHARS, is_wall, next_of_thread
+from newsportal.extractors.forum.kinds import is_wall, next_of_thread
 from newsportal.extractors.language import language_of
 from newsportal.extractors.metadata import read_metadata
 from newsportal.extractors.title import best_title
@@ -47,7 +46,7 @@ def read_page(document: dom.Document, posts: Posts, now: datetime, *, alone: boo
     ``alone``: the thread may have one post only, which has no shape; then it is read as an article is.
     """
     try:
-        found = named(tuple(_in_zone(post, document, now) for post in posts(document, now)))
+        found = named(posts(document, now))
     except NotApplicable:
         if is_wall(document):
             raise NotApplicable("login", "only members may read it") from None
@@ -93,15 +92,6 @@ def _name(post: Post) -> str:
 def _vague(post: Post) -> bool:
     """A time that is counted from now is another one on every visit; a day alone is that of many posts."""
     return ":" not in (post.date_text or "")
-
-
-def _in_zone(post: Post, document: dom.Document, now: datetime) -> Post:
-    """「2026-03-05 08:00」 names no zone and no language: on a Chinese page it is China's."""
-    zone = default_zone(document.html[:ZONE_CHARS])
-    there = parse_date(post.date_text, now, zone) if post.date_text and post.published and zone != UTC else None
-    if there and post.published and there.astimezone(zone).replace(tzinfo=UTC) == post.published:
-        return replace(post, published=there)
-    return post
 
 
 def _onward(document: dom.Document) -> str | None:
