@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newsportal.classify.base import Reason
-from newsportal.classify.features import LONGEST, TRIPLE, Codes, Numbers, pieces
+from newsportal.classify.features import LONGEST, Codes, Numbers, pieces
 from newsportal.text import WORD, segment
 
 NOTHING: Final = 1e-9
@@ -28,8 +28,7 @@ class Part:
 
 def words(part: Part, texts: Sequence[str], limit: int) -> tuple[Reason, ...]:
     """The words of an article's ``texts`` (title, body), each with all it added wherever it stands, the weightiest first."""
-    triples = bool((part.codes & TRIPLE).any())
-    found = [pieces(text, triples=triples) for text in texts]
+    found = [pieces(text) for text in texts]
     often = np.zeros(len(part.codes))
     places = [_known(part.codes, one.codes) for one in found]
     for at, known in places:

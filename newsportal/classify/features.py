@@ -2,9 +2,8 @@
 
 Each Chinese character and each digit is a piece, and so is each run of other letters, so that Chinese needs no cutting and English none
 of its letters' noise. Marks are pieces too, as is a run of white space unless it stands between two words: how a text is written says
-what it is. Single pieces and pairs of neighbours are features (of articles triples, too), known by a hash of 32 bits that is the same on
-every machine; its lowest bit tells the triples. Letters of full width, traditional and capital ones count as the plain ones; marks and
-digits count as they are written.
+what it is. Single pieces and pairs of neighbours are features, known by a hash of 32 bits that is the same on every machine. Letters of
+full width, traditional and capital ones count as the plain ones; marks and digits count as they are written.
 """
 
 from __future__ import annotations
@@ -38,9 +37,6 @@ UNSPACED: Final = ((0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF))
 SKIPPED, SPACE, RUN, ALONE, MARK = range(5)
 """Kinds of characters."""
 
-TRIPLE: Final = np.uint32(1)
-"""The bit that is set in the hash of a triple, and of nothing else."""
-
 STEP: Final = np.uint64(0x9E3779B97F4A7C15)
 MIX: Final = np.uint64(0xD6E8FEB86659FD93)
 """Odd multipliers of good mixers (Knuth's golden ratio; Degski's 64-bit mixer)."""
@@ -63,12 +59,12 @@ class Counts:
     times: NDArray[np.intp]
 
 
-def counts(text: str, *, triples: bool = False) -> Counts:
+def counts(text: str) -> Counts:
     """What the classifier knows of ``text``."""
-    return Counts(*np.unique(pieces(text, triples=triples).codes, return_counts=True))
+    return Counts(*np.unique(pieces(text).codes, return_counts=True))
 
 
-def pieces(text: str, *, triples: bool = False) -> Pieces:
+def pieces(text: str) -> Pieces:
     """The features of ``text`` with their places in it."""
     codes, kinds, seen = _characters(text)
     first = np.flatnonzero((kinds != RUN) | np.concatenate(([True], kinds[:-1] != RUN)))
@@ -80,17 +76,11 @@ def pieces(text: str, *, triples: bool = False) -> Pieces:
     singles = _hashes(codes, first, lengths)[kept]
     starts, ends = seen[first][kept], seen[first + lengths - 1][kept] + 1
     pairs = _mixed(singles[:-1] * STEP + singles[1:])
-    codes = _short(np.concatenate((singles, pairs))) & ~TRIPLE
-    if not triples:
-        return Pieces(codes, np.concatenate((starts, starts[:-1])), np.concatenate((ends, ends[1:])))
-    threes = _short(_mixed(pairs[:-1] * STEP + singles[2:])) | TRIPLE
     return Pieces(
-        np.concatenate((codes, threes)), np.concatenate((starts, starts[:-1], starts[:-2])), np.concatenate((ends, ends[1:], ends[2:]))
+        (np.concatenate((singles, pairs)) >> np.uint64(32)).astype(np.uint32),
+        np.concatenate((starts, starts[:-1])),
+        np.concatenate((ends, ends[1:])),
     )
-
-
-def _short(hashes: NDArray[np.uint64]) -> Codes:
-    return (hashes >> np.uint64(32)).astype(np.uint32)
 
 
 def _characters(text: str) -> tuple[Codes, Kinds, Places]:

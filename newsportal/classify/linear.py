@@ -18,7 +18,7 @@ from newsportal.classify import calibration
 from newsportal.classify.base import NONE, Answer, Example, Facts, Progress, Reason
 from newsportal.classify.explaining import Part, words
 from newsportal.classify.packing import pack, unpack
-from newsportal.classify.vectors import Vocabulary
+from newsportal.classify.vectors import Vocabulary, counted
 from newsportal.errors import ModelError
 
 LARGEST: Final = 20_000_000
@@ -64,7 +64,7 @@ class Linear:
 
     def classify(self, title: str, text: str) -> Answer:
         """The answer on one article; nothing known in it: none of the labels, without scores."""
-        at, values = self.known.vector(*self.known.counted(title, text))
+        at, values = self.known.vector(*counted(title, text))
         if len(at) < FEWEST:
             return NONE
         scores = values @ self.weights[at] + self._bias(len(at))
@@ -95,7 +95,7 @@ class Linear:
 
     def explain(self, title: str, text: str, label: str | None = None, limit: int = 10) -> tuple[Reason, ...]:
         """The words under the features that decided: what they add to the label's score, against the mean of the other labels."""
-        at, values = self.known.vector(*self.known.counted(title, text))
+        at, values = self.known.vector(*counted(title, text))
         if len(at) < FEWEST or (label is not None and label not in self.labels):
             return ()
         scores = values @ self.weights[at] + self._bias(len(at))
@@ -136,7 +136,7 @@ class Linear:
         least = float(scale[1])  # minus infinity where nothing is refused
         if not all((np.abs(array) <= HUGE).all() for array in (idf, weights, bias, curves, scale[::2])) or not least <= HUGE:
             raise ModelError("the model is damaged: it holds numbers that are none, or too large")
-        known = Vocabulary.of(codes, idf.astype(np.float32))
+        known = Vocabulary(codes, idf.astype(np.float32))
         return cls(labels, told, known, weights.astype(np.float32), bias, float(scale[0]), least, curves, float(scale[2]))
 
 
@@ -147,4 +147,4 @@ def _bounded(known: Vocabulary, weights: NDArray[np.float16]) -> tuple[Vocabular
         return known, weights
     spread = weights.max(axis=1).astype(np.float32) - weights.min(axis=1).astype(np.float32)
     kept = np.sort(np.argsort(-spread * known.weights, kind="stable")[:most])
-    return Vocabulary.of(known.codes[kept], known.weights[kept]), weights[kept]
+    return Vocabulary(known.codes[kept], known.weights[kept]), weights[kept]

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
-from statistics import median
 from typing import Final
 
 import numpy as np
@@ -14,16 +13,13 @@ from numpy.typing import NDArray
 
 from newsportal.classify import calibration
 from newsportal.classify.base import Answer, Example, Progress
-from newsportal.classify.features import LONGEST, TRIPLE
+from newsportal.classify.features import LONGEST
 from newsportal.classify.fitting import MIXES, Matrix, Mix, Planes, Truth, fit
 from newsportal.classify.folding import FOLDS, folds, near_duplicates
 from newsportal.classify.measure import measure
 from newsportal.classify.refusing import Refusal, refusal
 from newsportal.classify.vectors import Sparse, Vocabulary, counted, matrix, vocabulary
 from newsportal.errors import ModelError
-
-ARTICLE: Final = 300
-"""Characters from which texts are articles, whose triples are learnt too; on titles they lose what they gain on articles."""
 
 SHORT: Final = 0.1
 """Share of the training's texts that count as short."""
@@ -52,10 +48,9 @@ def learn(examples: Sequence[Example], labels: Sequence[str], *, several: bool, 
     truth = np.array([[label in example.labels for label in labels] for example in used], dtype=bool)
     if truth.all(axis=0).any():
         raise ModelError("every example has the same label; there must be some without it")
-    triples = are_articles(used)
     documents = []
     for done, example in enumerate(used):
-        documents.append(counted(example.title, example.text, triples=triples))
+        documents.append(counted(example.title, example.text))
         if done % 500 == 0:
             progress(0.3 * done / len(used), "features")
     known = vocabulary(documents)
@@ -63,7 +58,7 @@ def learn(examples: Sequence[Example], labels: Sequence[str], *, several: bool, 
         raise ModelError("no feature tells the labels apart; the examples need more text")
     vectors = matrix(known, documents)
     documents.clear()
-    fold = folds(truth, near_duplicates(vectors[:, (known.codes & TRIPLE) == 0]))
+    fold = folds(truth, near_duplicates(vectors))
     mix, scores, held = _held_out(vectors, truth, fold, several=several, progress=progress, seed=seed)
     progress(0.75, "held-out")
     refused = Refusal() if several else refusal(vectors, truth, fold, mix, seed)
@@ -75,11 +70,6 @@ def learn(examples: Sequence[Example], labels: Sequence[str], *, several: bool, 
     progress(1.0, "fit")
     short = float(np.quantile(np.diff(vectors.indptr), SHORT))
     return Learnt(known, planes, factor, least, curves, figures, _warnings(examples, used, labels), short)
-
-
-def are_articles(examples: Sequence[Example]) -> bool:
-    """Whether most have an article's length."""
-    return median(min(len(example.text), LONGEST) for example in examples) >= ARTICLE
 
 
 def sampled(examples: Sequence[Example], seed: int) -> list[Example]:

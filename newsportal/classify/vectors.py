@@ -1,6 +1,6 @@
 """A text as a vector: its features weighted by how often it has them and how few texts have them, at length 1; a title counts apart.
 
-    value = (1 + ln n) · idf^¾          idf = 1 + ln((1 + N) / (1 + df));  half of it for a triple
+    value = (1 + ln n) · idf^¾          idf = 1 + ln((1 + N) / (1 + df))
 
 n: how often the text has the feature; df: texts of the training that have it; N: all of them. Of an article with a title the vector is
 body + ½ title, each at length 1, the sum at length 1 again.
@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from newsportal.classify.features import TRIPLE, Codes, Counts, Numbers, Places, counts
+from newsportal.classify.features import Codes, Counts, Numbers, Places, counts
 
 Sparse: TypeAlias = Any
 """A ``scipy.sparse.csr_matrix``; scipy is loaded by training alone."""
@@ -24,9 +24,6 @@ TITLE: Final = 0.5
 
 IDF_POWER: Final = 0.75
 """Between 0.5, best for full articles, and 1, best for titles (0.3 points each way, held-out parts of the training data)."""
-
-TRIPLES: Final = 0.5
-"""What a triple counts beside a single piece or a pair: 0.3 points on Sogou-10, held-out, in each of three blocks."""
 
 FEW: Final = 100
 """Documents up to which features of one document alone are kept."""
@@ -38,16 +35,6 @@ class Vocabulary:
 
     codes: Codes
     weights: Numbers
-    triples: bool = False
-
-    @classmethod
-    def of(cls, codes: Codes, weights: Numbers) -> Vocabulary:
-        """``triples`` is told by the codes."""
-        return cls(codes, weights, bool((codes & TRIPLE).any()))
-
-    def counted(self, title: str, text: str) -> tuple[Counts, Counts]:
-        """The counts of an article's title and body, with triples where they are known."""
-        return counted(title, text, triples=self.triples)
 
     def vector(self, title: Counts, body: Counts) -> tuple[Places, Numbers]:
         """The known features of an article, each once, and their values."""
@@ -77,8 +64,7 @@ def vocabulary(documents: Sequence[tuple[Counts, Counts]]) -> Vocabulary:
     known, frequency = np.unique(np.concatenate(codes), return_counts=True)
     kept = frequency >= (1 if len(documents) <= FEW else 2)
     idf = 1 + np.log((1 + len(documents)) / (1 + frequency[kept]))
-    triple = (known[kept] & TRIPLE) > 0
-    return Vocabulary.of(known[kept], (idf**IDF_POWER * np.where(triple, TRIPLES, 1.0)).astype(np.float32))
+    return Vocabulary(known[kept], (idf**IDF_POWER).astype(np.float32))
 
 
 def matrix(known: Vocabulary, documents: Iterable[tuple[Counts, Counts]]) -> Sparse:
@@ -91,6 +77,6 @@ def matrix(known: Vocabulary, documents: Iterable[tuple[Counts, Counts]]) -> Spa
     return csr_matrix((np.concatenate([values for _, values in rows]), at, ends), shape=(len(rows), len(known.codes)))
 
 
-def counted(title: str, text: str, *, triples: bool = False) -> tuple[Counts, Counts]:
+def counted(title: str, text: str) -> tuple[Counts, Counts]:
     """The counts of an article's title and body."""
-    return counts(title, triples=triples), counts(text, triples=triples)
+    return counts(title), counts(text)

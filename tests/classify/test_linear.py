@@ -69,16 +69,6 @@ def test_it_explains_itself_by_words_of_the_text(model):
     assert model.explain("球队", "", "unknown") == ()
 
 
-def test_triples_are_learnt_of_articles_alone(model):
-    articles = train("linear", [Example(one.text * 10, one.labels, one.title) for one in made_up(60)])
-    assert articles.known.triples
-    assert not model.known.triples
-    again = restore(articles.saved())
-    assert again.known.triples
-    assert again.classify("", "球队，主场，进球").label == "体育/足球"
-    assert again.explain("", "球队，主场，进球")[0].weight > 0
-
-
 def test_a_huge_text_is_answered_at_once(model):
     assert model.classify("", "球队进球，" * 1_000_000).label == "体育/足球"
 
