@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from importlib.resources import as_file, files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -15,10 +16,14 @@ from tempfile import TemporaryDirectory
 from sqlalchemy import Connection, Engine, inspect, text
 
 from newsportal.errors import StoreTooNew
+from newsportal.storage import prints
 from newsportal.storage.dialects import place, reading, write_ahead, writing
 
 HEAD = "0004"
 """The newest revision in ``migrations/versions`` (a test compares the two)."""
+
+PRINTS_SINCE = "0003"
+"""The revision that brought fingerprints of texts: a database from before gets those of its articles when it is migrated."""
 
 VERSION_TABLE = "alembic_version"
 
@@ -36,6 +41,8 @@ def prepare(engine: Engine) -> None:
         found = version(connection)
         if found != HEAD:
             migrate(connection, found, place(engine))
+            if found is not None and found < PRINTS_SINCE:
+                prints.fill(connection, datetime.now(UTC))
 
 
 def version(connection: Connection) -> str | None:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import zipfile
+from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from pathlib import Path
 
+import pytest
 from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from invented_articles import article, invented
 from sqlalchemy import create_engine
 
-from newsportal.storage import schema
+from newsportal.storage import open_store, prints, schema
 from newsportal.storage.dialects import open_engine, reading
 from newsportal.storage.tables import METADATA
 
@@ -47,6 +50,34 @@ def test_every_step_can_be_taken_back() -> None:
             command.downgrade(config, "base")
         left = set(connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'table'").scalars())
     assert left <= {"alembic_version", "sqlite_sequence"}
+    engine.dispose()
+
+
+def test_a_store_from_before_fingerprints_gets_them_and_its_stories_draw_reposts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prints, "FILLED", 2)  # several reads
+    uri, recent = f"sqlite:///{tmp_path}/news.db", datetime.now(UTC)
+    store = open_store(uri)
+    for number in range(5):
+        store.add(article(str(number), text=invented(number), published=None), now=recent)
+    store.add(article("old", text=invented(9), published=None), now=recent - prints.SPAN - timedelta(days=1))
+    store.close()
+    _take_back(uri, "0002")
+    store = open_store(uri)
+    for number in range(5):
+        assert store.add(article(f"repost {number}", text=invented(number), published=None), now=recent).outcome == "folded"
+    assert store.add(article("new", text=invented(9), published=None), now=recent).outcome == "stored", (
+        "what is out of the window stays out"
+    )
+    assert len(store.changes(0)) == 12
+    store.close()
+
+
+def _take_back(uri: str, revision: str) -> None:
+    engine = create_engine(uri)
+    with engine.begin() as connection, schema.folder(MIGRATIONS) as folder:
+        config = Config(attributes={"connection": connection})
+        config.set_main_option("script_location", str(folder))
+        command.downgrade(config, revision)
     engine.dispose()
 
 
