@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -13,7 +12,7 @@ import typer
 
 from newsportal.classify import base
 from newsportal.classify.base import Answer, Classifier
-from newsportal.commands import jsonl
+from newsportal.commands import documents, jsonl
 from newsportal.commands.corpus.common import SourcesFile, opened, progress
 from newsportal.errors import NewsportalError
 from newsportal.sources import load
@@ -85,50 +84,23 @@ def answers(
     """An answer for each line that is not empty, as a plain dict."""
     rest = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
     while chunk := list(islice(rest, at_once)):
-        read = [_read(number, line) for number, line in chunk]
-        texts = [(row["title"], row["text"]) for row in read if "error" not in row]
-        said = iter(classifier.classify_many(texts))
+        read = [documents.read(number, line) for number, line in chunk]
+        said = iter(classifier.classify_many((row.title, row.text) for row in read if row.error is None))
         for row in read:
-            if "error" in row:
-                yield {"id": row["id"], "label": None, "scores": {}, "error": row["error"]}
+            if row.error is not None:
+                yield {"id": row.id, "label": None, "scores": {}, "error": row.error}
             else:
                 yield _answer(row, next(said), classifier, always=always, explain=explain)
 
 
-def _answer(row: dict[str, Any], said: Answer, classifier: Classifier, *, always: bool, explain: bool) -> dict[str, Any]:
+def _answer(row: documents.Line, said: Answer, classifier: Classifier, *, always: bool, explain: bool) -> dict[str, Any]:
     label = said.label
     if label is None and always and said.scores:
         label = max(said.scores, key=said.scores.__getitem__)
-    plain: dict[str, Any] = {"id": row["id"], "label": label, "scores": {name: round(score, 6) for name, score in said.scores.items()}}
+    plain: dict[str, Any] = {"id": row.id, "label": label, "scores": {name: round(score, 6) for name, score in said.scores.items()}}
     if len(said.labels) > 1 or classifier.facts.several:
         plain["labels"] = list(said.labels)
     if explain:
-        reasons = classifier.explain(row["title"], row["text"], label, REASONS)
+        reasons = classifier.explain(row.title, row.text, label, REASONS)
         plain["reasons"] = [{"word": one.word, "weight": round(one.weight, 4)} for one in reasons]
     return plain
-
-
-def _read(number: int, line: bytes) -> dict[str, Any]:
-    """Id, title and text of a line, or id and error; a document without an id goes by its line."""
-    row: Any = None
-    try:
-        row = json.loads(line.decode("utf-8-sig"))
-        return {"id": _id(row, number), **_texts(row)}
-    except (ValueError, RecursionError) as error:
-        return {"id": _id(row, number), "error": f"line {number}: {error}"}
-
-
-def _id(row: Any, number: int) -> Any:
-    id = row.get("id") if isinstance(row, dict) else None
-    return number if id is None else id
-
-
-def _texts(row: Any) -> dict[str, str]:
-    if not isinstance(row, dict):
-        raise ValueError('no object; a document is {"id", "text"}, and may have a "title"')  # noqa: TRY004
-    if "text" not in row and "title" not in row:
-        raise ValueError("neither text nor title")
-    title, text = row.get("title"), row.get("text")
-    if not all(value is None or isinstance(value, str) for value in (title, text)):
-        raise ValueError("title and text must be texts or null")
-    return {"title": title or "", "text": text or ""}

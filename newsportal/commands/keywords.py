@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -13,7 +12,7 @@ import typer
 
 from newsportal.classify import keywords as found
 from newsportal.classify import textrank
-from newsportal.commands import jsonl
+from newsportal.commands import documents, jsonl
 from newsportal.commands.corpus.common import progress
 from newsportal.errors import NewsportalError
 
@@ -70,32 +69,14 @@ def answers(lines: Iterable[bytes], method: Method) -> Iterator[dict[str, Any]]:
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
-        row: Any = None
-        try:
-            row = json.loads(line.decode("utf-8-sig"))
-            title, text = _texts(row)
-        except (ValueError, RecursionError) as error:
-            yield {"id": _id(row, number), "keywords": [], "error": f"line {number}: {error}"}
-            continue
-        yield answer(_id(row, number), title, text, method)
+        row = documents.read(number, line)
+        if row.error is not None:
+            yield {"id": row.id, "keywords": [], "error": row.error}
+        else:
+            yield answer(row.id, row.title, row.text, method)
 
 
 def answer(id: Any, title: str, text: str, method: Method) -> dict[str, Any]:
     """The keywords of one document as a plain dict."""
     words = [{"word": one.word, "weight": round(one.weight, 3)} for one in method(title, text)]
     return {"id": id, "keywords": words}
-
-
-def _id(row: Any, number: int) -> Any:
-    """A document without an id goes by its line."""
-    id = row.get("id") if isinstance(row, dict) else None
-    return number if id is None else id
-
-
-def _texts(row: Any) -> tuple[str, str]:
-    if not isinstance(row, dict):
-        raise ValueError('no object; a document is {"id", "title", "text"}')  # noqa: TRY004
-    title, text = row.get("title") or "", row.get("text") or ""
-    if not isinstance(title, str) or not isinstance(text, str):
-        raise ValueError("title and text must be texts or null")  # noqa: TRY004
-    return title, text

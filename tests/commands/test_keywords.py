@@ -9,6 +9,7 @@ from typing import Any
 from typer.testing import CliRunner
 
 from newsportal.cli import app
+from newsportal.errors import NewsportalError
 
 BRIDGE = {"id": "b", "title": "青溪大桥通车", "text": "青溪大桥昨天通车。大桥长三公里。"}
 
@@ -19,11 +20,22 @@ def run(*arguments: str, given: bytes = b"") -> tuple[int, list[dict[str, Any]],
 
 
 def test_a_line_for_each_document_also_for_bad_ones() -> None:
-    lines = [json.dumps(BRIDGE, ensure_ascii=False).encode(), b"", b"{", b"[1]", b'{"text": 5}', b'{"text": null}', b"\xff"]
+    lines = [
+        json.dumps(BRIDGE, ensure_ascii=False).encode(),
+        b"",
+        b"{",
+        b"[1]",
+        b'{"text": 5}',
+        b'{"text": null}',
+        b"\xff",
+        b"[" * 100_000,
+        b"{}",
+    ]
     code, answers, _ = run("-", "--limit", "2", given=b"\n".join(lines))
     assert code == 0
-    assert [answer["id"] for answer in answers] == ["b", 3, 4, 5, 6, 7]
-    assert ["error" in answer for answer in answers] == [False, True, True, True, False, True]
+    assert [answer["id"] for answer in answers] == ["b", 3, 4, 5, 6, 7, 8, 9]
+    assert ["error" in answer for answer in answers] == [False, True, True, True, False, True, True, True]
+    assert answers[6]["error"] == "line 8: JSON that is nested too deep"
     assert {word["word"] for word in answers[0]["keywords"]} == {"大桥", "青溪"}
     assert answers[0]["keywords"][0]["weight"] >= answers[0]["keywords"][1]["weight"] > 0
 
@@ -48,6 +60,8 @@ def test_other_algorithms() -> None:
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    code, answers, said = run(str(tmp_path / "none.jsonl"))
-    assert code == 1 or "none.jsonl" in said
-    assert answers == []
+    result = CliRunner().invoke(app, ["keywords", str(tmp_path / "none.jsonl")])
+    assert result.exit_code == 1
+    assert isinstance(result.exception, NewsportalError)
+    assert "none.jsonl: No such file" in str(result.exception)
+    assert result.stdout == ""
