@@ -18,7 +18,7 @@ from newsportal.commands.corpus.common import SourcesFile, opened, print_json, p
 from newsportal.commands.corpus.files import FORMS, UTF8, is_empty, read_file, read_stream
 from newsportal.commands.training import Known, Trained, train_corpus
 from newsportal.commands.training import train as trained_on
-from newsportal.errors import NewsportalError
+from newsportal.errors import ModelError, NewsportalError
 from newsportal.text import clean
 
 
@@ -71,7 +71,10 @@ def _into_file(file: str, model: Path, algorithm: str, form: str, encoding: str,
     with writable(model) as write, watched() as say:
         say(0.0, "reading")
         known = list(_known(file, form, encoding))
-        made = trained_on(known, algorithm, refit=True, now=datetime.now(UTC), progress=say, **options)
+        try:
+            made = trained_on(known, algorithm, refit=True, now=datetime.now(UTC), progress=say, **options)
+        except ModelError as error:
+            raise ModelError(f"{file}: {error}") from error
         data = made.classifier.saved()
         write(data)
     return {"model": str(model), "bytes": len(data), **made.facts()}, made

@@ -88,7 +88,7 @@ class Ledger:
         self.sites = record.sites
         self.models = record.models
         self._validators: dict[str, dict[str, Validators]] = defaultdict(dict)
-        self._notes: dict[str, list[str]] = defaultdict(list)
+        self._notes: dict[str, dict[str, None]] = defaultdict(dict)
         self._errors: dict[str, str] = {}
         self._rests: dict[str, datetime] = {}
         self._layouts: set[str] = set()
@@ -101,9 +101,8 @@ class Ledger:
         self._stats.inc_value(f"{key}/{reason}" if reason else key, number)
 
     def note(self, source: str, text: str) -> None:
-        """A sentence for the reader of the report, once."""
-        if text not in self._notes[source]:
-            self._notes[source].append(text)
+        """A sentence for the reader of the report, once. Stages call it from their threads, too."""
+        self._notes[source].setdefault(text)
 
     def report(self) -> tuple[SourceReport, ...]:
         """The rows so far, by source."""

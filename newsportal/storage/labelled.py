@@ -17,7 +17,7 @@ from newsportal.storage.dialects import upsert
 from newsportal.storage.reading import CHUNK
 from newsportal.storage.rows import name as looked_up
 from newsportal.storage.rows import storable
-from newsportal.storage.tables import ARTICLES, CORPORA, FORMER_LABELS, LABELLED, MODELS
+from newsportal.storage.tables import ARTICLES, CORPORA, FORMER_LABELS, LABELLED, MODELS, NAME_CHARS
 
 LABEL: Final = ("label", "label_source", "label_by", "label_at")
 """The columns of a label, in ``labelled`` and ``former_labels``."""
@@ -36,6 +36,8 @@ def create(connection: Connection, name: str, now: datetime, note: str) -> bool:
     """See ``Corpora.create``."""
     if not name.strip():
         raise StoreError("a corpus needs a name")
+    if len(name) > NAME_CHARS:
+        raise StoreError(f"a corpus' name of {len(name)} characters; it may have {NAME_CHARS}")
     name = looked_up(name)
     return upsert(connection, CORPORA, [{"id": content_id(name), "name": name, "created": now, "note": storable(note)}]) > 0
 
@@ -134,6 +136,8 @@ def label(connection: Connection, corpus: str, id: str, label: str | None, by: s
     """See ``Corpora.label``; ``corpus`` is an id."""
     if label is not None and not label.strip():
         raise StoreError("a label must not be empty")
+    if label is not None and len(label.strip()) > NAME_CHARS:
+        raise StoreError(f"a label of {len(label.strip())} characters; it may have {NAME_CHARS}")
     label = None if label is None else looked_up(label.strip())
     given = _given("editor", by, now)
     row = _rows(connection, corpus, [id]).get(id)

@@ -140,6 +140,10 @@ class TestLabels:
         bring(store, MATCH)
         with pytest.raises(StoreError, match="must not be empty"):
             store.corpora.label(CORPUS, MATCH.id, " ", now=NOW)
+        with pytest.raises(StoreError, match="a label of 256 characters; it may have 255"):
+            store.corpora.label(CORPUS, MATCH.id, "长" * 256, now=NOW)
+        with pytest.raises(StoreError, match="name of 256 characters; it may have 255"):
+            store.corpora.create("长" * 256, now=NOW)
         with pytest.raises(StoreError, match=f"no corpus '二'; there are: {CORPUS}"):
             store.corpora.count("二")
 

@@ -137,7 +137,7 @@ def test_large_and_strange_texts(portal: Portal, model: str) -> None:
         (["train", "t.jsonl", "--corpus", "x"], "say either FILE"),
         (["train", "t.jsonl", "--model", "m", "-a", "magic"], "no classifier is called 'magic'"),
         (["train", "none.jsonl", "--model", "m"], "none.jsonl: No such file"),
-        (["train", "one.jsonl", "--model", "m"], "at least two labels"),
+        (["train", "one.jsonl", "--model", "m"], "one.jsonl: there must be at least two labels"),
         (["train", "bad.jsonl", "--model", "m"], "bad.jsonl:1: "),
         (["train", "t.jsonl", "--model", "."], "cannot be written"),
         (["train", "t.jsonl", "--model", "t.jsonl/m"], "cannot be written"),
