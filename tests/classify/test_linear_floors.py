@@ -6,6 +6,7 @@ import pytest
 
 from newsportal.classify.base import Answer, train
 from newsportal.classify.measure import measure
+from newsportal.commands.evaluate.classify_foreign import leave_out
 from newsportal.commands.evaluate.classify_gold import read
 
 
@@ -26,5 +27,16 @@ def test_macro_f1_and_calibration(data, name, macro_f1, ece):
     report = measure([one.labels[0] for one in asked], [best(one) for one in answers])
     assert report.macro_f1 > macro_f1
     assert report.ece < ece
-    assert sum(one.label is None for one in answers) / len(answers) < 0.03
+    right = [one for one, answer in zip(asked, answers, strict=True) if best(answer).label == one.labels[0] and answer.label is None]
+    assert len(right) / len(asked) < 0.05
     assert len(model.saved()) < 20_000_000
+
+
+@pytest.mark.data
+@pytest.mark.slow
+def test_foreign_texts_are_refused(data):
+    folder = data / "text" / "classify" / "thucnews_titles"
+    found = leave_out("titles", "linear", read(folder, "train"), read(folder, "test"))
+    assert found.auroc > 0.83
+    assert found.foreign_refused > 0.4
+    assert found.right_refused < 0.05
