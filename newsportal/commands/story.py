@@ -14,11 +14,14 @@ from rich.text import Text
 
 from newsportal.commands.context import open_record
 from newsportal.errors import StoreError
-from newsportal.storage.base import Store, Story
+from newsportal.storage.base import Store, StoredArticle, Story
 from newsportal.text import clean
 
 BY_HAND = "by-hand"
 """The reason of a fold that an editor made; the portal knows it."""
+
+WIDEST = 10_000
+"""Columns of the table of versions, at most: ids and addresses are to be copied whole, and a terminal breaks long lines itself."""
 
 SourcesFile = Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the story as JSON.")]
@@ -98,11 +101,16 @@ def _print(story: Story, as_json: bool) -> None:
     console.print(f"{clean(story.head.title)}\n{story.id}, {_count(story)}", markup=False, highlight=False)
     table = Table("article", "site", "time", "why", "address", box=None)
     for version in story.versions:
-        why = f"{version.fold_reason} {version.fold_score:.2f}" if version.fold_reason else ""
-        why = "original" if version.id == story.head.id else why
-        cells = (version.id, version.publisher, f"{version.moment.astimezone():%Y-%m-%d %H:%M}", why, version.url)
+        cells = (version.id, version.publisher, f"{version.moment.astimezone():%Y-%m-%d %H:%M}", _why(version, story), version.url)
         table.add_row(*(Text(clean(cell)) for cell in cells))
-    console.print(table)
+    Console(emoji=False, width=WIDEST, soft_wrap=True).print(table)
+
+
+def _why(version: StoredArticle, story: Story) -> str:
+    """Why a version stands in its story, in one word, and how surely."""
+    if version.id == story.head.id:
+        return "original"
+    return f"{version.fold_reason} {version.fold_score:.2f}" if version.fold_reason else "found first"
 
 
 def _count(story: Story) -> str:

@@ -59,6 +59,17 @@ def test_a_story_shows_its_versions_and_how_it_spread(store: Store) -> None:
     assert shown.exit_code == 0
     assert "[b]河湾镇新桥通车" in shown.stdout
     assert f"{second.reason} " in shown.stdout
+    for version in story("show", first.id)["versions"]:
+        assert version["id"] in shown.stdout, "whole, to be copied"
+        assert version["url"] in shown.stdout
+
+
+def test_the_version_that_was_found_first_says_so_where_another_is_the_original(store: Store) -> None:
+    later, earlier = (store.add(article(host, hours=hours), now=NOW + timedelta(hours=3)) for host, hours in (("a", 2), ("b", 0)))
+    shown = CliRunner().invoke(cli.app, ["story", "show", later.story_id])
+    why = {line.split()[0]: line for line in shown.stdout.splitlines()[3:]}
+    assert "original" in why[earlier.id]
+    assert "found first" in why[later.id]
 
 
 def test_what_was_folded_is_taken_out_and_put_back(store: Store) -> None:
