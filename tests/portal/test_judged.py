@@ -6,12 +6,13 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from gettext import NullTranslations
 
+import httpx
 import pytest
 
-from newsportal.items import TopicMark
+from newsportal.items import Article, Link, TopicMark
 from newsportal.portal.judged import chosen, doubtful
 from newsportal.portal.language import translations
-from newsportal.storage.base import StoredArticle
+from newsportal.storage.base import Store, StoredArticle
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 ARTICLE = StoredArticle("a", "a", "x.example/a", "https://x.example/a", "题", NOW, NOW, "feed:x", category="财经")
@@ -41,3 +42,18 @@ def test_says_nothing_where_nothing_is_known() -> None:
 def test_only_what_keywords_brought_is_doubted() -> None:
     marks = tuple(TopicMark(f"{by} {score}", by, score) for by in ("keywords", "source", "search") for score in (0.01, 0.5, None))
     assert doubtful(replace(ARTICLE, topic_marks=marks)) == ("keywords 0.01",)
+
+
+def test_the_story_page_says_in_its_text_who_chose_the_category(client: httpx.Client, store: Store) -> None:
+    at = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
+    url = "https://judged.example/1.html"
+    link = Link(url=url, source="feed:甲")
+    text = "央行今天宣布降息，商业银行随后下调存款利率，分析人士说这在意料之中。"
+    added = store.add(
+        Article(
+            url=url, link=link, fetched=at, identity=url, title="央行宣布降息", text=text, published=at,
+            category="财经", category_by="lexicon", category_score=0.71, category_reason="央行 · 降息",
+        ),
+        now=at,
+    )  # fmt: skip
+    assert "按词语判断 (71%): 央行 · 降息</p>" in client.get(f"/story/{added.story_id}").text
