@@ -19,6 +19,7 @@ from sqlalchemy import create_engine
 from newsportal.storage import open_store, prints, schema
 from newsportal.storage.dialects import open_engine, reading
 from newsportal.storage.tables import METADATA
+from newsportal.storage.thread_tables import THREADS
 
 MIGRATIONS = files("newsportal.storage") / "migrations"
 
@@ -29,6 +30,7 @@ def test_migrations_make_the_tables(tmp_path: Path) -> None:
     with reading(engine) as connection:
         assert schema.version(connection) == schema.HEAD
         context = MigrationContext.configure(connection, opts={"compare_type": True, "compare_server_default": True})
+        assert THREADS.metadata is METADATA, "the tables of threads are among them"
         assert compare_metadata(context, METADATA) == []
     engine.dispose()
 
