@@ -112,5 +112,13 @@ def test_pairs_are_scored_without_the_partial_ones(tmp_path: Path) -> None:
 def test_a_folder_without_gold_is_told(tmp_path: Path) -> None:
     code, _, output = run("evaluate", "dedup", str(tmp_path))
     assert code == 1
-    assert "docs.jsonl" in output
+    assert f"{tmp_path}: there is neither docs.jsonl nor docs.jsonl.gz in it" in output
+    for bad, said in (
+        (b"{}\n", "docs.jsonl:1: a line must be an object with id, title"),
+        (b"\n[1\n", ":2: it is not JSON"),
+        (b"\xd6\xd0", "UTF-8"),
+    ):
+        (tmp_path / "docs.jsonl").write_bytes(bad)
+        code, _, output = run("evaluate", "dedup", str(tmp_path))
+        assert (code, said in output) == (1, True), output
     assert run("evaluate", "dedup", str(tmp_path), "-a", "nonsense")[0] == 2

@@ -15,7 +15,7 @@ from newsportal.cli import main as newsportal
 FOLDER = Path("demo-data")
 """Made anew every time: the made-up sites have new ports, and their news is always of today."""
 
-STALE = ("newsportal.db", "newsportal.db-wal", "newsportal.db-shm", "index.db", "index.db-wal", "index.db-shm")
+STALE = ("newsportal.db", "newsportal.db-wal", "newsportal.db-shm", "index.db", "index.db-wal", "index.db-shm", "newsportal.db.known")
 
 
 def main() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import process_time
@@ -81,26 +81,35 @@ def classify(
         raise typer.BadParameter("needs two folders: train on the first, answer the second", param_hint="--cross")
     if leave_out and (peer or cross or html):
         raise typer.BadParameter("goes with neither --peer, --cross nor --html", param_hint="--leave-out")
-    results: list[Result] = []
     try:
         if leave_out:
             _foreign(folders, names, as_json)
             return
-        for name_of_set, learnt, asked in _sets(folders, cross):
-            if not as_json:
-                typer.echo(f"{name_of_set}: {len(learnt)} to learn from, {len(asked)} to answer")
-                typer.echo(f"{'':14}" + "".join(f"{heading:>11}" for heading in HEADINGS))
-            for name in names:
-                results.append(score(name_of_set, name, learnt, asked))
-                typer.echo(json.dumps(results[-1].as_json(), ensure_ascii=False) if as_json else _row(results[-1]))
+        results = list(_scored(folders, cross, names, as_json))
         if html is not None:
-            from newsportal.commands.evaluate.confusion import page
-
-            reports = {f"{one.algorithm}, {one.set}": one.report for one in results}
-            html.write_text(page("Classification", reports, [NOTE]), encoding="utf-8")
+            _write(html, results)
     except (OSError, ValueError, ModelError) as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(1) from error
+
+
+def _scored(folders: Sequence[Path], cross: Path | None, names: Sequence[str], as_json: bool) -> Iterator[Result]:
+    """Each algorithm's result on each set, printed as it comes."""
+    for name_of_set, learnt, asked in _sets(folders, cross):
+        if not as_json:
+            typer.echo(f"{name_of_set}: {len(learnt)} to learn from, {len(asked)} to answer")
+            typer.echo(f"{'':14}" + "".join(f"{heading:>11}" for heading in HEADINGS))
+        for name in names:
+            found = score(name_of_set, name, learnt, asked)
+            typer.echo(json.dumps(found.as_json(), ensure_ascii=False) if as_json else _row(found))
+            yield found
+
+
+def _write(html: Path, results: Sequence[Result]) -> None:
+    from newsportal.commands.evaluate.confusion import page
+
+    reports = {f"{one.algorithm}, {one.set}": one.report for one in results}
+    html.write_text(page("Classification", reports, [NOTE]), encoding="utf-8")
 
 
 def _foreign(folders: Sequence[Path], names: Sequence[str], as_json: bool) -> None:

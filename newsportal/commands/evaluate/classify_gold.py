@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from newsportal.classify.base import Example
+from newsportal.commands.evaluate.gold_lines import gold_lines
+
+FORM: Final = '{"text": …, "label": …}'
 
 
 def read(folder: Path, part: str) -> list[Example]:
     """The examples of ``part`` (``train`` or ``test``). Raises ``OSError`` or ``ValueError`` that says which line is wrong."""
-    plain, packed = folder / f"{part}.jsonl", folder / f"{part}.jsonl.gz"
-    file = plain if plain.exists() else packed
-    found = list(_rows(file))
+    found = [_example(line, place) for place, line in gold_lines(folder, part)]
     if not found:
-        raise ValueError(f"{file}: no labelled texts")
+        raise ValueError(f"{folder}: no labelled texts in its {part} part; a line is {FORM}")
     return found
-
-
-def _rows(file: Path) -> Iterator[Example]:
-    with gzip.open(file, "rt", encoding="utf-8") if file.suffix == ".gz" else file.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, start=1):
-            if line.strip():
-                yield _example(line, f"{file}:{number}")
 
 
 def _example(line: str, place: str) -> Example:
@@ -33,7 +26,7 @@ def _example(line: str, place: str) -> Example:
         row: Any = json.loads(line)
         text, label, title = row["text"], row["label"], row.get("title") or ""
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f'{place}: a line must be {{"text": …, "label": …}}') from error
+        raise ValueError(f"{place}: a line must be {FORM}") from error
     if not all(isinstance(value, str) for value in (text, label, title)) or not label.strip():
         raise ValueError(f"{place}: text, label and title must be strings, and the label not empty")
     return Example(text, (label,), title)

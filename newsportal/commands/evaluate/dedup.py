@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,6 +14,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from newsportal.commands.evaluate.gold_lines import gold_lines
 from newsportal.commands.evaluate.stored import Stored
 from newsportal.dedup import FINDERS, finder
 from newsportal.dedup.document import Document, Finder, Matcher
@@ -27,6 +27,9 @@ STORE: Final = "store"
 """What the crawl does: ``judge`` and the fold keys, in a store."""
 
 NAMES: Final = (*FINDERS, STORE)
+
+NEEDED: Final = {"docs": frozenset({"id", "title"}), "pairs": frozenset({"a", "b", "label"})}
+"""What each line of a file must say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +66,8 @@ def dedup(
             raise typer.BadParameter(f"no algorithm is called {name!r}; there are: {', '.join(NAMES)}", param_hint="--algorithm")
     try:
         gold = read(folder)
-    except (OSError, ValueError, KeyError) as error:
-        typer.echo(f"{folder}: no documents with gold to be read: {type(error).__name__}: {error}", err=True)
+    except (OSError, ValueError) as error:
+        typer.echo(str(error), err=True)
         raise typer.Exit(1) from error
     if not as_json:
         typer.echo(f"{folder.name}, {len(gold.documents)} documents")
@@ -87,7 +90,7 @@ def _say(found: dict[str, Any], as_json: bool) -> None:
 
 
 def read(folder: Path) -> Gold:
-    """The gold of a folder. Raises ``OSError``, ``ValueError``, ``KeyError``."""
+    """The gold of a folder. Raises ``OSError``, or ``ValueError`` that says which line is wrong."""
     rows = sorted(_rows(folder, "docs"), key=lambda row: str(_time(row)))
     documents = tuple(
         Document(
@@ -99,7 +102,7 @@ def read(folder: Path) -> Gold:
         return Gold(documents, {row["id"]: row["cluster"] for row in rows}, {})
     pairs: dict[str, set[Pair]] = {"dup": set(), "subset": set(), "partial": set()}
     for row in _rows(folder, "pairs"):
-        pairs[row["label"]].add(frozenset((row["a"], row["b"])))
+        pairs.setdefault(row["label"], set()).add(frozenset((row["a"], row["b"])))
     return Gold(documents, {}, pairs)
 
 
@@ -134,11 +137,14 @@ def _pairs(documents: Sequence[Document], found: Finder) -> set[Pair]:
 
 
 def _rows(folder: Path, name: str) -> Iterator[dict[str, Any]]:
-    plain, packed = folder / f"{name}.jsonl", folder / f"{name}.jsonl.gz"
-    with plain.open(encoding="utf-8") if plain.exists() else gzip.open(packed, "rt", encoding="utf-8") as lines:
-        for line in lines:
-            if line.strip():
-                yield json.loads(line)
+    for place, line in gold_lines(folder, name):
+        try:
+            found: Any = json.loads(line)
+        except ValueError as error:
+            raise ValueError(f"{place}: it is not JSON") from error
+        if not isinstance(found, dict) or not NEEDED[name] <= found.keys():
+            raise ValueError(f"{place}: a line must be an object with {', '.join(sorted(NEEDED[name]))}")
+        yield found
 
 
 def _address(row: dict[str, Any]) -> str:

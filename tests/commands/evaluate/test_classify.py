@@ -103,3 +103,13 @@ def test_a_missing_folder_is_said(tmp_path):
     found = run(tmp_path / "none")
     assert found.exit_code == 1
     assert "none" in found.output
+
+
+def test_a_folder_without_its_files_is_told(tmp_path):
+    found = run(tmp_path)
+    assert found.exit_code == 1
+    assert f"{tmp_path}: there is neither train.jsonl nor train.jsonl.gz in it" in found.output
+    (tmp_path / "train.jsonl.gz").write_bytes(gzip.compress(b'{"text": "a", "label": "b"}\n' * 99)[:-9])
+    assert "the file is cut off" in run(tmp_path).output
+    (tmp_path / "train.jsonl").write_bytes(b"{}\n")
+    assert 'train.jsonl:1: a line must be {"text"' in run(tmp_path).output
