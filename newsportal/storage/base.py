@@ -15,172 +15,24 @@ Who adds a method adds it to the contract test first.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, Protocol, runtime_checkable
-from urllib.parse import urlsplit
+from typing import Protocol, runtime_checkable
 
-from newsportal.items import Article, Image, Link, TopicMark
-from newsportal.items import FoldKey as FoldKey  # part of the protocol
+from newsportal.items import Article, Link
+from newsportal.items import FoldKey as FoldKey  # part of the protocol, as are those that follow
 from newsportal.report import Run
+from newsportal.storage.answers import Added as Added
+from newsportal.storage.answers import Change as Change
+from newsportal.storage.answers import Order as Order
+from newsportal.storage.answers import Outcome as Outcome
+from newsportal.storage.answers import SourceState as SourceState
+from newsportal.storage.answers import StoredArticle as StoredArticle
+from newsportal.storage.answers import Story as Story
+from newsportal.storage.answers import StoryFilter as StoryFilter
+from newsportal.storage.answers import StoryPage as StoryPage
+from newsportal.storage.answers import Tally as Tally
 from newsportal.storage.corpora import Corpora
-from newsportal.storage.spread import Spread, spread
 from newsportal.storage.threads import Threads
-
-Outcome = Literal["stored", "folded", "same", "revised"]
-"""What ``add`` did: a new story, a new version of a story, nothing (known, unchanged), or a newer text of a known article."""
-
-Order = Literal["newest", "hottest"]
-
-
-def host(url: str) -> str:
-    """The host of ``url`` in lower case, ``""`` where it has none."""
-    try:
-        return (urlsplit(url).hostname or "").lower()
-    except ValueError:
-        return ""
-
-
-@dataclass(frozen=True, slots=True)
-class Added:
-    """The answer of ``add``."""
-
-    outcome: Outcome
-    id: str
-    story_id: str
-    reason: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class StoredArticle:
-    """An article as it is kept. ``moment`` is the time it is sorted by: published, but never later than first seen (else a page that
-    is dated in 2099 would lead every list for years)."""
-
-    id: str
-    story_id: str
-    identity: str
-    url: str
-    title: str
-    first_seen: datetime
-    fetched: datetime
-    source: str
-    text: str = field(default="", repr=False)
-    html: str | None = field(default=None, repr=False)
-    summary: str | None = None
-    published: datetime | None = None
-    author: str | None = None
-    origin: str | None = None
-    site: str | None = None
-    language: str | None = None
-    category: str | None = None
-    category_by: str | None = None  # source, lexicon, model VERSION, editor
-    category_score: float | None = None
-    category_reason: str | None = None
-    topics: tuple[str, ...] = ()
-    topic_marks: tuple[TopicMark, ...] = ()
-    keywords: tuple[str, ...] = ()  # the weightiest first
-    images: tuple[Image, ...] = ()
-    algorithm: str | None = None
-    revision: int = 1
-    fold_of: str | None = None
-    fold_reason: str | None = None
-    fold_score: float | None = None
-
-    @property
-    def publisher(self) -> str:
-        """Who counts as one site: its name, else the host of the URL."""
-        return self.site or host(self.url)
-
-    @property
-    def moment(self) -> datetime:
-        return min(self.published, self.first_seen) if self.published else self.first_seen
-
-
-@dataclass(frozen=True, slots=True)
-class Story:
-    """One story: its original (``head``; ``storage/original.py`` tells the rule) and every version, the original first, then by time.
-
-    ``sites`` counts distinct sites; ``heat`` is what "hottest" is ordered by (``storage/folding.py``). In lists ``versions`` is empty and
-    the head's ``text`` is cut to 300 characters; ``Store.story`` fills both.
-    """
-
-    id: str
-    head: StoredArticle
-    count: int
-    sites: int
-    first_seen: datetime
-    last_seen: datetime
-    versions: tuple[StoredArticle, ...] = ()
-    heat: float = 0.0
-
-    @property
-    def spread(self) -> Spread:
-        """How many sites had the story, and when; empty in lists."""
-        return spread((version.moment, version.publisher) for version in self.versions)
-
-
-@dataclass(frozen=True, slots=True)
-class StoryFilter:
-    """Which stories; every field narrows. A story matches if one of its versions does. ``before`` is a cursor from ``StoryPage.next``."""
-
-    topic: str | None = None
-    category: str | None = None
-    source: str | None = None
-    site: str | None = None
-    since: datetime | None = None
-    until: datetime | None = None
-    order: Order = "newest"
-    before: str | None = None
-    limit: int = 30
-
-
-@dataclass(frozen=True, slots=True)
-class StoryPage:
-    """A page of stories, and the cursor of the next one (``None`` on the last)."""
-
-    stories: tuple[Story, ...]
-    next: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A row of the change log. ``kind`` "article": written or revised; "fold": moved to another story; "gone": deleted."""
-
-    seq: int
-    kind: Literal["article", "fold", "gone"]
-    id: str
-    at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class SourceState:
-    """What is remembered of a source between runs: HTTP validators per list page, rest after a block, its last outcome.
-
-    ``unfinished``: when a visit began that did not come to its end (killed, stopped, a list page failed).
-    """
-
-    source: str
-    validators: Mapping[str, tuple[str | None, str | None]] = field(default_factory=dict)  # url -> (ETag, Last-Modified)
-    rest_until: datetime | None = None
-    next_visit: datetime | None = None
-    last_run: datetime | None = None
-    last_success: datetime | None = None
-    last_error: str | None = None
-    failures_in_row: int = 0
-    layout_changed: datetime | None = None
-    unfinished: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """Totals for the front page and the monitor."""
-
-    articles: int
-    stories: int
-    by_topic: Mapping[str, int]  # stories per topic
-    by_category: Mapping[str, int]
-    by_source: Mapping[str, int]  # articles per source
-    newest: datetime | None
 
 
 @runtime_checkable
