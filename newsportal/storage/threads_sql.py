@@ -171,15 +171,18 @@ def _values(row: Mapping[str, Any], known: Mapping[str, Any], now: datetime) -> 
 
 
 def _renamed(
-    connection: Connection, there: Mapping[str, dict[str, Any]], named: Collection[str], name: str, post: Post
+    connection: Connection, there: dict[str, dict[str, Any]], named: Collection[str], name: str, post: Post
 ) -> dict[str, Any] | None:
     """The post under a name of another kind, if it is there: one page shows the site's numbers, the next one floors alone; a post by
     itself may have shown no author. It takes the new name. Posts with numbers of their own are never taken for one another."""
+    if post.published is None:
+        return None
     for old, row in there.items():
-        same = post.published is not None and row["published"] == post.published and row["author"] in (None, _maybe(post.author))
+        same = row["published"] == post.published and row["author"] in (None, _maybe(post.author))
         if same and old not in named and _kind(old) != _kind(name):
             at = POSTS.c.thread_id == row["thread_id"]
             connection.execute(update(POSTS).where(at, POSTS.c.name == old).values(name=name))
+            there[name] = there.pop(old)  # another post of the same author and minute is not this one
             return row
     return None
 
@@ -222,10 +225,10 @@ def _text(connection: Connection, id: str) -> str:
     said: list[str] = []
     length = 0
     for text in connection.scalars(select(POSTS.c.text).where(POSTS.c.thread_id == id).order_by(POSTS.c.place)):
-        if length + len(text) > MAX_TEXT:
-            break
-        said.append(text)
+        said.append(text[: MAX_TEXT - length])
         length += len(text) + 1
+        if length >= MAX_TEXT:
+            break
     return "\n".join(said)
 
 

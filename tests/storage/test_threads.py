@@ -129,3 +129,16 @@ def test_topics_that_match_later_are_added(store: Store) -> None:
     store.threads.save(thread(1, topics=("家居", "省钱")), now=NOW)
     assert _article(store, saved.id).topics == ("家居", "省钱")
     assert saved.id == content_id(NAME)
+
+
+def test_posts_of_one_author_and_minute_stay_apart_where_their_names_change(store: Store) -> None:
+    first, second = post(1, "一"), post(2, "二", author="作者1", published=post(1).published)
+    saved = store.threads.save(thread(posts=(replace(first, id="floor-1"),)), now=NOW)
+    store.threads.save(thread(posts=(first, second)), now=NOW)
+    assert [(one.name, one.text) for one in store.threads.posts(saved.id)] == [("101", "一"), ("102", "二")]
+
+
+def test_a_first_post_longer_than_an_articles_text_is_cut_there_and_kept_whole(store: Store) -> None:
+    saved = store.threads.save(thread(posts=(post(1, "长" * 250_000), post(2))), now=NOW)
+    assert len(_article(store, saved.id).text) == 200_000
+    assert [len(one.text) for one in store.threads.posts(saved.id)] == [250_000, 8]
