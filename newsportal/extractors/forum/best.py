@@ -13,7 +13,7 @@ See docs/algorithms/posts.md.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -38,7 +38,9 @@ from newsportal.items import Post
 LEAST_WORTH: Final = 0.09
 """A node alike with neither a time nor a name is no post."""
 
-COMMENT: Final = re.compile(r"<!--(.{200,}?)-->", re.DOTALL)
+COMMENT_CHARS: Final = 200
+"""A comment of HTML that holds posts is no shorter."""
+
 MARKUP: Final = re.compile(r"<(?:div|li|table|article)\b")
 """Some pages bring their posts in comments of HTML, which a script takes out."""
 
@@ -72,8 +74,16 @@ def extract(document: dom.Document, now: datetime, hints: bool = True) -> tuple[
 
 
 def _hidden_posts(document: dom.Document, now: datetime, hints: bool) -> tuple[Post, ...]:
-    comments = "".join(match[1] for match in COMMENT.finditer(document.html) if MARKUP.search(match[1]))
+    comments = "".join(comment for comment in _comments(document.html) if len(comment) >= COMMENT_CHARS and MARKUP.search(comment))
     return _posts(dom.from_text(comments, document.url), now, hints) if comments else ()
+
+
+def _comments(html: str) -> Iterator[str]:
+    """What stands in the comments of a page. Linear, however many are never closed."""
+    start = html.find("<!--")
+    while start >= 0 and (stop := html.find("-->", start + 4)) >= 0:
+        yield html[start + 4 : stop]
+        start = html.find("<!--", stop)
 
 
 def _posts(document: dom.Document, now: datetime, hints: bool) -> tuple[Post, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -74,7 +74,7 @@ def post_of(scene: Scene, record: Record) -> Post:
     body = record.nodes[0] if record.body is None else record.body
     when, written = time_of(tree, record.time, scene.calendar) if record.time is not None else (None, None)
     holes = _holes(scene, record, body)
-    quotes = [at for at in _inside(tree, body, scene.quotes) if not any(tree.holds(hole, at) for hole in holes)]
+    quotes = [at for at in _inside(tree, body, scene.quotes) if not _is_in(tree, holes, at)]
     full = _cleaned(tree.lines(body, holes))
     own = _cleaned(tree.lines(body, outermost(tree, [*holes, *quotes]))) if quotes else full
     quoted = "\n".join(line for at in quotes for line in tree.lines(at))
@@ -99,15 +99,35 @@ def _inside(tree: Tree, top: int, nodes: Sequence[int]) -> Sequence[int]:
     return nodes[bisect_right(nodes, top) : bisect_left(nodes, tree.nodes[top].stop)]
 
 
+def _is_in(tree: Tree, holes: Sequence[int], at: int) -> bool:
+    """Whether a node lies in one of ``holes``, which are in page order and none in another."""
+    place = bisect_right(holes, at)
+    return place > 0 and tree.holds(holes[place - 1], at)
+
+
+def _outside(tree: Tree, top: int, holes: Sequence[int]) -> Iterator[int]:
+    """The nodes below ``top`` that lie in none of ``holes``; these are not walked through, so posts in posts stay linear."""
+    skipped, at = frozenset(holes), top + 1
+    while at < tree.nodes[top].stop:
+        if at in skipped:
+            at = tree.nodes[at].stop
+        else:
+            yield at
+            at += 1
+
+
 def _holes(scene: Scene, record: Record, body: int) -> list[int]:
     """What of a body is no text of its post: signatures, buttons, hidden tips, nested posts, its own header."""
     tree = scene.tree
-    found = [at for at in tree.below(body) if is_aside(tree.nodes[at].names)]
-    found += _inside(tree, body, scene.posts)
-    for at in (record.author, record.time):
-        if at is not None and body < at < tree.nodes[body].stop and len(tree.short(at)) <= MAX_HEADER_CHARS:
+    posts = frozenset(_inside(tree, body, scene.posts))
+    found, at = [], body + 1
+    while at < tree.nodes[body].stop:
+        hole = at in posts or is_aside(tree.nodes[at].names)
+        if hole:
             found.append(at)
-    return outermost(tree, found)
+        at = tree.nodes[at].stop if hole else at + 1
+    parts = (part for part in (record.author, record.time) if part is not None and body < part < tree.nodes[body].stop)
+    return outermost(tree, [*found, *(part for part in parts if len(tree.short(part)) <= MAX_HEADER_CHARS)])
 
 
 def _cleaned(lines: Sequence[str]) -> list[str]:
@@ -117,9 +137,9 @@ def _cleaned(lines: Sequence[str]) -> list[str]:
 def _images(scene: Scene, body: int, holes: Sequence[int]) -> tuple[Image, ...]:
     tree = scene.tree
     found: dict[str, Image] = {}
-    for at in tree.below(body):
+    for at in _outside(tree, body, holes):
         element = tree.nodes[at].element
-        if tree.nodes[at].tag != "img" or len(found) >= MAX_IMAGES or any(tree.holds(hole, at) for hole in holes):
+        if tree.nodes[at].tag != "img" or len(found) >= MAX_IMAGES:
             continue
         url = source_of(element, scene.document.base)
         small = any((size := element.get(name) or "").isdecimal() and int(size) < MIN_PIXELS for name in ("width", "height"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import deque
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
@@ -52,16 +53,16 @@ def _kind(thing: Mapping[str, Any]) -> str:
 
 def _thread(thing: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """A posting and what answers it, in order; never recursive."""
-    waiting: list[Any] = [thing]
+    waiting: deque[Any] = deque([thing])
     seen = 0
     while waiting and seen < MAX_POSTS:
-        one = waiting.pop(0)
+        one = waiting.popleft()
         if isinstance(one, list):
-            waiting[:0] = one
+            waiting.extendleft(reversed(one))
         elif isinstance(one, dict):
             seen += 1
             yield one
-            waiting[:0] = [one[name] for name in REPLIES if name in one]
+            waiting.extendleft(one[name] for name in reversed(REPLIES) if name in one)
 
 
 def _post(thing: Mapping[str, Any], now: datetime) -> Post | None:

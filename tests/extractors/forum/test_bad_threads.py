@@ -40,6 +40,15 @@ def post(number: int, inner: str = "") -> str:
 
 ANSWERS: Final = json.dumps({"@type": "Question", "comment": [{"text": "y"}] * 30_000})
 
+NOTHINGS: Final = json.dumps({"@type": "Question", "text": "x", "comment": [1] * 1_000_000})
+
+
+def kinds_of_subtrees() -> str:
+    """Elements of 9,973 tags, of which no two subtrees are alike."""
+    tags = ([f"t{(a * 37 + b * 11 + c * 7) % 9973}" for c in range(30)] for a in range(20) for b in range(20))
+    return "".join(f"<p><i>{''.join(f'<{tag}></{tag}>' for tag in row)}</i></p>" for row in tags)
+
+
 BIG: Final[dict[str, Callable[[], str]]] = {
     "posts": lambda: "".join(map(post, range(8_000))),
     "nested posts": lambda: "".join(post(number)[:-6] for number in range(5_000)),
@@ -65,6 +74,14 @@ BIG: Final[dict[str, Callable[[], str]]] = {
     "one word": lambda: f"<p>{'a' * 10_000_000}</p>",
     "json": lambda: f"<script type='application/ld+json'>{'[' * 200_000}</script>",
     "answers": lambda: f"<script type='application/ld+json'>{ANSWERS}</script>",
+    "no answers": lambda: f"<script type='application/ld+json'>{NOTHINGS}</script>",
+    "open comments": lambda: "<!--" * 300_000,
+    "signatures and pictures": lambda: post(1) + post(2, "<div class=signature>q</div><img src=/b.png>" * 30_000) + post(3),
+    "hinted posts in posts": lambda: "".join(
+        f"<div id=post_{n}><div class=authi><a>u{n}</a></div><em id=authorposton{n}>{TIME}</em><div id=postmessage_{n}>x {n}"
+        for n in range(8_000)
+    ),
+    "kinds of subtrees": lambda: "".join(f"<div>{TIME}{tree}</div>" for tree in [kinds_of_subtrees()] * 3),
 }  # fmt: skip
 
 
