@@ -293,3 +293,24 @@ def until(condition: Callable[[], bool], seconds: float = 60) -> None:
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.02)
+
+
+def test_threads_that_lead_elsewhere_are_not_stored(forums: MadeUpForums, tmp_path: Path) -> None:
+    """Deleted ones lead to lists, whose rows look like posts."""
+    forums.reset()
+    discuz, homemade = ([t for t in forums.forums[key].boards[0].threads if t.pages(0) == 1] for key in ("discuz", SHAPELESS))
+    discuz = discuz[:2]
+    for thread, to in zip(discuz, ("/forum-2-1.html", "/"), strict=True):
+        for path in (f"/thread-{thread.number}-1-1.html", f"/forum.php?mod=viewthread&tid={thread.number}"):
+            forums.lead(path, to)
+    board = forums.forums[SHAPELESS].boards[0].number
+    for thread in homemade:
+        forums.lead(f"/v/{thread.number}", f"/s/{board}")
+    sources = forums.sources(tmp_path / "sources.yaml", "discuz", SHAPELESS, more="    pages: 1\n    depth: 1\n")
+    report = crawl(sources)
+    assert row(report, "discuz")["failed"] == {"gone": 2}
+    assert row(report, SHAPELESS)["failed"]["gone"] > 0
+    store = opened(sources)
+    assert not {thread.number for thread in discuz} & set(threads(store, "discuz"))
+    assert not {thread.number for thread in homemade} & set(threads(store, SHAPELESS))
+    store.close()

@@ -52,7 +52,7 @@ def _thread(trial: Trial, fetch: Fetch) -> Reading | None:
     for link in trial.links[:MAX_TRIED]:
         try:
             page = _page(link.url, fetch)
-            found = read_page(dom.document(page), poster("best"), page.fetched)
+            found = read_page(dom.document(page), poster("best"), page.fetched, asked=link.url)
         except (Unread, NotApplicable) as error:
             reading = Reading(link.url, failure=str(error))
             continue

@@ -91,6 +91,7 @@ class ForumSpider(NewsSpider):
         self, response: Response, source: Forum, root: bool = False, page: int = 1, level: int = 0, board: str | None = None
     ) -> AsyncIterator[Any]:
         found = await in_thread(self.look, response)
+        self._listed.add(_name_of(response.url))  # a redirect may have led there
         if found.kind == "login" and not root:
             self.ledger.count(source.key, "list_failed", "login")
             self.ledger.note(source.key, f"only members may read {board or response.url}")
@@ -131,8 +132,7 @@ class ForumSpider(NewsSpider):
 
     def _is_new(self, url: str) -> bool:
         """Whether a list was not asked for in this run; it is from now on."""
-        at = read(url)
-        name = f"{at.key}@{at.place}" if at.key else key_of(url)
+        name = _name_of(url)
         if name in self._listed:
             return False
         self._listed.add(name)
@@ -246,7 +246,10 @@ class ForumSpider(NewsSpider):
             await self.ledger.fail(reading.link, reason, later=later)
 
     def read(self, response: Response, alone: bool) -> ThreadPage:
-        return read_page(_document(response), self._posts, utcnow(), alone=alone)
+        asked = next(iter(response.meta.get("redirect_urls", ())), None)
+        if asked is not None and _name_of(response.url) in self._listed:
+            raise NotApplicable("gone", f"its address leads to {response.url}, which is a list")
+        return read_page(_document(response), self._posts, utcnow(), alone=alone, asked=asked)
 
     def done(self, reading: Reading, *, whole: bool, failure: str | None = None, later: bool = False) -> Thread:
         link, listed = reading.link, reading.wanted.listed
@@ -275,6 +278,12 @@ class ForumSpider(NewsSpider):
             if number:
                 self.ledger.note(source, f"{number} entries of lists older than max_age are left out")
         await super().finish(reason)
+
+
+def _name_of(url: str) -> str:
+    """By what a page of a list is known, however it is written."""
+    at = read(url)
+    return f"{at.key}@{at.place}" if at.key else key_of(url)
 
 
 def _document(response: Response) -> dom.Document:

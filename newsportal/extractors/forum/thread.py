@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -11,7 +12,7 @@ from typing import Final
 from newsportal import dom
 from newsportal.errors import NotApplicable
 from newsportal.extractors import best
-from newsportal.extractors.forum.addresses import read
+from newsportal.extractors.forum.addresses import key_of, read
 from newsportal.extractors.forum.kinds import is_wall, next_of_thread
 from newsportal.extractors.language import language_of
 from newsportal.extractors.metadata import read_metadata
@@ -24,6 +25,21 @@ Posts = Callable[[dom.Document, datetime], tuple[Post, ...]]
 NUMBERED: Final = 0.9
 """The share of a page's posts whose numbers must be there and differ, for numbers to be names at all."""
 
+NO_THREAD: Final = frozenset({"board", "search", "member", "calendar"})
+FRONT: Final = re.compile(
+    r"^[a-z]+://[^/?#]+/?(?:(?:index|forum|bbs|home|portal|default)\.\w+|(?:forums?|bbs|community|latest)/?)?$", re.IGNORECASE
+)
+"""Where a forum begins."""
+
+GONE: Final = re.compile(
+    r"(?:主题|主題|帖子|贴子|话题|話題).{0,6}(?:不存在|(?:已|被)(?:经|經)?.{0,4}(?:删除|刪除|移除))"
+    r"|(?:topic|thread|discussion|post)s? .{0,30}(?:does not|doesn.t) exist"
+    r"|(?:topic|thread|discussion) .{0,30}(?:has been|was) (?:deleted|removed)|(?:invalid|no) (?:topic|thread) specified",
+    re.IGNORECASE,
+)
+GONE_CHARS: Final = 80
+GONE_PAGE_CHARS: Final = 1_000
+"""How boards say in a line, on a page that says little else, that a thread is no more."""
 
 FLOOR: Final = "floor-"
 SAID: Final = "said-"
@@ -40,11 +56,15 @@ class ThreadPage:
     language: str | None
 
 
-def read_page(document: dom.Document, posts: Posts, now: datetime, *, alone: bool = False) -> ThreadPage:
-    """Raises ``NotApplicable``: ``login`` where only members may read, else what the extractor of posts says.
+def read_page(document: dom.Document, posts: Posts, now: datetime, *, alone: bool = False, asked: str | None = None) -> ThreadPage:
+    """Raises ``NotApplicable``: ``login`` where only members may read, ``gone`` where there is no thread any more, else what the extractor
+    of posts says.
 
-    ``alone``: the thread may have one post only, which has no shape; then it is read as an article is.
+    ``alone``: the thread may have one post only, which has no shape; then it is read as an article is. ``asked``: the address that was
+    asked for.
     """
+    if asked is not None and key_of(asked) != key_of(document.url):
+        _check_arrival(document)
     try:
         found = named(posts(document, now))
     except NotApplicable:
@@ -60,8 +80,23 @@ def read_page(document: dom.Document, posts: Posts, now: datetime, *, alone: boo
     return ThreadPage(best_title(document, meta), found, _onward(document), language_of(meta, text))
 
 
+def _check_arrival(document: dom.Document) -> None:
+    """Boards send readers of a deleted thread to a list, whose rows look like posts, and strangers to their login.
+
+    By the address alone: threads of engines that nobody knows have shapes like lists. Raises ``NotApplicable`` (``gone``, ``login``).
+    """
+    kind = read(document.url).kind
+    if kind == "login":
+        raise NotApplicable("login", "only members may read it")
+    if kind in NO_THREAD or FRONT.search(document.url):
+        raise NotApplicable("gone", f"its address leads to {document.url}, which is no thread")
+
+
 def only_post(document: dom.Document, now: datetime) -> Post:
-    """The text of a page, where it has a date. Raises ``NotApplicable``."""
+    """The text of a page, where it has a date. Raises ``NotApplicable`` (``gone`` where the page says so)."""
+    lines = document.lines
+    if sum(map(len, lines)) <= GONE_PAGE_CHARS and any(len(line) <= GONE_CHARS and GONE.search(line) for line in lines):
+        raise NotApplicable("gone", "the page says that there is no such thread")
     article = best.extract(document, None, now)
     if not article.text or article.published is None:
         raise NotApplicable("no-posts", "neither posts nor a text with a date")

@@ -38,7 +38,8 @@ forums:
 
 
 class MadeUpForums:
-    """A context manager. ``day`` may be set between visits; ``fail(path, times, status)`` injects faults."""
+    """A context manager. ``day`` may be set between visits; ``fail(path, times, status)`` injects faults, ``lead(path, to)``
+    redirects."""
 
     def __init__(self, now: datetime | None = None, seed: int = 1, hosts: bool = True) -> None:
         self.now = (now or datetime.now(CHINA)).replace(second=0, microsecond=0)
@@ -47,6 +48,7 @@ class MadeUpForums:
         self.requests: list[Visit] = []
         self._hosts = hosts and _has_addresses()
         self._faults: dict[str, list[int]] = {}
+        self._led: dict[str, str] = {}
         self._servers: dict[str, SiteServer] = {}
         self._threads: list[threading.Thread] = []
         self._lock = threading.Lock()
@@ -76,8 +78,12 @@ class MadeUpForums:
         """Answer the next ``times`` requests for this path (with its query) with ``status``."""
         self._faults[path] = [status] * times
 
+    def lead(self, path: str, to: str) -> None:
+        """Redirect requests for this path: the thread was deleted, or only members may read it."""
+        self._led[path] = to
+
     def reset(self) -> None:
-        self.day, self.requests, self._faults = 0, [], {}
+        self.day, self.requests, self._faults, self._led = 0, [], {}, {}
 
     def gold(self, key: str) -> list[dict[str, Any]]:
         """Every thread and post that can be seen on some visit."""
@@ -96,6 +102,8 @@ class MadeUpForums:
             status = statuses.pop() if statuses else None
         if status is not None:
             response = Response(status, "text/plain", b"injected")
+        elif target in self._led:
+            response = Response(302, headers=(("Location", self._led[target]),))
         elif target == "/robots.txt":
             response = Response(200, "text/plain", ROBOTS.encode())
         else:

@@ -1,0 +1,62 @@
+"""Where a thread was, and is no more: nothing is read there as its posts."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+import threads
+
+from newsportal import dom
+from newsportal.errors import NotApplicable
+from newsportal.extractors.forum import poster
+from newsportal.extractors.forum.thread import read_page
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+ASKED = "https://bbs.example/thread-9-1-1.html"
+FOOT = "<div><p>GMT+8, 2026-3-1 11:31, Processed in 0.02 second(s)</p></div>"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "抱歉，指定的主题不存在或已被删除或正在被审核",
+        "该帖子已经被作者删除",
+        "The requested topic does not exist.",
+        "This thread has been removed.",
+    ],
+)
+def test_a_notice_that_a_thread_is_gone_is_no_post(said: str) -> None:
+    notice = dom.from_text(f"<title>提示信息</title><div id=messagetext><p>{said}</p></div>{FOOT}", ASKED)
+    with pytest.raises(NotApplicable) as why:
+        read_page(notice, poster("best"), NOW, alone=True)
+    assert why.value.reason == "gone"
+
+
+def test_a_post_that_speaks_of_deleting_is_one() -> None:
+    text = (
+        "我昨天发的那个关于换窗户的帖子不知道为什么被删除了，版主能不能解释一下，里面既没有广告，也没有骂人，只是问了问价钱和师傅的电话。"
+        * 3
+    )
+    lone = dom.from_text(f"<h1>问一问</h1><p>2026-2-27 10:20</p><div class=content><p>{text}</p></div>{FOOT}", ASKED)
+    assert text[:30] in read_page(lone, poster("best"), NOW, alone=True).posts[0].text
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("https://bbs.example/forum-2-1.html", "gone"),
+        ("https://bbs.example/forum.php", "gone"),
+        ("https://bbs.example/", "gone"),
+        ("https://bbs.example/member.php?mod=logging&action=login", "login"),
+    ],
+)
+def test_a_thread_whose_address_leads_elsewhere_has_no_posts(url: str, reason: str) -> None:
+    with pytest.raises(NotApplicable) as why:
+        read_page(dom.from_text(threads.discuz(), url), poster("best"), NOW, asked=ASKED)
+    assert why.value.reason == reason
+
+
+def test_a_thread_under_another_of_its_addresses_is_read() -> None:
+    page = dom.from_text(threads.discuz(), "https://bbs.example/t/what-it-is-about/9")
+    assert len(read_page(page, poster("best"), NOW, asked=ASKED).posts) == len(threads.TALK)
