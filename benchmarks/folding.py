@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from dedup import documents, sentences
+from dedup import Chain, bodies, chain, documents
 
 from newsportal.items import Article, Link
 from newsportal.storage import open_store, prints
@@ -30,8 +30,8 @@ POSTINGS = 58
 """Indexed runs of a document of 700 characters."""
 
 
-def articles(stock: list[str], number: int) -> Iterator[Article]:
-    for one in documents(stock, number):
+def articles(follows: Chain, number: int) -> Iterator[Article]:
+    for one in documents(follows, number):
         url = f"https://s{int(one.id) % 50}.example/{one.id}.html"
         link = Link(url=url, source="feed:x")
         yield Article(url=url, link=link, fetched=NOW, identity=url, title=one.title, text=one.text, published=one.published)
@@ -84,7 +84,7 @@ def main() -> None:
     asked.add_argument("corpus", type=Path)
     asked.add_argument("--stored", type=int, nargs="+", default=[1000, 10_000])
     options = asked.parse_args()
-    source = articles(sentences(options.corpus), max(options.stored) + 3 * MEASURED * len(options.stored))
+    source = articles(chain(bodies(options.corpus)), max(options.stored) + 3 * MEASURED * len(options.stored))
     print(f"{'stored':>8}  {'':28}{'ms':>7}{'ms cpu':>8}{'kB written':>12}")
     repeated, keep = prints.repeated, prints.keep
     with tempfile.TemporaryDirectory() as folder:
