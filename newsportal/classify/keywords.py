@@ -75,7 +75,7 @@ ENGLISH: Final = STOP_WORDS | frozenset(
 )
 
 LATIN: Final = re.compile(r"[^\W\d_](?:[\w-]*\w)?")
-LETTER: Final = rf"[^\W{CJK.pattern[1:-1]}]"
+LETTER: Final = re.compile(rf"[^\W{CJK.pattern[1:-1]}]")
 """What a word of letters goes on with: a Chinese character beside it does not belong to it."""
 
 NEIGHBOURS: Final = re.compile(r"[^\W\d_][\w-]+(?:[ \u00a0][^\W\d_][\w-]+)+")
@@ -200,9 +200,16 @@ def _names(run: str) -> Iterator[str]:
 
 def _as_written(word: str, both: str, plain: str) -> str:
     """``word`` as its first place has it: traditional characters and capitals come back."""
-    if CJK.match(word):
-        place = plain.find(word)
-    else:
-        found = re.search(rf"(?<!{LETTER}){re.escape(word)}(?!{LETTER})", both, re.IGNORECASE)
-        place = found.start() if found else -1
+    place = plain.find(word) if CJK.match(word) else _standing_alone(fold_characters(word), plain)
     return both[place : place + len(word)] if place >= 0 else word
+
+
+def _standing_alone(word: str, plain: str) -> int:
+    """The first place of ``word`` that is no part of a longer word of letters; -1 if there is none."""
+    place = plain.find(word)
+    while place >= 0:
+        end = place + len(word)
+        if not (place and LETTER.match(plain[place - 1])) and not LETTER.match(plain[end : end + 1]):
+            return place
+        place = plain.find(word, place + 1)
+    return -1
