@@ -60,12 +60,19 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A picture of an article or gallery. Sizes are pixels."""
+    """A picture of an article or gallery. Sizes are pixels.
+
+    ``format`` is what its first bytes say (``jpeg``, ``png``, ``gif``, ``webp``, ``avif``). ``page`` is where it stands, if not on the
+    article's own page: the Referer that its server expects. ``print`` is its perceptual hash, 16 hexadecimal digits.
+    """
 
     url: str
     caption: str | None = None
     width: int | None = None
     height: int | None = None
+    format: str | None = None
+    page: str | None = None
+    print: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,8 +218,35 @@ class Thread:
 
 
 @dataclass(frozen=True, slots=True)
+class GalleryPage:
+    """What one page tells of a photo story (套图). ``number`` counts from 1; ``total``: pages in all, where page or data tell it.
+
+    ``pages`` are the addresses of the story's pages that it names, in order, as far as known; ``next`` the page that its pager leads to.
+    ``whole``: it carries every picture of the story (the data of a slideshow), so no further page is asked for.
+    """
+
+    url: str
+    number: int | None = None
+    total: int | None = None
+    title: str | None = None
+    text: str | None = None
+    images: tuple[Image, ...] = ()
+    published: datetime | None = None
+    author: str | None = None
+    origin: str | None = None
+    language: str | None = None
+    pages: tuple[str, ...] = ()
+    next: str | None = None
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Gallery:
-    """A photo story (套图) over one or many pages; ``complete`` once every page was seen."""
+    """A photo story (套图) over one or many pages; ``complete`` once every page was seen.
+
+    ``total``: how many pages it has, as far as known; ``missing``: the numbers of those that could not be had, ``failure`` why, and
+    ``later`` whether that may pass.
+    """
 
     url: str
     title: str
@@ -221,6 +255,20 @@ class Gallery:
     images: tuple[Image, ...] = ()
     published: datetime | None = None
     complete: bool = False
+    identity: str | None = None
+    text: str | None = None
+    author: str | None = None
+    origin: str | None = None
+    site: str | None = None
+    language: str | None = None
+    category: str | None = None
+    topics: tuple[str, ...] = ()
+    topic_marks: tuple[TopicMark, ...] = ()
+    pages: tuple[str, ...] = ()
+    total: int | None = None
+    missing: tuple[int, ...] = ()
+    failure: str | None = None
+    later: bool = False
 
 
 EMPTY: Mapping[str, int] = MappingProxyType({})

@@ -1,0 +1,1 @@
+"""Photo stories (套图): what one of their pages tells, and one story of all. Pure."""

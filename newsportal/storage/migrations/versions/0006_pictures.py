@@ -1,0 +1,14 @@
+"""How often pictures were seen. Types are written out, so that this step stays what it was when the tables of today change."""
+
+revision = "0006"
+down_revision = "0005"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    """Nothing yet."""
+
+
+def downgrade() -> None:
+    """Nothing yet."""
