@@ -1,4 +1,5 @@
-"""Photo stories and their pages and pictures: a protocol of its own, beside the articles. Every store passes ``tests/storage/test_galleries.py``.
+"""Photo stories, their pages and pictures: a protocol of its own, beside the articles. Every store passes
+``tests/storage/test_galleries.py``.
 
 A photo story is an article, too: its text is its captions, so lists, topics, search and export know it as they know any other. What is
 here is what only photo stories have.
