@@ -245,7 +245,7 @@ class Gallery:
     """A photo story (套图) over one or many pages; ``complete`` once every page was seen.
 
     ``total``: how many pages it has, as far as known; ``missing``: the numbers of those that could not be had, ``failure`` why, and
-    ``later`` whether that may pass.
+    ``later`` whether that may pass. ``weight`` is its source's, from 1 to 10.
     """
 
     url: str
@@ -269,6 +269,12 @@ class Gallery:
     missing: tuple[int, ...] = ()
     failure: str | None = None
     later: bool = False
+    weight: int = 5
+    dropped: tuple[tuple[Image, str], ...] = ()  # pictures that are left out of ``images``, each with the reason (a slug)
+    category_by: str | None = None
+    category_score: float | None = None
+    category_reason: str | None = None
+    keywords: tuple[str, ...] = ()
 
 
 EMPTY: Mapping[str, int] = MappingProxyType({})

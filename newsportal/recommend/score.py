@@ -1,0 +1,76 @@
+"""By what photo stories are ranked: a rule that one can read (paper C, 2.2: 「评分排序」; the paper does not print its own).
+
+    score = log2( pictures · size · captions · source · sites ) + moment / HALF_LIFE
+
+Each factor is 1 for an ordinary story, and a story loses half its worth each :data:`HALF_LIFE`, all stories alike: their order stays the
+same as time goes by, so a score is worked out once, when a story changes. One half-life of age weighs as much as twice the sites.
+
+==========  =========================================================  =========
+factor      from                                                       range
+==========  =========================================================  =========
+pictures    √(pictures / 8)                                            0.5 – 2
+size        short side of the middle picture / 600 pixels              0.5 – 1.5
+captions    0.5 + share of pictures with a caption of their own        0.5 – 1.5
+source      2 ^ ((weight − 5) / 5), weight from sources.yaml           0.57 – 2
+sites       how many sites brought the story                           1 –
+==========  =========================================================  =========
+
+An incomplete story counts half. Ranges and half-life are chosen, not measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from math import log2, prod, sqrt
+from statistics import median_low
+from typing import Final
+
+from newsportal.items import Image
+
+HALF_LIFE: Final = timedelta(hours=24)
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+ORDINARY_PICTURES: Final = 8
+ORDINARY_SIDE: Final = 600
+INCOMPLETE: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The factors of a story's score."""
+
+    pictures: float
+    size: float
+    captions: float
+    source: float
+    sites: float
+    complete: float
+
+    @property
+    def worth(self) -> float:
+        """All factors together, without freshness: 1 for an ordinary story."""
+        return float(prod(asdict(self).values()))
+
+
+def parts(images: Sequence[Image], *, weight: int = 5, sites: int = 1, complete: bool = True) -> Parts:
+    """The factors of a story with these pictures, from a source of this weight (1–10), brought by so many sites."""
+    sides = [min(image.width, image.height) for image in images if image.width and image.height]
+    captioned = len({image.caption for image in images if image.caption}) / len(images) if images else 0.0
+    return Parts(
+        pictures=_within(sqrt(len(images) / ORDINARY_PICTURES), 0.5, 2.0),
+        size=_within(median_low(sides) / ORDINARY_SIDE, 0.5, 1.5) if sides else 1.0,
+        captions=0.5 + captioned,
+        source=2.0 ** ((weight - 5) / 5),
+        sites=float(max(sites, 1)),
+        complete=1.0 if complete else INCOMPLETE,
+    )
+
+
+def score(worth: Parts, moment: datetime) -> float:
+    """What stories are ranked by, the highest first. ``moment``: when the story appeared (aware)."""
+    return log2(worth.worth) + (moment - EPOCH) / HALF_LIFE
+
+
+def _within(value: float, low: float, high: float) -> float:
+    return min(max(value, low), high)

@@ -1,0 +1,68 @@
+"""Which photo stories are one: by words, by pictures."""
+
+from __future__ import annotations
+
+from newsportal.dedup.cosine import unit_vector
+from newsportal.dedup.photo_stories import PhotoStory, Seen, address, compare, matches, seen
+from newsportal.items import Image
+
+
+def story(id: str, title: str, text: str, *prints: int | None, site: str = "p.example") -> PhotoStory:
+    pictures = tuple(Seen(f"{site}/{id}/{n}.jpg", print) for n, print in enumerate(prints))
+    return PhotoStory(id, title, unit_vector(title, text), pictures)
+
+
+SNOW = (0x0F0F_3C3C_5A5A_1234, 0x1234_5678_9ABC_DEF0, 0xFFFF_0000_FF00_0FF0, 0x8421_8421_1248_1248)
+SEA = (0xA5A5_0F0F_C3C3_9999, 0x6666_1111_7777_2222, 0x0123_4567_89AB_CDEF, 0xF00F_F00F_0FF0_0FF0)
+
+
+def shaken(prints: tuple[int, ...], bits: int) -> tuple[int, ...]:
+    return tuple(print ^ ((1 << bits) - 1) for print in prints)
+
+
+def test_the_same_pictures_under_other_words_are_one_story() -> None:
+    one = story("1", "雪后的古城银装素裹", "一场大雪过后，城墙披上白衣。", *SNOW)
+    other = story("2", "镜头下的冬日", "摄影师清晨登楼。", *shaken(SNOW, 6))
+    found = compare(one, other)
+    assert found is not None
+    assert (found.reason, found.score) == ("same-pictures", 1.0)
+
+
+def test_a_series_with_one_title_and_other_pictures_is_no_repeat() -> None:
+    assert compare(story("1", "每日一图", "今日精选。", *SNOW), story("2", "每日一图", "今日精选。", *SEA)) is None
+
+
+def test_one_shared_portrait_makes_no_story() -> None:
+    one = story("1", "市长视察港口建设", "市长来到港口。", *SNOW)
+    other = story("2", "读书节在图书馆开幕", "读者排起长队。", SNOW[0], *SEA)
+    assert compare(one, other) is None
+
+
+def test_a_third_of_the_pictures_does_with_the_papers_cosine() -> None:
+    one = story("1", "雪后古城银装素裹引游人", "古城迎来大雪。", *SNOW)
+    other = story("2", "古城雪后银装素裹", "大雪落在古城。", SNOW[0], SNOW[1], *SEA)
+    found = compare(one, other)
+    assert found is not None
+    assert found.reason == "same-pictures"
+
+
+def test_without_prints_words_decide_and_issues_of_a_series_stay_apart() -> None:
+    one = story("1", "雪后古城银装素裹", "古城迎来大雪。", None, None)
+    found = compare(one, story("2", "雪后古城银装素裹", "古城迎来大雪。", None, None, site="q.example"))
+    assert found is not None
+    assert found.reason == "same-words"
+    third, fourth = (story(str(n), f"一周图片精选 第{n}期", "本周最佳。", None, None) for n in (3, 4))
+    assert compare(third, fourth) is None
+
+
+def test_pictures_match_by_address_too_and_each_once() -> None:
+    urls = ["https://p.example/a.jpg?w=640", "http://p.example/a.jpg", "https://p.example/b.jpg"]
+    one, other = seen(Image(url) for url in urls[:1]), seen(Image(url) for url in urls[1:])
+    assert address(urls[0]) == "p.example/a.jpg"
+    assert matches(one, other) == 1
+    assert matches((*one, *one), other) == 1
+
+
+def test_a_print_that_is_none_is_not_known() -> None:
+    assert seen([Image("https://p.example/a.jpg", print="nonsense")])[0].print is None
+    assert seen([Image("https://p.example/a.jpg", print="00000000000000ff")])[0].print == 255
