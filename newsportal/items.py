@@ -63,7 +63,8 @@ class Image:
     """A picture of an article or gallery. Sizes are pixels.
 
     ``format`` is what its first bytes say (``jpeg``, ``png``, ``gif``, ``webp``, ``avif``). ``page`` is where it stands, if not on the
-    article's own page: the Referer that its server expects. ``print`` is its perceptual hash, 16 hexadecimal digits.
+    article's own page: the Referer that its server expects. ``print`` is its perceptual hash, 16 hexadecimal digits. ``dropped``: why
+    it is not shown (a slug: a logo, an advertisement, gone); it keeps its place among the others of its gallery.
     """
 
     url: str
@@ -73,6 +74,7 @@ class Image:
     format: str | None = None
     page: str | None = None
     print: str | None = None
+    dropped: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +246,7 @@ class GalleryPage:
 class Gallery:
     """A photo story (套图) over one or many pages; ``complete`` once every page was seen.
 
+    ``images`` are all its pictures in order, those left out too (``Image.dropped``); ``shown`` those that are its own.
     ``total``: how many pages it has, as far as known; ``missing``: the numbers of those that could not be had, ``failure`` why, and
     ``later`` whether that may pass. ``weight`` is its source's, from 1 to 10.
     """
