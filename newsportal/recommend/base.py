@@ -1,15 +1,16 @@
 """The words of recommendation: what was seen, what may be recommended, and what a method answers.
 
-A method learns from a :class:`Log` (``fit``) and answers for one reader's history at a moment. Histories are given at the time of asking,
-so what a reader saw a minute ago counts before the next fit.
+A method learns from a :class:`Log` (``METHODS[name](log, now)`` in ``methods.py``; what the portal runs is ``best.fit``) and answers for
+one reader's history at a moment. Histories are given at the time of asking, so what a reader saw a minute ago counts before the next
+fit; ``extended`` adds what was published and seen since.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol, Self
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +49,29 @@ class Recommendation:
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """What a method learns from."""
+    """What a method learns from. ``views`` may come as a stream (it is read once); one of a story that ``items`` does not name is left out."""
 
-    views: Sequence[View]
-    items: Sequence[Item]
+    views: Iterable[View]
+    items: Iterable[Item]
 
 
 class Model(Protocol):
     """A method that has learnt. Every model answers new readers (an empty history) and leaves out what ``without`` names."""
 
-    def recommend(self, history: Sequence[View], now: datetime, n: int, *, without: Collection[str] = ()) -> tuple[Recommendation, ...]:
-        """At most ``n`` stories, the best first; never one of ``history`` or ``without``."""
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """What was learnt, in figures for people (JSON): α, λ, half-lives, weights, counts."""
+        ...
+
+    def recommend(
+        self, history: Sequence[View], now: datetime, n: int, *, without: Collection[str] = (), reader: str = ""
+    ) -> tuple[Recommendation, ...]:
+        """At most ``n`` stories, the best first; never one of ``history`` or ``without``, nor one published after ``now``.
+
+        ``history`` may come in any order. ``reader``: with the day of ``now`` the seed of what is shown to explore; "" explores nothing.
+        """
+        ...
+
+    def extended(self, views: Iterable[View], items: Iterable[Item]) -> Self:
+        """The model with stories that were published and seen since it learnt; costs little, and never changes this one."""
         ...

@@ -1,0 +1,107 @@
+"""A log as columns: what every method counts. Readers and stories are numbers here, in the order of their names."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newsportal.recommend.base import Item, Log, View
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+
+SECONDS: Final = 3600.0
+
+
+def hours(moment: datetime) -> float:
+    """Hours since 1970: the unit of every time here."""
+    return moment.timestamp() / SECONDS
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clicks:
+    """Views as columns, by reader, then time, then story: a reader's views of one story are one row (the latest, with the most pictures).
+
+    ``names`` and ``items`` are sorted by story, ``readers`` by name; ``published`` has an entry a story, the other columns one a view.
+    ``share`` is w_c / w_s (paper C, section 2.3.1).
+    """
+
+    readers: tuple[str, ...]
+    items: tuple[Item, ...]
+    published: Floats
+    reader: Ints
+    story: Ints
+    at: Floats
+    share: Floats
+
+    def __len__(self) -> int:
+        return len(self.reader)
+
+    @property
+    def stories(self) -> int:
+        return len(self.items)
+
+    def starts(self) -> Ints:
+        """Where each reader's views begin; one more entry says where the last end."""
+        return np.searchsorted(self.reader, np.arange(len(self.readers) + 1))
+
+    def before(self, moment: float) -> Clicks:
+        """What was known at ``moment``: views before it. Stories stay numbered; those published later have no view."""
+        kept = self.at < moment
+        return Clicks(self.readers, self.items, self.published, self.reader[kept], self.story[kept], self.at[kept], self.share[kept])
+
+
+def columns(log: Log) -> Clicks:
+    """The log as columns. Views of unknown stories are left out; shares are held within 0 to 1."""
+    items = tuple(sorted({item.story: item for item in log.items}.values(), key=lambda item: item.story))
+    numbers = {item.story: number for number, item in enumerate(items)}
+    found: dict[str, int] = {}
+    whole, real = (array("q"), array("q")), (array("d"), array("d"))  # plain columns: millions of views in little memory
+    for view in log.views:
+        if (story := numbers.get(view.story)) is not None:
+            whole[0].append(found.setdefault(view.reader, len(found)))
+            whole[1].append(story)
+            real[0].append(hours(view.at))
+            real[1].append(share(view))
+    readers, ranks = _ranked(tuple(found))
+    reader, story_column = (np.array(column, dtype=np.int64) for column in whole)
+    at, shares = (np.array(column, dtype=np.float64) for column in real)
+    published = np.array([hours(item.published) for item in items], dtype=np.float64)
+    return Clicks(readers, items, published, *_once(ranks[reader], story_column, at, shares))
+
+
+def _ranked(names: Sequence[str]) -> tuple[tuple[str, ...], Ints]:
+    order = sorted(range(len(names)), key=names.__getitem__)
+    ranks = np.empty(len(names), dtype=np.int64)
+    ranks[order] = np.arange(len(names))
+    return tuple(names[place] for place in order), ranks
+
+
+def _once(reader: Ints, story: Ints, at: Floats, share: Floats) -> tuple[Ints, Ints, Floats, Floats]:
+    """One row a reader and story, the latest time and the largest share; rows by reader, time, story."""
+    order = np.lexsort((at, story, reader))
+    reader, story, at, share = reader[order], story[order], at[order], share[order]
+    first = np.ones(len(reader), dtype=bool)
+    first[1:] = (reader[1:] != reader[:-1]) | (story[1:] != story[:-1])
+    starts = np.flatnonzero(first)
+    if len(starts):
+        at, share = np.maximum.reduceat(at, starts), np.maximum.reduceat(share, starts)
+        reader, story = reader[starts], story[starts]
+    order = np.lexsort((story, at, reader))
+    return reader[order], story[order], at[order], share[order]
+
+
+def share(view: View) -> float:
+    """w_c / w_s of a view: an article without pictures is one of one."""
+    return min(1.0, max(0, view.seen) / max(1, view.pictures))
+
+
+def of(views: Iterable[View], items: Iterable[Item]) -> Clicks:
+    """Columns of views and stories."""
+    return columns(Log(views, items))
