@@ -14,6 +14,7 @@ from sqlalchemy import BindParameter, Connection, Select, and_, bindparam, delet
 
 from newsportal.items import Fold, FoldKey, content_id
 from newsportal.storage.dialects import upsert
+from newsportal.storage.gallery_tables import GALLERIES
 from newsportal.storage.original import original
 from newsportal.storage.rows import storable
 from newsportal.storage.tables import ARTICLES, EARLIEST_FIRST, EPOCH, FOLD_KEYS, LABELS, STORIES, TOPICS
@@ -36,8 +37,11 @@ VERSIONS = (
         *(
             ARTICLES.c[name]
             for name in ("id", "publisher", "site", "source", "category", "moment", "first_seen", "title", "length", "fold_reason")
-        )
+        ),
+        GALLERIES.c.pictures,
+        GALLERIES.c.complete,
     )
+    .outerjoin(GALLERIES, GALLERIES.c.id == ARTICLES.c.id)
     .where(ARTICLES.c.story_id == _STORY)
     .order_by(*EARLIEST_FIRST)
 )
@@ -113,11 +117,11 @@ def _windows(keys: Sequence[tuple[str, FoldKey]], moment: datetime) -> dict[str,
     values: dict[str, str | datetime] = {}
     for n, (key_id, key) in enumerate(keys):
         window = timedelta(seconds=key.window)
-        values |= {f"key_{n}": key_id, f"first_{n}": _shifted(moment, -window), f"last_{n}": _shifted(moment, window)}
+        values |= {f"key_{n}": key_id, f"first_{n}": shifted(moment, -window), f"last_{n}": shifted(moment, window)}
     return values
 
 
-def _shifted(moment: datetime, by: timedelta) -> datetime:
+def shifted(moment: datetime, by: timedelta) -> datetime:
     """``moment + by``, stopping at the ends of the calendar (pages are dated in the year 1)."""
     try:
         return moment + by

@@ -3,6 +3,8 @@
 The original is the earliest version that holds nearly the whole text. The whole text is the longest of the versions that tell the same
 text, so a flash of two lines does not stand for the article that came an hour later. What was folded because it *contains* an
 earlier version counts as a telling only under a like title; else it is a round-up, and no round-up is the original of its parts.
+
+Of photo stories the one with more pictures stays (paper C, 2.2.3); of as many, the earliest that is complete.
 """
 
 from __future__ import annotations
@@ -23,7 +25,11 @@ NEARLY: Final = SAME
 
 
 def original(versions: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """The original among ``versions`` (the earliest first), each with ``title``, ``length`` and ``fold_reason``."""
+    """The original among ``versions`` (the earliest first), each with ``title``, ``length`` and ``fold_reason``; photo stories with
+    ``pictures`` and ``complete``."""
+    photographed = [version for version in versions if version.get("pictures")]
+    if photographed:
+        return max(photographed, key=lambda version: (version["pictures"], bool(version["complete"])))
     tellings = [version for version in versions if version.get("fold_reason") not in LESS_OR_MORE]
     titles = [title_letters(version["title"]) for version in tellings]
     tellings += [version for version in versions if version.get("fold_reason") == MORE and _has_one_of(titles, version)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, Select, func, select, union_all
 
@@ -13,6 +13,8 @@ from newsportal.storage.base import Change, StoredArticle, Story, Tally
 from newsportal.storage.rows import article_from, storable, story_from
 from newsportal.storage.tables import ALIASES, ARTICLES, CHANGES, CONTENT, EARLIEST_FIRST, LABELS, REVISIONS, STORIES, TOPICS
 
+T = TypeVar("T")
+
 CHUNK = 500
 """Values in one ``IN (...)``: below every database's limit of parameters."""
 
@@ -20,7 +22,7 @@ PAGE = 1000
 """Rows read at once when everything is streamed. Between two pages no connection is held, so a slow reader blocks nobody."""
 
 
-def chunks(values: Iterable[str], size: int = CHUNK) -> Iterator[list[str]]:
+def chunks(values: Iterable[T], size: int = CHUNK) -> Iterator[list[T]]:
     """``values`` in lists of at most ``size``."""
     rest = iter(values)
     while chunk := list(islice(rest, size)):

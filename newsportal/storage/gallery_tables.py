@@ -1,0 +1,89 @@
+"""The tables of photo stories. A photo story is an article as well (lists, topics and the search need know nothing else); here are its
+pages, while it is not complete, and its pictures."""
+
+from __future__ import annotations
+
+from sqlalchemy import JSON, BigInteger, Boolean, Column, Float, ForeignKey, Index, Integer, String, Table, Text
+
+from newsportal.storage.dialects import LONG_TEXT
+from newsportal.storage.tables import ID_CHARS, METADATA, Moment
+
+PRINT_CHARS = 16
+"""A perceptual hash (``items.Image.print``)."""
+
+SLUG_CHARS = 64
+"""Reasons for which a picture is left out."""
+
+GALLERIES = Table(
+    "galleries",
+    METADATA,
+    Column("id", String(ID_CHARS), ForeignKey("articles.id"), primary_key=True),
+    Column("complete", Boolean, nullable=False),
+    Column("pictures", Integer, nullable=False),
+    Column("pages", Integer, nullable=False),
+    Column("total", Integer),
+    Column("missing", JSON, nullable=False),
+    Column("failure", Text),
+    Column("visited", Moment, nullable=False),
+    Column("vain", Integer, nullable=False),
+    Column("weight", Integer, nullable=False),
+    Column("score", Float(53), nullable=False),
+    Column("moment", Moment, nullable=False),
+    Column("addresses", JSON, nullable=False),
+    Column("text", LONG_TEXT, nullable=False),
+    Index(None, "score", "id"),
+    Index(None, "moment", "id"),
+    Index(None, "complete", "visited"),
+)
+"""``id`` is the article's. ``pictures`` counts those shown, ``pages`` those read, ``vain`` the visits in a row that brought nothing;
+``addresses`` are its pages'. ``text`` is the story's own, without the captions; the article's text has both."""
+
+GALLERY_PAGES = Table(
+    "gallery_pages",
+    METADATA,
+    Column("gallery", String(ID_CHARS), primary_key=True),
+    Column("page", String(ID_CHARS), primary_key=True),
+    Column("number", Integer),
+    Column("seen", Moment, nullable=False, index=True),
+    Column("said", JSON, nullable=False),
+)
+"""Pages of stories that are not complete, as they were read. ``gallery`` is the hash of the story's identity (it may not be stored yet),
+``page`` of the page's address, ``said`` an ``items.GalleryPage``."""
+
+PICTURES = Table(
+    "gallery_pictures",
+    METADATA,
+    Column("gallery_id", String(ID_CHARS), ForeignKey("galleries.id"), primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("url", Text, nullable=False),
+    Column("name", String(ID_CHARS), nullable=False),
+    Column("caption", Text),
+    Column("width", Integer),
+    Column("height", Integer),
+    Column("format", Text),
+    Column("page", Text),
+    Column("print", String(PRINT_CHARS)),
+    Column("dropped", String(SLUG_CHARS)),
+    Index(None, "name"),
+    Index(None, "print"),
+)
+"""The pictures of a story by ``number``, those left out among them (``dropped``: why). ``name`` is the hash of ``url``."""
+
+WORDS = Table(
+    "gallery_words",
+    METADATA,
+    Column("gallery_id", String(ID_CHARS), ForeignKey("galleries.id"), primary_key=True),
+    Column("words", JSON, nullable=False),
+)
+"""The words of a story's title and first sentence, as a vector of length 1 (``dedup.cosine``)."""
+
+KEYS = Table(
+    "gallery_keys",
+    METADATA,
+    Column("key", BigInteger, primary_key=True, autoincrement=False),
+    Column("gallery_id", String(ID_CHARS), ForeignKey("galleries.id"), primary_key=True),
+    Column("moment", Moment, nullable=False),
+    Index(None, "key", "moment"),
+    Index(None, "gallery_id"),
+)
+"""By what stories are found that may be one: hashes of words, of pictures' addresses, and of parts of their prints."""
