@@ -273,11 +273,14 @@ class Gallery:
     failure: str | None = None
     later: bool = False
     weight: int = 5
-    dropped: tuple[tuple[Image, str], ...] = ()  # pictures that are left out of ``images``, each with the reason (a slug)
     category_by: str | None = None
     category_score: float | None = None
     category_reason: str | None = None
     keywords: tuple[str, ...] = ()
+
+    @property
+    def shown(self) -> tuple[Image, ...]:
+        return tuple(image for image in self.images if image.dropped is None)
 
 
 EMPTY: Mapping[str, int] = MappingProxyType({})

@@ -32,6 +32,8 @@ from newsportal.storage.answers import StoryFilter as StoryFilter
 from newsportal.storage.answers import StoryPage as StoryPage
 from newsportal.storage.answers import Tally as Tally
 from newsportal.storage.corpora import Corpora
+from newsportal.storage.galleries import Galleries
+from newsportal.storage.readers import Readers
 from newsportal.storage.threads import Threads
 
 
@@ -45,8 +47,18 @@ class Store(Protocol):
         ...
 
     @property
+    def galleries(self) -> Galleries:
+        """Photo stories, their pages and pictures: a protocol of its own."""
+        ...
+
+    @property
     def threads(self) -> Threads:
         """Threads of forums and their posts: a protocol of its own."""
+        ...
+
+    @property
+    def readers(self) -> Readers:
+        """What readers looked at, and what was learnt from it: a protocol of its own."""
         ...
 
     def add(self, article: Article, keys: Sequence[FoldKey] = (), *, now: datetime) -> Added:

@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Literal, Protocol
 
 from newsportal.items import Gallery, GalleryPage, Image
+from newsportal.storage.answers import StoredArticle
 
 FAMILY = "gallery:"
 """How the names of the sources of photo stories begin: an article of such a source is a photo story."""
@@ -25,19 +26,24 @@ def is_gallery(source: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class SavedGallery:
-    """The answer of ``save``. ``stored``: new; ``folded``: new, and part of another's story; ``grown``: known, and fuller now."""
+    """The answer of ``save``. ``stored``: new; ``folded``: new, and part of another's story; ``grown``: known, and fuller now.
+
+    ``vain``: visits in a row, this one included, that brought nothing to a story that is not complete.
+    """
 
     outcome: Literal["stored", "folded", "grown", "same"]
     id: str
     story_id: str
     complete: bool
+    vain: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class StoredGallery:
     """What is known of a photo story; its title, text and topics are its article's (``id``).
 
-    ``score`` is what it is ranked by (``newsportal.recommend.score``). ``missing`` are numbers of pages, ``failure`` why they are missing.
+    ``score`` is what it is ranked by (``newsportal.recommend.score``). ``pictures`` counts those shown, ``pages`` those read. ``missing``
+    are numbers of pages, ``failure`` why they are missing; ``vain``: visits in a row that brought nothing; ``addresses``: of its pages.
     """
 
     id: str
@@ -50,15 +56,53 @@ class StoredGallery:
     failure: str | None
     visited: datetime
     score: float
+    vain: int = 0
+    weight: int = 5
+    addresses: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class StoredPicture:
-    """A picture of a photo story. ``place`` counts from 1 among those shown; ``dropped``: why it is not shown (a slug), else ``None``."""
+    """A picture of a photo story. ``place`` counts from 1 among those shown, those left out count on behind them; ``dropped``: why it is
+    not shown (a slug), else ``None``."""
 
     place: int
     image: Image
     dropped: str | None = None
+
+
+WallOrder = Literal["ranked", "newest"]
+
+
+@dataclass(frozen=True, slots=True)
+class WallFilter:
+    """Which photo stories; every field narrows. ``before`` is a cursor from ``WallPage.next``."""
+
+    topic: str | None = None
+    category: str | None = None
+    source: str | None = None
+    order: WallOrder = "ranked"
+    before: str | None = None
+    limit: int = 30
+
+
+@dataclass(frozen=True, slots=True)
+class WallStory:
+    """A photo story on the wall: its article (the text cut to 300 characters; ``images`` its first pictures), what is known of the
+    story, and how often and on how many sites it was found."""
+
+    article: StoredArticle
+    gallery: StoredGallery
+    count: int
+    sites: int
+
+
+@dataclass(frozen=True, slots=True)
+class WallPage:
+    """A page of the wall, and the cursor of the next one (``None`` on the last)."""
+
+    stories: tuple[WallStory, ...]
+    next: str | None = None
 
 
 class Galleries(Protocol):
@@ -69,16 +113,21 @@ class Galleries(Protocol):
         ...
 
     def pages(self, identity: str) -> list[GalleryPage]:
-        """The pages kept so far, by number, those without one last."""
+        """The pages kept so far, by number, those without one last. They go when the story is saved complete."""
         ...
 
     def save(self, gallery: Gallery, *, now: datetime) -> SavedGallery:
-        """Write a photo story with its pictures, in one transaction with its row of the change log. An incomplete one is kept too, and
-        is finished when it is saved again with more."""
+        """Write a photo story with its pictures, those left out too, in one transaction with its row of the change log. An incomplete one
+        is kept, and is finished when it is saved again with more; one that is saved again with less stays as it was."""
+        ...
+
+    def drop(self, *, urls: Collection[str] = (), prints: Collection[str] = (), reason: str | None, now: datetime) -> int:
+        """Leave pictures out of the stories that have them, by address or perceptual hash; ``reason`` is a slug (``None``: show them
+        again). Answers how many pictures of stories that changed; each story's text, figures and score follow."""
         ...
 
     def known(self, identities: Collection[str]) -> Mapping[str, StoredGallery]:
-        """Identity → photo story, of those that are stored."""
+        """Identity → photo story, of those that are stored; a name of any of its pages (an alias) leads to it."""
         ...
 
     def gallery(self, id: str) -> StoredGallery | None: ...
@@ -88,5 +137,9 @@ class Galleries(Protocol):
         ...
 
     def incomplete(self, *, limit: int = 100) -> list[StoredGallery]:
-        """Those that wait for pages, the latest visited first."""
+        """Those that lack pages, the latest visited first."""
+        ...
+
+    def wall(self, which: WallFilter) -> WallPage:
+        """Photo stories with pictures, one of each story (its head), by score or by time."""
         ...

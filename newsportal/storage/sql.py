@@ -17,7 +17,9 @@ from newsportal.storage.corpora_sql import SqlCorpora
 from newsportal.storage.dialects import open_engine
 from newsportal.storage.dialects import reading as read
 from newsportal.storage.dialects import writing as write
+from newsportal.storage.galleries_sql import SqlGalleries
 from newsportal.storage.prints import PrintIndex, printed
+from newsportal.storage.readers_sql import SqlReaders
 from newsportal.storage.schema import prepare
 from newsportal.storage.threads_sql import SqlThreads
 
@@ -30,6 +32,8 @@ class SqlStore:
         self._prints = PrintIndex()
         self.corpora = SqlCorpora(self._engine)
         self.threads = SqlThreads(self._engine)
+        self.readers = SqlReaders(self._engine)
+        self.galleries = SqlGalleries(self._engine)
         try:
             prepare(self._engine)
         except BaseException:

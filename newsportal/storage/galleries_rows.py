@@ -1,0 +1,130 @@
+"""Between values and rows of photo stories: pages, pictures and figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any, Final
+
+from newsportal.items import Article, Gallery, GalleryPage, Image, content_id
+from newsportal.storage.galleries import StoredGallery
+from newsportal.storage.gallery_tables import PRINT_CHARS, SLUG_CHARS
+from newsportal.storage.rows import storable
+
+MAX_TEXT: Final = 200_000
+"""Characters of captions and text that are the article's text: what the search finds and lists show. All captions are kept."""
+
+SHOWN_IN_LISTS: Final = 3
+"""Pictures that stand in the article's own row, which every list reads: the cover and two more."""
+
+IMAGE: Final = ("url", "caption", "width", "height", "format", "page", "print", "dropped")
+
+
+def said(page: GalleryPage) -> dict[str, Any]:
+    """A page as JSON values, without what is empty."""
+    plain = asdict(page)
+    plain["images"] = [_plain(image) for image in plain["images"]]
+    plain["published"] = page.published.isoformat() if page.published else None
+    return {key: value for key, value in _plain(plain).items() if value not in (None, (), [], False)}
+
+
+def page_of(plain: Mapping[str, Any]) -> GalleryPage:
+    """The inverse of :func:`said`; what a later version added is left out."""
+    values = {key: plain[key] for key in GalleryPage.__dataclass_fields__ if key in plain}
+    published = values.get("published")
+    values["published"] = datetime.fromisoformat(published) if published else None
+    values["images"] = tuple(Image(**{key: image[key] for key in IMAGE if key in image}) for image in values.get("images", ()))
+    values["pages"] = tuple(values.get("pages", ()))
+    return GalleryPage(**values)
+
+
+def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Without ``None``, texts as every database can keep them."""
+    plain = {key: storable(value) if isinstance(value, str) else value for key, value in values.items() if value is not None}
+    if isinstance(plain.get("pages"), tuple):
+        plain["pages"] = [storable(url) for url in plain["pages"]]
+    return plain
+
+
+def picture_rows(gallery_id: str, gallery: Gallery, left: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The pictures of a story in order; ``left``: hashes of addresses that the store leaves out, and why.
+
+    An address stands in a story once.
+    """
+    pictures: dict[str, Image] = {}
+    for image in gallery.images:
+        pictures.setdefault(content_id(storable(image.url)), image)
+    return [
+        {"gallery_id": gallery_id, "number": number, "name": name, **_picture(image, left.get(name))}
+        for number, (name, image) in enumerate(pictures.items(), 1)
+    ]
+
+
+def _picture(image: Image, left: str | None) -> dict[str, Any]:
+    row = {key: storable(value) if isinstance(value, str) else value for key, value in asdict(image).items()}
+    return row | {"print": row["print"][:PRINT_CHARS] if row["print"] else None, "dropped": slug(row["dropped"] or left)}
+
+
+def slug(reason: str | None) -> str | None:
+    return None if reason is None else storable(reason)[:SLUG_CHARS]
+
+
+def image_of(row: Mapping[str, Any]) -> Image:
+    return Image(**{key: row[key] for key in IMAGE})
+
+
+def text_of(text: str, captions: Iterable[str | None]) -> str:
+    """What the search finds: the story's own text and its captions, a paragraph a line, each once."""
+    lines = dict.fromkeys(line for part in (text, *captions) if part for line in map(str.strip, part.splitlines()) if line)
+    return "\n".join(lines)[:MAX_TEXT]
+
+
+def article_of(gallery: Gallery) -> Article:
+    """The photo story as lists and the search see it."""
+    return Article(
+        url=gallery.url,
+        link=gallery.link,
+        fetched=gallery.fetched,
+        identity=gallery.identity,
+        title=gallery.title,
+        text="",
+        published=gallery.published or gallery.link.published,
+        author=gallery.author or gallery.link.author,
+        origin=gallery.origin,
+        site=gallery.site or gallery.link.site,
+        language=gallery.language,
+        category=gallery.category,
+        category_by=(gallery.category_by or "source") if gallery.category else None,
+        category_score=gallery.category_score,
+        category_reason=gallery.category_reason,
+        keywords=gallery.keywords,
+        topics=gallery.topics,
+        topic_marks=gallery.topic_marks,
+        algorithm="gallery",
+    )
+
+
+def state(gallery: Gallery) -> dict[str, Any]:
+    """The columns that a visit fills."""
+    return {
+        "complete": gallery.complete,
+        "pages": pages_read(gallery),
+        "total": gallery.total,
+        "missing": list(gallery.missing),
+        "failure": storable(gallery.failure) if gallery.failure else None,
+        "weight": gallery.weight,
+        "addresses": [storable(url) for url in gallery.pages],
+        "text": storable(gallery.text or ""),
+    }
+
+
+def pages_read(gallery: Gallery) -> int:
+    """How many pages were read: those of ``pages``, the missing ones not among them."""
+    return len(gallery.pages) or 1
+
+
+def gallery_of(row: Mapping[str, Any]) -> StoredGallery:
+    """A row of ``galleries`` with its article's identity."""
+    values = {key: row[key] for key in StoredGallery.__dataclass_fields__}
+    return StoredGallery(**{**values, "missing": tuple(row["missing"]), "addresses": tuple(row["addresses"])})
