@@ -1,0 +1,183 @@
+"""One story of its pages, in whatever order and however often they came."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from newsportal.extractors.gallery.pattern import Pattern, parse
+from newsportal.extractors.gallery.turning import open_pages, told_total
+from newsportal.extractors.gallery.variants import enter
+from newsportal.extractors.joining import PAGE_MARK
+from newsportal.items import GalleryPage, Image, Link
+from newsportal.text import clean, letters
+
+COUNTER: Final = re.compile(
+    r"\s*[（(\[【]\s*\d{1,3}\s*[/／]\s*\d{1,3}\s*[）)\]】]\s*$|\s*[（(\[【]\s*(?:组图|高清组?图|图集?|图片|\d{1,3}\s*[张幅pP])\s*[）)\]】]\s*$"
+)
+"""What is no part of a story's title: 「（3/12）」, 「(组图)」, 「【12张】」."""
+
+SAME_TEXT: Final = 0.6
+"""The share of a story's pages that must say the same under their pictures for it to be the story's text, not a picture's."""
+
+TOKEN: Final = re.compile(r"\d{1,4}|[a-zA-Z]")
+
+
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """A story as far as its pages tell it. ``missing`` are the numbers of pages that are known to be and have not come; ``complete``:
+    none is missing, and none is left to ask for. ``pages`` are the addresses in order."""
+
+    title: str | None
+    images: tuple[Image, ...]
+    text: str | None
+    published: datetime | None
+    author: str | None
+    origin: str | None
+    language: str | None
+    total: int | None
+    missing: tuple[int, ...]
+    complete: bool
+    pages: tuple[str, ...] = ()
+
+
+def assemble(
+    pages: Sequence[GalleryPage], *, link: Link | None = None, pattern: str | None = None, ended: Collection[str] = ()
+) -> Assembly:
+    """One story of at least one page. ``ended`` are addresses that were asked for and are none of its pages (dead, soft 404, a circle).
+
+    Title, date, author and the rest come from the first page that has them. A picture that several pages show stands where it comes first.
+    """
+    ordered = in_order(pages, pattern)
+    whole = next((page for page in ordered if page.whole), None)
+    shown = [whole] if whole is not None else ordered
+    total = 1 if whole is not None else told_total(ordered)
+    missing = () if whole is not None else _missing(ordered, total, pattern)
+    images, text = _pictures_and_text(shown)
+    told = [link.title] if link is not None and link.title else []
+    return Assembly(
+        title=next((title for title in map(bare_title, (*(page.title for page in ordered), *told)) if title), None),
+        images=images,
+        text=text,
+        published=next((page.published for page in ordered if page.published), None) or (link.published if link is not None else None),
+        author=next((page.author for page in ordered if page.author), None),
+        origin=next((page.origin for page in ordered if page.origin), None),
+        language=next((page.language for page in ordered if page.language), None),
+        total=total,
+        missing=missing,
+        complete=not missing and not open_pages(ordered, ended, pattern),
+        pages=tuple(dict.fromkeys(page.url for page in ordered)),
+    )
+
+
+def bare_title(title: str | None) -> str | None:
+    """A title without the marks of page and number of pictures."""
+    before, after = None, clean(title or "")
+    while after != before:
+        before, after = after, COUNTER.sub("", PAGE_MARK.sub("", after)).strip()
+    return after or None
+
+
+def in_order(pages: Sequence[GalleryPage], pattern: str | None = None) -> list[GalleryPage]:
+    """Every page once, in the story's order: by number, else by what the pages say of one another, else by their addresses."""
+    latest = {page.url.partition("#")[0]: page for page in pages}
+    numbers = numbers_of(list(latest.values()), pattern)
+    places_in = {url: at for at, url in enumerate(_chain(list(latest.values())))}
+    far = len(places_in)
+    return sorted(
+        latest.values(),
+        key=lambda page: (numbers.get(page.url) or 0, places_in.get(page.url, far)) if numbers else (places_in.get(page.url, far), 0),
+    )
+
+
+def numbers_of(pages: Sequence[GalleryPage], pattern: str | None = None) -> dict[str, int]:
+    """Address → number of the page, where all have one and no two have the same; else empty."""
+    form = parse(pattern) if pattern else None
+    for way in (lambda page: _by_pattern(form, page), lambda page: page.number, lambda page: _by_address(page, pages)):
+        found = {page.url: way(page) for page in pages}
+        known = {url: number for url, number in found.items() if number is not None}
+        if len(known) == len(pages) and len(set(known.values())) == len(known):
+            return known
+    return {}
+
+
+def _by_pattern(form: Pattern | None, page: GalleryPage) -> int | None:
+    return form.number(page.url) if form is not None else None
+
+
+def _by_address(page: GalleryPage, pages: Sequence[GalleryPage]) -> int | None:
+    """What tells the address from the others': a number or a letter; nothing for the first page."""
+    urls = [one.url for one in pages]
+    if len(urls) < 2:
+        return None
+    start = _shared(urls)
+    end = _shared([url[start:][::-1] for url in urls])
+    rest = page.url[start : len(page.url) - end]
+    token = TOKEN.search(rest)
+    if token is None:
+        return 1
+    return int(token[0]) if token[0].isdecimal() else ord(token[0].lower()) - ord("a") + 1
+
+
+def _shared(texts: Sequence[str]) -> int:
+    """Characters that all begin with, digits of a number not torn apart."""
+    least = min(map(len, texts))
+    at = next((at for at in range(least) if len({text[at] for text in texts}) > 1), least)
+    while at > 0 and texts[0][at - 1].isdecimal() and any(text[at : at + 1].isdecimal() for text in texts):
+        at -= 1
+    return at
+
+
+def _chain(pages: Sequence[GalleryPage]) -> Iterator[str]:
+    """Addresses as the pages' own lists and next links name them, from the page that no other leads to."""
+    by_url = {page.url: page for page in pages}
+    led_to = {page.next for page in pages if page.next}
+    longest = max((page.pages for page in pages), key=len, default=())
+    starts = [page.url for page in pages if page.url not in led_to] or list(by_url)[:1]
+    seen: set[str] = set()
+    for url in (*longest, *starts, *by_url):
+        at: str | None = url
+        while at is not None and at not in seen:
+            seen.add(at)
+            yield at
+            at = by_url[at].next if at in by_url else None
+
+
+def _missing(pages: Sequence[GalleryPage], total: int | None, pattern: str | None) -> tuple[int, ...]:
+    numbers = numbers_of(pages, pattern)
+    there = set(numbers.values())
+    if not numbers:
+        return tuple(range(len(pages) + 1, total + 1)) if total else ()
+    lowest = 0 if 0 in there else 1  # some sites count from 0
+    highest = max(max(there), (total or 0) - 1 + lowest)
+    return tuple(number for number in range(lowest, highest + 1) if number not in there)
+
+
+def _pictures_and_text(pages: Sequence[GalleryPage]) -> tuple[tuple[Image, ...], str | None]:
+    """Pictures in order, each in its largest copy with a caption of its own; the text, a line once."""
+    repeated = _said_by_most(pages)
+    found: dict[str, Image] = {}
+    lines: dict[str, str] = {}
+    for page in pages:
+        for line in (page.text or "").split("\n"):
+            if line.strip():
+                lines.setdefault(letters(line), line)
+        for image in page.images:
+            if image.caption and letters(image.caption) in repeated:
+                lines.setdefault(letters(image.caption), image.caption)
+                image = replace(image, caption=None)
+            enter(found, replace(image, page=image.page or page.url))
+    captions = {letters(image.caption) for image in found.values() if image.caption}
+    kept = [line for key, line in lines.items() if key and key not in captions]
+    return tuple(found.values()), "\n".join(kept) or None
+
+
+def _said_by_most(pages: Sequence[GalleryPage]) -> frozenset[str]:
+    """Captions that stand on most pages of a story of several: one text for all of it."""
+    times = Counter(key for page in pages for key in {letters(image.caption) for image in page.images if image.caption})
+    least = max(2, SAME_TEXT * len(pages))
+    return frozenset(key for key, count in times.items() if count >= least)

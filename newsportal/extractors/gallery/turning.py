@@ -1,0 +1,120 @@
+"""Which pages of a story to ask for next, and which answers are none of its pages (paper C, 2.2.1).
+
+The ways, the first that has an answer: the story's own data (a slideshow's page is whole), the source's pattern, the addresses that the
+page's pager names. A number of pages that the page tells (「3/12」) bounds the counting; without one it goes on one by one until it ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Final
+
+from newsportal.extractors.gallery.pattern import MAX_PAGES, parse
+from newsportal.extractors.gallery.variants import key_of
+from newsportal.extractors.page_marks import places
+from newsportal.extractors.turning import is_front_page
+from newsportal.items import GalleryPage
+from newsportal.text import letters
+
+NEW_LETTERS: Final = 4
+"""A page with known pictures brings something if it says so much that no other page said."""
+
+
+def further(page: GalleryPage, asked: Collection[str], pattern: str | None, met: Sequence[GalleryPage]) -> tuple[str, ...]:
+    """The addresses to ask for after ``page``, in order; empty where the story ends with it, or all are asked for already.
+
+    ``asked`` are the addresses that were asked for in this visit, whatever came; ``met`` the story's pages so far, ``page`` among them or
+    not. Raises ``ValueError`` for a pattern that is none (``pattern.parse``).
+    """
+    known = (*met, page)
+    if any(one.whole for one in known):
+        return ()
+    done = {_name(url) for url in asked} | {_name(one.url) for one in known}
+    numbers = {one.number for one in met}
+    left = MAX_PAGES - len({_name(one.url) for one in known})
+    total = told_total(known)
+    found = (url for number, url in _named(page, pattern, total) if number is None or number not in numbers)
+    return tuple(dict.fromkeys(url for url in found if _name(url) not in done))[: max(left, 0)]
+
+
+def open_pages(met: Sequence[GalleryPage], asked: Collection[str], pattern: str | None = None) -> tuple[str, ...]:
+    """What is still to be asked for, of all pages met so far: where a later visit goes on. Empty for a story that has all it can have."""
+    return tuple(dict.fromkeys(url for page in met for url in further(page, asked, pattern, met)))
+
+
+def is_end(page: GalleryPage, met: Sequence[GalleryPage], *, asked: str | None = None) -> str | None:
+    """Why an answer is no further page of the story whose pages so far are ``met``; ``None`` if it is one.
+
+    ``front-page``: it came from a host's front page. ``elsewhere``: the request for ``asked`` was sent on to another story.
+    ``repeats``: its pictures are known, and it says nothing new (a pager that repeats the last page, a circle).
+    ``another-story``: its title and its number of pages are another story's.
+    """
+    if not met:
+        return None
+    if is_front_page(page.url):
+        return "front-page"
+    if asked is not None and _name(asked) != _name(page.url) and not _belongs(page.url, (asked, *(one.url for one in met))):
+        return "elsewhere"
+    if _repeats(page, met):
+        return "repeats"
+    return "another-story" if _is_another(page, met) else None
+
+
+def told_total(pages: Sequence[GalleryPage]) -> int | None:
+    """How many pages the story has, as most of its pages say."""
+    told = [page.total for page in pages if page.total]
+    return max(sorted(set(told)), key=told.count) if told else None
+
+
+def _named(page: GalleryPage, pattern: str | None, total: int | None) -> Iterator[tuple[int | None, str]]:
+    """Numbers and addresses of the pages that pattern or pager name."""
+    form = parse(pattern) if pattern else None
+    number = form.number(page.url) if form is not None else None
+    if form is not None and number is not None:
+        upto = min(total or number + 1, MAX_PAGES)
+        for count in range(1 if total else number + 1, upto + 1):
+            url = form.address(page.url, count)
+            if url is not None:
+                yield count, url
+        return
+    for url in page.pages:
+        yield None, url
+    if page.next is not None:
+        yield None, page.next
+
+
+def _name(url: str) -> str:
+    """By what an address is known here: without scheme and fragment."""
+    return url.partition("#")[0].partition("://")[2]
+
+
+def _belongs(url: str, others: Sequence[str]) -> bool:
+    """Whether an address reads like another page of one of ``others``, or one of them."""
+    mine = {place.stem for place in places(url)}
+    return any(mine & {place.stem for place in places(other)} or _name(url) == _name(other) for other in others)
+
+
+def _repeats(page: GalleryPage, met: Sequence[GalleryPage]) -> bool:
+    known = {key_of(image.url) for one in met for image in one.images}
+    fresh = [image for image in page.images if key_of(image.url) not in known]
+    said = {key for one in met for key in _sayings(one)}
+    news = [key for key in _sayings(page) if key not in said and len(key) >= NEW_LETTERS]
+    if not fresh:
+        return not news
+    older = len(page.images) - len(fresh)
+    return older > 0 and not news and bool(_sayings(page)) and not any(image.caption for image in fresh) and len(fresh) <= older
+
+
+def _sayings(page: GalleryPage) -> list[str]:
+    captions = [image.caption for image in page.images if image.caption]
+    return [letters(line) for line in (*captions, *(page.text or "").split("\n")) if line.strip()]
+
+
+def _is_another(page: GalleryPage, met: Sequence[GalleryPage]) -> bool:
+    """Whether title and total both say so, of a story whose own pages agree on theirs."""
+    first = met[0]
+    titles = {letters(one.title) for one in met if one.title}
+    if not page.title or len(titles) != 1 or page.total is None or first.total is None or page.total == first.total:
+        return False
+    mine, theirs = letters(page.title), titles.pop()
+    return mine not in theirs and theirs not in mine

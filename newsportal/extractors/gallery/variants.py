@@ -1,0 +1,112 @@
+"""One picture under several addresses: large and small copies that differ by a mark of size alone."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Final
+from urllib.parse import urlsplit
+
+from newsportal.items import Image
+
+SMALL_WORDS: Final = frozenset("thumb thumbs thumbnail thumbnails small mini tiny s t xs sq square preview".split())
+BIG_WORDS: Final = frozenset("big large orig origin original full max b l xl hd".split())
+MIDDLE_WORDS: Final = frozenset("mid middle medium normal".split())
+_WORDS: Final = "|".join(sorted(SMALL_WORDS | BIG_WORDS | MIDDLE_WORDS, key=len, reverse=True))
+SIZE: Final = r"(?:[wW]?\d{2,4}[xX*]\d{2,4}|[wW]_?\d{2,4}(?:[_-]?[hH]_?\d{2,4})?)"
+
+BEHIND: Final = re.compile(rf"[-_.](?P<word>{_WORDS}|{SIZE})$", re.IGNORECASE)
+BEFORE: Final = re.compile(rf"^(?P<word>{_WORDS})[-_]", re.IGNORECASE)
+FOLDER: Final = re.compile(rf"^(?:{_WORDS}|{SIZE})$", re.IGNORECASE)
+ENDING: Final = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|bmp)$", re.IGNORECASE)
+STYLE: Final = re.compile(r"[!@~][\w,.=*-]{1,80}$")
+"""What servers of pictures append to ask for another size: ``a.jpg!w640``, ``a.jpg@300w``."""
+
+RESIZING: Final = re.compile(
+    r"(?:^|&)(?:x-oss-process|imageview2|imagemogr2|x-image-process|w|h|width|height|size|quality|q|resize|crop|fit|auto|format|dpr|ssl|strip)\b[^&]*",
+    re.IGNORECASE,
+)
+"""The parts of a query that ask for another size of the same picture."""
+
+NUMBERS: Final = re.compile(r"\d{2,4}")
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """``key``: what the copies of a picture share. ``rank``: 0 small, 1 unmarked or middling, 2 large; ``area``: as the mark says."""
+
+    key: str
+    rank: int
+    area: int
+
+
+@lru_cache(maxsize=8192)
+def variant(url: str) -> Variant:
+    """Which copy of which picture an address names."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return Variant(url, 1, 0)
+    path = STYLE.sub("", parts.path)
+    folders = path.split("/")
+    name = folders.pop()
+    ending = ENDING.search(name)
+    name = name[: ending.start()] if ending else name
+    marks = [folder for folder in folders if FOLDER.match(folder)]
+    kept = [folder for folder in folders if not FOLDER.match(folder)]
+    for form in (BEHIND, BEFORE):
+        while (match := form.search(name)) is not None and match.end() - match.start() < len(name):
+            marks.append(match["word"])
+            name = name[: match.start()] + name[match.end() :]
+    query = RESIZING.sub("", parts.query).strip("&")
+    asked = parts.path[len(path) :] + (parts.query if query != parts.query else "")
+    key = f"{parts.netloc.lower()}{'/'.join(kept)}/{name}{'?' + query if query else ''}"
+    return Variant(key, _rank(marks), _area([*marks, *([asked] if asked else [])]))
+
+
+def key_of(url: str) -> str:
+    """What the large and the small copies of a picture share."""
+    return variant(url).key
+
+
+def _rank(marks: list[str]) -> int:
+    words = {mark.lower() for mark in marks}
+    if words & SMALL_WORDS:
+        return 0
+    return 2 if words & BIG_WORDS else 1
+
+
+def _area(marks: list[str]) -> int:
+    """Pixels, as far as a mark says; of one side, its square."""
+    sizes = [[int(number) for number in NUMBERS.findall(mark)[:2]] for mark in marks]
+    return max((side[0] * side[-1] for side in sizes if side), default=0)
+
+
+def enter(found: dict[str, Image], image: Image) -> None:
+    """Add a picture to those in order, each under its key: of two copies of different size the larger stays, in the place of the first.
+
+    Two that differ by no size are two pictures, whatever their names are: ``p_s.jpg`` and ``p_t.jpg`` of a series by letters.
+    """
+    copy = variant(image.url)
+    before = found.get(copy.key)
+    if before is None:
+        found[copy.key] = image
+        return
+    other = variant(before.url)
+    if image.url != before.url and (copy.rank, copy.area) == (other.rank, other.area) and not _same_file(image.url, before.url):
+        found.setdefault(image.url, image)
+        return
+    large, small = (image, before) if (copy.rank, copy.area) > (other.rank, other.area) else (before, image)
+    found[copy.key] = replace(
+        large,
+        caption=before.caption or image.caption,
+        width=large.width or small.width,
+        height=large.height or small.height,
+        page=before.page or image.page,
+    )
+
+
+def _same_file(one: str, other: str) -> bool:
+    """Whether two addresses differ by scheme or query alone."""
+    return one.partition("://")[2].partition("?")[0] == other.partition("://")[2].partition("?")[0]
