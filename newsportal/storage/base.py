@@ -33,6 +33,7 @@ from newsportal.storage.answers import StoryPage as StoryPage
 from newsportal.storage.answers import Tally as Tally
 from newsportal.storage.corpora import Corpora
 from newsportal.storage.galleries import Galleries
+from newsportal.storage.pictures import Pictures
 from newsportal.storage.readers import Readers
 from newsportal.storage.threads import Threads
 
@@ -54,6 +55,11 @@ class Store(Protocol):
     @property
     def threads(self) -> Threads:
         """Threads of forums and their posts: a protocol of its own."""
+        ...
+
+    @property
+    def pictures(self) -> Pictures:
+        """Which stories showed which picture, and what its first bytes told: a protocol of its own."""
         ...
 
     @property

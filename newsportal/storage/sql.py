@@ -18,6 +18,7 @@ from newsportal.storage.dialects import open_engine
 from newsportal.storage.dialects import reading as read
 from newsportal.storage.dialects import writing as write
 from newsportal.storage.galleries_sql import SqlGalleries
+from newsportal.storage.pictures_sql import SqlPictures
 from newsportal.storage.prints import PrintIndex, printed
 from newsportal.storage.readers_sql import SqlReaders
 from newsportal.storage.schema import prepare
@@ -32,6 +33,7 @@ class SqlStore:
         self._prints = PrintIndex()
         self.corpora = SqlCorpora(self._engine)
         self.threads = SqlThreads(self._engine)
+        self.pictures = SqlPictures(self._engine)
         self.readers = SqlReaders(self._engine)
         self.galleries = SqlGalleries(self._engine)
         try:

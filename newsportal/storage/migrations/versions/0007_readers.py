@@ -3,15 +3,69 @@
 Types are written out, so that this step stays what it was when the tables of today change.
 """
 
+import sqlalchemy as sa
+from alembic import op
+from sqlalchemy.dialects import mysql
+
 revision = "0007"
 down_revision = "0006"
 branch_labels = None
 depends_on = None
 
+LONG_BINARY = sa.LargeBinary().with_variant(mysql.LONGBLOB(), "mysql", "mariadb")
+SEQUENCE = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+
 
 def upgrade() -> None:
-    """Nothing yet."""
+    op.create_table(
+        "readers_off",
+        sa.Column("reader", sa.String(length=64), nullable=False),
+        sa.Column("since", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("reader", name="pk_readers_off"),
+    )
+    op.create_table(
+        "views",
+        sa.Column("reader", sa.String(length=64), nullable=False),
+        sa.Column("article_id", sa.String(length=20), nullable=False),
+        sa.Column("seen", sa.Integer(), nullable=False),
+        sa.Column("pictures", sa.Integer(), nullable=False),
+        sa.Column("places", sa.LargeBinary(), nullable=False),
+        sa.Column("first", sa.BigInteger(), nullable=False),
+        sa.Column("at", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(["article_id"], ["articles.id"], name="fk_views_article_id"),
+        sa.PrimaryKeyConstraint("reader", "article_id", name="pk_views"),
+    )
+    op.create_index("ix_views_first", "views", ["first"])
+    op.create_index("ix_views_at", "views", ["at"])
+    op.create_table(
+        "offers",
+        sa.Column("reader", sa.String(length=64), nullable=False),
+        sa.Column("story_id", sa.String(length=20), nullable=False),
+        sa.Column("day", sa.BigInteger(), nullable=False),
+        sa.Column("at", sa.BigInteger(), nullable=False),
+        sa.Column("by", sa.String(length=16), nullable=False),
+        sa.Column("opened", sa.String(length=20), nullable=True),
+        sa.PrimaryKeyConstraint("reader", "story_id", "day", name="pk_offers"),
+    )
+    op.create_index("ix_offers_day", "offers", ["day"])
+    op.create_table(
+        "reading_months",
+        sa.Column("start", sa.BigInteger(), nullable=False),
+        *(sa.Column(name, sa.Integer(), nullable=False) for name in ("views", "pictures", "readers", "offered", "opened", "liked")),
+        sa.PrimaryKeyConstraint("start", name="pk_reading_months"),
+    )
+    op.create_table(
+        "fits",
+        sa.Column("number", SEQUENCE, nullable=False, autoincrement=True),
+        sa.Column("made", sa.BigInteger(), nullable=False),
+        sa.Column("facts", sa.JSON(), nullable=False),
+        sa.Column("packed", LONG_BINARY, nullable=True),
+        sa.PrimaryKeyConstraint("number", name="pk_fits"),
+        sqlite_autoincrement=True,
+    )
+    op.create_index("ix_fits_made", "fits", ["made"])
 
 
 def downgrade() -> None:
-    """Nothing yet."""
+    for table in ("fits", "reading_months", "offers", "views", "readers_off"):
+        op.drop_table(table)

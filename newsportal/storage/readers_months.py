@@ -1,0 +1,73 @@
+"""Reading by month, and letting go of what is older than is promised."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Final
+
+from sqlalchemy import ColumnElement, Connection, delete, distinct, func, select
+
+from newsportal.storage.dialects import upsert
+from newsportal.storage.reader_tables import MONTHS, OFFERS, VIEWS
+from newsportal.storage.readers import OFFERS_KEPT, VIEWS_KEPT, Month
+
+FIGURES: Final = ("views", "pictures", "readers", "offered", "opened", "liked")
+
+
+def months(connection: Connection, alpha: float) -> list[Month]:
+    """See ``Readers.months``."""
+    kept = {row["start"]: Month(**row) for row in connection.execute(select(MONTHS)).mappings()}
+    counted = {start: _count(connection, start, end, alpha) for start, end in _spans(connection) if start not in kept}
+    return [month for _, month in sorted((kept | counted).items())]
+
+
+def _spans(connection: Connection) -> Iterator[tuple[datetime, datetime]]:
+    """The months from the first view or offer to the last, as (start, end)."""
+    ends = [
+        (connection.scalar(select(func.min(column))), connection.scalar(select(func.max(column))))
+        for column in (VIEWS.c.first, OFFERS.c.day)
+    ]
+    first = min((low for low, _ in ends if low), default=None)
+    last = max((high for _, high in ends if high), default=None)
+    if first is None or last is None:
+        return
+    start = month_of(first)
+    while start <= last:
+        end = _next(start)
+        yield start, end
+        start = end
+
+
+def month_of(moment: datetime) -> datetime:
+    """The first moment of its month (UTC)."""
+    return moment.astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+
+
+def _next(start: datetime) -> datetime:
+    return start.replace(year=start.year + start.month // 12, month=start.month % 12 + 1)
+
+
+def _count(connection: Connection, start: datetime, end: datetime, alpha: float) -> Month:
+    within = _between(VIEWS.c.first, start, end)
+    views, pictures, readers = connection.execute(
+        select(func.count(), func.sum(VIEWS.c.seen), func.count(distinct(VIEWS.c.reader))).where(within)
+    ).one()
+    shown = _between(OFFERS.c.day, start, end)
+    offered, opened = connection.execute(select(func.count(), func.count(OFFERS.c.opened)).where(shown)).one()
+    past = (VIEWS.c.reader == OFFERS.c.reader) & (VIEWS.c.article_id == OFFERS.c.opened) & (VIEWS.c.seen > alpha * VIEWS.c.pictures)
+    liked = connection.scalar(select(func.count()).select_from(OFFERS).join(VIEWS, past).where(shown, OFFERS.c.opened.is_not(None)))
+    return Month(start, views, int(pictures or 0), readers, offered, opened, liked or 0)
+
+
+def _between(column: ColumnElement[datetime], start: datetime, end: datetime) -> ColumnElement[bool]:
+    return (column >= start) & (column < end)
+
+
+def let_go(connection: Connection, alpha: float, now: datetime) -> int:
+    """See ``Readers.let_go``. The figures of a month are written down before its first view goes: its offers are all there still."""
+    oldest = now - VIEWS_KEPT
+    ending = [month for month in months(connection, alpha) if month.start < oldest]
+    upsert(connection, MONTHS, [{"start": month.start, **{name: getattr(month, name) for name in FIGURES}} for month in ending])
+    views = connection.execute(delete(VIEWS).where(VIEWS.c.at < oldest)).rowcount
+    return views + connection.execute(delete(OFFERS).where(OFFERS.c.day < now - OFFERS_KEPT)).rowcount
