@@ -120,6 +120,10 @@ class Store(Protocol):
 
     def stories(self, which: StoryFilter) -> StoryPage: ...
 
+    def listed(self, ids: Collection[str]) -> Mapping[str, Story]:
+        """Id → story as lists show it, of those that exist; the id of a story that was folded away leads to where its founder is now."""
+        ...
+
     def fold(self, article_id: str, story_id: str, *, reason: str, now: datetime) -> None:
         """Move an article into another story by hand. Raises ``StoreError`` if either is unknown."""
         ...

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, FromClause, Select, and_, exists, func, or_, select
 
 from newsportal.storage.base import Story, StoryFilter, StoryPage
-from newsportal.storage.reading import topics_of
+from newsportal.storage.reading import chunks, topics_of
 from newsportal.storage.rows import article_from, name, story_from
 from newsportal.storage.tables import ARTICLES, EPOCH, LABELS, MICROSECOND, STORIES, TOPICS
 
@@ -30,21 +31,35 @@ def stories(connection: Connection, which: StoryFilter) -> StoryPage:
     return StoryPage(found, _cursor(rows[limit - 1]) if len(rows) > limit else None)
 
 
+def listed(connection: Connection, ids: Collection[str]) -> dict[str, Story]:
+    """See ``Store.listed``."""
+    present: dict[str, str] = {}
+    for chunk in chunks(dict.fromkeys(ids)):
+        present |= {id: id for id in connection.scalars(select(STORIES.c.id).where(STORIES.c.id.in_(chunk)))}
+        moved = select(ARTICLES.c.id, ARTICLES.c.story_id).where(ARTICLES.c.id.in_([id for id in chunk if id not in present]))
+        present |= {row.id: row.story_id for row in connection.execute(moved)}
+    found: dict[str, Story] = {}
+    for chunk in chunks(dict.fromkeys(present.values())):
+        heads = _heads().join(ARTICLES, ARTICLES.c.id == STORIES.c.head_id).where(STORIES.c.id.in_(chunk))
+        rows = connection.execute(heads).mappings().all()
+        topics = topics_of(connection, [row["id"] for row in rows])
+        found |= {row["story_id"]: _story(dict(row), topics.get(row["id"], ())) for row in rows}
+    return {id: found[present[id]] for id in ids if id in present}
+
+
+def _heads(*further: ColumnElement[Any]) -> Select[Any]:
+    """Stories with what a list shows of their heads, which the caller joins."""
+    excerpt = func.substr(ARTICLES.c.text, 1, EXCERPT_CHARS).label("text")
+    head = [column for column in ARTICLES.c if column.name not in ("text", "html", "first_seen")]
+    figures = [STORIES.c.count, STORIES.c.sites, STORIES.c.last_seen, STORIES.c.heat, STORIES.c.first_seen.label("story_first_seen")]
+    return select(*head, ARTICLES.c.first_seen, excerpt, *figures, *further).select_from(STORIES)
+
+
 def _page(which: StoryFilter) -> Select[Any]:
     """Stories with their head and the value they are sorted by (``order_key``), in order, behind the cursor."""
     driver, story_id, narrowed = _driver(which)
     key = driver.c[ORDERS[which.order]]
-    excerpt = func.substr(ARTICLES.c.text, 1, EXCERPT_CHARS).label("text")
-    head = [column for column in ARTICLES.c if column.name not in ("text", "html", "first_seen")]
-    figures = [
-        STORIES.c.count,
-        STORIES.c.sites,
-        STORIES.c.last_seen,
-        STORIES.c.heat,
-        STORIES.c.first_seen.label("story_first_seen"),
-        key.label("order_key"),
-    ]
-    statement = select(*head, ARTICLES.c.first_seen, excerpt, *figures).select_from(STORIES)
+    statement = _heads(key.label("order_key"))
     if driver is not STORIES:
         statement = statement.join(LABELS, LABELS.c.story_id == STORIES.c.id)
     statement = statement.join(ARTICLES, ARTICLES.c.id == STORIES.c.head_id).where(*narrowed, *_behind(which, key, story_id))

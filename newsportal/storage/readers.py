@@ -66,6 +66,18 @@ class Brought:
     off: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A story as recommendation knows it: by its head. ``text`` is the beginning of it; ``labels``: ``topic:…``, ``category:…``,
+    ``source:…``."""
+
+    story: str
+    published: datetime
+    title: str
+    text: str
+    labels: tuple[str, ...]
+
+
 class Readers(Protocol):
     """Errors are those of the store."""
 
@@ -98,6 +110,11 @@ class Readers(Protocol):
 
     def recent(self, since: datetime, *, limit: int = 50_000) -> list[View]:
         """What was looked at since a moment, the latest first: what a fit does not know yet."""
+        ...
+
+    def stories(self, since: datetime, *, found: datetime | None = None, looked_at: bool = True) -> Iterator[Told]:
+        """Stories from ``since`` on, streamed by id: what may be recommended. ``looked_at``: also the older ones that somebody looked at;
+        ``found``: only what was stored at that moment or later."""
         ...
 
     def parts(self, number: int) -> list[str]:

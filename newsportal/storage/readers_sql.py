@@ -17,8 +17,9 @@ from newsportal.storage.dialects import reading as read
 from newsportal.storage.dialects import upsert
 from newsportal.storage.dialects import writing as write
 from newsportal.storage.reader_tables import FITS, OFFERS, SWITCHED_OFF, VIEWS
-from newsportal.storage.readers import FITS_KEPT, Brought, Fit, Month
+from newsportal.storage.readers import FITS_KEPT, Brought, Fit, Month, Told
 from newsportal.storage.readers_seen import reader_name
+from newsportal.storage.readers_told import STORIES_AT_ONCE, told_page
 from newsportal.storage.tables import ARTICLES, ID_CHARS
 
 PAGE: Final = 5000
@@ -86,6 +87,16 @@ class SqlReaders:
         wanted = LOOKS.where(VIEWS.c.at >= since).order_by(VIEWS.c.at.desc(), VIEWS.c.reader, VIEWS.c.article_id).limit(limit)
         with read(self._engine) as connection:
             return _by_story(map(_view, connection.execute(wanted).mappings()))
+
+    def stories(self, since: datetime, *, found: datetime | None = None, looked_at: bool = True) -> Iterator[Told]:
+        last = ""
+        while True:
+            with read(self._engine) as connection:
+                page = told_page(connection, last, since, found, looked_at)
+            yield from page
+            if len(page) < STORIES_AT_ONCE:
+                return
+            last = page[-1].story
 
     def parts(self, number: int) -> list[str]:
         with read(self._engine) as connection:

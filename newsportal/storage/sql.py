@@ -100,6 +100,10 @@ class SqlStore:
         with read(self._engine) as connection:
             return lists.stories(connection, which)
 
+    def listed(self, ids: Collection[str]) -> Mapping[str, Story]:
+        with read(self._engine) as connection:
+            return lists.listed(connection, ids)
+
     def fold(self, article_id: str, story_id: str, *, reason: str, now: datetime) -> None:
         with write(self._engine) as connection:
             writing.fold(connection, article_id, story_id, reason, now)

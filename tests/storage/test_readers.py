@@ -225,3 +225,33 @@ def test_two_processes_write_at_once_and_nothing_is_lost(store: Store, another: 
     other.close()
     assert not failed
     assert shares(store.readers.history("林")) == [(ids[0], 100, 100)]
+
+
+def test_stories_are_told_with_their_labels(store: Store, ids: list[str]) -> None:
+    old = store.add(article("old", published=NOW - 60 * DAY, topic="桥", title="旧事", text="长" * 900), now=NOW).story_id
+    older = store.add(article("older", published=NOW - 90 * DAY), now=NOW).story_id
+    store.readers.saw("林", old, [1], pictures=1, now=NOW)
+    told = {one.story: one for one in store.readers.stories(NOW - 30 * DAY)}
+    assert set(told) == {*ids, old}
+    assert (told[old].title, told[old].text, told[old].published) == ("旧事", "长" * 300, NOW - 60 * DAY)
+    assert told[old].labels == ("topic:桥", "source:feed:快讯")
+    assert {one.story for one in store.readers.stories(NOW - 30 * DAY, looked_at=False)} == set(ids)
+    assert {one.story for one in store.readers.stories(NOW - 100 * DAY, looked_at=False)} == {*ids, old, older}
+    new = store.add(article("new"), now=NOW + HOUR).story_id
+    assert [one.story for one in store.readers.stories(NOW - 30 * DAY, found=NOW + HOUR)] == [new]
+
+
+def test_stories_are_told_page_by_page(store: Store, ids: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("newsportal.storage.readers_told.STORIES_AT_ONCE", 2)
+    monkeypatch.setattr("newsportal.storage.readers_sql.STORIES_AT_ONCE", 2)
+    assert [one.story for one in store.readers.stories(NOW - 30 * DAY)] == sorted(ids)
+
+
+def test_stories_are_listed_by_id_wherever_they_are_now(store: Store, ids: list[str]) -> None:
+    store.fold(ids[1], ids[0], reason="by-hand", now=NOW)
+    listed = store.listed([ids[2], ids[1], ids[0], "nobody"])
+    assert [(id, story.id, story.count) for id, story in listed.items()] == [(ids[2], ids[2], 1), (ids[1], ids[0], 2), (ids[0], ids[0], 2)]
+    whole = store.story(ids[2])
+    assert whole is not None
+    assert (listed[ids[2]].head.title, listed[ids[2]].heat, listed[ids[2]].first_seen) == (whole.head.title, whole.heat, whole.first_seen)
+    assert store.listed([]) == {}
