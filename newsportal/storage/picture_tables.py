@@ -32,7 +32,7 @@ PICTURE_STORIES = Table(
     "picture_stories",
     METADATA,
     Column("id", String(ID_CHARS), primary_key=True),
-    Column("site", String(NAME_CHARS), nullable=False),
+    Column("site", String(NAME_CHARS), nullable=False, index=True),
     Column("title", String(ID_CHARS), nullable=False),
     Column("seen", Moment, nullable=False),
 )

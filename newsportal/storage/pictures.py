@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from newsportal.pictures.filter import Shown as Shown  # part of the protocol
+
 
 @dataclass(frozen=True, slots=True)
 class Picture:
@@ -32,17 +34,6 @@ class Picture:
     looked: datetime | None = None
     frequent: str | None = None
     since: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """A story as far as its pictures go. ``id`` is its article's; ``site`` whose it is, ``title`` its title (a hash will do: titles are
-    only compared)."""
-
-    id: str
-    site: str
-    title: str
-    pictures: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +70,11 @@ class Pictures(Protocol):
 
     def stories(self, keys: Collection[str], *, least: int, most: int) -> Mapping[str, tuple[Shown, ...]]:
         """Key → stories that show this picture or one with the same print, ``most`` of them at most; pictures of fewer than ``least``
-        stories are left out."""
+        stories are left out. The stories' ``pictures`` are told by their prints where those are known, else by their keys."""
+        ...
+
+    def counted(self, site: str) -> int:
+        """How many stories of a site were counted."""
         ...
 
     def mark(self, reasons: Mapping[str, str | None], *, now: datetime) -> None:

@@ -24,7 +24,7 @@ LEARNT: Final = ("width", "height", "format", "print", "refused", "looked")
 
 
 class SqlPictures:
-    """The :class:`~newsportal.storage.pictures.Pictures` of a SQL store."""
+    """The :class:`~newsportal.storage.pictures.Pictures` of a SQL store. Its transactions are short: a story has some thirty pictures."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -79,10 +79,15 @@ class SqlPictures:
         return [Seen(by_key[row.picture_id], row.stories, row.sites) for row in rows if row.picture_id in by_key]
 
     def census(self) -> Census:
-        columns = (func.count(), *map(func.count, (PICTURES.c.looked, PICTURES.c.refused, PICTURES.c.frequent)))
+        columns = [func.count(), *map(func.count, (PICTURES.c.looked, PICTURES.c.refused, PICTURES.c.frequent))]
         with read(self._engine) as connection:
-            figures = connection.execute(select(*columns)).one()
-            return Census(*figures, stories=connection.scalar(select(func.count()).select_from(PICTURE_STORIES)) or 0)
+            figures = list(connection.execute(select(*columns).select_from(PICTURES)).one())
+            stories = connection.scalar(select(func.count()).select_from(PICTURE_STORIES))
+        return Census(*(*figures, stories or 0))
+
+    def counted(self, site: str) -> int:
+        with read(self._engine) as connection:
+            return connection.scalar(select(func.count()).where(PICTURE_STORIES.c.site == name(site))) or 0
 
 
 def saw(connection: Connection, story: Shown, pictures: Sequence[Picture], now: datetime) -> None:
@@ -145,9 +150,9 @@ def _told(connection: Connection, ids: Collection[str]) -> dict[str, Shown]:
     stories: dict[str, Any] = {}
     for chunk in chunks(ids):
         stories |= {row.id: row for row in connection.execute(select(PICTURE_STORIES).where(PICTURE_STORIES.c.id.in_(chunk)))}
-        keys = select(SIGHTINGS.c.story_id, PICTURES.c.key).join(PICTURES, PICTURES.c.id == SIGHTINGS.c.picture_id)
+        keys = select(SIGHTINGS.c.story_id, PICTURES.c.key, PICTURES.c.print).join(PICTURES, PICTURES.c.id == SIGHTINGS.c.picture_id)
         for row in connection.execute(keys.where(SIGHTINGS.c.story_id.in_(chunk))):
-            shown[row.story_id].add(row.key)
+            shown[row.story_id].add(row.print or row.key)
     return {id: Shown(id, row.site, row.title, frozenset(shown[id])) for id, row in stories.items()}
 
 

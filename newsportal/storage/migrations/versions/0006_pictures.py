@@ -36,6 +36,7 @@ def upgrade() -> None:
         sa.Column("seen", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_picture_stories"),
     )
+    op.create_index("ix_picture_stories_site", "picture_stories", ["site"])
     op.create_table(
         "picture_sightings",
         sa.Column("picture_id", sa.String(length=20), nullable=False),

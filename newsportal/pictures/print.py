@@ -1,0 +1,92 @@
+"""Perceptual hashes of pictures: 64 bits that stay nearly the same when a picture is compressed, scaled or cropped a little.
+
+pHash (Zauner: Implementation and Benchmarking of Perceptual Image Hash Functions, 2010, 3.2.1): the picture in grey, 32 × 32, its
+discrete cosine transform C, and of the 8 × 8 lowest frequencies (without the first row and column) one bit each:
+
+    h_i = 1 if c_i > median(c_1 … c_64), else 0          distance(h, h') = number of bits that differ
+
+Beside it dHash (Krawetz: Kind of Like That, 2013): grey, 9 × 8, a bit where a pixel is darker than its right neighbour.
+docs/algorithms/picture_filter.md has how far either moves under what is done to pictures.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+from newsportal.pictures.decoding import decoded
+from newsportal.pictures.head import MAX_PIXELS
+
+if TYPE_CHECKING:
+    from PIL.Image import Image as Decoded
+
+SIDE: Final = 32
+"""Zauner: the side of the picture that is transformed."""
+
+LOW: Final = 8
+"""Zauner: frequencies of either direction that are kept."""
+
+SAME: Final = 10
+"""Bits of 64 up to which two pictures are taken for one. Measured: docs/algorithms/picture_filter.md."""
+
+FLAT: Final = 2.0
+"""Standard deviation of the grey levels (of 255) below which a picture has nothing to tell it by: one colour, a line on white."""
+
+HEX_DIGITS: Final = 16
+
+
+def print_of(data: bytes, *, max_pixels: int = MAX_PIXELS) -> str | None:
+    """The pHash of a whole picture file as 16 hexadecimal digits; ``None`` for one that is flat. Raises ``NotApplicable``."""
+    with decoded(data, side=SIDE * 4, max_pixels=max_pixels) as (_, picture):
+        return phash(picture)
+
+
+def phash(picture: Decoded) -> str | None:
+    """See :func:`print_of`."""
+    grey = _grey(picture, SIDE, SIDE)
+    if float(grey.std()) < FLAT:
+        return None
+    low = (_cosines() @ grey @ _cosines().T)[1 : LOW + 1, 1 : LOW + 1].ravel()
+    return _hex(low > _median(low))
+
+
+def dhash(picture: Decoded) -> str | None:
+    """Krawetz's difference hash; for comparison."""
+    grey = _grey(picture, LOW + 1, LOW)
+    return None if float(grey.std()) < FLAT else _hex((grey[:, 1:] > grey[:, :-1]).ravel())
+
+
+def distance(one: str, other: str) -> int:
+    """Bits in which two prints differ, from 0 to 64."""
+    return (int(one, 16) ^ int(other, 16)).bit_count()
+
+
+def _grey(picture: Decoded, width: int, height: int) -> Any:
+    import numpy as np
+    from PIL import Image
+
+    if picture.mode in ("RGBA", "LA", "PA", "P"):  # what is transparent is shown on white
+        coloured = picture.convert("RGBA")
+        white = Image.new("RGBA", coloured.size, "white")
+        picture = Image.alpha_composite(white, coloured)
+    small = picture.convert("L").resize((width, height), Image.Resampling.BOX)
+    return np.asarray(small, dtype=np.float64)
+
+
+@cache
+def _cosines() -> Any:
+    """The matrix of the discrete cosine transform (DCT-II) of :data:`SIDE` points, without its scale."""
+    import numpy as np
+
+    at = np.arange(SIDE)
+    return np.cos(np.pi * np.outer(at, 2 * at + 1) / (2 * SIDE))
+
+
+def _median(values: Any) -> float:
+    import numpy as np
+
+    return float(np.median(values))
+
+
+def _hex(bits: Any) -> str:
+    return f"{int(''.join('1' if bit else '0' for bit in bits), 2):0{HEX_DIGITS}x}"
