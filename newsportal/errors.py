@@ -77,6 +77,17 @@ class FetchFailed(NewsportalError):
         self.reason = reason
 
 
+class RenderFailed(NewsportalError):
+    """Raised by ``rendering`` for a page that a browser cannot show. ``reason`` is a stable slug (``render-timeout``, ``render-crashed``,
+    ``render-memory``, ``render-too-large``, ``no-browser``). The caller counts it; ``passing``: another run may have more luck."""
+
+    def __init__(self, url: str, reason: str, detail: str | None = None, *, passing: bool = True) -> None:
+        super().__init__(f"{reason}: {url!r}" + (f" ({detail})" if detail else ""))
+        self.url = url
+        self.reason = reason
+        self.passing = passing
+
+
 class StoreError(NewsportalError):
     """The root of what stores raise."""
 
@@ -111,6 +122,10 @@ class ModelError(NewsportalError):
 
 class CorpusError(NewsportalError):
     """A file holds no labelled texts, or a line of it is wrong; the message names both. The caller takes nothing of it and shows it."""
+
+
+class ClicksError(NewsportalError):
+    """A file holds no log of what readers looked at, or a line of it is wrong; the message names both. The caller takes nothing of it."""
 
 
 class DependencyMissing(NewsportalError):

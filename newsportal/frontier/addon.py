@@ -49,6 +49,7 @@ def scrapy_settings(sources: Sources) -> dict[str, Any]:
         "DOWNLOAD_MAXSIZE": polite.max_size,
         "NEWSPORTAL_ALLOW_PRIVATE": list(polite.allow_private),
         "ROBOTSTXT_OBEY": polite.obey_robots,
+        "NEWSPORTAL_RENDERING": sources.rendering.model_dump(),
     }
     if sources.url_filter.redis:
         found["REDIS_URL"] = sources.url_filter.redis

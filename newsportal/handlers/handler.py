@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 from weakref import WeakKeyDictionary
 
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
@@ -16,16 +16,20 @@ from scrapy.exceptions import NotConfigured
 
 from newsportal.archive import Exchange, Index, Writer, open_index
 from newsportal.egress import Policy, check_url
-from newsportal.errors import ArchiveError, EgressDenied, NewsportalError
+from newsportal.errors import ArchiveError, EgressDenied, NewsportalError, RenderFailed
 from newsportal.handlers.gate import GATE, delay_of, host_of
 from newsportal.handlers.guarded import GuardedHandler
 from newsportal.handlers.replay import answer
+from newsportal.rendering import Limits, missing, renderable
+from newsportal.rendering.chromium import Setup
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Headers, Response
     from scrapy.settings import BaseSettings
+
+    from newsportal.handlers.rendered import Renderer
 
 logger = logging.getLogger(__name__)
 
@@ -90,6 +94,10 @@ class Outfit:
 REPLAY = "NEWSPORTAL_REPLAY"
 ARCHIVE = "NEWSPORTAL_ARCHIVE"
 ALLOW_PRIVATE = "NEWSPORTAL_ALLOW_PRIVATE"
+RENDERING = "NEWSPORTAL_RENDERING"
+
+OF_PAGE = "of_page"
+"""In the meta of requests that a page in the browser makes: its host's delay was waited for with the page itself."""
 
 _FAILED: WeakKeyDictionary[Crawler, Exception] = WeakKeyDictionary()
 
@@ -116,6 +124,7 @@ class Handler(BaseDownloadHandler):
             raise NotConfigured(str(error)) from error
         self._max_bytes = crawler.settings.getint("DOWNLOAD_MAXSIZE")
         self._guarded: dict[bool, GuardedHandler] = {}
+        self._renderer: Renderer | None = None
         self._stopping = False
 
     async def download_request(self, request: Request) -> Response:
@@ -124,7 +133,21 @@ class Handler(BaseDownloadHandler):
         response = await self._network(request) if self._index is None else self._replayed(request, self._index)
         if self._writer is not None:
             await self._write(self._writer, _exchange(request, response, asked))
+        if request.meta.get("render") and renderable(response.status, _content_type(response)):
+            return await self._shown(request, response)
         return response
+
+    async def _shown(self, request: Request, response: Response) -> Response:
+        """The page as a browser makes it of ``response``. Raises ``RenderFailed``."""
+        if self._renderer is None:
+            setup = setup_of(self.crawler.settings)
+            lack = missing(setup.browser)
+            if lack:
+                raise RenderFailed(response.url, "no-browser", lack)
+            from newsportal.handlers.rendered import Renderer  # loads playwright
+
+            self._renderer = Renderer.of(self.crawler, setup, self.download_request)
+        return await self._renderer.render(request, response)
 
     async def _write(self, writer: Writer, exchange: Exchange) -> None:
         """A crawl whose archive has holes is worth less than one that stops."""
@@ -144,19 +167,49 @@ class Handler(BaseDownloadHandler):
         return response
 
     async def _network(self, request: Request) -> Response:
-        await GATE.passing(host_of(request), delay_of(self.crawler, request))
+        if not request.meta.get(OF_PAGE):  # a browser asks for what belongs to a page together with it
+            await GATE.passing(host_of(request), delay_of(self.crawler, request))
         verify = request.meta.get("verify_certificate") is not False
         if verify not in self._guarded:
             self._guarded[verify] = GuardedHandler(self.crawler, self._outfit.policy, verify=verify)
         return await self._guarded[verify].download_request(request)
 
     async def close(self) -> None:
+        if self._renderer is not None:
+            await self._renderer.close()
         for guarded in self._guarded.values():
             await guarded.close()
         if self._outfit.replay:
             INDEXES.leave(self._outfit.replay)
         if self._outfit.archive:
             WRITERS.leave(self._outfit.archive)
+
+
+def setup_of(settings: BaseSettings) -> Setup:
+    """The browser that the settings ask for: ``NEWSPORTAL_RENDERING`` holds what ``sources.yaml`` says under ``rendering``."""
+    given = settings.getdict(RENDERING)
+    names = {item.name for item in fields(Limits)}
+    return Setup(
+        Limits(**{name: value for name, value in given.items() if name in names}), given.get("browser"), given.get("isolate", True)
+    )
+
+
+def render_notes(stats: Mapping[str, Any], source: str) -> list[str]:
+    """What the run report says of a source's rendered pages."""
+    pages = stats.get(f"render/pages/{source}", 0)
+    if not pages:
+        return []
+    seconds, requests = stats.get(f"render/seconds/{source}", 0.0), stats.get(f"render/requests/{source}", 0)
+    said = f"{pages} pages rendered in {seconds:.0f} s, with {requests} further requests"
+    if restless := stats.get(f"render/restless/{source}", 0):
+        said += f"; {restless} of them did not come to rest and were taken as they were"
+    if denied := stats.get(f"render/denied/{source}", 0):
+        said += f"; {denied} requests to forbidden addresses were refused"
+    return [said]
+
+
+def _content_type(response: Response) -> str | None:
+    return (response.headers.get("Content-Type") or b"").decode("latin-1") or None
 
 
 def _exchange(request: Request, response: Response, asked: datetime) -> Exchange:

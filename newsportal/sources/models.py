@@ -10,7 +10,8 @@ from pydantic import PrivateAttr
 
 from newsportal import __version__
 from newsportal.sources.classifying import CategoryWords, Classifying
-from newsportal.sources.parts import Part, Politeness, Portal, Source, UrlFilter
+from newsportal.sources.parts import Part, Politeness, Portal, Rendering, Source, UrlFilter
+from newsportal.sources.pictures import Pictures
 from newsportal.sources.places import Feed, Forum, Gallery, Region
 from newsportal.sources.topics import CustomEngine, Topic
 from newsportal.sources.values import FilePath, IndexUri, StoreUri, Words
@@ -33,6 +34,10 @@ class Sources(Part):
     """Where the search index is kept; by default index.db beside the SQLite store, else data/index.db beside this file."""
     politeness: Politeness = Politeness()
     """How other people's servers are treated."""
+    rendering: Rendering = Rendering()
+    """The browser for sources with render: true."""
+    pictures: Pictures = Pictures()
+    """The pictures of photo stories: how they are looked at, and where they are kept."""
     url_filter: UrlFilter = UrlFilter()
     """The filter of known addresses, which keeps most questions from the store."""
     replay: FilePath | None = None

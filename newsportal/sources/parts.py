@@ -77,6 +77,25 @@ class Politeness(Part):
     """Longer answers are given up: bytes, or a text such as 16 MiB."""
 
 
+class Rendering(Part):
+    """The browser for sources with render: true, and what one page may cost."""
+
+    browser: Line | None = None
+    """The browser's path or name; by default the first of chromium, chromium-browser, google-chrome-stable and google-chrome."""
+    timeout: Annotated[float, Field(ge=1, le=300)] = 30.0
+    """Seconds until a page that hangs is given up."""
+    wait: Annotated[float, Field(ge=0.5, le=60)] = 10.0
+    """Seconds until a page that does not come to rest is taken as it is."""
+    requests: Annotated[int, Field(ge=0, le=2000)] = 200
+    """Requests that one page may make."""
+    max_bytes: Size = 32 * 1024 * 1024
+    """All answers to one page together: bytes, or a text such as 32 MiB."""
+    pages: Annotated[int, Field(ge=1, le=16)] = 2
+    """Pages open at the same time."""
+    memory: Size = 1024 * 1024 * 1024
+    """What all open pages together may hold; beyond it the largest is closed."""
+
+
 class UrlFilter(Part):
     """The Bloom filter of known addresses. The store is asked only where it says "perhaps"."""
 

@@ -18,7 +18,7 @@ from scrapy.exceptions import (
 )
 from scrapy.spidermiddlewares.httperror import HttpError
 
-from newsportal.errors import ArchiveError, EgressDenied
+from newsportal.errors import ArchiveError, EgressDenied, RenderFailed
 from newsportal.middlewares.retry import asked_wait
 
 if TYPE_CHECKING:
@@ -69,6 +69,8 @@ def outcome_of(failure: Failure) -> Outcome:
         return Outcome(f"http-{status}", f"HTTP {status}", passing=status in PASSING_STATUS)
     if isinstance(error, EgressDenied):
         return Outcome("egress-denied", detail, forbidden=True)
+    if isinstance(error, RenderFailed):
+        return Outcome(error.reason, detail, passing=error.passing)
     if isinstance(error, IgnoreRequest):
         said = next((reason for words, reason in SAID if words in detail), "ignored")
         return Outcome(getattr(error, "reason", said), detail, passing=bool(getattr(error, "passing", False)), forbidden=True)

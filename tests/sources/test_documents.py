@@ -62,7 +62,9 @@ def default_of(field: Any) -> str:
         return "see below"
     if isinstance(value, bool):
         return f"`{str(value).lower()}`"
-    return "`16 MiB`" if value == 16 * 1024**2 else f"`{value:g}`" if isinstance(value, int | float) else f"`{value}`"
+    if isinstance(value, int) and value and value % 1024**2 == 0:
+        return f"`{value // 1024**2} MiB`"
+    return f"`{value:g}`" if isinstance(value, int | float) else f"`{value}`"
 
 
 def test_every_key_is_documented_and_every_documented_key_exists() -> None:

@@ -1,0 +1,117 @@
+"""What the browser asks and what it is told: plain values, so that anyone can answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+from urllib.parse import urldefrag, urljoin, urlsplit
+
+from newsportal.errors import FetchFailed
+
+REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+
+MAX_REDIRECTS: Final = 5
+"""As for pages."""
+
+METHODS: Final = frozenset({"GET", "HEAD", "POST"})
+"""What pages ask with when they are read; the others change something on a server."""
+
+OURS: Final = frozenset("host connection content-length accept-encoding transfer-encoding keep-alive proxy-authorization".split())
+"""Headers of the browser's that whoever asks in its place writes himself."""
+
+SECRETS: Final = frozenset({"authorization", "cookie"})
+"""They go to the origin they were meant for, and to no other."""
+
+UNTRUE: Final = frozenset({"content-encoding", "content-length", "transfer-encoding", "connection", "alt-svc", "content-disposition"})
+"""Headers of an answer that no longer hold once its body is unpacked, name another way to the server, or would make a page a download."""
+
+HTML: Final = re.compile(r"^\s*(text/html|application/xhtml\+xml)\b", re.IGNORECASE)
+LIST: Final = re.compile(rb"<(rss|feed|rdf:RDF|urlset|sitemapindex)[\s>]")
+"""Feeds that a server calls HTML: a browser would tear them apart."""
+HEAD: Final = 1000
+"""Bytes in which such a feed begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request of a page. Names of ``headers`` are in lower case."""
+
+    url: str
+    method: str = "GET"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
+    max_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """``headers`` in order, names in lower case, values of one name may repeat; ``body`` unpacked."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes = b""
+
+    def header(self, name: str) -> str | None:
+        return next((value for known, value in self.headers if known == name), None)
+
+
+Ask = Callable[[Asked], Awaitable[Answer]]
+"""Answers one request, redirects not followed. Raises ``EgressDenied``, or whatever else went wrong: the page gets no answer then."""
+
+
+def renderable(status: int, content_type: str | None) -> bool:
+    """Whether an answer says that it is a page: not a picture, an error, a redirect, an XML feed."""
+    return 200 <= status < 300 and bool(HTML.match(content_type or "text/html"))
+
+
+def shows(body: bytes) -> bool:
+    """Whether there is something for a browser: markup, and not that of a feed."""
+    return b"<" in body[:HEAD] and not LIST.search(body[:HEAD])
+
+
+def sent(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """The browser's headers for us to send: none that describe its own connection."""
+    return {name.lower(): value for name, value in headers if name.lower() not in OURS and not name.startswith(":")}
+
+
+def told(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """An answer's headers for the browser; repeated ones joined as it expects them."""
+    found: dict[str, str] = {}
+    for name, value in headers:
+        if name in UNTRUE:
+            continue
+        found[name] = f"{found[name]}{chr(10) if name == 'set-cookie' else ', '}{value}" if name in found else value
+    return found
+
+
+async def followed(ask: Ask, asked: Asked) -> Answer:
+    """The answer at the end of all redirects: the browser has no network on which to follow one. Raises ``FetchFailed``."""
+    for _ in range(MAX_REDIRECTS + 1):
+        answer = await ask(asked)
+        target = answer.header("location")
+        if answer.status not in REDIRECTS or not target:
+            return answer
+        asked = _next(asked, answer.status, target)
+    raise FetchFailed(asked.url, "redirects", f"more than {MAX_REDIRECTS}")
+
+
+def _next(asked: Asked, status: int, target: str) -> Asked:
+    url = urljoin(asked.url, target.strip())
+    headers = dict(asked.headers)
+    if origin(url) != origin(asked.url):
+        headers = {name: value for name, value in headers.items() if name not in SECRETS}
+    if status == 303 or (status in (301, 302) and asked.method == "POST"):
+        return replace(asked, url=url, headers=headers, method="GET", body=b"")
+    return replace(asked, url=url, headers=headers)
+
+
+def origin(url: str) -> tuple[str, str]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.netloc
+
+
+def same_page(one: str, other: str) -> bool:
+    """Whether two addresses differ in nothing but the place within the page."""
+    return urldefrag(one)[0] == urldefrag(other)[0]

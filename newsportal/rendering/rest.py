@@ -1,0 +1,92 @@
+"""When a page has come to rest: it asks for nothing, its elements stay as they are, and what shows itself on scrolling is there."""
+
+from __future__ import annotations
+
+import asyncio
+from time import monotonic
+from typing import TYPE_CHECKING, Final, Protocol
+
+if TYPE_CHECKING:
+    from playwright.async_api import Page
+
+QUIET: Final = 0.4
+"""Seconds without a change before a page counts as at rest: scripts that wait for a moment wait for some tenths."""
+
+QUIET_SCROLLED: Final = 0.2
+"""The same after each step down: what is lazy asks at once."""
+
+STEP: Final = 0.05
+"""Seconds between two looks."""
+
+SCROLLS: Final = 10
+"""Steps down a page, each as high as the window: long photo stories have some ten thousand pixels; endless lists have no end."""
+
+WINDOW: Final = {"width": 1280, "height": 1600}
+"""Higher than screens are, for fewer steps."""
+
+WATCHER: Final = """(() => {
+  const state = {changes: 0};
+  Object.defineProperty(globalThis, Symbol.for('newsportal'), {value: state});
+  const watched = ['src', 'srcset', 'href', 'data-src', 'data-original', 'content'];
+  new MutationObserver(list => { state.changes += list.length; })
+    .observe(document, {childList: true, subtree: true, attributes: true, attributeFilter: watched});
+  for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'WebTransport']) { try { delete globalThis[name]; } catch {} }
+})()"""
+"""Run in every page before its own scripts. Clocks and animations change texts and styles; they count for nothing here."""
+
+LOOK: Final = """() => {
+  const state = globalThis[Symbol.for('newsportal')], all = document.scrollingElement;
+  return [document.readyState === 'loading', state ? state.changes : 0,
+          !!all && all.scrollTop + innerHeight + 2 < all.scrollHeight];
+}"""
+SCROLL: Final = "() => scrollBy({top: innerHeight, behavior: 'instant'})"
+
+
+class Busy(Protocol):
+    """What the one who answers a page's requests knows of it."""
+
+    @property
+    def busy(self) -> bool:
+        """A request waits for its answer."""
+
+    @property
+    def left(self) -> bool:
+        """The page leads elsewhere; what it shows does not matter any more."""
+
+
+async def come_to_rest(page: Page, visit: Busy, wait: float) -> bool:
+    """Wait for rest, scrolling down; whether it came within ``wait`` seconds. A page that hangs is the caller's to time."""
+    began = since = monotonic()
+    last, scrolls = -1, 0
+    while monotonic() - began < wait and not visit.left:
+        loading, changes, below = await _look(page)
+        now = monotonic()
+        if loading or visit.busy or changes != last:
+            last, since = changes, now
+        elif now - since >= (QUIET_SCROLLED if scrolls else QUIET):
+            if not below or scrolls >= SCROLLS:
+                return True
+            scrolls, since = scrolls + 1, now
+            await _quietly(page, SCROLL)
+        await asyncio.sleep(STEP)
+    return False
+
+
+async def _look(page: Page) -> tuple[bool, int, bool]:
+    found = await _quietly(page, LOOK)
+    match found:  # a page may have laid hands on what answers
+        case [bool(loading), int(changes), bool(below)]:
+            return loading, changes, below
+    return True, -1, False
+
+
+async def _quietly(page: Page, script: str) -> object:
+    """``None`` while the page is on its way to another document."""
+    from playwright.async_api import Error
+
+    try:
+        return await page.evaluate(script)
+    except Error as error:
+        if page.is_closed() or "crash" in str(error).lower():
+            raise
+        return None
