@@ -1,0 +1,91 @@
+"""Pictures with something to tell apart in them, drawn with Pillow: the same name gives the same bytes, another name another picture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from io import BytesIO
+from random import Random
+
+from PIL import Image, ImageDraw
+
+FIELD = (7, 5)  # spots of colour across and down: what a perceptual hash sees
+SHAPES = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A picture as one server has it. ``cut``: the share taken away at each side; ``scale`` is applied after it."""
+
+    motif: str
+    width: int = 540
+    height: int = 360
+    scale: float = 1.0
+    cut: float = 0.0
+    quality: int = 85
+    format: str = "JPEG"
+
+    @property
+    def size(self) -> tuple[int, int]:
+        wide, high = (round(side * (1 - 2 * self.cut)) for side in (self.width, self.height))
+        return max(1, round(wide * self.scale)), max(1, round(high * self.scale))
+
+    @property
+    def content_type(self) -> str:
+        return f"image/{self.format.lower()}"
+
+
+def encoded(drawing: Drawing) -> bytes:
+    picture = _drawn(drawing.motif, drawing.width, drawing.height)
+    if drawing.cut:
+        left, top = round(drawing.width * drawing.cut), round(drawing.height * drawing.cut)
+        picture = picture.crop((left, top, drawing.width - left, drawing.height - top))
+    if picture.size != drawing.size:
+        picture = picture.resize(drawing.size, Image.Resampling.LANCZOS)
+    out = BytesIO()
+    picture.save(out, drawing.format, quality=drawing.quality)
+    return out.getvalue()
+
+
+@lru_cache(maxsize=48)
+def _drawn(motif: str, width: int, height: int) -> Image.Image:
+    """A field of soft colours, and shapes on it; two pictures of one story share the story's colours (what stands before ``/``)."""
+    colours = Random(motif.partition("/")[0])
+    palette = [tuple(colours.randrange(20, 236) for _ in range(3)) for _ in range(6)]
+    chance = Random(motif)
+    field = Image.new("RGB", FIELD)
+    field.putdata([_near(chance, chance.choice(palette)) for _ in range(FIELD[0] * FIELD[1])])
+    picture = field.resize((width, height), Image.Resampling.BICUBIC)
+    pen = ImageDraw.Draw(picture)
+    for _ in range(SHAPES):
+        across, down = chance.randrange(width), chance.randrange(height)
+        reach = chance.randrange(width // 24, width // 5)
+        box = (across - reach, down - chance.randrange(reach // 2, reach + 1), across + reach, down + reach)
+        colour = _near(chance, chance.choice(palette))
+        if chance.random() < 0.5:
+            pen.ellipse(box, fill=colour)
+        else:
+            pen.rectangle(box, fill=colour, outline=(0, 0, 0))
+    return picture
+
+
+def _near(chance: Random, colour: tuple[int, ...]) -> tuple[int, int, int]:
+    red, green, blue = (min(255, max(0, part + chance.randrange(-40, 41))) for part in colour)
+    return red, green, blue
+
+
+@lru_cache(maxsize=64)
+def mark(name: str, width: int, height: int) -> bytes:
+    """A logo, icon or QR code: hard edges, few colours, PNG."""
+    chance = Random(name)
+    step = max(2, min(width, height) // 12)
+    picture = Image.new("RGB", (width, height), (255, 255, 255))
+    pen = ImageDraw.Draw(picture)
+    ink = tuple(chance.randrange(0, 160) for _ in range(3))
+    for down in range(0, height, step):
+        for across in range(0, width, step):
+            if chance.random() < 0.45:
+                pen.rectangle((across, down, across + step - 1, down + step - 1), fill=ink)
+    out = BytesIO()
+    picture.save(out, "PNG")
+    return out.getvalue()

@@ -1,0 +1,95 @@
+"""The made-up picture Web is what the tests of photo stories take it for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+import pytest
+from PIL import Image
+
+if TYPE_CHECKING:
+    from madeup.photos import MadeUpPhotos
+
+
+@pytest.fixture(scope="module")
+def photos() -> Iterator[MadeUpPhotos]:
+    from madeup.photos import MadeUpPhotos
+
+    with MadeUpPhotos() as photos:
+        yield photos
+
+
+def test_it_has_stories_in_many_layouts_told_again_and_alike(photos: MadeUpPhotos) -> None:
+    from madeup.photos import SITES, STATIC, alike
+    from madeup.photos.measure import Kept, folded
+
+    gold = photos.gold(*SITES)
+    assert len(gold) == len({told.url for told in gold}) >= 280
+    assert min(Counter(told.site for told in gold).values()) >= 12
+    assert len({SITES[told.site].layout for told in gold}) == 8
+    _, right = folded([Kept(told.url, True, (), "") for told in gold], gold)
+    assert len(right) >= 100
+    assert len(alike(photos.world, STATIC)) >= 100
+    assert sum(told.late is not None for told in gold) >= 20
+    assert sum(told.lost is not None for told in gold) >= 4
+
+
+def test_the_same_seed_gives_the_same_world(photos: MadeUpPhotos) -> None:
+    from madeup.photos import World
+
+    again = World(photos.now, 1, photos.addresses)
+    assert again.editions == photos.world.editions
+    assert World(photos.now, 2, photos.addresses).editions != again.editions
+
+
+def test_captions_and_pictures_of_a_story_differ(photos: MadeUpPhotos) -> None:
+    for edition in photos.world.editions:
+        captions = [shot.caption for shot in edition.shots if shot.caption]
+        assert len(set(captions)) == len(captions)
+        assert len({shot.url for shot in edition.shots}) == len(edition.shots) >= 3
+
+
+def test_every_page_and_picture_answers(photos: MadeUpPhotos) -> None:
+    from madeup.client import get
+
+    photos.reset()
+    for edition in photos.world.editions[::9]:
+        for number, path in enumerate(edition.paths, start=1):
+            status = get(photos.url(edition.site, path))[0]
+            assert status == (503 if number in (edition.late, edition.lost) else 200)
+        shot = edition.shots[-1]
+        status, headers, body = get(shot.url, Referer=photos.url(edition.site, edition.path), Range="bytes=0-999999")
+        assert status == 206
+        with Image.open(BytesIO(body)) as picture:
+            assert picture.size == shot.drawing.size
+            assert picture.get_format_mimetype() == headers["content-type"]
+
+
+def test_pictures_are_not_given_to_strangers(photos: MadeUpPhotos) -> None:
+    from madeup.client import get
+
+    first = {site: photos.world.of(site)[0].shots[0].url for site in ("guanlan", "songling", "qiushui")}
+    assert get(first["guanlan"])[0] == 403  # the host for pictures
+    assert get(first["songling"], Referer="http://elsewhere.example/")[0] == 403
+    status, _, other = get(first["qiushui"])
+    assert status == 200
+    assert other != get(first["qiushui"], Referer=photos.url("qiushui", "/gallery/"))[2]
+
+
+def test_what_stands_behind_the_last_page(photos: MadeUpPhotos) -> None:
+    from madeup.client import get
+
+    def beyond(site: str, even: bool = True) -> tuple[int, str]:
+        edition = next(one for one in photos.world.of(site) if (one.number % 2 == 0) == even and len(one.paths) > 2)
+        marks = {"jiangan": f"_{len(edition.paths) + 1}.html", "songling": f"{'abcdefghijklmn'[len(edition.paths)]}.html"}
+        path = edition.path.replace(".html", marks[site]) if site in marks else edition.path + f"&page={len(edition.paths) + 1}"
+        status, headers, body = get(photos.url(site, path))
+        return status, headers.get("location", "") or body.decode("gb18030" if site == "songling" else "utf-8")
+
+    assert beyond("jiangan")[0] == 404
+    assert beyond("jiangan", even=False) == (302, photos.url("jiangan"))
+    assert (beyond("songling")[0], "页面不存在" in beyond("songling")[1]) == (200, True)
+    assert beyond("beigang")[0] == 200  # the last page again
