@@ -184,3 +184,5 @@ Hours = Annotated[
     tuple[Annotated[int, Field(ge=0, le=23)], ...], BeforeValidator(_hours, json_schema_input_type=int | str | list[int | str])
 ]
 Size = Annotated[int, BeforeValidator(_size, json_schema_input_type=int | str), Field(ge=1024, le=1024**3)]
+Space = Annotated[int, BeforeValidator(_size, json_schema_input_type=int | str), Field(ge=1024**2, le=1024**5)]
+"""What may be kept on a disk."""
