@@ -97,7 +97,7 @@ class Downloads:
         try:
             response = await engine.download_async(asked)
         except Exception as error:
-            raise Missing(_reason(error)) from error
+            raise Missing(reason_of(error)) from error
         if response.status != 200:
             raise Missing(f"http-{response.status}")
         content_type = (response.headers.get("Content-Type") or b"").decode("latin-1") or None
@@ -111,7 +111,7 @@ class Asks(Protocol):
     def article(self, link: Link) -> Request: ...
 
 
-def _reason(error: Exception) -> str:
+def reason_of(error: Exception) -> str:
     if isinstance(error, IgnoreRequest) and hasattr(error, "reason"):
         return str(error.reason)
     return next((reason for kind, reason in REASONS if isinstance(error, kind)), f"error: {type(error).__name__}")

@@ -1,0 +1,214 @@
+"""The first bytes of pictures, fetched through the crawl's own downloader: robots.txt, the egress guard, delays, the archive and replay
+hold for them as for every page. What they say is read in :mod:`newsportal.pictures.head`.
+
+A server is asked for 64 kB (``Range``); where it sends all of a file nevertheless, the download is stopped there. The ``Referer`` is the
+page on which the picture stands: servers that refuse other people's pages (防盗链) expect it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from time import monotonic
+from typing import TYPE_CHECKING, Final, Protocol
+
+from scrapy import signals
+from scrapy.exceptions import StopDownload
+from scrapy.http.request import NO_CALLBACK
+
+from newsportal.errors import NotApplicable
+from newsportal.frontier.ledger import utcnow
+from newsportal.frontier.links import askable
+from newsportal.items import Gallery, Image
+from newsportal.pictures.filter import key
+from newsportal.pictures.head import FIRST_BYTES, MAX_PIXELS, Head, look
+from newsportal.pictures.print import print_of
+from newsportal.pipelines.turning import Asks, Interrupted, Missing, reason_of
+from newsportal.storage.pictures import Picture
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+MORE_BYTES: Final = 4 * FIRST_BYTES
+"""Asked for once where the size stands further behind: colour profiles and previews may go before it."""
+
+MAX_SECONDS: Final = 300.0
+"""After so long no further picture of a story is asked for; their sizes stay unknown."""
+
+AT_ONCE: Final = 4
+"""Pictures of a story that wait for the downloader at the same time; it holds them back a host as it does everything."""
+
+SECONDS: Final = 15.0
+"""For one picture: 64 kB come in less, or the server is no help."""
+
+GONE: Final = frozenset({"http-404", "http-410"})
+BAD_RANGE: Final = "http-416"
+
+ACCEPT: Final = {"Accept": "image/avif,image/webp,image/png,image/jpeg,image/*;q=0.8,*/*;q=0.5", "Accept-Encoding": "identity"}
+LIMIT, GOT, RENDER = "first_bytes", "first_bytes_got", "render"
+"""Keys of ``request.meta``: how many bytes are wanted, how many came (of which request)."""
+
+NOTHING: Final[Mapping[str, Picture]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Bytes:
+    """What came of a picture. ``whole``: its server has no more of it."""
+
+    body: bytes
+    whole: bool
+
+
+class Fetch(Protocol):
+    """Asks for the first ``most`` bytes of a picture of a story (``None``: for all). Raises ``Missing`` or ``Interrupted``."""
+
+    async def __call__(self, image: Image, gallery: Gallery, most: int | None) -> Bytes: ...
+
+
+async def offline(image: Image, gallery: Gallery, most: int | None) -> Bytes:
+    """A :class:`Fetch` without a crawl: no picture can be had."""
+    raise Missing("no-crawl")
+
+
+class Downloads:
+    """:class:`Fetch` by Scrapy's engine, with the manners of the story's source."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        crawler.signals.connect(stop_in_time, signals.bytes_received)
+
+    async def __call__(self, image: Image, gallery: Gallery, most: int | None) -> Bytes:
+        engine, spider = self._crawler.engine, self._crawler.spider
+        if engine is None or not engine.running or not isinstance(spider, Asks):
+            raise Interrupted
+        asked = asking(spider.article(replace(gallery.link, url=image.url)), image.page or gallery.url, most)
+        try:
+            response = await engine.download_async(asked)
+        except Exception as error:
+            raise Missing(reason_of(error)) from error
+        if "replay-missing" in response.flags:
+            raise Missing("replay-missing")  # nobody asked for it when the archive was made
+        if response.status not in (200, 206):
+            raise Missing(f"http-{response.status}")
+        return Bytes(response.body[:most], _is_whole(response, most))
+
+
+def asking(request: Request, referer: str, most: int | None) -> Request:
+    """The request for a page, made one for a picture's first bytes."""
+    meta = {name: value for name, value in request.meta.items() if name != RENDER}
+    headers = {**ACCEPT, "Referer": referer.encode("ascii", "ignore").decode(), **({"Range": f"bytes=0-{most - 1}"} if most else {})}
+    return request.replace(
+        callback=NO_CALLBACK, errback=None, cb_kwargs={}, headers=headers, meta={**meta, LIMIT: most, "download_timeout": SECONDS}
+    )
+
+
+def stop_in_time(data: bytes, request: Request) -> None:
+    """Called for every piece of every answer; ends those of pictures of which enough has come. Raises ``StopDownload``."""
+    most = request.meta.get(LIMIT)
+    if not most:
+        return
+    of, got = request.meta.get(GOT, (0, 0))
+    got = len(data) + (got if of == id(request) else 0)  # a request made again begins anew
+    request.meta[GOT] = (id(request), got)
+    if got >= most:
+        raise StopDownload(fail=False)
+
+
+def _is_whole(response: Response, most: int | None) -> bool:
+    if most is None:
+        return True
+    if response.status == 206:
+        told = (response.headers.get("Content-Range") or b"").decode("latin-1").rpartition("/")[2]
+        return told.isdecimal() and int(told) <= len(response.body)
+    return len(response.body) < most
+
+
+class Looker:
+    """Looks at the pictures of stories. ``prints``: fetches each whole, so that it has a print."""
+
+    def __init__(self, fetch: Fetch, *, max_pixels: int = MAX_PIXELS, prints: bool = False) -> None:
+        self._fetch = fetch
+        self._max_pixels = max_pixels
+        self._most = None if prints else FIRST_BYTES
+
+    async def look(self, image: Image, gallery: Gallery) -> Picture:
+        """What a picture's bytes tell; ``looked`` stays ``None`` where none could be had, for now. Raises ``Interrupted``."""
+        plain = Picture(key(image.url), image.url)
+        if not askable(image.url):
+            return replace(plain, refused="bad-address", looked=utcnow())
+        try:
+            found = await self._head(image, gallery)
+        except Missing as why:
+            return replace(plain, refused="gone", looked=utcnow()) if why.reason in GONE else plain
+        except NotApplicable as why:
+            return plain if why.reason == "cut" else replace(plain, refused=why.reason, looked=utcnow())
+        head, print = found
+        return replace(plain, width=head.width, height=head.height, format=head.format, print=print, looked=utcnow())
+
+    async def _head(self, image: Image, gallery: Gallery) -> tuple[Head, str | None]:
+        """Raises ``Missing``, ``Interrupted``, ``NotApplicable``."""
+        try:
+            got = await self._fetch(image, gallery, self._most)
+        except Missing as why:
+            if why.reason not in GONE and why.reason != BAD_RANGE:
+                raise
+            got = await self._fetch(image, gallery, None)  # once more, as a browser asks: some servers know no Range
+        try:
+            head = look(got.body, max_pixels=self._max_pixels)
+        except NotApplicable as why:
+            if why.reason != "cut":
+                raise
+            if got.whole:
+                raise NotApplicable("broken", why.detail) from why
+            got = await self._fetch(image, gallery, MORE_BYTES)
+            head = look(got.body, max_pixels=self._max_pixels)
+        return head, await asyncio.to_thread(self._print, got) if head.whole or got.whole else None
+
+    def _print(self, got: Bytes) -> str | None:
+        try:
+            return print_of(got.body, max_pixels=self._max_pixels)
+        except NotApplicable:  # its head is sound: a browser shows what it can
+            return None
+
+    async def pictures(self, gallery: Gallery, known: Mapping[str, Picture] = NOTHING) -> dict[str, Picture]:
+        """Key → what is known now of each picture of a story; those of ``known`` that were looked at are not asked for again.
+
+        Raises ``Interrupted``; whatever else happens to a picture, the story goes on.
+        """
+        wanted = {key(image.url): image for image in gallery.images if not image.dropped}
+        found = {name: known[name] for name in wanted if name in known and known[name].looked is not None}
+        until, turn = monotonic() + MAX_SECONDS, asyncio.Semaphore(AT_ONCE)
+
+        async def one(name: str, image: Image) -> tuple[str, Picture]:
+            async with turn:
+                plain = Picture(name, image.url)
+                return name, await self.look(image, gallery) if monotonic() < until else plain
+
+        missing = [one(name, image) for name, image in wanted.items() if name not in found]
+        answers = await asyncio.gather(*missing, return_exceptions=True)
+        for answer in answers:
+            if isinstance(answer, BaseException):
+                raise answer
+            found[answer[0]] = answer[1]
+        return found
+
+
+def filled(gallery: Gallery, pictures: Mapping[str, Picture]) -> Gallery:
+    """The story with what is known of its pictures; what its page said of sizes gives way."""
+    return replace(gallery, images=tuple(_filled(image, pictures.get(key(image.url))) for image in gallery.images))
+
+
+def _filled(image: Image, known: Picture | None) -> Image:
+    if known is None or known.looked is None or image.dropped:
+        return image
+    if known.refused:
+        return replace(image, dropped=known.refused)
+    return replace(image, width=known.width, height=known.height, format=known.format, print=known.print or image.print)
+
+
+async def looked_at(gallery: Gallery, fetch: Fetch, known: Mapping[str, Picture] = NOTHING) -> Gallery:
+    """The story with format, size and print of its pictures as their first bytes tell; those that are none have a reason (``dropped``)."""
+    return filled(gallery, await Looker(fetch).pictures(gallery, known))

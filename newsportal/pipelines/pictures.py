@@ -1,0 +1,139 @@
+"""The pictures of photo stories: looked at by their first bytes, counted, and those of no story left out; before the story is stored.
+
+A picture whose server fails never costs a story: it stays, its size unknown. A picture that turns out to be a site's own after some of
+its stories were stored is taken out of those as well, at once and once more when the crawl ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter, defaultdict
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from newsportal.dedup.canonical import identity, site_of
+from newsportal.errors import StoreError
+from newsportal.frontier.ledger import Ledger, ledger_of, utcnow
+from newsportal.items import Gallery, content_id
+from newsportal.pictures import filter as rules
+from newsportal.pipelines.base import Left, Stage
+from newsportal.pipelines.looking import Downloads, Fetch, Looker, filled, offline
+from newsportal.pipelines.turning import Interrupted
+from newsportal.storage.pictures import Picture, Shown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
+
+SAMPLE: Final = 3 * rules.MOST
+"""Stories with a picture that are looked at: enough to find :data:`~newsportal.pictures.filter.MOST` different ones among copies."""
+
+LATELY: Final = timedelta(days=1)
+"""A crawl that was killed may have marked a picture and not taken it out: the next one does."""
+
+SWEEP: Final = 500
+"""Addresses that are taken out of stored stories in one transaction."""
+
+
+class PicturesPipeline(Stage):
+    """A stage for photo stories; other items pass by untouched."""
+
+    def __init__(self, ledger: Ledger, fetch: Fetch = offline) -> None:
+        super().__init__(ledger)
+        said = ledger.sources.pictures
+        self._looker = Looker(fetch, max_pixels=said.max_pixels, prints=said.prints) if said.look else None
+        self._reasons: dict[str, str] = {}  # why pictures met in this run belong to no story
+        self._urls: dict[str, set[str]] = defaultdict(set)
+        self._left: dict[str, Counter[str]] = defaultdict(Counter)
+        self._counting = asyncio.Lock()
+        self._began = utcnow()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(ledger_of(crawler), Downloads(crawler))
+
+    async def process_item(self, item: Any) -> Any:
+        if not isinstance(item, Gallery):
+            return item
+        try:
+            return await self.sorted_out(item)
+        except Interrupted as why:
+            raise Left(f"{item.url}: the crawl ends before its pictures are looked at") from why
+        except StoreError as error:  # the story's own stage tells of a store that is away
+            logger.error("the pictures of %s are not counted: %s", item.url, error)
+            return item
+
+    async def sorted_out(self, gallery: Gallery) -> Gallery:
+        """The story with what is known of its pictures; those of no story say why. Raises ``Interrupted``, ``StoreError``."""
+        store = self.ledger.store.pictures
+        known = await asyncio.to_thread(store.known, {rules.key(image.url) for image in gallery.images})
+        pictures = dict(known)
+        if self._looker is not None:
+            pictures |= await self._looker.pictures(gallery, known)
+        gallery = filled(gallery, pictures)
+        if not gallery.images:
+            return gallery
+        async with self._counting:
+            reasons = await asyncio.to_thread(self._count, gallery, pictures, known)
+        gallery = replace(gallery, images=rules.judged(gallery.images, reasons))
+        self._left[gallery.link.source] += Counter(rules.left_out(gallery.images))
+        return gallery
+
+    def _count(self, gallery: Gallery, pictures: Mapping[str, Picture], known: Mapping[str, Picture]) -> dict[str, str]:
+        """Write down that the story shows its pictures; key → reason of those that are frequent. Raises ``StoreError``."""
+        store = self.ledger.store.pictures
+        now = utcnow()
+        shown = {rules.key(image.url): image.url for image in gallery.images}
+        site = site_of(gallery.url) or gallery.site or ""
+        story = Shown(content_id(gallery.identity or identity(gallery.url)), site, rules.title_key(gallery.title), frozenset(shown))
+        store.saw(story, [pictures.get(key) or Picture(key, url) for key, url in shown.items()], now=now)
+        reasons = {key: picture.frequent for key, picture in known.items() if picture.frequent}
+        stories = store.stories([key for key in shown if key not in reasons], least=rules.LEAST, most=SAMPLE)
+        sites = {one.site for found in stories.values() for one in found}
+        counted = {name: store.counted(name) for name in sites}
+        fresh = {key: reason for key, found in stories.items() if (reason := rules.frequent(found, counted))}
+        for image in gallery.images:
+            if rules.key(image.url) in fresh or rules.key(image.url) in reasons:
+                self._urls[rules.key(image.url)].add(image.url)
+        if fresh:
+            store.mark(fresh, now=now)
+            self._take_out(fresh, pictures)
+        self._reasons |= reasons | fresh
+        return reasons | fresh
+
+    def _take_out(self, reasons: Mapping[str, str], pictures: Mapping[str, Picture]) -> None:
+        """Leave pictures out of the stories that were stored before they were frequent. Raises ``StoreError``."""
+        galleries = self.ledger.store.galleries
+        holders = self.ledger.store.pictures.addresses(reasons)
+        for key, ids in holders.items():  # under one key a picture may have several addresses: a version, a size
+            for id in ids:
+                self._urls[key].update(one.image.url for one in galleries.pictures(id) if rules.key(one.image.url) == key)
+        for key, reason in reasons.items():
+            print = pictures[key].print if key in pictures else None
+            galleries.drop(urls=self._urls[key], prints=[print] if print else [], reason=reason, now=utcnow())
+
+    async def close_spider(self) -> None:
+        """What was stored by others while it was being counted here is taken out, and the report says what was left out."""
+        for source, counts in sorted(self._left.items()):
+            said = ", ".join(f"{number} {reason}" for reason, number in counts.most_common())
+            if said:
+                self.ledger.note(source, f"pictures left out: {said}")
+        try:
+            await asyncio.to_thread(self._sweep)
+        except StoreError as error:
+            logger.error("pictures of no story stay in some stories until the next crawl: %s", error)
+
+    def _sweep(self) -> None:
+        by_reason: dict[str, list[str]] = defaultdict(list)
+        for key, reason in self._reasons.items():
+            by_reason[reason] += self._urls[key]
+        for picture in self.ledger.store.pictures.marked(since=self._began - LATELY):
+            by_reason[picture.frequent or "frequent"].append(picture.url)
+        for reason, urls in by_reason.items():
+            for start in range(0, len(urls), SWEEP):
+                self.ledger.store.galleries.drop(urls=urls[start : start + SWEEP], reason=reason, now=utcnow())
