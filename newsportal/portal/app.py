@@ -18,7 +18,22 @@ from newsportal.portal import errors
 from newsportal.portal.context import Portal, present
 from newsportal.portal.follower import EVERY, Follower
 from newsportal.portal.guard import LOCAL_HOSTS, Guard
-from newsportal.portal.pages import discovery, feeds, health, home, lists, runs, search, settings, story
+from newsportal.portal.pages import (
+    discovery,
+    feeds,
+    for_you,
+    health,
+    home,
+    lists,
+    monitor,
+    photos,
+    profile,
+    runs,
+    search,
+    seen,
+    settings,
+    story,
+)
 from newsportal.portal.site import SourcesLike, site_of
 from newsportal.search.base import Index
 from newsportal.storage.base import Store
@@ -27,9 +42,14 @@ ROUTERS: tuple[APIRouter, ...] = (
     home.router,
     feeds.router,  # before the lists: /topic/NAME/feed.rss is no topic
     lists.router,
+    photos.router,
     story.router,
+    seen.router,
+    for_you.router,
+    profile.router,
     search.router,
     runs.router,
+    monitor.router,
     settings.router,
     health.router,
     discovery.router,

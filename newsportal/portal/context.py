@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -13,10 +14,12 @@ from starlette.requests import Request
 
 from newsportal.portal.language import choose, translations
 from newsportal.portal.moments import Clock
+from newsportal.portal.pace import Pace
 from newsportal.portal.preferences import CHOICES, Preferences, preferences
 from newsportal.portal.site import Site
 from newsportal.search.base import Index
 from newsportal.storage.base import Store, Tally
+from newsportal.storage.galleries import is_gallery
 
 TALLY_SECONDS = 5.0
 """A new topic or a larger number may be seen this much later."""
@@ -31,12 +34,17 @@ def present() -> datetime:
 
 @dataclass(frozen=True)
 class Portal:
-    """The store, the index (None: no search), the site's own settings, and the clock."""
+    """The store, the index (None: no search), the site's own settings, and the clock.
+
+    ``pace`` bounds what readers have recorded; ``missed`` counts what a busy store did not take (``seen``, ``offer``), for ``/health``.
+    """
 
     store: Store
     index: Index | None
     site: Site
     now: Callable[[], datetime] = present
+    pace: Pace = field(default_factory=Pace, repr=False, compare=False)
+    missed: Counter[str] = field(default_factory=Counter, repr=False, compare=False)
     _tally: list[tuple[float, Tally]] = field(default_factory=list, repr=False, compare=False)
 
     def tally(self) -> Tally:
@@ -71,6 +79,16 @@ class Visit:
     @cached_property
     def clock(self) -> Clock:
         return Clock(self.portal.now(), self.portal.site.zone, self.language, translations(self.language))
+
+    @property
+    def has_photos(self) -> bool:
+        """Whether the portal has photo stories: only then the bar on top leads to them."""
+        return any(is_gallery(source) for source in self.portal.tally().by_source)
+
+    def pictures(self, article_id: str) -> int:
+        """How many pictures a photo story shows."""
+        found = self.portal.store.galleries.gallery(article_id)
+        return found.pictures if found else 0
 
     @property
     def here(self) -> str:

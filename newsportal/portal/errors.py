@@ -23,6 +23,7 @@ def page(request: Request, status: int) -> Response:
     """The page for ``status`` in the reader's language."""
     said = Visit(request).clock.words.gettext
     told = {
+        400: (said("That could not be understood"), said("What was sent has a mistake. Please go back and try again.")),
         404: (said("There is no such page"), said("The story may have been folded into another, or the address has a mistake.")),
         405: (said("This address only shows pages"), said("It cannot be sent anything.")),
         503: (said("The store is busy"), said("It is away or locked for the moment. Please load the page again in some seconds.")),

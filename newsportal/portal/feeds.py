@@ -18,11 +18,21 @@ from newsportal.text import CONTROL
 ATOM = "http://www.w3.org/2005/Atom"
 CONTENT = "http://purl.org/rss/1.0/modules/content/"
 DC = "http://purl.org/dc/elements/1.1/"
+MEDIA = "http://search.yahoo.com/mrss/"
 EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
 """What an empty feed says it was updated at: RFC 4287 wants a date, and there is none."""
 
-for prefix, namespace in (("atom", ATOM), ("content", CONTENT), ("dc", DC)):
+for prefix, namespace in (("atom", ATOM), ("content", CONTENT), ("dc", DC), ("media", MEDIA)):
     register_namespace(prefix, namespace)
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture that comes with a story. ``type`` is its media type, as far as known."""
+
+    url: str
+    type: str
+    caption: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +51,7 @@ class Entry:
     author: str | None = None
     topics: tuple[str, ...] = ()
     language: str | None = None
+    pictures: tuple[Picture, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +90,12 @@ def rss(feed: Feed) -> bytes:
             _add(item, "category", topic)
         _add(item, "description", entry.summary)
         _add(item, f"{{{CONTENT}}}encoded", entry.html)
+        for picture in entry.pictures[:1]:  # most readers take one alone; its length, which RSS wants, nobody knows
+            _add(item, "enclosure", url=picture.url, type=picture.type, length="0")
+        for picture in entry.pictures:
+            media = _add(item, f"{{{MEDIA}}}content", url=picture.url, type=picture.type, medium="image")
+            if picture.caption:
+                _add(media, f"{{{MEDIA}}}description", picture.caption)
     return _written(root)
 
 
@@ -94,6 +111,8 @@ def atom(feed: Feed) -> bytes:
         item = _add(root, "entry")
         _add(item, "title", entry.title)
         _add(item, "id", entry.id)
+        for picture in entry.pictures:
+            _add(item, "link", href=picture.url, rel="enclosure", type=picture.type)
         _add(item, "link", href=entry.url or entry.read, rel="alternate", type="text/html")
         _add(item, "link", href=entry.read, rel="related", type="text/html")
         _add(item, "published", _stamp(entry.published))
@@ -121,6 +140,10 @@ def json_feed(feed: Feed) -> bytes:
             "authors": [{"name": entry.author or entry.site}],
             "tags": list(entry.topics),
             "language": entry.language,
+            "image": entry.pictures[0].url if entry.pictures else None,
+            "attachments": [
+                {"url": one.url, "mime_type": one.type, **({"title": one.caption} if one.caption else {})} for one in entry.pictures
+            ],
         }
         for entry in feed.entries
     ]

@@ -1,4 +1,5 @@
-"""What every answer must meet, whoever wrote it: a known host name, the security headers, HEAD wherever GET is."""
+"""What every request and answer must meet, whoever wrote the page: a known host name, the security headers, HEAD wherever GET is, and
+whatever is sent comes from our own pages (``sent.py``)."""
 
 from __future__ import annotations
 
@@ -9,6 +10,8 @@ from collections.abc import Iterable
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from newsportal.portal.sent import SAFE, Refused, received
 
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 """What a portal on this machine is called. Any other name may be a stranger's page that resolves to us (DNS rebinding)."""
@@ -23,9 +26,10 @@ HOST_HEADER = re.compile(r"(?:\[(?P<address>[0-9A-Fa-f:.]+)\]|(?P<name>[A-Za-z0-
 
 SECURITY_HEADERS = {
     # Pictures of articles come from the sites that published them; everything else is ours or nobody's.
-    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: http:; "
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: http:; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-    "referrer-policy": "no-referrer",
+    # Nobody else learns where a reader comes from. With ``no-referrer`` our own forms would come with ``Origin: null`` (Fetch, 3.1).
+    "referrer-policy": "same-origin",
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
     "cross-origin-opener-policy": "same-origin",
@@ -67,10 +71,18 @@ class Guard:
                 message = {**message, "body": b""}
             await send(message)
 
-        if not self.knows(Headers(scope=scope).get("host", "")):
+        headers = Headers(scope=scope)
+        if not self.knows(headers.get("host", "")):
             await REFUSED(scope, receive, guarded)
-        else:
+        elif scope["method"] in SAFE:
             await self.app({**scope, "method": "GET"} if head else scope, receive, guarded)
+        else:
+            try:
+                whole = await received(headers, receive)
+            except Refused as reason:
+                await PlainTextResponse(f"{reason}\n", reason.status)(scope, receive, guarded)
+            else:
+                await self.app(scope, whole, guarded)
 
     def knows(self, header: str) -> bool:
         """Whether the ``Host`` header names this portal; the port does not matter."""

@@ -19,6 +19,7 @@ from newsportal.portal.judged import chosen, doubtful
 from newsportal.portal.language import LANGUAGES, TAGS, translations
 from newsportal.portal.preferences import remember
 from newsportal.portal.reasons import ended, explain, folded
+from newsportal.storage.galleries import is_gallery
 from newsportal.storage.threads import is_thread
 from newsportal.text import clean
 
@@ -58,6 +59,7 @@ def environment(language: str) -> Environment:
         "ended": lambda reason: ended(reason, words),
         "chosen": lambda article: chosen(article, words),
         "doubtful": doubtful,
+        "is_gallery": lambda article: is_gallery(article.source),
         "is_thread": lambda article: is_thread(article.source),
     }
     return made

@@ -30,12 +30,17 @@ def load(name: str) -> ModuleType:
     return made
 
 
-NEWSROOM, SERVING, MESSAGES = load("newsroom"), load("serving"), load("messages")
+NEWSROOM, ALBUMS, SERVING, MESSAGES = load("newsroom"), load("albums"), load("serving"), load("messages")
 
 
 @pytest.fixture(scope="session")
 def newsroom() -> ModuleType:
     return NEWSROOM
+
+
+@pytest.fixture(scope="session")
+def albums() -> ModuleType:
+    return ALBUMS
 
 
 @pytest.fixture(scope="session")

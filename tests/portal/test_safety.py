@@ -45,6 +45,7 @@ OWN_MARKUP = {
     "//dialog",
     "//form[@class='search-large']",
     "//form[@class='choices']",
+    "//div[@class='switches']",
 }
 
 
@@ -176,7 +177,8 @@ def test_every_answer_has_the_security_headers(client: httpx.Client, path: str) 
     assert policy["script-src"] == policy["style-src"] == policy["form-action"] == ["'self'"]
     assert policy["frame-ancestors"] == policy["base-uri"] == ["'none'"]
     assert policy["img-src"] == ["'self'", "https:", "http:"]
-    assert headers["referrer-policy"] == "no-referrer"
+    assert policy["connect-src"] == ["'self'"]
+    assert headers["referrer-policy"] == "same-origin"
     assert headers["x-content-type-options"] == "nosniff"
 
 
@@ -272,7 +274,9 @@ def test_head_is_answered_wherever_get_is(client: httpx.Client, ids: dict[str, s
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])
 def test_nothing_can_be_sent(client: httpx.Client, method: str) -> None:
-    assert client.request(method, "/").status_code == 405
+    origin = str(client.base_url).rstrip("/")
+    answer = client.request(method, "/", headers={"origin": origin, "content-type": "application/json"})
+    assert answer.status_code == 405
 
 
 def test_an_error_never_echoes_what_was_asked(client: httpx.Client) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from email.utils import format_datetime, parsedate_to_datetime
 from hashlib import blake2b
 from urllib.parse import urlencode
@@ -14,10 +14,12 @@ from fastapi.responses import RedirectResponse
 from newsportal.errors import SearchError
 from newsportal.portal import reading
 from newsportal.portal.context import Visit
-from newsportal.portal.feeds import FORMATS, TYPES, Entry, Feed, opml
+from newsportal.portal.feeds import FORMATS, TYPES, Entry, Feed, Picture, opml
+from newsportal.portal.pages.gallery import absolute, figures, lead, shown
 from newsportal.portal.render import render, topic_address
 from newsportal.search.base import MAX_QUERY_CHARS, Query
-from newsportal.storage.base import StoredArticle, StoryFilter
+from newsportal.storage.base import Store, StoredArticle, StoryFilter
+from newsportal.storage.galleries import is_gallery
 from newsportal.text import clean
 
 router = APIRouter()
@@ -111,7 +113,8 @@ def answer(visit: Visit, ending: str, title: str, page: str, ids: Sequence[str])
     if write is None:
         raise HTTPException(404)
     base = base_address(visit.request)
-    entries = [entry_of(article, base) for article in visit.portal.store.articles(ids)]
+    store = visit.portal.store
+    entries = [pictured(entry_of(article, base), article, store, base) for article in store.articles(ids)]
     feed = Feed(clean(title), base + page, base + visit.here, visit.portal.site.language, entries)
     content = write(feed)
     headers = {
@@ -151,6 +154,17 @@ def entry_of(article: StoredArticle, base: str) -> Entry:
         topics=article.topics,
         language=article.language,
     )
+
+
+def pictured(entry: Entry, article: StoredArticle, store: Store, base: str) -> Entry:
+    """A photo story with its pictures; any other article as it is."""
+    pictures = store.galleries.pictures(article.id) if is_gallery(article.source) else []
+    if not pictures:
+        return entry
+    seen = shown(article.id, pictures)
+    formats = {picture.place: picture.image.format for picture in pictures}
+    enclosed = tuple(Picture(absolute(one.address, base), f"image/{formats[one.place] or 'jpeg'}", one.caption) for one in seen)
+    return replace(entry, html=str(figures(seen, lead(article.text, seen), base)), pictures=enclosed)
 
 
 def base_address(request: Request) -> str:

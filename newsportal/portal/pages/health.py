@@ -25,6 +25,8 @@ def health(request: Request) -> Response:
     search = search_health(portal, int(told.get("seq", 0)))
     if status == 200 and search.get("status") == "unavailable":
         told["status"] = "degraded"
+    if portal.missed:
+        told["not_recorded"] = dict(portal.missed)
     following = getattr(request.app.state, "follower", None)
     if following and following.error:
         search["error"] = following.error

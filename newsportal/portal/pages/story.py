@@ -8,10 +8,13 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
 
 from newsportal.portal.context import Visit
+from newsportal.portal.pages.gallery import gallery_view
 from newsportal.portal.pages.thread import thread_view
 from newsportal.portal.reading import body, pictures
+from newsportal.portal.recommending import further
 from newsportal.portal.render import render
 from newsportal.storage.base import Store, StoredArticle, Story, StoryFilter
+from newsportal.storage.galleries import is_gallery
 from newsportal.storage.threads import is_thread
 
 router = APIRouter()
@@ -70,6 +73,9 @@ def reading_view(request: Request, found: Story, article: StoredArticle) -> Resp
         return thread_view(request, found, article, thread)
     topic = visit.text("topic")
     older, newer = neighbours(visit.portal.store, found, topic)
+    gallery = visit.portal.store.galleries.gallery(article.id) if is_gallery(article.source) else None
+    if gallery is not None:
+        return gallery_view(request, found, article, gallery, (older, newer))
     shown = body(article)
     return render(
         request,
@@ -82,6 +88,7 @@ def reading_view(request: Request, found: Story, article: StoredArticle) -> Resp
         older=older,
         newer=newer,
         topic=topic,
+        suggested=further(visit, found.id),
     )
 
 

@@ -3,7 +3,7 @@
   "use strict";
   const root = document.documentElement;
   const find = (selector, from = document) => from.querySelector(selector);
-  const stories = [...document.querySelectorAll("[data-story]")];
+  let stories = [...document.querySelectorAll("[data-story]")];
   const help = find("[data-help]");
   let chosen = -1;
   let going = 0; // when "g" was pressed
@@ -20,6 +20,8 @@
     link(story)?.focus({ preventScroll: true });
     story.scrollIntoView({ block: "center" });
   }
+
+  document.addEventListener("stories-added", () => { stories = [...document.querySelectorAll("[data-story]")]; });
 
   /* A link that had the focus is where j and k go on from. */
   document.addEventListener("focusin", (event) => {
@@ -52,10 +54,11 @@
     "/": () => (find("#query") || find("[data-search]"))?.focus(),
     "?": () => (help?.open ? help.close() : help?.showModal()),
   };
-  const places = { h: "/", l: "/latest", r: "/runs" };
+  const places = { h: "/", l: "/latest", r: "/runs", p: "/photos", f: "/for-you" };
 
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.defaultPrevented) return;
+    if (find(".pswp")) return; // the viewer has keys of its own
     if (event.key === "Escape") document.activeElement?.blur();
     if (event.target.closest("input, textarea, select, [contenteditable]")) return;
     if (help?.open && event.key !== "?") return;
@@ -76,6 +79,8 @@
 
   const lost = (image) => {
     if (image.closest(".pictured")) { image.closest(".pictured").classList.remove("pictured"); image.remove(); }
+    else if (image.closest(".cover")) { image.closest(".cover").classList.add("bare"); image.remove(); }
+    else if (image.closest("[data-place]")) image.closest("[data-place]").classList.add("lost");
     else if (image.classList.contains("lead-picture")) image.remove();
   };
   document.addEventListener("error", (event) => { if (event.target.tagName === "IMG") lost(event.target); }, true);

@@ -1,0 +1,87 @@
+"""Recommendations as pages show them: the story, and why it is recommended, in words."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from gettext import NullTranslations
+
+from newsportal.errors import StoreError
+from newsportal.portal.context import Visit
+from newsportal.portal.reader import Reader, reader_of
+from newsportal.portal.reading import shorten, title
+from newsportal.recommend.base import Recommendation
+from newsportal.storage.base import Story
+
+log = logging.getLogger(__name__)
+
+FURTHER = 3
+"""Stories at the end of another."""
+
+TITLE_CHARS = 40  # of the story that speaks for another: enough to know it by
+
+
+def _(message: str) -> str:
+    """Marks a message for the catalog; it is translated when it is shown."""
+    return message
+
+
+WHY = {
+    "neighbours": _("Readers who look at what you look at liked it"),
+    "content": _("Close to what you look at"),
+    "popular": _("Many read it these days"),
+    "fresh": _("New"),
+    "explore": _("Something different, to see whether you like it"),
+}
+"""Why a story is recommended, by the slug of the method that found it."""
+
+BECAUSE = {
+    "content": _("Like “%(title)s”, which you looked at"),
+}
+BECAUSE_SEEN = _("Because you looked at “%(title)s”")
+
+
+@dataclass(frozen=True, slots=True)
+class Suggested:
+    """A story with the sentence that says why it is here."""
+
+    story: Story
+    why: str
+
+
+Found = Sequence[tuple[Story, Recommendation, Story | None]]
+
+
+def offered(visit: Visit, n: int) -> list[Suggested]:
+    """What is recommended to this reader, kept as shown to him (the precision of paper C's formula 4 counts what was shown)."""
+    reader = reader_of(visit.request)
+    found = recommended(visit, reader, n)
+    if reader.kept and reader.name is not None and found:
+        try:
+            visit.portal.store.readers.offer(reader.name, [one for _story, one, _because in found], now=visit.portal.now())
+        except StoreError as error:
+            visit.portal.missed["offer"] += 1
+            log.warning("what was recommended was not recorded: %s", error)
+    return [Suggested(story, why(one, because, visit.clock.words)) for story, one, because in found]
+
+
+def further(visit: Visit, story_id: str) -> list[Suggested]:
+    """A few stories for the end of another, for a reader who has looked at some. Whether they are seen nobody knows: they are no offers."""
+    reader = reader_of(visit.request)
+    if reader.name is None or not reader.kept:
+        return []
+    found = recommended(visit, reader, FURTHER + 1)
+    others = [Suggested(story, why(one, because, visit.clock.words)) for story, one, because in found if story.id != story_id]
+    return others[:FURTHER]
+
+
+def recommended(visit: Visit, reader: Reader, n: int) -> Found:
+    return []
+
+
+def why(one: Recommendation, because: Story | None, words: NullTranslations) -> str:
+    """The reason in words; of a slug we do not know, the slug."""
+    if because is not None:
+        return words.gettext(BECAUSE.get(one.by, BECAUSE_SEEN)) % {"title": shorten(title(because.head), TITLE_CHARS)}
+    return words.gettext(WHY[one.by]) if one.by in WHY else one.by

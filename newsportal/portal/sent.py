@@ -1,0 +1,103 @@
+"""What may be sent to the portal: little, in two forms, and by our own pages alone (threats F: CSRF on every change).
+
+Who sends it is what the browser says: ``Sec-Fetch-Site``, which no page can forge, else ``Origin`` against ``Host`` (browsers send the
+former over HTTPS and to this machine only). A request with neither is refused: a program that means it can say ``Origin``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.types import Message, Receive
+
+SAFE = frozenset(("GET", "HEAD", "OPTIONS", "TRACE"))
+"""Methods that change nothing (RFC 9110 section 9.2.1)."""
+
+MAX_BODY = 16_384
+"""Bytes. The largest that our pages send are the places of a photo story, some four bytes each."""
+
+MAX_FIELDS = 20
+PATIENCE = 10.0  # seconds: a body of one packet that takes longer is held back on purpose
+
+KINDS = frozenset(("application/x-www-form-urlencoded", "application/json"))
+
+
+class Refused(Exception):
+    """Raised by :func:`received`; the guard answers with ``status`` and the sentence."""
+
+    def __init__(self, status: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.status = status
+
+
+def from_here(headers: Headers) -> bool:
+    """Whether a page of this portal sent it."""
+    site = headers.get("sec-fetch-site")
+    if site is not None:
+        return site == "same-origin"
+    try:
+        host = urlsplit(headers.get("origin", "")).netloc.lower()
+    except ValueError:
+        return False
+    return bool(host) and host == headers.get("host", "").lower()
+
+
+async def received(headers: Headers, receive: Receive) -> Receive:
+    """The body, read whole, as something to receive it from. Raises ``Refused``."""
+    if not from_here(headers):
+        raise Refused(403, "Only this portal's own pages may send it anything.")
+    if headers.get("content-type", "").partition(";")[0].strip().lower() not in KINDS:
+        raise Refused(415, "A form or JSON is expected.")
+    declared = headers.get("content-length", "0")
+    if not declared.isdecimal() or len(declared) > len(str(MAX_BODY)) or int(declared) > MAX_BODY:
+        raise Refused(413, f"At most {MAX_BODY} bytes may be sent.")
+    try:
+        body = await asyncio.wait_for(_read(receive), PATIENCE)
+    except TimeoutError as error:
+        raise Refused(408, "It took too long to arrive.") from error
+    given = False
+
+    async def again() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return again
+
+
+async def _read(receive: Receive) -> bytes:
+    body, more = b"", True
+    while more:
+        message = await receive()
+        if message["type"] != "http.request":
+            raise Refused(400, "It broke off.")
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+        if len(body) > MAX_BODY:
+            raise Refused(413, f"At most {MAX_BODY} bytes may be sent.")
+    return body
+
+
+async def form(request: Request) -> dict[str, str]:
+    """The fields of a form; none where it is none. Of a field that comes twice, the last."""
+    try:
+        text = (await request.body()).decode()
+        return dict(parse_qsl(text, max_num_fields=MAX_FIELDS, keep_blank_values=True))
+    except ValueError:  # no UTF-8, too many fields
+        return {}
+
+
+async def said(request: Request) -> dict[str, Any]:
+    """The object that was sent as JSON; an empty one where it is none."""
+    try:
+        told = json.loads(await request.body())
+    except (ValueError, RecursionError):
+        return {}
+    return told if isinstance(told, dict) else {}

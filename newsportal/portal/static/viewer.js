@@ -1,0 +1,100 @@
+/* The pictures of a photo story one at a time: PhotoSwipe, fetched when it is first asked for. Without it the links lead to the pictures. */
+(() => {
+  "use strict";
+  const SECOND = 1000;
+  const UNKNOWN = { width: 1200, height: 800 }; // until the picture itself tells
+  const said = document.currentScript.dataset;
+  const links = [...document.querySelectorAll("[data-picture]")];
+  const button = document.querySelector("[data-look]");
+  if (!links.length || !button) return;
+  let viewer = null;
+
+  function items() {
+    return links.map((link) => {
+      const image = link.querySelector("img");
+      const figure = link.closest("[data-place]");
+      const known = link.dataset.width ? { width: +link.dataset.width, height: +link.dataset.height } : null;
+      const loaded = image?.naturalWidth ? { width: image.naturalWidth, height: image.naturalHeight } : null;
+      return {
+        ...(known ?? loaded ?? UNKNOWN),
+        guessed: !known,
+        src: link.href,
+        msrc: loaded ? image.currentSrc : undefined,
+        alt: image?.alt ?? "",
+        caption: figure.querySelector("[data-caption]")?.textContent ?? "",
+        lang: link.closest("[lang]")?.lang ?? "",
+        place: +figure.dataset.place,
+        element: link,
+      };
+    });
+  }
+
+  async function look(index) {
+    if (viewer) return;
+    const { default: PhotoSwipe } = await import(said.library);
+    if (viewer) return;
+    viewer = new PhotoSwipe({
+      dataSource: items(),
+      index,
+      loop: false,
+      wheelToZoom: true,
+      bgOpacity: 0.95,
+      padding: { top: 44, bottom: 84, left: 0, right: 0 },
+      closeTitle: said.close,
+      zoomTitle: said.zoom,
+      arrowPrevTitle: said.previous,
+      arrowNextTitle: said.next,
+      errorMsg: said.lost,
+    });
+    viewer.on("uiRegister", () => viewer.ui.registerElement({ name: "caption", appendTo: "root", onInit: captioned }));
+    viewer.on("change", watched);
+    viewer.on("loadComplete", measured);
+    viewer.on("close", () => links[viewer.currIndex].scrollIntoView({ block: "nearest", behavior: "instant" }));
+    viewer.on("destroy", closed);
+    viewer.init();
+    history.pushState({ viewer: true }, ""); // so that a telephone's way back closes the viewer, not the page
+  }
+
+  function captioned(element) {
+    const shown = viewer;
+    element.setAttribute("aria-live", "polite");
+    shown.on("change", () => {
+      element.lang = shown.currSlide.data.lang;
+      element.textContent = shown.currSlide.data.caption;
+    });
+  }
+
+  function watched() {
+    const shown = viewer;
+    const { index, data } = shown.currSlide;
+    setTimeout(() => {
+      const there = viewer === shown && shown.currIndex === index && shown.currSlide.content.state === "loaded";
+      if (there && document.visibilityState === "visible") document.dispatchEvent(new CustomEvent("picture-seen", { detail: data.place }));
+    }, SECOND);
+  }
+
+  /* A picture whose size nobody told is laid out again once it is there. */
+  function measured({ content, isError }) {
+    const { data, index, element } = content;
+    if (isError || !data.guessed || !element?.naturalWidth) return;
+    Object.assign(data, { width: element.naturalWidth, height: element.naturalHeight, guessed: false });
+    data.w = data.width;
+    data.h = data.height;
+    viewer?.refreshSlideContent(index);
+  }
+
+  function closed() {
+    links[viewer.currIndex]?.focus({ preventScroll: true });
+    viewer = null;
+    if (history.state?.viewer) history.back();
+  }
+
+  addEventListener("popstate", () => viewer?.close());
+  button.hidden = false;
+  button.addEventListener("click", () => look(0));
+  links.forEach((link, index) => link.addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    look(index);
+  }));
+})();

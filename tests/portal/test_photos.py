@@ -1,0 +1,181 @@
+"""The wall of photo stories, the page of one, and their feeds."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from types import ModuleType
+
+import httpx
+import pytest
+from lxml import etree
+from lxml import html as lxml_html
+
+from newsportal.items import Image
+from newsportal.portal.pages.gallery import numbered
+from newsportal.portal.pages.photos import HEIGHTS, PAGE, height_of
+from newsportal.storage import open_store
+from newsportal.storage.base import Store
+
+
+@pytest.fixture(scope="module")
+def photos(folder, albums: ModuleType):
+    opened = open_store(f"sqlite:///{folder / 'photos.db'}")
+    opened.made = albums.fill(opened)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def wall(serve, photos: Store) -> httpx.Client:
+    return serve(photos)
+
+
+def page(client: httpx.Client, path: str) -> lxml_html.HtmlElement:
+    answer = client.get(path)
+    assert answer.status_code == 200, path
+    return lxml_html.document_fromstring(answer.text)
+
+
+def test_an_empty_wall_says_how_to_fill_it(serve, fresh: Store) -> None:
+    text = serve(fresh).get("/photos").text
+    assert "galleries:" in text
+    assert "newsportal crawl gallery" in text
+    assert not lxml_html.document_fromstring(text).xpath("//nav[@class='topics']//a[@href='/photos']")  # nothing to be seen there
+
+
+def test_the_wall_leads_to_every_photo_story_once(wall: httpx.Client, photos: Store) -> None:
+    path, met = "/photos", []
+    while path:
+        shown = page(wall, path)
+        cards = shown.xpath("//div[@data-wall]/article")
+        assert 0 < len(cards) <= PAGE
+        met += shown.xpath("//div[@data-wall]//h2/a/@href")
+        path = next(iter(shown.xpath("//a[@data-more]/@href")), "")
+    assert len(met) == len(set(met)) == len(photos.made)
+    for address in met[:3]:
+        assert wall.get(address).status_code == 200
+
+
+def test_the_newest_come_first_where_asked(wall: httpx.Client) -> None:
+    times = page(wall, "/photos?order=newest").xpath("//div[@data-wall]//time/@datetime")
+    assert len(times) == PAGE
+    assert all(first >= second for first, second in pairwise(times))
+    assert page(wall, "/photos").xpath("//div[@data-wall]//time/@datetime") != times
+
+
+def test_a_topic_has_its_own_wall(wall: httpx.Client) -> None:
+    shown = page(wall, "/photos?topic=旅游")
+    assert len(shown.xpath("//div[@data-wall]/article")) == 2
+    assert "旅游" in shown.xpath("string(//h1)")
+    assert shown.xpath("//nav[@class='chips']/a[@aria-current]")[0].text == "旅游"
+    assert "这里还没有图集" in wall.get("/photos?topic=没有").text
+
+
+def test_a_card_tells_pictures_and_what_is_missing(wall: httpx.Client) -> None:
+    cards = page(wall, "/photos?topic=旅游").xpath("//div[@data-wall]/article")
+    broken = next(card for card in cards if "转场季" in card.text_content())
+    assert "4 张图" in broken.text_content()
+    assert "未收全" in broken.text_content()
+    assert "没有及时应答" in broken.text_content() or "时" in broken.xpath(".//span[@title]/@title")[0]
+    whole = next(card for card in cards if "观景桥" in card.text_content())
+    assert "未收全" not in whole.text_content()
+
+
+def test_every_height_of_a_card_has_a_style(wall: httpx.Client) -> None:
+    """Pictures keep their place before they come: no card waits for its picture to know its height."""
+    css = wall.get("/static/photos.css").text
+    for height in HEIGHTS:
+        assert f".h-{height} {{ --h: {height}; grid-row-end: span {height + 13}; }}" in css
+    for card in page(wall, "/photos").xpath("//div[@data-wall]/article"):
+        assert int(re.search(r"h-(\d+)", card.get("class"))[1]) in HEIGHTS
+        assert all(image.get("width") and image.get("height") for image in card.iter("img"))
+
+
+@pytest.mark.parametrize(("size", "height"), [((960, 600), 16), ((600, 600), 26), ((1, 10_000), 42), ((10_000, 1), 14), ((2, 3), 40)])
+def test_a_cover_is_as_high_as_its_picture_within_bounds(size: tuple[int, int], height: int) -> None:
+    assert height_of(*size) == height
+
+
+def test_a_photo_story_shows_every_picture_in_order(wall: httpx.Client, photos: Store) -> None:
+    shown = page(wall, f"/story/{photos.made['bridge']}")
+    figures = shown.xpath("//figure[@data-place]")
+    assert [figure.get("data-place") for figure in figures] == [str(place) for place in range(1, 10)]
+    stored = [picture.image for picture in photos.galleries.pictures(photos.made["bridge"])]
+    assert [figure.xpath("./a/@href")[0] for figure in figures] == [image.url for image in stored]
+    assert [figure.xpath("string(.//*[@data-caption])") for figure in figures] == [image.caption for image in stored]
+    assert [figure.xpath(".//img/@alt")[0] for figure in figures] == [image.caption for image in stored]
+    assert [figure.xpath(".//img/@width")[0] for figure in figures] == [str(image.width) for image in stored]
+    assert [figure.xpath(".//img/@loading") for figure in figures] == [[], []] + [["lazy"]] * 7
+    lead = shown.xpath("string(//div[@class='body'])").strip()
+    assert lead == "云岭峡谷步行观景桥开放首日。这组图记录了9个瞬间。"  # captions stand at their pictures alone
+
+
+def test_an_incomplete_story_says_what_is_missing(wall: httpx.Client, photos: Store) -> None:
+    said = page(wall, f"/story/{photos.made['broken']}").xpath("string(//p[contains(@class, 'unfinished')])")
+    assert "共 9 页，缺第 5–7, 9 页" in said
+    assert "下次抓取时补全" in said
+
+
+def test_pictures_of_unknown_size_have_none(wall: httpx.Client, photos: Store) -> None:
+    shown = page(wall, f"/story/{photos.made['plain']}")
+    assert shown.xpath("//figure//img/@width") == []
+    assert shown.xpath("//figure//img/@alt")[0] == "第 1 张，共 3 张"
+
+
+@pytest.mark.parametrize(("pages", "told"), [((), ""), ((3,), "3"), ((2, 3), "2, 3"), ((9, 5, 6, 7, 5), "5–7, 9")])
+def test_missing_pages_are_told_in_runs(pages: tuple[int, ...], told: str) -> None:
+    assert numbered(pages) == told
+
+
+def test_the_viewer_is_loaded_only_with_a_photo_story(wall: httpx.Client, photos: Store, client: httpx.Client, ids: dict[str, str]) -> None:
+    assert "photoswipe" in wall.get(f"/story/{photos.made['bridge']}").text
+    for path in ("/", "/latest", "/photos", "/for-you", "/profile"):
+        assert "photoswipe" not in wall.get(path).text
+    assert "photoswipe" not in client.get(f"/story/{ids['bridge']}").text
+
+
+def test_lists_tell_how_many_pictures_a_story_has(wall: httpx.Client) -> None:
+    assert "9 张图" in wall.get("/latest").text
+    assert 'href="/photos"' in wall.get("/").text
+
+
+def test_the_feed_has_the_pictures(wall: httpx.Client, photos: Store) -> None:
+    items = etree.fromstring(wall.get("/photos/feed.rss").content).findall(".//item")
+    bridge = next(item for item in items if "观景桥" in item.findtext("title"))
+    stored = [picture.image.url for picture in photos.galleries.pictures(photos.made["bridge"])]
+    assert [media.get("url") for media in bridge.iterfind("{http://search.yahoo.com/mrss/}content")] == stored
+    assert bridge.find("enclosure").get("url") == stored[0]
+    body = bridge.findtext("{http://purl.org/rss/1.0/modules/content/}encoded")
+    assert re.findall(r'src="([^"]+)"', body) == stored
+    atom = etree.fromstring(wall.get("/photos/feed.atom?topic=旅游").content)
+    assert len(atom.xpath("//*[local-name()='link' and @rel='enclosure']")) == 13
+    first = wall.get("/photos/feed.json").json()["items"][0]
+    assert first["image"] == first["attachments"][0]["url"]
+    assert wall.get("/photos/feed.txt").status_code == 404
+
+
+@pytest.mark.parametrize("value", ["x" * 5000, "'\"><script>", "-1", "1~", "nan~x", "1e999~x", "\x00", "9" * 400 + "~a"])
+@pytest.mark.parametrize("name", ["before", "topic", "order", "source", "category"])
+def test_any_parameter_of_the_wall_gets_an_answer(wall: httpx.Client, name: str, value: str) -> None:
+    for order in ("ranked", "newest"):
+        answer = wall.get("/photos", params={"order": order, name: value})
+        assert answer.status_code == 200, (name, value, order)
+        assert "<script>" not in answer.text
+
+
+def test_hostile_pictures_stay_out(serve, fresh: Store, albums: ModuleType) -> None:
+    from dataclasses import replace
+
+    bad = '"><script>alert(1)</script>\u202e'
+    story = albums.album("攻击", "https://p.example", 2)
+    images = (Image("javascript:alert(1)", bad), Image("data:text/html,x", bad), Image('https://p.example/"onload=1', bad), *story.images)
+    saved = fresh.galleries.save(replace(story, title=bad, images=images, failure=bad, complete=False, site=bad), now=albums.NOW)
+    client = serve(fresh)
+    for path in ("/photos", f"/story/{saved.story_id}", "/photos/feed.rss", "/photos/feed.json"):
+        text = client.get(path).text
+        assert "<script>alert" not in text or path.endswith("json")  # a title is no HTML there
+        assert "javascript:" not in text
+        assert "data:text" not in text
+        assert "\u202e" not in text or "feed" in path
+    assert len(page(client, f"/story/{saved.story_id}").xpath("//figure")) == 3

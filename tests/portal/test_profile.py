@@ -1,0 +1,203 @@
+"""What is kept of a reader: what he looked at, only where he wants it, and gone when he says so."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from types import ModuleType
+from typing import Any
+
+import httpx
+import pytest
+from lxml import html as lxml_html
+
+from newsportal.errors import StoreUnavailable
+from newsportal.storage import open_store
+from newsportal.storage.base import Store
+
+OWN = {"sec-fetch-site": "same-origin"}
+
+
+@pytest.fixture
+def shelf(tmp_path, newsroom: ModuleType, albums: ModuleType):
+    opened = open_store(f"sqlite:///{tmp_path / 'shelf.db'}")
+    opened.made = {**newsroom.fill(opened), **{f"album-{name}": id for name, id in albums.fill(opened).items()}}
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def reader(serve, shelf: Store) -> httpx.Client:
+    client = serve(shelf)
+    client.headers["user-agent"] = "Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/140.0"
+    return client
+
+
+def look(client: httpx.Client, article: object, places: object, **headers: str) -> httpx.Response:
+    body = json.dumps({"article": article, "places": places})
+    return client.post("/seen", content=body, headers={**OWN, "content-type": "application/json", **headers})
+
+
+def kept(store: Store) -> list[Any]:
+    return list(store.readers.views())
+
+
+def test_pictures_that_were_seen_are_kept_under_a_random_name(reader: httpx.Client, shelf: Store) -> None:
+    answer = look(reader, shelf.made["album-bridge"], [1, 2, 5])
+    assert answer.status_code == 204
+    cookie = answer.headers["set-cookie"]
+    name = re.match(r"reader=([0-9a-f]{32});", cookie)[1]
+    assert "HttpOnly" in cookie
+    assert "SameSite=lax" in cookie
+    look(reader, shelf.made["album-bridge"], [2, 3])
+    (view,) = kept(shelf)
+    assert (view.reader, view.story, view.seen, view.pictures) == (name, shelf.made["album-bridge"], 4, 9)
+
+
+def test_an_article_is_one_of_one(reader: httpx.Client, shelf: Store) -> None:
+    look(reader, shelf.made["bridge"], [1])
+    (view,) = kept(shelf)
+    assert (view.seen, view.pictures) == (1, 1)
+    assert "已读" in reader.get("/profile").text
+
+
+def test_two_browsers_are_two_readers(serve, shelf: Store) -> None:
+    for client in (serve(shelf), serve(shelf)):
+        look(client, shelf.made["album-bridge"], [1], **{"user-agent": "Mozilla/5.0"})
+    assert len({view.reader for view in kept(shelf)}) == 2
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"dnt": "1"},
+        {"sec-gpc": "1"},
+        {"sec-purpose": "prefetch;prerender"},
+        {"user-agent": "Googlebot/2.1"},
+        {"user-agent": "Baiduspider"},
+        {"cookie": "profile=off"},
+    ],
+)
+def test_nothing_is_kept_of_one_who_does_not_want_it_or_is_no_person(reader: httpx.Client, shelf: Store, headers: dict[str, str]) -> None:
+    answer = look(reader, shelf.made["album-bridge"], [1], **headers)
+    assert answer.status_code == 204
+    assert "set-cookie" not in answer.headers
+    assert kept(shelf) == []
+
+
+def test_no_page_sets_the_cookie(reader: httpx.Client, shelf: Store) -> None:
+    for path in ("/", "/photos", "/for-you", "/profile", f"/story/{shelf.made['album-bridge']}", f"/story/{shelf.made['bridge']}"):
+        assert "set-cookie" not in reader.get(path).headers, path
+    assert kept(shelf) == []
+
+
+@pytest.mark.parametrize("article", ["0" * 20, "ffffffffffffffffffff"])
+def test_an_unknown_story_is_not_found(reader: httpx.Client, shelf: Store, article: str) -> None:
+    answer = look(reader, article, [1])
+    assert answer.status_code == 404
+    assert "set-cookie" not in answer.headers
+
+
+NO_VIEWS = (
+    *(b"", b"{", b"[]", b"null", b"1", b"\xff", b"[" * 16_000),
+    *(b'{"article": 1, "places": [1]}', b'{"article": "ab"}', b'{"article": "ab", "places": {"1": 2}}'),
+    *(b'{"article": "../../x", "places": [1]}', b'{"article": "ab", "places": [true]}', b'{"article": "ab", "places": [1.5]}'),
+    *(b'{"article": "ab", "places": ["1"]}', b'{"article": "\\ud800", "places": [1]}'),
+    b'{"article": "ab", "places": [' + b"9" * 10_000 + b"]}",
+)
+
+
+@pytest.mark.parametrize("body", NO_VIEWS)
+def test_anything_else_is_refused(reader: httpx.Client, shelf: Store, body: bytes) -> None:
+    answer = reader.post("/seen", content=body, headers={**OWN, "content-type": "application/json"})
+    assert answer.status_code in (400, 404)
+    assert kept(shelf) == []
+
+
+def test_only_pictures_that_the_story_has_count(reader: httpx.Client, shelf: Store) -> None:
+    look(reader, shelf.made["album-bridge"], [0, -1, 10, 99, 10**30])
+    assert kept(shelf) == []
+    look(reader, shelf.made["album-bridge"], list(range(-500, 1500)))
+    (view,) = kept(shelf)
+    assert (view.seen, view.pictures) == (9, 9)
+
+
+def test_a_flood_is_not_kept(reader: httpx.Client, shelf: Store) -> None:
+    from newsportal.portal.pace import BURST
+
+    stories = [id for name, id in shelf.made.items() if name.startswith("album-more")]
+    for number in range(int(BURST * 1.5)):
+        reader.cookies.clear()
+        look(reader, stories[number % len(stories)], [1])
+    assert BURST <= len(kept(shelf)) < BURST * 1.4
+
+
+@pytest.mark.parametrize("name", ["", "x" * 32, "0" * 31, "0" * 33, "A" * 32, "../../etc", "0" * 5000])
+def test_a_name_that_is_none_is_replaced(reader: httpx.Client, shelf: Store, name: str) -> None:
+    look(reader, shelf.made["album-bridge"], [1], cookie=f"reader={name}")
+    (view,) = kept(shelf)
+    assert re.fullmatch("[0-9a-f]{32}", view.reader)
+    assert view.reader != name
+
+
+def test_a_reader_sees_removes_and_clears_what_is_kept(reader: httpx.Client, shelf: Store) -> None:
+    for name in ("album-bridge", "album-plain", "bridge"):
+        look(reader, shelf.made[name], [1, 2])
+    page = lxml_html.document_fromstring(reader.get("/profile").text)
+    lines = [" ".join(line.text_content().split()) for line in page.xpath("//ol[@class='looked']/li")]
+    assert len(lines) == 3
+    assert any("云岭峡谷步行观景桥开放首日" in line and "看过 2 张，共 9 张" in line for line in lines)
+    removed = page.xpath("//form[@action='/profile/remove']//button[contains(@aria-label, '没有人告诉尺寸')]/@value")[0]
+    reader.post("/profile/remove", data={"story": removed}, headers=OWN)
+    assert len(kept(shelf)) == 2
+    assert "没有人告诉尺寸" not in reader.get("/profile").text
+    answer = reader.post("/profile/clear", headers={**OWN, "content-type": "application/x-www-form-urlencoded"})
+    assert 'reader=""' in answer.headers["set-cookie"]
+    assert kept(shelf) == []
+    assert "还没有记录" in reader.get("/profile").text
+
+
+def test_nobody_clears_the_profile_of_another(serve, reader: httpx.Client, shelf: Store) -> None:
+    look(reader, shelf.made["album-bridge"], [1])
+    other = serve(shelf)
+    other.post("/profile/clear", headers={**OWN, "content-type": "application/x-www-form-urlencoded"})
+    other.post("/profile/remove", data={"story": shelf.made["album-bridge"]}, headers=OWN)
+    assert len(kept(shelf)) == 1
+    assert "看过" not in lxml_html.document_fromstring(other.get("/profile").text).xpath("string(//ol)")
+
+
+def test_a_profile_that_is_switched_off_leaves_nothing(reader: httpx.Client, shelf: Store) -> None:
+    look(reader, shelf.made["album-bridge"], [1])
+    name = reader.cookies["reader"]
+    reader.post("/profile/switch", data={"profile": "off"}, headers=OWN)
+    assert kept(shelf) == []
+    assert "reader" not in reader.cookies
+    look(reader, shelf.made["album-bridge"], [1])
+    look(reader, shelf.made["album-bridge"], [1], cookie=f"reader={name}")  # a page that was open before
+    assert kept(shelf) == []
+    assert "已关闭" in reader.get("/profile").text
+    reader.post("/profile/switch", data={"profile": "on"}, headers=OWN)
+    look(reader, shelf.made["album-bridge"], [1])
+    (view,) = kept(shelf)
+    assert view.reader != name
+
+
+def test_a_busy_store_costs_a_view_and_no_page(serve, shelf: Store, caplog: pytest.LogCaptureFixture) -> None:
+    class Busy:
+        def __getattr__(self, name: str) -> object:
+            return getattr(shelf, name) if name != "readers" else self
+
+        def saw(self, *_: object, **__: object) -> bool:
+            raise StoreUnavailable("locked")
+
+    client = serve(Busy())
+    with caplog.at_level(logging.WARNING):
+        assert look(client, shelf.made["album-bridge"], [1], **{"user-agent": "Mozilla/5.0"}).status_code == 204
+    assert "not recorded" in caplog.text
+    assert client.get("/health").json()["not_recorded"] == {"seen": 1}
+
+
+def test_the_page_says_that_the_browser_does_not_want_it(reader: httpx.Client) -> None:
+    assert "要求不被跟踪" in reader.get("/profile", headers={"sec-gpc": "1"}).text
+    assert "要求不被跟踪" in reader.get("/for-you", headers={"dnt": "1"}).text
