@@ -125,6 +125,10 @@ class Readers(Protocol):
         """How many views are kept, and of how many readers."""
         ...
 
+    def ages(self, *, hours: int) -> list[int]:
+        """How many stories were looked at for the first time in each of the first hours after they were published."""
+        ...
+
     def offer(self, reader: str, recommended: Sequence[Recommendation], *, now: datetime) -> None:
         """These were shown to the reader as recommendations. The same story again on the same day counts once."""
         ...

@@ -6,13 +6,17 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Final
 
-from sqlalchemy import ColumnElement, Connection, delete, distinct, func, select
+from sqlalchemy import BigInteger, ColumnElement, Connection, cast, delete, distinct, func, select
 
 from newsportal.storage.dialects import upsert
 from newsportal.storage.reader_tables import MONTHS, OFFERS, VIEWS
 from newsportal.storage.readers import OFFERS_KEPT, VIEWS_KEPT, Month
+from newsportal.storage.tables import ARTICLES
 
 FIGURES: Final = ("views", "pictures", "readers", "offered", "opened", "liked")
+
+MICROSECONDS: Final = 3_600_000_000
+"""Of an hour."""
 
 
 def months(connection: Connection, alpha: float) -> list[Month]:
@@ -71,3 +75,12 @@ def let_go(connection: Connection, alpha: float, now: datetime) -> int:
     upsert(connection, MONTHS, [{"start": month.start, **{name: getattr(month, name) for name in FIGURES}} for month in ending])
     views = connection.execute(delete(VIEWS).where(VIEWS.c.at < oldest)).rowcount
     return views + connection.execute(delete(OFFERS).where(OFFERS.c.day < now - OFFERS_KEPT)).rowcount
+
+
+def ages(connection: Connection, hours: int) -> list[int]:
+    """See ``Readers.ages``."""
+    age = cast(VIEWS.c.first, BigInteger) - cast(ARTICLES.c.moment, BigInteger)
+    hour = (age // MICROSECONDS).label("hour")
+    counted = select(hour, func.count()).join(ARTICLES, ARTICLES.c.id == VIEWS.c.article_id).where(age >= 0, age < hours * MICROSECONDS)
+    found = {int(number): views for number, views in connection.execute(counted.group_by(hour))}
+    return [found.get(number, 0) for number in range(hours)]

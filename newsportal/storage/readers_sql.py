@@ -111,6 +111,10 @@ class SqlReaders:
             views, readers = connection.execute(select(func.count(), func.count(distinct(VIEWS.c.reader)))).one()
         return views, readers
 
+    def ages(self, *, hours: int) -> list[int]:
+        with read(self._engine) as connection:
+            return readers_months.ages(connection, hours)
+
     def offer(self, reader: str, recommended: Sequence[Recommendation], *, now: datetime) -> None:
         name, day = reader_name(reader), now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
         rows = [

@@ -255,3 +255,13 @@ def test_stories_are_listed_by_id_wherever_they_are_now(store: Store, ids: list[
     assert whole is not None
     assert (listed[ids[2]].head.title, listed[ids[2]].heat, listed[ids[2]].first_seen) == (whole.head.title, whole.heat, whole.first_seen)
     assert store.listed([]) == {}
+
+
+def test_views_are_counted_by_the_age_of_what_was_looked_at(store: Store, ids: list[str]) -> None:
+    published = NOW - 5 * HOUR
+    id = store.add(article("aged", published=published), now=NOW).id
+    for reader, at in (("甲", published), ("乙", published + 90 * MINUTE), ("丙", published + 100 * MINUTE), ("丁", published + 9 * HOUR)):
+        store.readers.saw(reader, id, [1], pictures=1, now=at)
+    store.readers.saw("戊", id, [1], pictures=1, now=published - HOUR)
+    store.readers.saw("甲", id, [1], pictures=1, now=published + 2 * HOUR)  # again: the first time counts
+    assert store.readers.ages(hours=4) == [1, 2, 0, 0]
