@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import combinations
 
 from madeup.photos.gold import Picture, Told
@@ -12,13 +13,17 @@ from madeup.photos.gold import Picture, Told
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A stored photo story: its address, whether it says that it is whole, its shown pictures in order, and the story it belongs to."""
+    """A stored photo story: its address, whether it says that it is whole, its shown pictures in order, the story it belongs to, and
+    whether it stands for that story."""
 
     url: str
     complete: bool
     pictures: tuple[Picture, ...]
     story: str
     title: str | None = None
+    author: str | None = None
+    published: datetime | None = None
+    head: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ TWICE, THRICE = 44, 24  # stories that two and three hosts tell
 EVENTS, DAYS = 8, 3  # events that are told anew each day
 ISSUES = 6  # of each series
 SCRIPTED = 12  # stories on the host that needs a browser
-BIG_ADS = 6
+BIG_ADS = 4
 """Advertisements as large as pictures, which stand among them, come back in other stories and say nothing in their addresses."""
 
 WAYS = (0, 1, 1, 2, 2, 2, 3)

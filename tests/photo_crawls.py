@@ -1,0 +1,58 @@
+"""How the tests and the benchmark of photo stories crawl the made-up picture Web, and read what the store holds then."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from newsportal.storage import open_store
+from newsportal.storage.base import Store
+
+if TYPE_CHECKING:
+    from madeup.photos.measure import Kept
+
+SECONDS = 420
+"""For a crawl of everything on a machine that has other things to do."""
+
+
+def command(sources: Path, *options: str) -> list[str]:
+    return [sys.executable, "-m", "newsportal", "crawl", "gallery", "--json", "--sources", str(sources), *options]
+
+
+def crawl(sources: Path, *options: str) -> dict[str, Any]:
+    """Crawl, and hold the report to what every report promises."""
+    done = subprocess.run(command(sources, *options), capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "Traceback" not in done.stderr, done.stderr[-3000:]
+    report: dict[str, Any] = json.loads(done.stdout)
+    for row in (*report["sources"], report["total"]):
+        assert row["entries"] == row["known"] + row["repeated"] + row["new"], row
+        assert row["new"] == row["parsed"] + sum(row["failed"].values()) + row["left"], row
+        assert row["parsed"] == row["stored"] + row["folded"] + row["same"], row
+    return report
+
+
+def opened(sources: Path) -> Store:
+    return open_store(f"sqlite:///{sources.parent}/data/newsportal.db", create=False)
+
+
+def kept_in(store: Store) -> list[Kept]:
+    """Every photo story of the store, with the pictures that a reader would see."""
+    from madeup.photos.gold import Picture
+    from madeup.photos.measure import Kept
+
+    found = []
+    for article in store.all_articles():
+        gallery = store.galleries.gallery(article.id)
+        if gallery is not None:
+            pictures = tuple(Picture(one.image.url, one.image.caption) for one in store.galleries.pictures(article.id))
+            found.append(
+                Kept(
+                    article.url, gallery.complete, pictures, article.story_id, article.title, article.author, article.published,
+                    head=article.fold_of is None,
+                )
+            )  # fmt: skip
+    return found

@@ -1,0 +1,137 @@
+"""Photo stories when a worker is killed, when two work at once, and in a browser: the same stories, none twice."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.photo_crawls import SECONDS, command, crawl, kept_in, opened
+
+if TYPE_CHECKING:
+    from madeup.photos import MadeUpPhotos
+    from madeup.photos.measure import Kept
+
+pytestmark = pytest.mark.slow
+
+HOSTS = ("yuntai", "songling", "qiushui")
+"""One whose stories are read link by link, one with a pattern, one whose stories have one page each."""
+
+MOMENTS = (60, 250, 700)
+"""Requests after which the worker is killed: among the first stories, in the middle, among the pictures."""
+
+
+@pytest.fixture(scope="module")
+def photos() -> Iterator[MadeUpPhotos]:
+    from madeup.photos import MadeUpPhotos
+
+    with MadeUpPhotos() as photos:
+        yield photos
+
+
+@pytest.fixture(scope="module")
+def undisturbed(photos: MadeUpPhotos, tmp_path_factory: pytest.TempPathFactory) -> list[Kept]:
+    """What one worker brings that nobody kills."""
+    photos.reset()
+    photos.visit = 1
+    sources = photos.sources(tmp_path_factory.mktemp("whole") / "sources.yaml", *HOSTS)
+    crawl(sources)
+    return stored(sources)
+
+
+def stored(sources: Path) -> list[Kept]:
+    store = opened(sources)
+    try:
+        return kept_in(store)
+    finally:
+        store.close()
+
+
+def plain(kept: list[Kept]) -> list[tuple[object, ...]]:
+    """What must be the same however it came about: all but the ids of stories."""
+    return sorted(
+        (one.url, one.complete, one.title, tuple((picture.url, picture.caption or "") for picture in one.pictures)) for one in kept
+    )
+
+
+def groups(kept: list[Kept]) -> set[frozenset[str]]:
+    found: dict[str, set[str]] = {}
+    for one in kept:
+        found.setdefault(one.story, set()).add(one.url)
+    return {frozenset(urls) for urls in found.values() if len(urls) > 1}
+
+
+def until(condition: Callable[[], bool], crawling: subprocess.Popen[bytes], seconds: float = 120) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert crawling.poll() is None, "it ended before it could be killed"
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_nothing_is_missing_to_begin_with(photos: MadeUpPhotos, undisturbed: list[Kept]) -> None:
+    from madeup.photos.measure import collected
+
+    found = collected(undisturbed, photos.gold(*HOSTS), 1)
+    assert found.right >= 0.99 * found.stories, found.wrong
+
+
+def test_killed_again_and_again_it_ends_with_the_same_stories(photos: MadeUpPhotos, undisturbed: list[Kept], tmp_path: Path) -> None:
+    photos.reset()
+    photos.visit = 1
+    sources = photos.sources(tmp_path / "sources.yaml", *HOSTS)
+    for moment in MOMENTS:
+        before = len(photos.requests)
+        crawling = subprocess.Popen(command(sources), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        until(lambda: len(photos.requests) - before >= moment, crawling)  # noqa: B023 (called at once)
+        crawling.kill()
+        crawling.wait()
+    half = stored(sources)
+    assert len(half) < len(undisturbed), "it must be killed in the middle"
+    crawl(sources)
+    kept = stored(sources)
+    assert plain(kept) == plain(undisturbed)
+    assert groups(kept) == groups(undisturbed)
+    pages = [visit.path for visit in photos.requests if visit.site == "yuntai" and visit.status == 200 and visit.path.startswith("/p/2")]
+    assert len(pages) < 1.5 * len(set(pages)), "pages that were read before a kill are not read again and again"
+
+
+def test_two_workers_at_once_store_every_story_once(photos: MadeUpPhotos, undisturbed: list[Kept], tmp_path: Path) -> None:
+    photos.reset()
+    photos.visit = 1
+    sources = photos.sources(tmp_path / "sources.yaml", *HOSTS)
+    workers = [subprocess.Popen(command(sources), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    for worker in workers:
+        output, errors = worker.communicate(timeout=2 * SECONDS)
+        assert worker.returncode == 0, errors[-3000:]
+        assert "Traceback" not in errors, errors[-3000:]
+        assert json.loads(output)["total"]["entries"] > 0
+    kept = stored(sources)
+    assert plain(kept) == plain(undisturbed)
+    assert groups(kept) == groups(undisturbed)
+
+
+@pytest.mark.browser
+def test_stories_that_a_script_puts_together_are_read_in_a_browser(photos: MadeUpPhotos, tmp_path: Path) -> None:
+    from madeup.photos.measure import collected
+
+    photos.reset()
+    photos.visit = 1
+    sources = photos.sources(tmp_path / "sources.yaml", "weilan")
+    crawl(sources)
+    found = collected(stored(sources), photos.gold("weilan"), 1)
+    assert found.right == found.stories == found.stored == 12, found.wrong
+
+
+def test_without_a_browser_such_pages_are_failures_with_a_reason(photos: MadeUpPhotos, tmp_path: Path) -> None:
+    photos.reset()
+    sources = photos.sources(tmp_path / "sources.yaml", "weilan")
+    sources.write_text(sources.read_text("utf-8").replace("    render: true\n", ""), "utf-8")
+    report = crawl(sources)
+    assert report["total"]["stored"] == 0
+    assert sum(report["total"]["failed"].values()) >= 12
