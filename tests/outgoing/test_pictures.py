@@ -1,0 +1,214 @@
+"""Heads of pictures over real connections: few bytes, the right Referer, and servers that lie, drip, break off or send bombs."""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+import zlib
+from collections.abc import Callable
+from datetime import UTC, datetime
+from io import BytesIO
+from typing import Any
+
+import pytest
+from PIL import Image as Pillow
+
+from newsportal.items import Gallery, Image, Link
+from newsportal.pictures.head import FIRST_BYTES
+from newsportal.pipelines.looking import Downloads, Looker
+from newsportal.storage.pictures import Picture
+
+NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
+
+
+def jpeg(width: int = 900, height: int = 600, quality: int = 95) -> bytes:
+    """A photograph of noise: larger than 64 kB."""
+    out = BytesIO()
+    Pillow.effect_noise((width, height), 80).convert("RGB").save(out, "JPEG", quality=quality)
+    return out.getvalue()
+
+
+def small_png() -> bytes:
+    out = BytesIO()
+    Pillow.linear_gradient("L").resize((320, 240)).save(out, "PNG")
+    return out.getvalue()
+
+
+def chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+PNG = b"\x89PNG\r\n\x1a\n"
+HUGE = PNG + chunk(b"IHDR", struct.pack(">IIBBBBB", 65500, 65500, 8, 2, 0, 0, 0)) + chunk(b"IDAT", zlib.compress(b"\0" * 1000))
+
+Look = Callable[..., list[Picture]]
+
+
+@pytest.fixture
+def look(reactor_loop: asyncio.AbstractEventLoop) -> Look:
+    """Looks at addresses through a crawl's downloader; ``page`` is where the pictures stand."""
+    from scrapy import Request, Spider
+    from scrapy.crawler import AsyncCrawlerRunner
+
+    def run(*urls: str, allow: tuple[str, ...], page: str = "https://photo.example/s/1.html", prints: bool = False, **changed: Any) -> Any:
+        found: list[Picture] = []
+
+        class Watcher(Spider):
+            name = "watcher"
+
+            def article(self, link: Link) -> Request:
+                return Request(link.url, dont_filter=True, meta={"source": link.source, "render": True}, headers={"Accept": "text/html"})
+
+            async def start(self) -> Any:
+                gallery = Gallery(page, "组图", Link(page, "gallery:甲"), NOW)
+                looker = Looker(downloads[0], prints=prints)
+                found.extend([await looker.look(Image(url), gallery) for url in urls])
+                for _ in ():
+                    yield
+
+        downloads: list[Downloads] = []
+
+        async def main() -> None:
+            crawler = runner.create_crawler(Watcher)
+            downloads.append(Downloads(crawler))
+            await crawler.crawl_async() if hasattr(crawler, "crawl_async") else await runner.crawl(crawler)
+
+        settings = {
+            "ADDONS": {},
+            "DOWNLOAD_HANDLERS": {"http": "newsportal.handlers.Handler", "https": "newsportal.handlers.Handler"},
+            "DOWNLOADER_MIDDLEWARES": {"newsportal.handlers.Guard": 50},
+            "NEWSPORTAL_ALLOW_PRIVATE": list(allow),
+            "EXTENSIONS": {},
+            "ROBOTSTXT_OBEY": False,
+            "RETRY_ENABLED": False,
+            "TELNETCONSOLE_ENABLED": False,
+            "REMOTE_CONTROL_ENABLED": False,
+            "DOWNLOAD_MAXSIZE": 8_000_000,
+            "DOWNLOAD_TIMEOUT": 5,
+            "LOG_ENABLED": False,
+            "HTTPERROR_ALLOW_ALL": True,
+        }
+        runner = AsyncCrawlerRunner(settings | changed)
+
+        reactor_loop.run_until_complete(main())
+        return found
+
+    return run
+
+
+def test_a_server_that_knows_ranges_sends_the_first_bytes_alone(site: Any, response: Any, look: Look) -> None:
+    whole = jpeg()
+    assert len(whole) > 2 * FIRST_BYTES
+
+    def ranged(seen: Any) -> bytes:
+        assert seen.headers["range"] == f"bytes=0-{FIRST_BYTES - 1}"
+        return response(whole[:FIRST_BYTES], "206 Partial Content", content_range=f"bytes 0-{FIRST_BYTES - 1}/{len(whole)}")
+
+    site.routes["/1.jpg"] = ranged
+    (found,) = look(site.url("/1.jpg"), allow=site.allow)
+    assert (found.format, found.width, found.height, found.print, found.refused) == ("jpeg", 900, 600, None, None)
+    assert len(site.seen) == 1
+
+
+def test_the_referer_is_the_page_of_the_picture(site: Any, response: Any, look: Look) -> None:
+    """防盗链: other people's pages get nothing."""
+    picture = small_png()
+    site.routes["/1.png"] = lambda seen: (
+        response(picture) if seen.headers.get("referer") == "https://photo.example/s/7.html" else response(b"", "403 Forbidden")
+    )
+    (found,) = look(site.url("/1.png"), allow=site.allow, page="https://photo.example/s/7.html")
+    assert (found.format, found.width, found.height) == ("png", 320, 240)
+    assert found.print is not None  # the first bytes were all
+    assert "image" in site.seen[0].headers["accept"]
+    (found,) = look(site.url("/1.png"), allow=site.allow)
+    assert (found.looked, found.refused) == (None, None)
+
+
+def test_a_server_that_ignores_range_is_left_after_the_first_bytes(site: Any, look: Look) -> None:
+    sent = []
+
+    def endless(seen: Any) -> Any:
+        yield b"HTTP/1.1 200 OK\r\ncontent-type: image/jpeg\r\nconnection: close\r\n\r\n" + jpeg()
+        for _ in range(400):  # 40 MB
+            sent.append(1)
+            yield b"\xaa" * 100_000
+
+    site.routes["/endless.jpg"] = endless
+    (found,) = look(site.url("/endless.jpg"), allow=site.allow)
+    assert (found.width, found.height) == (900, 600)
+    assert len(sent) < 100  # what the system's buffers take
+
+
+def test_a_size_behind_the_first_bytes_is_asked_for_once_more(site: Any, response: Any, look: Look) -> None:
+    profile = b"".join(b"\xff\xe2" + struct.pack(">H", 60_002) + b"x" * 60_000 for _ in range(2))
+    plain = jpeg(300, 200)
+    site.routes["/profile.jpg"] = response(plain[:2] + profile + plain[2:])
+    (found,) = look(site.url("/profile.jpg"), allow=site.allow)
+    assert (found.width, found.height) == (300, 200)
+    assert len(site.seen) == 2
+
+
+@pytest.mark.parametrize(
+    ("body", "said", "refused"),
+    [
+        (b"<!DOCTYPE html><html><body>404</body></html>", "image/jpeg", "markup"),
+        (b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>", "image/png", "svg"),
+        (HUGE, "image/png", "too-large"),
+        (b"", "image/png", "empty"),
+        (b"%PDF-1.7", "image/jpeg", "not-a-picture"),
+        (jpeg()[:30], "image/jpeg", "broken"),
+    ],
+    ids=["html", "svg", "65,500 squared", "nothing", "pdf", "cut"],
+)
+def test_what_is_no_picture_says_why(body: bytes, said: str, refused: str, site: Any, response: Any, look: Look) -> None:
+    site.routes["/a.jpg"] = response(body, content_type=said)
+    (found,) = look(site.url("/a.jpg"), allow=site.allow)
+    assert (found.refused, found.width) == (refused, None)
+    assert found.looked is not None
+
+
+def test_a_type_that_lies_does_not_matter(site: Any, response: Any, look: Look) -> None:
+    site.routes["/a.jpg"] = response(small_png(), content_type="text/html; charset=gbk")
+    (found,) = look(site.url("/a.jpg"), allow=site.allow)
+    assert found.format == "png"
+
+
+def test_a_picture_is_gone_when_it_is_gone_twice(site: Any, response: Any, look: Look) -> None:
+    picture = small_png()
+    site.routes["/ranges.png"] = lambda seen: response(b"", "404 Not Found") if "range" in seen.headers else response(picture)
+    gone, there, away = look(
+        site.url("/gone.png"), site.url("/ranges.png"), site.url("/ranges.png").replace("127.0.0.1", "127.0.0.2"), allow=site.allow
+    )
+    assert (gone.refused, gone.looked is None) == ("gone", False)
+    assert (there.refused, there.width) == (None, 320)
+    assert (away.refused, away.looked) == (None, None)  # refused by the guard: nobody knows
+    assert site.paths().count("/gone.png") == 2
+
+
+def test_servers_that_fail_for_now_are_asked_another_time(site: Any, response: Any, look: Look) -> None:
+    site.routes["/busy.png"] = response(b"", "503 Service Unavailable")
+    site.routes["/broken.png"] = b"HTTP/1.1 200 OK\r\ncontent-length: 5000\r\nconnection: close\r\n\r\n" + small_png()[:100]
+    site.routes["/range.png"] = lambda seen: (
+        response(b"", "416 Range Not Satisfiable") if "range" in seen.headers else response(small_png())
+    )
+    busy, broken, ranged = look(*map(site.url, ("/busy.png", "/broken.png", "/range.png")), allow=site.allow)
+    assert (busy.looked, broken.looked) == (None, None)
+    assert ranged.width == 320
+
+
+def test_private_addresses_are_not_asked(site: Any, response: Any, look: Look) -> None:
+    site.routes["/redirect.png"] = response(b"", "302 Found", location="http://169.254.169.254/latest/meta-data")
+    site.routes["/1.png"] = response(small_png())
+    inside, redirected, odd = look(
+        site.url("/1.png").replace(str(site.port), "1"), site.url("/redirect.png"), "file:///etc/passwd", allow=site.allow
+    )
+    assert (inside.looked, redirected.looked) == (None, None)
+    assert odd.refused == "bad-address"
+    assert site.paths() == ["/redirect.png"]
+
+
+def test_whole_pictures_where_prints_are_wished(site: Any, response: Any, look: Look) -> None:
+    site.routes["/1.jpg"] = response(jpeg())
+    (found,) = look(site.url("/1.jpg"), allow=site.allow, prints=True)
+    assert found.print is not None
+    assert "range" not in site.seen[0].headers

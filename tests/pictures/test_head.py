@@ -1,0 +1,148 @@
+"""Sizes from the first bytes, and what is refused: lies, bombs, what is cut off. Pictures are made here."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from io import BytesIO
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from newsportal.errors import NotApplicable
+from newsportal.pictures.head import FIRST_BYTES, MAX_PIXELS, Head, look
+
+FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "AVIF", "BMP")
+ORIENTATION = 0x0112
+
+
+def made(format: str, width: int = 301, height: int = 207, **options: Any) -> bytes:
+    out = BytesIO()
+    Image.effect_noise((width, height), 60).convert("RGB").save(out, format, **options)
+    return out.getvalue()
+
+
+def turned(way: int) -> Image.Exif:
+    exif = Image.Exif()
+    exif[ORIENTATION] = way
+    return exif
+
+
+def reason(data: bytes, **options: Any) -> str:
+    with pytest.raises(NotApplicable) as why:
+        look(data, **options)
+    return why.value.reason
+
+
+def answer(data: bytes) -> tuple[int, int] | str:
+    try:
+        head = look(data)
+    except NotApplicable as why:
+        return why.reason
+    return head.width, head.height
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_format_and_size_of_a_whole_picture(format: str) -> None:
+    assert look(made(format)) == Head(format.lower(), 301, 207, whole=True)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_half_a_picture_tells_its_size_and_that_it_is_half(format: str) -> None:
+    data = made(format)
+    assert look(data[: len(data) // 2]) == Head(format.lower(), 301, 207, whole=False)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_bytes_cut_anywhere_are_answered_or_refused(format: str) -> None:
+    data = made(format)
+    answers = {answer(data[:length]) for length in range(1, 1200, 3)}
+    assert answers <= {(301, 207), "cut", "not-a-picture", "no-size"}
+    assert (301, 207) in answers
+
+
+@pytest.mark.parametrize("options", [{"lossless": True}, {"exif": turned(1)}, {"quality": 5}], ids=["VP8L", "VP8X", "VP8"])
+def test_the_three_kinds_of_webp(options: dict[str, Any]) -> None:
+    assert look(made("WEBP", 1023, 7, **options)) == Head("webp", 1023, 7, whole=True)
+
+
+def test_a_lying_photograph_has_the_size_that_is_shown() -> None:
+    for way, size in ((1, (301, 207)), (3, (301, 207)), (6, (207, 301)), (8, (207, 301))):
+        head = look(made("JPEG", exif=turned(way)))
+        assert (head.width, head.height) == size
+    assert look(made("AVIF", exif=turned(6))).width == 207
+
+
+def test_progressive_and_grey_jpegs_and_rows_that_run_downwards() -> None:
+    assert look(made("JPEG", progressive=True)).width == 301
+    grey = BytesIO()
+    Image.new("L", (40, 30)).save(grey, "JPEG")
+    assert look(grey.getvalue()).height == 30
+    downwards = bytearray(made("BMP"))
+    downwards[22:26] = struct.pack("<i", -207)
+    assert look(bytes(downwards)) == Head("bmp", 301, 207, whole=True)
+
+
+def test_a_size_behind_the_bytes_is_cut_not_broken() -> None:
+    profile = b"".join(b"\xff\xe2" + struct.pack(">H", 60_002) + b"x" * 60_000 for _ in range(2))
+    data = made("JPEG")
+    long = data[:2] + profile + data[2:]
+    assert reason(long[:FIRST_BYTES]) == "cut"
+    assert look(long).width == 301
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"", "empty"),
+        (b"<!DOCTYPE html><html><title>404</title></html>", "markup"),
+        (b"\xef\xbb\xbf\n <html>", "markup"),
+        (b"<?xml version='1.0'?><svg onload='alert(1)'/>", "svg"),
+        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "svg"),
+        (b"%PDF-1.7 ...", "not-a-picture"),
+        (b"RIFF\x10\0\0\0WAVEfmt ", "not-a-picture"),
+        (b"BMP is not always a bitmap", "not-a-picture"),
+        (b"\0\0\0\x18ftypheic\0\0\0\0mif1heic" + b"\0" * 40, "not-a-picture"),
+        (b"\0\0\0\x18ftypisom\0\0\0\0mp42isom", "not-a-picture"),
+        (b"\x89PNG\r\n\x1a\n" + b"\0\0\0\x0dtEXt" + b"\0" * 40, "broken"),
+        (b"\xff\xd8\xff\xe0\x00\x00" + b"\0" * 40, "broken"),
+        (b"\xff\xd8\xff\xd9" + b"\0" * 40, "broken"),
+        (b"\xff\xd8\xff\xe0\x00\x04ab" + b"no marker", "broken"),
+        (b"GIF89a\0\0\0\0" + b"\0" * 40, "no-size"),
+    ],
+    ids=range(15),
+)
+def test_what_is_no_picture(data: bytes, why: str) -> None:
+    assert reason(data) == why
+
+
+def png_of(width: int, height: int) -> bytes:
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR" + header + struct.pack(">I", zlib.crc32(b"IHDR" + header))
+
+
+def test_bombs_are_refused_by_what_they_say() -> None:
+    assert reason(png_of(65_500, 65_500)) == "too-large"
+    assert reason(png_of(4_000_000_000, 1)) == "too-large"
+    assert reason(png_of(40_000, 100)) == "too-large"  # a side
+    assert reason(png_of(1000, 1000), max_pixels=999_999) == "too-large"
+    assert look(png_of(6000, MAX_PIXELS // 6000)).width == 6000
+    assert reason(b"GIF89a\xff\xff\xff\xff" + b"\0" * 20) == "too-large"
+    assert reason(b"RIFF\x20\0\0\0WEBPVP8X\x0a\0\0\0\0\0\0\0\xff\xff\xff\xff\xff\xff" + b"\0" * 20) == "too-large"
+
+
+def test_boxes_that_run_in_circles_end() -> None:
+    start = b"\0\0\0\x14ftypavif\0\0\0\0avif"
+    assert reason(start + b"\0\0\0\x00" * 2) == "cut"
+    assert reason(start + b"\0\0\0\x04meta" + b"\0" * 64) == "broken"
+    assert reason(start + b"\0\0\0\x40meta" + b"\0" * 8 + b"\0\0\0\x08free" * 7) == "no-size"
+    assert reason(start + b"\0\0\0\x08free" * 50_000) == "cut"
+
+
+def test_exif_that_lies_about_its_length_is_harmless() -> None:
+    data = made("JPEG", exif=turned(6))
+    at = data.index(b"Exif\0\0") + 6
+    for broken in (b"\xff\xff\xff\xff", b"\0\0\0\0"):
+        odd = data[: at + 4] + broken + data[at + 8 :]
+        assert look(odd).width in (301, 207)

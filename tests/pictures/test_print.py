@@ -1,0 +1,112 @@
+"""Prints: nearly equal for one picture however it was saved, far apart for others. Pictures are made up from noise and shapes."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from io import BytesIO
+
+import pytest
+from PIL import Image, ImageChops, ImageDraw, ImageFilter
+
+from newsportal.errors import NotApplicable
+from newsportal.pictures.print import SAME, dhash, distance, phash, print_of
+
+Picture = Image.Image
+
+
+def photo(seed: int, width: int = 480, height: int = 320) -> Picture:
+    """Light of several scales, and things in it."""
+    chance = random.Random(seed)
+    made = Image.new("L", (width, height), 128)
+    for cells in (3, 6, 12, 40):
+        grain = Image.new("L", (cells, cells))
+        grain.putdata([chance.randrange(256) for _ in range(cells * cells)])
+        made = ImageChops.blend(made, grain.resize((width, height), Image.Resampling.BICUBIC), 0.4)
+    made = made.convert("RGB")
+    draw = ImageDraw.Draw(made)
+    for _ in range(chance.randint(2, 7)):
+        x, y, r = chance.randrange(width), chance.randrange(height), chance.randrange(15, 120)
+        draw.ellipse((x - r, y - r, x + r, y + r), fill=tuple(chance.randrange(256) for _ in range(3)))
+    return made.filter(ImageFilter.GaussianBlur(1))
+
+
+PHOTOS = [photo(seed) for seed in range(60)]
+
+
+def saved(picture: Picture, format: str = "JPEG", **options: int) -> bytes:
+    out = BytesIO()
+    picture.save(out, format, **options)
+    return out.getvalue()
+
+
+def opened(data: bytes) -> Picture:
+    return Image.open(BytesIO(data))
+
+
+def cropped(picture: Picture, share: float) -> Picture:
+    across, down = int(picture.width * share / 2), int(picture.height * share / 2)
+    return picture.crop((across, down, picture.width - across, picture.height - down))
+
+
+def near(change: Callable[[Picture], Picture], bits: int = SAME) -> float:
+    """The share of pictures that stay within ``bits`` of themselves."""
+    kept = [distance(phash(one) or "", phash(change(one)) or "") <= bits for one in PHOTOS]
+    return sum(kept) / len(kept)
+
+
+def test_compressing_and_scaling_change_next_to_nothing() -> None:
+    assert near(lambda one: opened(saved(one, quality=20)), 6) >= 0.98
+    assert near(lambda one: opened(saved(one, "WEBP", quality=50)), 6) >= 0.98
+    assert near(lambda one: one.resize((160, 107)), 6) >= 0.98
+    assert near(lambda one: one.resize((one.width, one.height * 9 // 10))) >= 0.98
+
+
+def test_small_crops_stay_near() -> None:
+    assert near(lambda one: cropped(one, 0.02)) >= 0.98
+    assert near(lambda one: cropped(one, 0.05)) >= 0.9
+
+
+def test_other_pictures_are_far() -> None:
+    prints = [phash(one) or "" for one in PHOTOS]
+    apart = [distance(one, other) for place, one in enumerate(prints) for other in prints[:place]]
+    assert min(apart) > SAME
+    assert 28 < sum(apart) / len(apart) < 36
+    assert near(lambda one: one.transpose(Image.Transpose.FLIP_LEFT_RIGHT)) == 0
+
+
+def test_a_print_is_sixteen_digits_and_the_same_for_the_same_bytes() -> None:
+    data = saved(PHOTOS[0], quality=80)
+    assert print_of(data) == print_of(data)
+    assert len(print_of(data) or "") == 16
+    assert distance("0" * 16, "f" * 16) == 64
+    assert distance(dhash(PHOTOS[0]) or "", dhash(opened(data)) or "") <= SAME
+
+
+def test_a_flat_picture_has_none() -> None:
+    assert print_of(saved(Image.new("RGB", (300, 200), "white"))) is None
+    assert dhash(Image.new("RGB", (300, 200), "red")) is None
+    clear = Image.new("RGBA", (300, 200), (0, 0, 0, 0))
+    assert print_of(saved(clear, "PNG")) is None  # transparent is white, whatever lies beneath
+
+
+def test_turned_by_its_exif_is_the_picture_that_is_shown() -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    lying = saved(PHOTOS[1].transpose(Image.Transpose.ROTATE_90), exif=exif)  # type: ignore[arg-type]
+    assert distance(print_of(lying) or "", print_of(saved(PHOTOS[1])) or "") <= 6
+
+
+@pytest.mark.parametrize("format", ["JPEG", "PNG", "GIF", "WEBP", "AVIF", "BMP"])
+def test_every_format_has_a_print(format: str) -> None:
+    assert distance(print_of(saved(PHOTOS[2], format)) or "", phash(PHOTOS[2]) or "") <= SAME
+
+
+def test_what_cannot_be_decoded_is_refused() -> None:
+    data = saved(PHOTOS[3])
+    with pytest.raises(NotApplicable, match="broken"):
+        print_of(data[: len(data) // 2])
+    with pytest.raises(NotApplicable, match="too-large"):
+        print_of(data, max_pixels=1000)
+    with pytest.raises(NotApplicable, match="markup"):
+        print_of(b"<html>")
