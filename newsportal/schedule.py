@@ -1,6 +1,7 @@
 """When a source is visited next. Pure: the state and the clock come as arguments.
 
 The rule here is a fixed interval within the source's hours, with a longer wait after failures; a source that rests is left alone.
+Index pages of photo stories have a weight in place of an interval (:func:`period`).
 """
 
 from __future__ import annotations
@@ -11,6 +12,21 @@ from datetime import datetime, timedelta
 
 BACKOFF_CAP = 24 * 60
 """Minutes. A source that always fails is asked once a day."""
+
+LIGHTEST, HEAVIEST = 1, 10
+"""Weights of index pages."""
+
+
+def period(weight: float, shortest: float, longest: float) -> float:
+    """Minutes between two visits of an index page of this weight (paper C, 2.1.1: the heavier, the shorter, between Min and Max).
+
+        period = longest · (shortest / longest) ^ ((weight − 1) / 9)
+
+    The paper says 「根据一定计算逻辑」 and no more. Here every step of weight shortens the period by the same factor: weight 1 waits
+    ``longest``, weight 10 ``shortest``, and what lies between spreads over seconds and days alike.
+    """
+    share = (min(max(weight, LIGHTEST), HEAVIEST) - LIGHTEST) / (HEAVIEST - LIGHTEST)
+    return float(longest * (shortest / longest) ** share)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from newsportal.schedule import Visits, due, next_visit
+from newsportal.schedule import Visits, due, next_visit, period
 
 ZONE = timezone(timedelta(hours=8))
 NOON = datetime(2026, 3, 5, 12, 0, tzinfo=ZONE)
@@ -33,3 +33,11 @@ def test_a_resting_source_is_left_alone() -> None:
 def test_outside_its_hours_a_source_waits_for_the_next_one() -> None:
     assert next_visit(Visits(), 60, {6, 7}, NOON) == datetime(2026, 3, 6, 6, 0, tzinfo=ZONE)
     assert next_visit(Visits(), 60, {12}, NOON + timedelta(minutes=30)) == NOON + timedelta(minutes=30)
+
+
+def test_the_heavier_an_index_page_the_sooner_it_is_visited_again() -> None:
+    periods = [period(weight, 10, 240) for weight in range(1, 11)]
+    assert (periods[0], round(periods[-1], 9)) == (240, 10)
+    assert all(1.42 < one / other < 1.43 for one, other in zip(periods, periods[1:], strict=False)), "each step shortens it alike"
+    assert (period(0, 10, 240), period(99, 10, 240)) == (240, periods[-1])
+    assert period(3, 30, 30) == 30

@@ -17,7 +17,9 @@ from rich.console import Console
 from newsportal import text
 from newsportal.commands import hints
 from newsportal.commands.network import hosts, known_hosts
-from newsportal.errors import NewsportalError
+from newsportal.errors import NewsportalError, RenderFailed
+from newsportal.rendering import Limits, alone, find_chromium, missing
+from newsportal.rendering.chromium import Setup
 from newsportal.search import open_index
 from newsportal.sources import Sources, load
 from newsportal.storage import open_store
@@ -73,12 +75,14 @@ def findings(path: Path | None, *, network: bool) -> Iterator[Finding]:
     except (NewsportalError, OSError) as error:
         yield Finding("sources.yaml", False, str(error), "mend the lines named, or start anew: newsportal source init --force")
         return
-    counts = f"{len(known.topics)} topics, {len(known.feeds)} feeds, {len(known.regions)} regions, {len(known.forums)} forums"
+    lists = ("topics", "feeds", "regions", "forums", "galleries")
+    counts = ", ".join(f"{len(getattr(known, name))} {name}" for name in lists)
     none_here = hints.packaged(known)
     yield Finding("sources.yaml", None if none_here else True, none_here or f"{known.path}: {counts}")
     yield _tried("store", lambda: _store(known), "name another place under store: in sources.yaml")
     yield _tried("search index", lambda: _index(known), "delete the index file if there is one; it is built anew")
     yield _filter(known)
+    yield _browser(known)
     yield _disk(known)
     if network:
         yield _network(known)
@@ -140,6 +144,23 @@ def _filter(sources: Sources) -> Finding:
     return Finding(what, None if state.fill is None else True, state.says)
 
 
+def _browser(sources: Sources) -> Finding:
+    """Chromium for sources with ``render: true``: started once, as the crawl would."""
+    what = "browser"
+    named = [source.key for source in sources.all() if source.enabled and getattr(source, "render", False)]
+    lack = missing(sources.rendering.browser)
+    if lack:
+        says = f"{', '.join(named)}: pages cannot be rendered" if named else "none; only sources with render: true need one"
+        return Finding(what, False if named else None, says, lack)
+    if not named:
+        return Finding(what, None, f"{find_chromium(sources.rendering.browser)}; no source says render: true")
+    try:
+        said = alone.tried(Setup(Limits(), sources.rendering.browser))
+    except RenderFailed as error:
+        return Finding(what, False, error.detail or error.reason, "start it once by hand, as the crawl's user, to see what it lacks")
+    return Finding(what, True, said)
+
+
 def _disk(sources: Sources) -> Finding:
     scheme, _, file = sources.store.partition(":///")
     place = Path(file if scheme.startswith("sqlite") else ".").absolute()
@@ -150,6 +171,6 @@ def _disk(sources: Sources) -> Finding:
 def _network(sources: Sources) -> Finding:
     asked, reached = hosts(sources), known_hosts(sources)
     if not asked:
-        return Finding("network", None, "no feed, region or forum to ask")
+        return Finding("network", None, "no feed, region, forum or gallery to ask")
     says = f"{len(reached)} of {len(asked)} hosts have an address" + ("" if reached else f" (asked for: {', '.join(asked)})")
     return Finding("network", bool(reached), says, "check the connection; the portal serves without it what is stored")

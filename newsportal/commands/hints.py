@@ -20,7 +20,7 @@ def offline(run: Run) -> bool:
 
 def after(run: Run, known: Sources) -> list[str]:
     """What to say below the report, a line each; mostly nothing."""
-    if not run.sources and not any(source.enabled for source in (*known.topics, *known.feeds, *known.regions, *known.forums)):
+    if not run.sources and not any(source.enabled for source in known.all()):
         return ["there is nothing to visit yet: add a feed or a channel with `newsportal source add https://...`"]
     found = [NO_NETWORK] if offline(run) else []
     if left := run.total.left:

@@ -17,6 +17,7 @@ def hosts(known: Sources) -> list[str]:
     urls = [feed.url for feed in known.feeds if feed.enabled]
     urls += [seed for region in known.regions if region.enabled for seed in region.seeds]
     urls += [forum.url for forum in known.forums if forum.enabled]
+    urls += [seed for gallery in known.galleries if gallery.enabled for seed in gallery.seeds]
     return list(dict.fromkeys(host for url in urls if (host := urlsplit(url).hostname)))[:MAX_HOSTS]
 
 

@@ -200,11 +200,12 @@ class Ledger:
         await self._done(*(link for link in waiting if name_of(link) in known))  # another source brought them since
         return (await self.sift(waiting)).fresh
 
-    async def settle(self, link: Link, column: str) -> None:
-        """``link`` led to an article that is ``stored``, ``folded`` or ``same``."""
+    async def settle(self, link: Link, column: str, *, later: bool = False) -> None:
+        """``link`` led to an article that is ``stored``, ``folded`` or ``same``. ``later``: there is more of it, so it stays deferred."""
         self.count(link.source, "parsed")
         self.count(link.source, column)
-        await self._done(link)
+        if not later:
+            await self._done(link)
 
     async def fail(self, link: Link, reason: str, *, later: bool = False) -> None:
         """``link`` failed. ``later``: it may work another time, so it stays deferred; else it is done."""

@@ -34,7 +34,7 @@ class Place(Source):
     verify_certificate: bool = True
     """false: a certificate that is expired or not trusted is accepted here."""
     render: bool = False
-    """true: pages are rendered in a browser first (needs the extra 'render')."""
+    """true: pages are rendered in a browser first (needs the extra 'render' and Chromium)."""
 
 
 class ArticleSelectors(Part):
@@ -154,7 +154,22 @@ class Gallery(Place):
     max_period: Minutes = 240.0
     """The longest time between two visits, in minutes."""
     pattern: Line | None = None
-    """How a story's further pages are named, with {n} for the number: https://example.org/story/123_{n}.html"""
+    """How a story's further pages are named, by the end of their addresses: {id}_{n}.html, {id}-{a}.html, {id}?page={n}"""
+    pages: Pages = 3
+    """How many pages of each index are read at most, by its pager; a visit ends earlier where everything is known."""
+    auto_classify: bool = False
+    """true: the classifier chooses each story's category; category holds where it is not sure."""
+
+    @model_validator(mode="after")
+    def _pattern_is_one(self) -> Gallery:
+        if self.pattern is not None:
+            from newsportal.extractors.gallery.pattern import parse  # loads the extractors, which most files do not need
+
+            try:
+                parse(self.pattern)
+            except ValueError as error:
+                raise mistake(str(error), at=("pattern",)) from error
+        return self
 
     @model_validator(mode="after")
     def _periods_are_in_order(self) -> Gallery:

@@ -150,6 +150,13 @@ CASES = {
         "more than max_period (240)",
         None,
     ),
+    "pattern without a page": (
+        "galleries:\n- name: a\n  seeds: https://a.example/\n  pattern: '{id}.html'",
+        4,
+        "galleries[0].pattern",
+        "has 0 places for the page",
+        None,
+    ),
     "engine with braces": (
         "engines:\n- name: a\n  url: https://a.example/?q={query}\n  wrapper: {block: h3}",
         3,

@@ -1,0 +1,80 @@
+"""Which links of an index page lead to photo stories (paper C, 2.1.1). Pure.
+
+With a ``seed``: every link that contains it and no ``banned_seed``, as the paper tells; the operator has said what a story's address is.
+Without one: links that a picture leads through, and those that :mod:`newsportal.extractors.hub` takes for articles, without menus, lists,
+services, files and other sites. What a link leads to is seen when its page is read: an index page met there is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from newsportal import dom
+from newsportal.extractors import hub, hub_anchors
+from newsportal.extractors.hub_anchors import Anchor
+from newsportal.extractors.hub_urls import Address
+from newsportal.text import clean
+
+NEVER: Final = frozenset("url-root url-file url-too-long url-shallow url-search url-comments url-later-page url-service-word".split())
+"""Facts of addresses that no photo story has, unless the operator's ``seed`` says so."""
+
+ASIDE: Final = frozenset({"place-nav", "place-foot", "place-head", "place-aside"})
+"""Parts of a page in which pictures with links are banners and buttons."""
+
+PICTURES: Final = ("img", "picture", "amp-img")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A photo story as an index page shows it."""
+
+    url: str
+    title: str | None = None
+    summary: str | None = None
+    published: datetime | None = None
+
+
+def entries(document: dom.Document, now: datetime, *, seed: str | None = None, banned: Sequence[str] = ()) -> list[Entry]:
+    """The photo stories of an index page, one an address, in page order. ``now`` (aware): when it was fetched."""
+    page = Address(document.url)
+    articles = {link.url.partition("#")[0]: link for link in hub.links(document, None, now) if link.kind == "article"}
+    pagers = {url.partition("#")[0] for url in hub.next_pages(document)}
+    found: dict[str, Entry] = {}
+    for anchor in hub_anchors.collect(document):
+        url = anchor.address.same_page
+        if url == page.same_page or any(word in url for word in banned):
+            continue
+        if seed is None and (url in pagers or not _leads(anchor, page, articles)):
+            continue
+        if seed is not None and seed not in url:
+            continue
+        link = articles.get(url)
+        told = Entry(url, _title(anchor), link.summary if link else None, link.published if link else None)
+        found[url] = _fuller(found[url], told) if url in found else told
+    return list(found.values())
+
+
+def _leads(anchor: Anchor, page: Address, articles: Collection[str]) -> bool:
+    """Whether a link may lead to a story, as far as one sees from here."""
+    if anchor.address.domain != page.domain or anchor.address.facts & NEVER:
+        return False
+    return anchor.address.same_page in articles or (_shows_picture(anchor) and not anchor.places & ASIDE)
+
+
+def _shows_picture(anchor: Anchor) -> bool:
+    return any(next(node.iter(*PICTURES), None) is not None for node in anchor.nodes)
+
+
+def _title(anchor: Anchor) -> str | None:
+    """What a link says: its text, its title, else what its picture says."""
+    said = (clean(image.get("alt") or "") for node in anchor.nodes for image in node.iter("img"))
+    return anchor.text or anchor.title or next(filter(None, said), None)
+
+
+def _fuller(one: Entry, other: Entry) -> Entry:
+    """Of two links to one address (a picture and a headline), what both say."""
+    longer = max((title for title in (one.title, other.title) if title), key=len, default=None)
+    return Entry(one.url, longer, one.summary or other.summary, one.published or other.published)

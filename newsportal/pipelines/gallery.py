@@ -1,0 +1,134 @@
+"""Photo stories pass the stages of articles untouched; this one gives them category, topics and keywords as articles get them, and writes
+each with its pages and pictures in one transaction. A story that lacks pages is stored as well, and its link waits for the next visit."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
+
+from newsportal.dedup.canonical import identity
+from newsportal.errors import StoreError, StoreUnavailable
+from newsportal.frontier.galleries import MAX_VAIN
+from newsportal.frontier.ledger import STORE_FAILS, Ledger, ledger_of, utcnow
+from newsportal.items import Article, Gallery
+from newsportal.pipelines.base import Left, Stage
+from newsportal.pipelines.classify import ClassifyPipeline
+from newsportal.pipelines.store import PATIENCE, Stop
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from newsportal.storage.galleries import SavedGallery
+
+logger = logging.getLogger(__name__)
+
+COLUMN = {"stored": "stored", "folded": "folded", "grown": "same", "same": "same"}
+"""A story that an earlier visit began is no new one: the report's note tells how many were finished."""
+
+NO_PICTURES = "no-pictures"
+
+
+class GalleryPipeline(Stage):
+    """A stage for photo stories; other items pass by untouched."""
+
+    def __init__(self, ledger: Ledger, stop: Callable[[], None] = lambda: None) -> None:
+        super().__init__(ledger)
+        self._stop = stop
+        self._classify = ClassifyPipeline(ledger)
+        self._brought: dict[str, Counter[str]] = {}
+        self._lacking: dict[str, Counter[str]] = {}
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(ledger_of(crawler), Stop(crawler))
+
+    async def process_item(self, item: Any) -> Any:
+        if not isinstance(item, Gallery):
+            return item
+        try:
+            return await self.write(item)
+        except Left:
+            raise
+        except StoreError as error:
+            logger.error("%s waits for the next run: %s", item.url, error)
+            if isinstance(error, StoreUnavailable):
+                self._stop()
+            await self.ledger.fail(item.link, STORE_FAILS, later=True)
+            raise Left(f"{item.url}: {error}") from error
+        except Exception as error:  # a story that breaks this stage must not be lost without a trace
+            logger.exception("%s failed on %s", type(self).__name__, item.url)
+            await self.ledger.fail(item.link, f"error: {type(error).__name__}")
+            raise Left(f"{item.url}: {error}") from error
+
+    async def write(self, gallery: Gallery) -> Gallery:
+        """The story with its topics, once it is stored and its link has its fate."""
+        if not gallery.shown and gallery.complete:  # logos and advertisements alone
+            await self.ledger.fail(gallery.link, NO_PICTURES)
+            raise Left(f"{gallery.url}: no picture is left of it")
+        gallery = await self._classified(gallery)
+        saved = await self._save(gallery)
+        await self._enter(gallery)
+        waits = not saved.complete and gallery.later and saved.vain < MAX_VAIN
+        self._note(gallery, saved, waits)
+        await self.ledger.settle(gallery.link, COLUMN[saved.outcome], later=waits)
+        return gallery
+
+    async def _classified(self, gallery: Gallery) -> Gallery:
+        """Its category, topics and keywords, by title, text and captions. In a thread, as for articles."""
+        captions = dict.fromkeys(image.caption for image in gallery.shown if image.caption)
+        text = "\n".join(filter(None, (gallery.text, *captions)))
+        article = Article(gallery.url, gallery.link, gallery.fetched, gallery.identity, title=gallery.title, text=text)
+        found = await self._classify.process(replace(article, category=gallery.category, language=gallery.language))
+        return replace(
+            gallery,
+            category=found.category,
+            category_by=found.category_by,
+            category_score=found.category_score,
+            category_reason=found.category_reason,
+            topics=found.topics,
+            topic_marks=found.topic_marks,
+            keywords=found.keywords,
+            language=found.language,
+        )
+
+    async def _save(self, gallery: Gallery) -> SavedGallery:
+        for wait in (*PATIENCE, None):
+            try:
+                return await asyncio.to_thread(self.ledger.store.galleries.save, gallery, now=utcnow())
+            except StoreUnavailable:
+                if wait is None:
+                    raise
+                await asyncio.sleep(wait)
+        raise AssertionError("unreachable")
+
+    async def _enter(self, gallery: Gallery) -> None:
+        """The story is known under the addresses of all its pages: an index page may lead to any of them."""
+        name = gallery.identity or ""
+        others = [other for other in dict.fromkeys(map(identity, (gallery.url, *gallery.pages))) if other != name]
+        await asyncio.to_thread(self._alias, others, name)
+        await asyncio.to_thread(self.ledger.known.enter, [name, *others])
+
+    def _alias(self, others: list[str], name: str) -> None:
+        for other in others:
+            self.ledger.store.add_alias(other, name)
+
+    def _note(self, gallery: Gallery, saved: SavedGallery, waits: bool) -> None:
+        counts = self._brought.setdefault(gallery.link.source, Counter())
+        counts["finished" if saved.outcome == "grown" and saved.complete else "complete" if saved.complete else "incomplete"] += 1
+        counts["given up"] += not saved.complete and not waits
+        if not saved.complete:
+            self._lacking.setdefault(gallery.link.source, Counter())[gallery.failure or "missing-pages"] += 1
+
+    async def close_spider(self) -> None:
+        """What the columns do not tell: whether the stories are complete, and why not."""
+        await self._classify.close_spider()
+        for source, counts in self._brought.items():
+            said = [f"{counts['complete']} complete"]
+            said += [f"{counts[what]} {word}" for what, word in (("finished", "finished"), ("incomplete", "incomplete")) if counts[what]]
+            why = ", ".join(f"{reason} × {number}" for reason, number in sorted(self._lacking.get(source, Counter()).items()))
+            given = f"; {counts['given up']} not asked for any more" if counts["given up"] else ""
+            self.ledger.note(source, f"photo stories: {', '.join(said)}" + (f" ({why})" if why else "") + given)

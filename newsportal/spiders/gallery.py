@@ -1,0 +1,219 @@
+"""Photo stories (套图): ``scrapy crawl gallery [-a source=NAME]``. Index pages are watched, stories read page by page (paper C, 2.1, 2.2).
+
+Every page goes to the store as it comes, in whatever order, so a killed crawl loses none; the next one asks for what is missing alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from time import monotonic
+from typing import Any, Final
+
+from scrapy.http import Request, Response
+from twisted.python.failure import Failure
+
+from newsportal import dom
+from newsportal.dedup.canonical import identity
+from newsportal.errors import NotApplicable, StoreError
+from newsportal.extractors import gallery, hub
+from newsportal.extractors.gallery.links import Entry, entries
+from newsportal.extractors.turning import is_front_page
+from newsportal.frontier.galleries import sift
+from newsportal.frontier.ledger import utcnow
+from newsportal.frontier.links import askable, name_of
+from newsportal.items import GalleryPage, Link, Page
+from newsportal.schedule import period
+from newsportal.sources import Gallery as Source
+from newsportal.spiders.base import NewsSpider, in_thread
+from newsportal.spiders.outcome import outcome_of
+from newsportal.spiders.photo_story import Reading
+from newsportal.storage.base import SourceState
+
+PAGE_PRIORITY: Final = 5
+"""Further pages go before new stories (0) and behind index pages (10): a story begun is soon complete."""
+
+
+class GallerySpider(NewsSpider):
+    """Index pages by their weight; each story is asked for until it is complete, or until what is missing does not come."""
+
+    name = "gallery"
+    kind = "gallery"
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._listed: set[str] = set()  # pagers run in circles, and name the pages before as well
+
+    def sources(self) -> Iterable[Source]:
+        return (source for source in self.ledger.sources.galleries if source.enabled)
+
+    def interval(self, source: Source) -> float:
+        return source.interval or period(source.weight, source.min_period, source.max_period)
+
+    # index pages
+
+    async def visit(self, source: Source, state: SourceState) -> AsyncIterator[Request]:
+        for url in source.seeds:
+            if identity(url) not in self._listed:
+                self._listed.add(identity(url))
+                yield self.list_page(url, source, self.parse_index, state=state, page=1)
+
+    async def parse_index(self, response: Response, source: Source, page: int) -> AsyncIterator[Any]:
+        found, more = await in_thread(_index, response, source)
+        self._listed.add(identity(response.url))  # a redirect may have led there
+        sifted = await sift(self.ledger, [_link(entry, source) for entry in found if identity(entry.url) not in self._listed])
+        for link in sifted.wanted:
+            for wanted in await self.story(link, source):
+                yield wanted
+        following = next((url for url in more if identity(url) not in self._listed and askable(url)), None)
+        if following and page < source.pages and (not sifted.stale or source.key in self.thorough):
+            self._listed.add(identity(following))
+            yield self.list_page(following, source, self.parse_index, page=page + 1)
+        if not found and page == 1:
+            why = f"no link contains {source.seed!r}" if source.seed else "no link looks like a photo story; seed: tells how they are named"
+            raise NotApplicable("no-galleries", why)
+
+    # stories
+
+    async def resumed(self, source: Source) -> list[Any]:
+        links = await asyncio.to_thread(self.ledger.store.deferred, source.key)
+        if not links:
+            return []
+        self.ledger.note(source.key, "goes on with photo stories that an earlier visit could not finish")
+        sifted = await sift(self.ledger, links)
+        wanted = {name_of(link) for link in sifted.wanted}
+        over = [link.identity or link.url for link in links if name_of(link) not in wanted]
+        await asyncio.to_thread(self.ledger.store.settle, over)  # stored since, or given up
+        return [request for link in sifted.wanted for request in await self.story(link, source)]
+
+    async def story(self, link: Link, source: Source) -> list[Any]:
+        """The first requests of a visit: the first page, and what is missing of a story that was begun. Raises ``StoreError``."""
+        reading = Reading(link, source)
+        kept = await asyncio.to_thread(self.ledger.store.galleries.pages, reading.name)
+        if kept:
+            await asyncio.to_thread(reading.begin, kept)
+        first = [] if any(identity(page.url) == identity(link.url) for page in reading.met) else [self.page(link.url, reading)]
+        return [*first, *await self._next(reading)]
+
+    def page(self, url: str, reading: Reading) -> Request:
+        reading.ask(url)
+        return Request(
+            url,
+            callback=self.parse_page,
+            errback=self.page_failed,
+            dont_filter=True,
+            priority=PAGE_PRIORITY if reading.met else 0,
+            meta={"source": reading.source.key, **self.manners(reading.source)},
+            cb_kwargs={"reading": reading, "asked": url},
+        )
+
+    async def parse_page(self, response: Response, reading: Reading, asked: str) -> AsyncIterator[Any]:
+        self._count(reading)
+        reading.began = reading.began or monotonic()
+        try:
+            if not reading.met and await self._known_elsewhere(response.url, reading):
+                return
+            page = await in_thread(_read, response, reading, asked)
+        except NotApplicable as why:
+            reading.refuse(asked, why.reason)
+        except StoreError as error:
+            self.logger.error("%s waits for the next run: %s", response.url, error)
+            reading.refuse(asked, f"error: {type(error).__name__}")
+        except Exception as error:  # a page that breaks its reader must not be lost without a trace
+            self.logger.exception("reading failed on %s", response.url)
+            reading.refuse(asked, f"error: {type(error).__name__}")
+        else:
+            reading.take(page, asked)
+            await self._keep(reading)
+        reading.pending.discard(asked)
+        for wanted in await self._next(reading):
+            yield wanted
+
+    async def page_failed(self, failure: Failure) -> AsyncIterator[Any]:
+        request: Request = failure.request  # type: ignore[attr-defined]
+        reading: Reading = request.cb_kwargs["reading"]
+        asked: str = request.cb_kwargs["asked"]
+        reading.fail(asked, outcome_of(failure))
+        reading.pending.discard(asked)
+        for wanted in await self._next(reading):
+            yield wanted
+
+    async def _next(self, reading: Reading) -> list[Any]:
+        """Requests for further pages; once none is under way, the story. That is decided without waiting: several pages come at a time."""
+        requests = [self.page(url, reading) for url in reading.wanted()]
+        if reading.pending or reading.finished:
+            return requests
+        reading.finished = True
+        if not reading.met:
+            await self._failed(reading)
+            return []
+        self._count(reading)
+        try:
+            reading.join(await asyncio.to_thread(self.ledger.store.galleries.pages, reading.name))
+        except StoreError as error:
+            self.logger.warning("%s is put together without what other workers kept: %s", reading.link.url, error)
+        return [await in_thread(reading.story)]
+
+    async def _failed(self, reading: Reading) -> None:
+        """Not even the first page can be had or read. An index page met as a story is counted and left."""
+        lost = next(iter(reading.lost.values()), None)
+        if lost is not None:
+            await self.ledger.fail(reading.link, lost.reason, later=lost.passing)
+            return
+        await self.ledger.fail(reading.link, next(iter(reading.ended.values()), "no-pictures"))
+
+    async def _known_elsewhere(self, url: str, reading: Reading) -> bool:
+        """Whether the first page answered under the address of a story that is stored: then it has its fate. Raises ``StoreError``."""
+        other = identity(url)
+        if other == reading.name or not await asyncio.to_thread(self.ledger.known.known, [other]):
+            return False
+        if reading.name in await asyncio.to_thread(self.ledger.known.known, [reading.name]):
+            return False  # it is the same story, which waits for pages
+        await asyncio.to_thread(self.ledger.store.add_alias, reading.name, other)
+        await asyncio.to_thread(self.ledger.known.enter, [reading.name])
+        await self.ledger.settle(reading.link, "same")
+        reading.finished = True
+        return True
+
+    async def _keep(self, reading: Reading) -> None:
+        """Into the store at once, unless the story is whole: then it is written in a moment."""
+        if reading.whole or (len(reading.met) == 1 and not reading.open and not reading.pending - reading.answered):
+            return
+        try:
+            for page in [page for page in reading.met if page.url not in reading.kept]:
+                reading.kept.add(page.url)
+                await asyncio.to_thread(self.ledger.store.galleries.put, reading.name, page, now=utcnow())
+        except StoreError as error:
+            self.logger.warning("pages of %s are not kept before it is complete: %s", reading.link.url, error)
+
+    def _count(self, reading: Reading) -> None:
+        """A story is one entry, however many pages it has."""
+        if not reading.counted:
+            reading.counted = True
+            self.ledger.count(reading.source.key, "fetched")
+
+
+def _index(response: Response, source: Source) -> tuple[list[Entry], list[str]]:
+    document = _document(response)
+    return entries(document, utcnow(), seed=source.seed, banned=source.banned_seed), hub.next_pages(document)
+
+
+def _link(entry: Entry, source: Source) -> Link:
+    return Link(entry.url, source.key, entry.title, entry.summary, source.site, entry.published, category=source.category)
+
+
+def _read(response: Response, reading: Reading, asked: str) -> GalleryPage:
+    """A page of the story. Raises ``NotApplicable`` for what is none, or none of this story's."""
+    if is_front_page(response.url) and not is_front_page(asked):
+        raise NotApplicable("front-page", f"{asked} leads to {response.url}")
+    met = list(reading.met)
+    page = gallery.read(_document(response), link=None if met else reading.link, now=utcnow())
+    why = gallery.is_end(page, met, asked=asked)
+    if why is not None:
+        raise NotApplicable(why, response.url)
+    return page
+
+
+def _document(response: Response) -> dom.Document:
+    content_type = (response.headers.get("Content-Type") or b"").decode("latin-1") or None
+    return dom.document(Page(url=response.url, body=response.body, fetched=utcnow(), content_type=content_type))

@@ -1,0 +1,148 @@
+"""A photo story on its way through a visit: what came, what is under way, what is lost, and what to ask for next. No input or output."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Final
+
+from newsportal.extractors import gallery
+from newsportal.frontier.ledger import utcnow
+from newsportal.frontier.links import askable, name_of
+from newsportal.items import Gallery, GalleryPage, Link
+from newsportal.sources import Gallery as Source
+from newsportal.spiders.outcome import Outcome
+
+AT_ONCE: Final = 8
+"""Pages of one story that are asked for together where their addresses are known; delays and limits of the host hold for them, too."""
+
+MAX_SECONDS: Final = 600.0
+"""After so long no further page of a story is asked for in this visit; the next one goes on."""
+
+GONE: Final = frozenset({"http-404", "http-410"})
+"""Answers that say that there is no such page."""
+
+PASSING: Final = frozenset({"login", "captcha", "error-page", "challenge"})
+"""Why a page cannot be read that is there: it is missing, not the end of its story."""
+
+
+@dataclass(slots=True)
+class Reading:
+    """``met`` are the story's pages, ``kept`` the addresses of those that lie in the store. Of the addresses that were asked for
+    (``asked``), ``pending`` are under way, ``answered`` led to a page under another address, ``ended`` are none of its pages, and
+    ``lost`` may come another time. ``open`` wait for their turn."""
+
+    link: Link
+    source: Source
+    met: list[GalleryPage] = field(default_factory=list)
+    kept: set[str] = field(default_factory=set)
+    asked: set[str] = field(default_factory=set)
+    pending: set[str] = field(default_factory=set)
+    answered: set[str] = field(default_factory=set)
+    ended: dict[str, str] = field(default_factory=dict)
+    lost: dict[str, Outcome] = field(default_factory=dict)
+    open: list[str] = field(default_factory=list)
+    began: float | None = None
+    slow: bool = False
+    counted: bool = False
+    finished: bool = False
+
+    @property
+    def name(self) -> str:
+        return name_of(self.link)
+
+    @property
+    def whole(self) -> bool:
+        return any(page.whole for page in self.met)
+
+    def begin(self, pages: Iterable[GalleryPage]) -> None:
+        """With the pages that earlier visits and other workers kept."""
+        self.met = list(pages)
+        self.kept = {page.url for page in self.met}
+        self._enter(gallery.open_pages(self.met, (), self.source.pattern))
+
+    def take(self, page: GalleryPage, asked: str) -> None:
+        """One more page of the story, which may name others."""
+        self.met.append(page)
+        self.answered.add(asked)
+        self._enter(gallery.further(page, self.asked, self.source.pattern, self.met))
+
+    def join(self, pages: Iterable[GalleryPage]) -> None:
+        """Pages that others brought meanwhile."""
+        there = {page.url for page in self.met}
+        self.met += [page for page in pages if page.url not in there]
+
+    def refuse(self, asked: str, reason: str) -> None:
+        """The answer cannot be read as one of the story's pages: it has ended there, or the page is there and cannot be had now."""
+        if reason in PASSING or reason.startswith("error: "):
+            self.lost[asked] = Outcome(reason, reason)
+        else:
+            self.ended[asked] = reason
+
+    def fail(self, asked: str, outcome: Outcome) -> None:
+        """There is no answer. A dead link is an end; so is any refusal of a page that nobody but the pattern names."""
+        over = not outcome.passing and not outcome.forbidden and (outcome.reason in GONE or self._guessed(asked))
+        if over:
+            self.ended[asked] = outcome.reason
+        else:
+            self.lost[asked] = outcome
+
+    def wanted(self) -> list[str]:
+        """The addresses to ask for now: known pages together, a next link when the page before it is there."""
+        if self.whole or (self.open and self.began is not None and monotonic() - self.began > MAX_SECONDS):
+            self.slow = not self.whole
+            return []
+        room = max(AT_ONCE - len(self.pending), 0)
+        urls, self.open = self.open[:room], self.open[room:]
+        return urls
+
+    def ask(self, url: str) -> None:
+        self.asked.add(url)
+        self.pending.add(url)
+
+    def _enter(self, urls: Iterable[str]) -> None:
+        for url in urls:
+            if not askable(url):
+                self.ended[url] = "bad-address"
+            elif url not in self.asked and url not in self.open:
+                self.open.append(url)
+
+    def _guessed(self, url: str) -> bool:
+        named = any(page.total or url == page.next or url in page.pages for page in self.met)
+        return self.source.pattern is not None and not named
+
+    def story(self) -> Gallery:
+        """The story as it is after this visit."""
+        link, source = self.link, self.source
+        over = (*self.ended, *self.answered)
+        story = gallery.assemble(self.met, link=link, pattern=source.pattern, ended=over)
+        lost = next(iter(self.lost.values()), None)
+        return Gallery(
+            url=link.url,
+            title=story.title or link.title or link.url,
+            link=link,
+            fetched=utcnow(),
+            images=story.images,
+            published=story.published,
+            complete=story.complete,
+            identity=self.name,
+            text=story.text,
+            author=story.author,
+            origin=story.origin,
+            site=source.site or link.site,
+            language=story.language,
+            category=link.category,
+            pages=story.pages,
+            total=story.total,
+            missing=story.missing,
+            failure=None if story.complete else self._failure(lost),
+            later=not story.complete and not (lost is not None and lost.forbidden and not lost.passing),
+            weight=source.weight,
+        )
+
+    def _failure(self, lost: Outcome | None) -> str:
+        """Why pages are missing, in one word."""
+        if lost is not None:
+            return lost.reason
+        return "too-slow" if self.slow else next((why for why in self.ended.values() if why in GONE), "missing-pages")
