@@ -1,0 +1,121 @@
+"""Pictures written anew: pixels alone, upright, bounded."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from io import BytesIO
+from typing import Any
+
+import pytest
+from PIL import Image, PngImagePlugin
+
+from newsportal.errors import NotApplicable
+from newsportal.pictures.head import look
+from newsportal.pictures.thumbnails import FULL_SIDE, THUMB_SIDE, rewritten
+
+
+def saved(picture: Image.Image, format: str, **options: Any) -> bytes:
+    out = BytesIO()
+    picture.save(out, format, **options)
+    return out.getvalue()
+
+
+def noise(width: int, height: int, mode: str = "RGB") -> Image.Image:
+    return Image.effect_noise((width, height), 50).convert(mode)
+
+
+@pytest.mark.parametrize("format", ["JPEG", "PNG", "GIF", "WEBP", "AVIF", "BMP"])
+def test_every_format_becomes_a_small_jpeg(format: str) -> None:
+    made = rewritten(saved(noise(1200, 800), format), THUMB_SIDE)
+    head = look(made.body)
+    assert (made.type, head.format, head.width, head.height) == ("image/jpeg", "jpeg", 480, 320)
+    assert (made.width, made.height) == (480, 320)
+
+
+def test_a_small_picture_is_not_made_larger() -> None:
+    assert rewritten(saved(noise(200, 100), "PNG"), THUMB_SIDE).width == 200
+
+
+def test_it_stands_upright_and_carries_nothing() -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    exif[0x010E] = "geheim"
+    data = saved(noise(600, 300), "JPEG", exif=exif, comment=b"geheim", icc_profile=b"geheim" * 50)
+    made = rewritten(data, THUMB_SIDE)
+    assert (made.width, made.height) == (240, 480)
+    assert b"geheim" not in made.body
+    with Image.open(BytesIO(made.body)) as shown:
+        assert not shown.getexif()
+        assert set(shown.info) <= {"jfif", "jfif_version", "jfif_unit", "jfif_density", "progressive", "progression"}
+
+
+def test_what_hides_behind_a_picture_is_gone() -> None:
+    script = b"<script>alert(1)</script>"
+    text = PngImagePlugin.PngInfo()
+    text.add_text("comment", script.decode())
+    for data in (saved(noise(300, 200), "JPEG") + script, saved(noise(300, 200), "PNG", pnginfo=text) + script):
+        assert b"script" in data
+        assert b"script" not in rewritten(data, FULL_SIDE).body
+
+
+def test_transparent_parts_stay_transparent() -> None:
+    picture = noise(300, 200, "RGBA")
+    picture.putalpha(Image.linear_gradient("L").resize((300, 200)))
+    made = rewritten(saved(picture, "PNG"), THUMB_SIDE)
+    assert made.type == "image/webp"
+    with Image.open(BytesIO(made.body)) as shown:
+        assert shown.mode == "RGBA"
+        assert shown.getpixel((150, 5))[3] < 40  # type: ignore[index]
+    palette = saved(Image.new("P", (300, 200), 3), "GIF", transparency=3)
+    assert rewritten(palette, THUMB_SIDE).type == "image/webp"
+
+
+def test_a_long_picture_keeps_its_width() -> None:
+    data = saved(noise(640, 6400), "JPEG")
+    assert (rewritten(data, FULL_SIDE).width, rewritten(data, FULL_SIDE).height) == (640, 6400)
+    assert rewritten(data, THUMB_SIDE).height == 480
+
+
+def chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def png(width: int, height: int, *more: bytes, rows: bytes = b"") -> bytes:
+    header = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0))
+    return b"\x89PNG\r\n\x1a\n" + header + b"".join(more) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+
+
+def test_bombs_are_refused_before_they_are_decoded() -> None:
+    text = chunk(b"zTXt", b"a\0\0" + zlib.compress(b"\0" * 50_000_000))
+    for data, reason in (
+        (png(65_500, 65_500), "too-large"),
+        (png(300, 200, text), "broken"),  # CVE-2014-9601
+        (png(300, 200, *[text] * 20), "broken"),
+        (png(9000, 6000, rows=b"\0" * 100), "broken"),  # it says much and has little
+        (saved(noise(300, 200), "JPEG")[:5000], "broken"),
+        (b"<svg onload=alert(1)>", "svg"),
+        (b"%!PS-Adobe-3.0 EPSF-3.0\n(id) system", "not-a-picture"),
+    ):
+        with pytest.raises(NotApplicable) as why:
+            rewritten(data, THUMB_SIDE)
+        assert why.value.reason == reason
+
+
+def test_a_file_whose_two_sizes_differ_is_measured_where_it_is_decoded() -> None:
+    small, large = saved(noise(64, 64), "WEBP"), saved(noise(4000, 3000), "WEBP", quality=1)
+    canvas = b"VP8X" + struct.pack("<I", 10) + b"\0\0\0\0" + (63).to_bytes(3, "little") * 2  # says 64 × 64
+    lying = b"WEBP" + canvas + large[12:]
+    data = b"RIFF" + struct.pack("<I", len(lying)) + lying
+    assert look(data).width == 64
+    with pytest.raises(NotApplicable):
+        rewritten(data, THUMB_SIDE, max_pixels=1_000_000)
+    assert rewritten(small, THUMB_SIDE, max_pixels=1_000_000).width == 64
+
+
+def test_of_a_moving_picture_the_first_frame() -> None:
+    frames = [Image.new("RGB", (300, 200), colour) for colour in ("red", "blue", "green")]
+    data = saved(frames[0], "GIF", save_all=True, append_images=frames[1:])
+    with Image.open(BytesIO(rewritten(data, THUMB_SIDE).body)) as shown:
+        red, _, blue = shown.convert("RGB").getpixel((100, 100))  # type: ignore[misc]
+    assert red > 200 > 60 > blue
