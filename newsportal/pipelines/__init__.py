@@ -12,4 +12,6 @@ ORDER = (
     ("classify", "newsportal.pipelines.classify.ClassifyPipeline"),
     ("store", "newsportal.pipelines.store.StorePipeline"),
     ("thread", "newsportal.pipelines.thread.ThreadPipeline"),
+    ("pictures", "newsportal.pipelines.pictures.PicturesPipeline"),
+    ("gallery", "newsportal.pipelines.gallery.GalleryPipeline"),
 )
