@@ -13,6 +13,7 @@ from newsportal.sources.classifying import CategoryWords, Classifying
 from newsportal.sources.parts import Part, Politeness, Portal, Rendering, Source, UrlFilter
 from newsportal.sources.pictures import Pictures
 from newsportal.sources.places import Feed, Forum, Gallery, Region
+from newsportal.sources.recommending import Recommending
 from newsportal.sources.topics import CustomEngine, Topic
 from newsportal.sources.values import FilePath, IndexUri, StoreUri, Words
 
@@ -54,6 +55,8 @@ class Sources(Part):
     """Categories of one's own and further words, for sources with auto_classify."""
     classifier: Classifying = Classifying()
     """When a trained model takes the lexicon's place."""
+    recommendation: Recommending = Recommending()
+    """Whether stories are recommended to readers, and how."""
     engines: tuple[CustomEngine, ...] = ()
     """Search engines of one's own, besides the built-in ones."""
     feeds: tuple[Feed, ...] = ()
