@@ -19,8 +19,8 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "site")]
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "site"))
 
 from madeup.photos import STATIC, MadeUpPhotos, alike
 from madeup.photos.measure import Collection, collected, folded
