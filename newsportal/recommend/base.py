@@ -49,7 +49,8 @@ class Recommendation:
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """What a method learns from. ``views`` may come as a stream (it is read once); one of a story that ``items`` does not name is left out."""
+    """What a method learns from. ``views`` may come as a stream (it is read once); one of a story that ``items`` does
+    not name is left out."""
 
     views: Iterable[View]
     items: Iterable[Item]

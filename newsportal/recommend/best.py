@@ -1,0 +1,189 @@
+"""What the portal runs: all that speaks for a story, weighed as readers of this log weigh it.
+
+:mod:`signals` counts, :mod:`blend` learns the weights on earlier windows of the same log, :mod:`candidates` chooses what is looked at,
+:mod:`arranging` makes a list of it. No setting knows a set of data: half-lives, weights and what content counts are learnt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+
+from newsportal.recommend import arranging, blend, candidates, decay, extending, packing, ratings, signals
+from newsportal.recommend.base import Item, Log, Recommendation, View
+from newsportal.recommend.blend import BACK, NEW, UNDERWAY, Weights
+from newsportal.recommend.clicks import Clicks, Floats, Ints, columns, hours
+from newsportal.recommend.signals import Asked, Learnt
+
+FALLBACK: Final[Mapping[str, tuple[float, ...]]] = {
+    NEW: (1.0, *(0.0,) * 6, 0.0, 1.0, 0.0),
+    BACK: (0.6, *(0.0,) * 6, 0.0, 1.0, 0.0, 0.2, 0.2, 0.2, 0.2, 0.2, 1.0, 1.0),
+    UNDERWAY: (0.4, *(0.0,) * 6, 0.0, 1.0, 0.0, 0.3, 0.0, 0.3, 0.3, 0.5, 1.0, 1.0),
+}
+"""Weights where too little was seen to learn them: what is popular, then what is near and new (about the
+middle of what three logs teach)."""
+
+LATELY: Final = 1000
+"""Views of a log from which its figures are worth telling as learnt (α, λ); below, the paper's stand."""
+
+GROUPS: Final[Mapping[str, str]] = {
+    **{name: "fresh" if name.startswith("age") else "popular" for name in signals.ALWAYS},
+    **dict.fromkeys(signals.PERSONAL, "neighbours"),
+    "labels": "content",
+    "words": "content",
+}
+"""Figure → the slug that a recommendation bears when such figures speak most for it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Best:
+    """What was learnt of a log, and how much each figure counts."""
+
+    learnt: Learnt
+    weights: Weights
+    facts: Mapping[str, Any]
+
+    @cached_property
+    def numbers(self) -> Mapping[str, int]:
+        return {item.story: number for number, item in enumerate(self.learnt.items)}
+
+    @cached_property
+    def everybody(self) -> Ints:
+        """The candidates for every reader."""
+        return candidates.general(self.learnt)
+
+    def recommend(
+        self, history: Sequence[View], now: datetime, n: int, *, without: Collection[str] = (), reader: str = ""
+    ) -> tuple[Recommendation, ...]:
+        """As :class:`newsportal.recommend.base.Model` promises: the best, varied, and with ``reader`` some to explore."""
+        known, last = self._history(history)
+        question = signals.asked(self.learnt, known, hours(now))
+        left_out = {self.numbers[story] for story in without if story in self.numbers} | set(known.tolist())
+        order, scores, parts = self._ranked(question, blend.situation(last, question.now), left_out, arranging.DEPTH * n)
+        shown = arranging.varied(
+            [self.learnt.items[story].labels for story in order],
+            self._alike(order),
+            n,
+            arranging.SHARE if len(known) else arranging.NEW_SHARE,
+        )
+        told = [self._told(int(order[place]), float(scores[place]), parts[place], question) for place in shown]
+        return tuple(self._explored(told, reader, now, left_out) if reader else told)
+
+    def ranked(self, history: Sequence[View], now: datetime, n: int) -> tuple[str, ...]:
+        """The best ``n`` as they are scored, neither varied nor explored: what measures compare."""
+        known, last = self._history(history)
+        question = signals.asked(self.learnt, known, hours(now))
+        order, _, _ = self._ranked(question, blend.situation(last, question.now), set(known.tolist()), n)
+        return tuple(self.learnt.items[story].story for story in order)
+
+    def extended(self, views: Iterable[View], items: Iterable[Item]) -> Best:
+        """With what came since: new stories have their content, age and first views."""
+        learnt = extending.extended(self.learnt, views, items)
+        return replace(self, learnt=learnt, facts={**self.facts, "stories": len(learnt.items)})
+
+    def packed(self) -> bytes:
+        """The model as bytes in which nothing can run; :func:`unpack` reads them."""
+        return packing.pack(self.learnt, self.weights, self.facts)
+
+    def _history(self, history: Sequence[View]) -> tuple[Ints, float | None]:
+        latest = sorted(history, key=lambda view: (view.at, view.story), reverse=True)
+        known = dict.fromkeys(self.numbers[view.story] for view in latest if view.story in self.numbers)
+        return np.array(list(known), dtype=np.int64), hours(latest[0].at) if known else None
+
+    def _ranked(self, question: Asked, situation: str, left_out: Collection[int], n: int) -> tuple[Ints, Floats, Floats]:
+        """Stories, scores and what each figure adds, the best first; of equal scores the story whose name sorts first."""
+        among = candidates.candidates(self.learnt, question, self.everybody)
+        among = among[~np.isin(among, np.fromiter(left_out, dtype=np.int64, count=len(left_out)))]
+        if not len(among):
+            return among, np.empty(0), np.empty((0, 0))
+        rows = signals.figures(self.learnt, question, among)
+        weights = self.weights.get(situation, np.array(FALLBACK[situation]))
+        score = rows @ weights
+        if len(among) > n:
+            kept = np.argpartition(-score, n - 1)[:n]
+            among, rows, score = among[kept], rows[kept] - rows.mean(axis=0), score[kept]
+        else:
+            rows = rows - rows.mean(axis=0)
+        names = [self.learnt.items[story].story for story in among]
+        order = np.array(sorted(range(len(among)), key=lambda place: (-round(float(score[place]), 9), names[place])), dtype=np.int64)
+        return among[order], score[order], (rows * weights)[order]
+
+    def _alike(self, order: Ints) -> Callable[[int, int], bool]:
+        rows = self.learnt.word_matrix[order]
+        likeness = (rows @ rows.T).toarray() if rows.shape[1] else np.zeros((len(order), len(order)))
+        return lambda one, other: bool(likeness[one, other] >= arranging.ALIKE)
+
+    def _told(self, story: int, score: float, parts: Floats, question: Asked) -> Recommendation:
+        sums: dict[str, float] = {}
+        for name, part in zip(blend.names(parts), parts, strict=True):
+            sums[GROUPS[name]] = sums.get(GROUPS[name], 0.0) + float(part)
+        by = max(sorted(sums), key=sums.__getitem__)
+        because = self._because(story, by, question.history)
+        by = "popular" if by in ("neighbours", "content") and because is None else by
+        return Recommendation(self.learnt.items[story].story, round(score, 6), by, because)
+
+    def _because(self, story: int, by: str, history: Ints) -> str | None:
+        """The story of the history nearest to this one; of equally near ones the latest."""
+        if by not in ("neighbours", "content") or not len(history):
+            return None
+        near = [self._near(int(seen), story) if by == "neighbours" else 0.0 for seen in history]
+        if max(near) <= 0:
+            shared = np.asarray(self.learnt.label_matrix[history] @ self.learnt.label_matrix[[story]].T.toarray()).ravel()
+            words = np.asarray(self.learnt.word_matrix[history] @ self.learnt.word_matrix[[story]].T.toarray()).ravel()
+            near = [float(value) for value in shared + words]
+        place = max(range(len(near)), key=lambda place: (near[place], -place))
+        return self.learnt.items[history[place]].story if near[place] > 0 else None
+
+    def _near(self, seen: int, story: int) -> float:
+        return sum(float(value[near == story].sum()) for near, value in (self.learnt.together.row(seen), self.learnt.after.row(seen)))
+
+    def _explored(self, told: Sequence[Recommendation], reader: str, now: datetime, left_out: Collection[int]) -> list[Recommendation]:
+        """Every tenth place is drawn from the newest, those seen least first."""
+        shown = {one.story for one in told}
+        newest = [
+            story
+            for story in np.lexsort((self.learnt.popular[-1], -self.learnt.published)).tolist()[: candidates.NEWEST]
+            if story not in left_out and self.learnt.items[story].story not in shown and self.learnt.published[story] <= hours(now)
+        ]
+        names = [self.learnt.items[story].story for story in newest]
+        found = list(told)
+        places = range(arranging.BLOCK - 1, len(found), arranging.BLOCK)
+        for place, chosen in zip(places, arranging.drawn(reader, now.date().isoformat(), names, len(places)), strict=False):
+            found[place] = Recommendation(names[chosen], found[place].score, "explore")
+        return found
+
+
+def fit(log: Log, now: datetime) -> Best:
+    """Learn from everything before ``now``."""
+    return fitted(columns(log), hours(now))
+
+
+def unpack(data: bytes) -> Best:
+    """The model that :meth:`Best.packed` wrote. Raises ``ModelError`` for bytes that are none, damaged, or of another version."""
+    return Best(*packing.unpack(data))
+
+
+def fitted(clicks: Clicks, now: float) -> Best:
+    """The same from columns."""
+    known = clicks.before(now)
+    found = blend.weigh(known, lambda learnt, question: candidates.candidates(learnt, question, candidates.general(learnt)))
+    learnt = replace(signals.learn(known, now), mixture=found.mixture)
+    facts = {
+        "alpha": ratings.median_share(known.share) if len(known) >= LATELY else ratings.ALPHA,
+        "lambda": decay.fitted_rate(known.at - known.published[known.story]) if len(known) >= LATELY else decay.RATE,
+        "views": len(known),
+        "readers": len(np.unique(known.reader)),
+        "stories": clicks.stories,
+        "moments": dict(found.moments),
+        "half_lives": {f"{half:g}": round(float(part), 4) for half, part in zip(signals.HALF_LIVES, found.mixture, strict=True)},
+        "weights": {
+            name: {figure: round(float(value), 4) for figure, value in zip(blend.names(weights), weights, strict=True)}
+            for name, weights in sorted(found.weights.items())
+        },
+    }
+    return Best(learnt, found.weights, facts)

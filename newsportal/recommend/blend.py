@@ -1,0 +1,190 @@
+"""How much each figure counts: learnt from what readers did next, on windows of the log before now.
+
+score(s) = Σ w(f) · f(s) over the figures of :mod:`signals`; the chance that a reader takes s of the candidates C is taken as
+e^score(s) / Σ_C e^score (multinomial logit, McFadden 1974). w is where
+
+    Σ over moments of − mean over targets of ln chance(target)   +   κ / 2 · Σ (σ(f) · w(f))²
+
+is least; σ(f): the figure's spread among candidates. Moments come from windows between the ``CUTS`` quantiles of the views; what is known
+is what was known at a window's beginning. There are weights for three situations: a ``new`` reader (no history), one who comes
+``back`` (asked at the window's beginning; targets: what the window brings), and one ``underway`` (last view less than an hour ago;
+target: the next).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from newsportal.recommend import signals
+from newsportal.recommend.clicks import Clicks, Floats, Ints
+from newsportal.recommend.signals import ALWAYS, HALF_LIVES, PERSONAL, Learnt
+
+NEW: Final = "new"
+BACK: Final = "back"
+UNDERWAY: Final = "underway"
+
+CUTS: Final = (0.5, 0.6, 0.7, 0.8, 0.9)
+"""Quantiles of the views where windows begin; the last ends with the log."""
+
+BREAK: Final = 1.0
+"""Hours without a view after which a reader has gone."""
+
+MOMENTS: Final = 150
+"""Moments of a situation and window."""
+
+TARGETS: Final = 20
+FEWEST: Final = 20
+"""Moments from which a situation has weights of its own."""
+
+ROUNDS: Final = 50
+
+OTHERS: Final = 400
+"""Candidates that a moment is compared with."""
+
+KAPPA: Final = 2.0
+
+SEED: Final = 20140228
+"""Which readers are asked is drawn; the same log gives the same weights."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moment:
+    """A reader is about to look at ``targets``. ``history``: stories, the latest first."""
+
+    situation: str
+    history: Ints
+    now: float
+    targets: Ints
+
+
+def situation(last: float | None, now: float) -> str:
+    """``last``: the hour of the reader's latest view."""
+    return NEW if last is None else UNDERWAY if now - last < BREAK else BACK
+
+
+def moments(clicks: Clicks, begin: float, end: float, most: int = MOMENTS) -> Iterator[Moment]:
+    """What readers did between two hours; at most ``most`` moments of each situation."""
+    draw = np.random.default_rng(SEED)
+    starts = clicks.starts()
+    left = dict.fromkeys((NEW, BACK, UNDERWAY), most)
+    inside = np.unique(clicks.reader[(clicks.at >= begin) & (clicks.at < end)])
+    for reader in draw.permutation(inside):
+        at = clicks.at[starts[reader] : starts[reader + 1]]
+        story = clicks.story[starts[reader] : starts[reader + 1]]
+        first, last = np.searchsorted(at, (begin, end))
+        for found in _moments(at, story, int(first), int(last), begin, draw):
+            if left[found.situation] > 0:
+                left[found.situation] -= 1
+                yield found
+        if not any(left.values()):
+            return
+
+
+def _moments(at: Floats, story: Ints, first: int, last: int, begin: float, draw: np.random.Generator) -> Iterator[Moment]:
+    yield Moment(BACK if first else NEW, story[:first][::-1], begin, story[first:last][:TARGETS])
+    on = [place for place in range(max(first, 1), last) if at[place] - at[place - 1] < BREAK]
+    if on:
+        place = on[int(draw.integers(len(on)))]
+        yield Moment(UNDERWAY, story[:place][::-1], float(at[place]), story[place : place + 1])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Blend:
+    """π, the weights of each situation that had moments enough, and how many moments each had."""
+
+    mixture: Floats
+    weights: Weights
+    moments: Mapping[str, int]
+
+
+Weights: TypeAlias = Mapping[str, Floats]
+Example: TypeAlias = tuple[Floats, Floats, Floats]
+"""Figures of candidates, the share of the targets that each is, and the logarithm of how many others each stands for."""
+Candidates: TypeAlias = Callable[[Learnt, signals.Asked], Ints]
+
+
+def weigh(clicks: Clicks, candidates: Candidates, *, kappa: float = KAPPA) -> Blend:
+    """What windows of the log teach."""
+    ends = [*(float(np.quantile(clicks.at, cut)) for cut in CUTS), np.inf] if len(clicks) else []
+    windows = [(signals.learn(clicks, begin), list(moments(clicks, begin, end))) for begin, end in pairwise(ends)]
+    mixture = mixed([(learnt, moment) for learnt, some in windows for moment in some])
+    examples: dict[str, list[Example]] = {NEW: [], BACK: [], UNDERWAY: []}
+    draw = np.random.default_rng(SEED)
+    for learnt, some in windows:
+        for moment in some:
+            example = _example(replace(learnt, mixture=mixture), moment, candidates, draw)
+            if example is not None:
+                examples[moment.situation].append(example)
+    weights = {name: fitted(found, kappa) for name, found in examples.items() if len(found) >= FEWEST}
+    return Blend(mixture, weights, {name: len(found) for name, found in examples.items()})
+
+
+def mixed(seen: Sequence[tuple[Learnt, Moment]]) -> Floats:
+    """π: how likely the next view follows each half-life's popularity, by expectation and maximisation (Dempster, Laird, Rubin 1977)."""
+    mixture = np.full(len(HALF_LIVES), 1 / len(HALF_LIVES))
+    parts = [
+        (signals.shares(learnt.popular, moment.targets), 1 / len(moment.targets)) for learnt, moment in seen if moment.situation != UNDERWAY
+    ]
+    if not parts:
+        return mixture
+    share = np.concatenate([part for part, _ in parts], axis=1)
+    weight = np.concatenate([np.full(part.shape[1], value) for part, value in parts])
+    for _ in range(ROUNDS):
+        by = mixture[:, None] * share
+        mixture = (by / by.sum(axis=0)) @ weight + 1
+        mixture /= mixture.sum()
+    return mixture
+
+
+def _example(learnt: Learnt, moment: Moment, candidates: Candidates, draw: np.random.Generator) -> Example | None:
+    """The figures of the targets and of ``OTHERS`` candidates drawn for all others (figures are scaled over all of them)."""
+    question = signals.asked(learnt, moment.history, moment.now)
+    among = candidates(learnt, question)
+    taken = np.isin(among, moment.targets)
+    if not taken.any():
+        return None
+    others = np.flatnonzero(~taken)
+    drawn = draw.permutation(others)[:OTHERS]
+    chosen = np.concatenate((np.flatnonzero(taken), drawn))
+    share = (np.arange(len(chosen)) < taken.sum()) / taken.sum()
+    stands_for = np.where(share > 0, 0.0, np.log(max(1, len(others)) / max(1, len(drawn))))
+    return signals.figures(learnt, question, among)[chosen], share, stands_for
+
+
+def fitted(examples: Sequence[Example], kappa: float) -> Floats:
+    spread = np.mean([rows.std(axis=0) for rows, _, _ in examples], axis=0) + 1e-9
+    scaled = [((rows - rows.mean(axis=0)) / spread, share, stands_for) for rows, share, stands_for in examples]
+    prior = np.zeros(len(spread))
+    prior[0] = _least([(rows[:, :1], share, stands_for) for rows, share, stands_for in scaled], np.zeros(1), 0.0)[0][0]
+    weights: Floats = _least(scaled, prior, kappa)[0] / spread
+    return weights
+
+
+def _least(examples: Sequence[Example], prior: Floats, kappa: float) -> tuple[Floats, float]:
+    """The weights where the loss is least, and that loss."""
+    from scipy.optimize import minimize
+
+    def loss(weights: Floats) -> tuple[float, Floats]:
+        off = weights - prior
+        total, slope = kappa / 2 * float(off @ off), kappa * off
+        for rows, share, stands_for in examples:
+            score = rows @ weights + stands_for
+            score -= score.max()
+            chance = np.exp(score)
+            among = chance.sum()
+            total -= float(share @ score) - float(np.log(among))
+            slope = slope - (share - chance / among) @ rows
+        return total, slope
+
+    found = minimize(loss, prior, jac=True, method="L-BFGS-B")
+    return found.x, float(found.fun)
+
+
+def names(weights: Floats) -> tuple[str, ...]:
+    """What the weights belong to."""
+    return (*ALWAYS, *PERSONAL)[: len(weights)]

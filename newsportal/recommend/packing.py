@@ -1,0 +1,159 @@
+"""A model as bytes: plain arrays (NumPy's ``.npz`` form, without objects) and one JSON text. Nothing in it can run; all is checked when
+read."""
+
+from __future__ import annotations
+
+import json
+import tokenize
+import zipfile
+import zlib
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from io import BytesIO
+from typing import Any, Final
+
+import numpy as np
+
+from newsportal.errors import ModelError
+from newsportal.recommend import content
+from newsportal.recommend.base import Item
+from newsportal.recommend.blend import Weights
+from newsportal.recommend.clicks import SECONDS
+from newsportal.recommend.item_neighbours import Table
+from newsportal.recommend.sessions import Rows
+from newsportal.recommend.signals import ALWAYS, HALF_LIVES, PERSONAL, Learnt
+
+KIND: Final = "newsportal recommendations"
+FORMAT: Final = 1
+TEXT: Final = "text"
+
+LARGEST: Final = 2 << 30
+"""Bytes of all arrays unpacked: 100,000 stories with all neighbours take 350 MB."""
+
+DAMAGE: Final = (
+    *(zipfile.BadZipFile, zlib.error, tokenize.TokenError),
+    *(ValueError, OSError, EOFError, KeyError, TypeError, RuntimeError, SyntaxError, IndexError),
+)
+"""What zipfile, zlib, NumPy and our own checks raise on damaged bytes."""
+
+
+def pack(learnt: Learnt, weights: Weights, facts: Mapping[str, Any]) -> bytes:
+    """The same bytes for the same model. Values of neighbours are kept in half the digits."""
+    text = {
+        "kind": KIND,
+        "format": FORMAT,
+        "moment": learnt.moment,
+        "items": [[item.story, item.published.timestamp(), list(item.words), list(item.labels)] for item in learnt.items],
+        "labels": learnt.labels,
+        "words": learnt.words,
+        "facts": facts,
+    }
+    arrays = {
+        TEXT: np.frombuffer(json.dumps(text, ensure_ascii=False, sort_keys=True).encode(), dtype=np.uint8),
+        "popular": learnt.popular,
+        "mixture": learnt.mixture,
+        "base": learnt.base,
+        "idf": learnt.idf,
+        **_table("together", learnt.together),
+        **_table("after", learnt.after),
+        "rows_starts": learnt.rows.starts,
+        "rows_story": learnt.rows.story.astype(np.int32),
+        **{f"weights_{name}": figures for name, figures in weights.items()},
+    }
+    out = BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for name, array in arrays.items():
+            raw = BytesIO()
+            np.lib.format.write_array(raw, np.ascontiguousarray(array), allow_pickle=False)
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), raw.getvalue(), zipfile.ZIP_DEFLATED, compresslevel=1)
+    return out.getvalue()
+
+
+def _table(name: str, table: Table) -> dict[str, Any]:
+    return {f"{name}_starts": table.starts, f"{name}_story": table.story.astype(np.int32), f"{name}_value": table.value.astype(np.float32)}
+
+
+def unpack(data: bytes) -> tuple[Learnt, Weights, dict[str, Any]]:
+    """Raises ``ModelError`` for bytes that are no model of ours, damaged, or of another version."""
+    try:
+        arrays = _arrays(data)
+        text = json.loads(arrays.pop(TEXT).tobytes())
+        if text["kind"] != KIND:
+            raise ModelError("this is no model of recommendations")
+        if text["format"] != FORMAT:
+            raise ModelError("the model of recommendations is of another version: fit it anew")
+        return _model(text, arrays)
+    except DAMAGE as error:
+        raise ModelError("the model of recommendations is damaged: fit it anew") from error
+
+
+def _arrays(data: bytes) -> dict[str, Any]:
+    with zipfile.ZipFile(BytesIO(data)) as archive:
+        if sum(info.file_size for info in archive.infolist()) > LARGEST:
+            raise ModelError(f"the model of recommendations is larger than {LARGEST >> 20} MiB when unpacked")
+        return {
+            info.filename.removesuffix(".npy"): np.lib.format.read_array(BytesIO(archive.read(info)), allow_pickle=False)
+            for info in archive.infolist()
+        }
+
+
+def _model(text: Mapping[str, Any], arrays: Mapping[str, Any]) -> tuple[Learnt, Weights, dict[str, Any]]:
+    items = tuple(
+        Item(str(story), datetime.fromtimestamp(published, UTC), tuple(map(str, words)), tuple(map(str, labels)))
+        for story, published, words, labels in text["items"]
+    )
+    labels, words = tuple(map(str, text["labels"])), tuple(map(str, text["words"]))
+    rows_starts, rows_story = _starts(arrays["rows_starts"], len(arrays["rows_story"])), _stories(arrays["rows_story"], len(items))
+    readers = np.repeat(np.arange(len(rows_starts) - 1), np.diff(rows_starts))
+    by = np.lexsort((-readers, rows_story))
+    learnt = Learnt(
+        moment=float(text["moment"]),
+        items=items,
+        published=np.array([item.published.timestamp() / SECONDS for item in items]),
+        popular=_floats(arrays["popular"], (len(HALF_LIVES), len(items))),
+        mixture=_floats(arrays["mixture"], (len(HALF_LIVES),)),
+        together=_read("together", arrays, len(items)),
+        after=_read("after", arrays, len(items)),
+        rows=Rows(rows_starts, rows_story, np.searchsorted(rows_story[by], np.arange(len(items) + 1)), readers[by]),
+        labels=labels,
+        base=_floats(arrays["base"], (len(labels),)),
+        words=words,
+        idf=_floats(arrays["idf"], (len(words),)),
+        label_matrix=content.label_matrix(items, labels),
+        word_matrix=content.word_matrix(items, words, arrays["idf"]),
+    )
+    return learnt, _weights(arrays), dict(text["facts"])
+
+
+def _weights(arrays: Mapping[str, Any]) -> dict[str, Any]:
+    found = {name.removeprefix("weights_"): value for name, value in arrays.items() if name.startswith("weights_")}
+    return {
+        name: _floats(value, (len(ALWAYS) if name == "new" else len(ALWAYS) + len(PERSONAL),))
+        for name, value in found.items()
+    }  # fmt: skip
+
+
+def _read(name: str, arrays: Mapping[str, Any], stories: int) -> Table:
+    story = _stories(arrays[f"{name}_story"], stories)
+    starts = _starts(arrays[f"{name}_starts"], len(story))
+    if len(starts) != stories + 1:
+        raise ValueError(f"{name} has rows for {len(starts) - 1} of {stories} stories")
+    return Table(starts, story, _floats(arrays[f"{name}_value"], (len(story),)))
+
+
+def _floats(value: Any, shape: tuple[int, ...]) -> Any:
+    if value.shape != shape or value.dtype.kind != "f" or not np.isfinite(value).all():
+        raise ValueError(f"figures of shape {value.shape}, not {shape}, or not finite")
+    return value.astype(np.float64)
+
+
+def _stories(value: Any, stories: int) -> Any:
+    if value.ndim != 1 or value.dtype.kind != "i" or (len(value) and not 0 <= value.min() <= value.max() < stories):
+        raise ValueError("a story that the model does not have")
+    return value.astype(np.int64)
+
+
+def _starts(value: Any, end: int) -> Any:
+    if value.ndim != 1 or value.dtype.kind != "i" or not len(value) or value[0] != 0 or value[-1] != end or (np.diff(value) < 0).any():
+        raise ValueError("rows that do not follow one another")
+    return value.astype(np.int64)
