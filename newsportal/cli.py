@@ -20,6 +20,7 @@ COMMANDS = (
     "serve",
     "search",
     "story",
+    "photos",
     "source",
     "extract",
     "templates",

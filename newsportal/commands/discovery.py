@@ -30,7 +30,7 @@ MAX_FEEDS = 3
 class Proposal:
     """A source that works right now: ``values`` is its entry in ``sources.yaml``."""
 
-    kind: Literal["feeds", "regions", "forums"]
+    kind: Literal["feeds", "regions", "forums", "galleries"]
     values: dict[str, str]
     entries: int
 

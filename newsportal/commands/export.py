@@ -23,7 +23,8 @@ from newsportal.commands.export_warc import write_warc
 from newsportal.errors import NewsportalError
 from newsportal.sources import Sources
 from newsportal.storage.base import Store, StoredArticle
-from newsportal.storage.threads import Threads, is_thread
+from newsportal.storage.galleries import is_gallery
+from newsportal.storage.threads import is_thread
 
 CSV_COLUMNS = (
     "id", "story", "url", "title", "site", "author", "published", "first_seen",
@@ -51,7 +52,7 @@ def export(
     since: Annotated[str | None, typer.Option(help="Only from this date or time on (2026-03-01, 2026-03-01T08:30+08:00).")] = None,
     sources: Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")] = None,
 ) -> None:
-    """Write what is stored: one article or thread a line (jsonl; threads with their posts), a row (csv) or a page (warc)."""
+    """Write what is stored: an article a line (jsonl; threads with posts, photo stories with pictures), a row (csv) or a page (warc)."""
     start = moment(since)
     if format is Format.warc:
         _warc(out, sources, topic, start)
@@ -60,7 +61,7 @@ def export(
         _warn(known, topic)
         articles = _counted(chosen(store, topic, start))
         if format is Format.jsonl:
-            write_jsonl(articles, stream, store.threads)
+            write_jsonl(articles, stream, store)
         else:
             write_csv(articles, stream)
 
@@ -98,13 +99,17 @@ def bare(values: Mapping[str, Any]) -> dict[str, Any]:
     return found | {"images": [{key: value for key, value in image.items() if value is not None} for image in values["images"]]}
 
 
-def write_jsonl(articles: Iterable[StoredArticle], stream: TextIO, threads: Threads) -> None:
-    """A line each; that of a forum's thread has its posts, too."""
+def write_jsonl(articles: Iterable[StoredArticle], stream: TextIO, store: Store) -> None:
+    """A line each; that of a forum's thread has its posts, that of a photo story all its pictures and whether it is complete."""
     for article in articles:
         values = plain(article)
-        if is_thread(article.source) and (thread := threads.thread(article.id)) is not None:
+        if is_thread(article.source) and (thread := store.threads.thread(article.id)) is not None:
             values |= {"board": thread.board} if thread.board else {}
-            values["posts"] = [bare(asdict(post)) for post in threads.posts(article.id)]
+            values["posts"] = [bare(asdict(post)) for post in store.threads.posts(article.id)]
+        if is_gallery(article.source) and (gallery := store.galleries.gallery(article.id)) is not None:
+            pictures = [asdict(picture.image) for picture in store.galleries.pictures(article.id)]
+            values |= bare({"complete": gallery.complete, "images": pictures})
+            values |= {} if gallery.complete else {"missing": list(gallery.missing)}
         stream.write(json.dumps(values, ensure_ascii=False) + "\n")
 
 

@@ -18,6 +18,7 @@ from newsportal import engines
 from newsportal.commands import hints
 from newsportal.commands.discovery import Proposal, free_name, propose
 from newsportal.commands.forum_trial import forum_trial, propose_forum
+from newsportal.commands.gallery_trial import gallery_trial, propose_gallery
 from newsportal.commands.trial import Reading, Trial, article, engine_trial, fetcher, query_for, trials
 from newsportal.errors import NewsportalError, SourcesError
 from newsportal.sources import (
@@ -140,27 +141,30 @@ def add(
     name: Annotated[str | None, typer.Option(help="Its name; default: the title it gives itself.")] = None,
     category: Annotated[str | None, typer.Option(help="The category of its articles.")] = None,
     forum: Annotated[bool, typer.Option("--forum", help="It is a forum: its front page, or one of its boards.")] = False,
+    gallery: Annotated[bool, typer.Option("--gallery", help="It is an index page of photo stories.")] = False,
     sources: SourcesFile = None,
 ) -> None:
-    """Look at an address, and add the feed, region or forum behind it to sources.yaml."""
+    """Look at an address, and add the feed, region, forum or gallery behind it to sources.yaml."""
+    if forum and gallery:
+        raise typer.BadParameter("--forum and --gallery are two kinds of sources: give one of them")
     path = sources or find()
     if path is None:
         raise NewsportalError("there is no sources.yaml here or above; write one with: newsportal source init")
     known = load(path)
-    found = (propose_forum if forum else propose)(url if "://" in url else f"https://{url}", fetcher(known))
+    found = (propose_forum if forum else propose_gallery if gallery else propose)(url if "://" in url else f"https://{url}", fetcher(known))
     values = _entry(found, name, category, known)
 
     def change(document: CommentedMap) -> None:
         append(document, found.kind, values)
 
     edit(path, change)
-    kind = found.kind.removesuffix("s")
+    kind = "gallery" if gallery else found.kind.removesuffix("s")
     typer.echo(f"{kind}:{values['name']} added to {path}: {found.entries} entries now. Try it: newsportal source test '{values['name']}'")
 
 
 def _entry(found: Proposal, name: str | None, category: str | None, known: Sources) -> dict[str, str]:
     """The proposal's values under a name of its own. Raises ``NewsportalError`` for an address that is there already."""
-    listed: Sequence[Feed | Region | Forum] = getattr(known, found.kind)
+    listed: Sequence[Feed | Region | Forum | Gallery] = getattr(known, found.kind)
     address = found.values.get("url") or found.values.get("seeds") or found.values["prefix"]
     for source in listed:
         if address in _visits(source):
@@ -171,7 +175,7 @@ def _entry(found: Proposal, name: str | None, category: str | None, known: Sourc
 
 @app.command("test")
 def try_(
-    name: Annotated[str, typer.Argument(help="A feed, region, forum, engine or topic of sources.yaml, or a built-in engine.")],
+    name: Annotated[str, typer.Argument(help="A feed, region, forum, gallery, engine or topic of sources.yaml, or a built-in engine.")],
     query: Annotated[str | None, typer.Option(help="What to ask an engine; default: what its topic asks.")] = None,
     sources: SourcesFile = None,
     as_json: AsJson = False,
@@ -190,7 +194,7 @@ def try_(
 
 
 def _tried(name: str, known: Sources, query: str | None) -> list[tuple[Trial, Reading | None]]:
-    found = [source for source in known.find(name) if not isinstance(source, Gallery)]
+    found = known.find(name)
     plain = name.removeprefix("engine:")
     if not found and plain in engines.ENGINES:
         fetch = fetcher(known)
@@ -199,16 +203,16 @@ def _tried(name: str, known: Sources, query: str | None) -> list[tuple[Trial, Re
     if not found:
         raise NewsportalError(_unknown(name, known))
     source = found[0]
-    fetch = fetcher(known, verify=getattr(source, "verify_certificate", True))
+    fetch = fetcher(known, verify=getattr(source, "verify_certificate", True), render=getattr(source, "render", False))
     if isinstance(source, Forum):
         return [forum_trial(source, fetch)]
+    if isinstance(source, Gallery):
+        return [gallery_trial(source, fetch)]
     rule = source.article if isinstance(source, Feed | Region) else None
     return [(trial, article(trial, rule, fetch)) for trial in trials(source, known, fetch, query)]
 
 
 def _unknown(name: str, known: Sources) -> str:
-    if known.find(name):
-        return f"{name!r} cannot be tried yet: galleries are only checked by this version"
     hint = did_you_mean(name, [source.name for source in known.all()] + list(engines.ENGINES))
     return f"sources.yaml has no source {name!r}" + (f"; {hint}" if hint else "; see: newsportal source list")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from newsportal.commands.context import open_record
+from newsportal.commands.photos import figures, told
 from newsportal.errors import StoreError
 from newsportal.storage.base import Store, StoredArticle, Story
 from newsportal.text import clean
@@ -42,7 +44,7 @@ def register(app: typer.Typer) -> None:
 def show(id: Id, as_json: AsJson = False, sources: SourcesFile = None) -> None:
     """Show a story: every version with its site, time and address, what it repeats and why, and how fast the story spread."""
     with open_record(sources) as (_, store):
-        _print(story_of(store, id), as_json)
+        _print(story_of(store, id), as_json, store)
 
 
 def fold(
@@ -55,7 +57,7 @@ def fold(
     with open_record(sources) as (_, store):
         target = story_of(store, story)
         store.fold(article, target.id, reason=BY_HAND, now=datetime.now(UTC))
-        _print(story_of(store, target.id), as_json)
+        _print(story_of(store, target.id), as_json, store)
 
 
 def unfold(
@@ -65,7 +67,7 @@ def unfold(
 ) -> None:
     """Take an article out of its story into one of its own, for good. Undo it with fold."""
     with open_record(sources) as (_, store):
-        _print(story_of(store, store.unfold(article, now=datetime.now(UTC))), as_json)
+        _print(story_of(store, store.unfold(article, now=datetime.now(UTC))), as_json, store)
 
 
 def story_of(store: Store, id: str) -> Story:
@@ -93,9 +95,23 @@ def plain(story: Story) -> dict[str, Any]:
     return {"id": story.id, "original": story.head.id, "heat": story.heat, "spread": {**heat, "steps": steps}, "versions": versions}
 
 
-def _print(story: Story, as_json: bool) -> None:
+def photographed(store: Store, version: StoredArticle) -> dict[str, Any] | None:
+    """Pages and pictures of a version that is a photo story, as JSON values; those left out with the reason."""
+    gallery = store.galleries.gallery(version.id)
+    if gallery is None:
+        return None
+    images = [(picture.place, asdict(picture.image)) for picture in store.galleries.pictures(version.id, dropped=True)]
+    return figures(gallery) | {
+        "images": [{"place": place} | {key: value for key, value in image.items() if value} for place, image in images]
+    }
+
+
+def _print(story: Story, as_json: bool, store: Store) -> None:
     if as_json:
-        typer.echo(json.dumps(plain(story), ensure_ascii=False))
+        values = plain(story)
+        for version, row in zip(story.versions, values["versions"], strict=True):
+            row |= {"photos": photos} if (photos := photographed(store, version)) else {}
+        typer.echo(json.dumps(values, ensure_ascii=False))
         return
     console = Console(emoji=False, soft_wrap=True)
     console.print(f"{clean(story.head.title)}\n{story.id}, {_count(story)}", markup=False, highlight=False)
@@ -103,7 +119,21 @@ def _print(story: Story, as_json: bool) -> None:
     for version in story.versions:
         cells = (version.id, version.publisher, f"{version.moment.astimezone():%Y-%m-%d %H:%M}", _why(version, story), version.url)
         table.add_row(*(Text(clean(cell)) for cell in cells))
-    Console(emoji=False, width=WIDEST, soft_wrap=True).print(table)
+    wide = Console(emoji=False, width=WIDEST, soft_wrap=True)
+    wide.print(table)
+    if (gallery := store.galleries.gallery(story.head.id)) is not None:
+        wide.print(f"\n{told(gallery)}", markup=False, highlight=False)
+        wide.print(_pictures(store, story.head.id))
+
+
+def _pictures(store: Store, id: str) -> Table:
+    """The pictures of a photo story: those shown in order, then those left out with the reason."""
+    table = Table("", "size", "caption", "address", box=None)
+    for picture in store.galleries.pictures(id, dropped=True):
+        image, place = picture.image, picture.dropped or str(picture.place)
+        size = f"{image.width}×{image.height}" if image.width and image.height else ""
+        table.add_row(*(Text(clean(cell)) for cell in (place, f"{size} {image.format or ''}".strip(), image.caption or "", image.url)))
+    return table
 
 
 def _why(version: StoredArticle, story: Story) -> str:

@@ -19,9 +19,10 @@ FIELDS: Mapping[str, str] = {"title": "title", "标题": "title", "site": "site"
 
 KINDS: Mapping[str, str] = {
     **dict.fromkeys(("thread", "threads", "forum", "帖子", "论坛"), "thread"),
+    **dict.fromkeys(("photos", "photo", "gallery", "galleries", "套图", "组图", "图集"), "gallery"),
     **dict.fromkeys(("article", "articles", "news", "文章", "新闻"), "article"),
 }
-"""``kind:thread`` finds threads of forums alone, ``kind:article`` all else."""
+"""``kind:thread`` finds threads of forums alone, ``kind:photos`` photo stories, ``kind:article`` all else."""
 
 
 @dataclass(frozen=True, slots=True)

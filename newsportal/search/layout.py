@@ -22,6 +22,7 @@ from newsportal.items import content_id
 from newsportal.search.match import label
 from newsportal.search.words import grams, index_words
 from newsportal.storage.base import StoredArticle
+from newsportal.storage.galleries import is_gallery
 from newsportal.storage.tables import EPOCH, MICROSECOND
 from newsportal.storage.threads import is_thread
 
@@ -82,7 +83,7 @@ def doc_of(article: StoredArticle) -> Doc:
     moment = (article.moment - EPOCH) // MICROSECOND
     published = (article.published - EPOCH) // MICROSECOND if article.published else None
     topics = TOPIC_BREAK.join(article.topics)
-    kind = "thread" if is_thread(article.source) else "article"
+    kind = "thread" if is_thread(article.source) else "gallery" if is_gallery(article.source) else "article"
     shown = (article.url, article.title, article.site, article.author, article.category, topics, kind, published, moment, article.text)
     return Doc(article.id, content_id(repr(shown)), article.story_id, *shown)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from newsportal.items import Link, Post, Thread
+from newsportal.items import Gallery, Image, Link, Post, Thread
 
 if TYPE_CHECKING:
     from conftest import Newsroom
@@ -40,3 +40,14 @@ def test_kind_tells_threads_and_articles_apart(newsroom: Newsroom) -> None:
     assert "<mark>" not in newsroom.find("kind:thread").hits[0].title_html
     newsroom.index.rebuild(newsroom.store)
     assert newsroom.titles("番茄 kind:thread") == ["阳台种番茄"]
+
+
+def test_photo_stories_are_found_by_their_captions_and_alone(newsroom: Newsroom) -> None:
+    link = Link("https://pic.example/1.html", "gallery:图站")
+    pictures = (Image("https://pic.example/1.jpg", "番茄挂满架"), Image("https://pic.example/2.jpg", "摘番茄的人"))
+    newsroom.store.galleries.save(Gallery(link.url, "菜园的一天", link, NOW, pictures, complete=True, identity=link.url), now=NOW)
+    newsroom.write("番茄丰收", "今年的番茄特别多")
+    assert set(newsroom.titles("番茄")) == {"番茄丰收", "菜园的一天"}
+    for kind in ("kind:photos", "类型:套图", "kind:gallery"):
+        assert newsroom.titles(f"番茄 {kind}") == ["菜园的一天"]
+    assert newsroom.titles("番茄 kind:article") == ["番茄丰收"]

@@ -1,0 +1,106 @@
+"""``newsportal photos``: the stored photo stories, and those that lack pages."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from newsportal.commands.context import open_record
+from newsportal.storage.base import Store, StoredArticle
+from newsportal.storage.galleries import StoredGallery, WallFilter
+from newsportal.text import clean
+
+WIDEST = 10_000
+"""Columns of the table, at most: ids and addresses are to be copied whole."""
+
+
+class Order(StrEnum):
+    ranked = "ranked"
+    newest = "newest"
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(photos)
+
+
+def photos(
+    incomplete: Annotated[bool, typer.Option("--incomplete", help="Only those that lack pages, the latest visited first.")] = False,
+    order: Annotated[Order, typer.Option(help="By score, or the newest first.")] = Order.ranked,
+    topic: Annotated[str | None, typer.Option(help="Only this topic.")] = None,
+    source: Annotated[str | None, typer.Option(help="Only this source: its name, or gallery:NAME.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="Photo stories to show.")] = 20,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+    sources: Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")] = None,
+) -> None:
+    """List photo stories: pictures, pages read, what is missing and why."""
+    with open_record(sources) as (_, store):
+        key = source if source is None or source.startswith("gallery:") else f"gallery:{source}"
+        found = _incomplete(store, limit, topic, key) if incomplete else _wall(store, order, limit, topic, key)
+    if as_json:
+        for article, gallery in found:
+            typer.echo(json.dumps(plain(article, gallery), ensure_ascii=False))
+        return
+    if not found:
+        typer.echo(
+            "no photo story lacks pages" if incomplete else "no photo stories are stored; name a channel under galleries: in sources.yaml"
+        )
+        return
+    _print(found)
+
+
+Row = tuple[StoredArticle, StoredGallery]
+
+
+def _wall(store: Store, order: Order, limit: int, topic: str | None, source: str | None) -> list[Row]:
+    which = WallFilter(topic=topic, source=source, order=order.value, limit=limit)
+    return [(one.article, one.gallery) for one in store.galleries.wall(which).stories]
+
+
+def _incomplete(store: Store, limit: int, topic: str | None, source: str | None) -> list[Row]:
+    galleries = {gallery.id: gallery for gallery in store.galleries.incomplete(limit=limit if topic is None and source is None else WIDEST)}
+    articles = store.articles(list(galleries))
+    fitting = [one for one in articles if topic in (None, *one.topics) and source in (None, one.source)]
+    return [(article, galleries[article.id]) for article in fitting[:limit]]
+
+
+def plain(article: StoredArticle, gallery: StoredGallery) -> dict[str, Any]:
+    """A photo story as JSON values."""
+    values = {
+        "id": article.id, "story": article.story_id, "title": article.title, "url": article.url, "source": article.source,
+        "published": article.published and article.published.isoformat(),
+    }  # fmt: skip
+    return values | figures(gallery)
+
+
+def figures(gallery: StoredGallery) -> dict[str, Any]:
+    """What only photo stories have, as JSON values."""
+    return {
+        "complete": gallery.complete, "pictures": gallery.pictures, "pages": gallery.pages, "total": gallery.total,
+        "missing": list(gallery.missing), "failure": gallery.failure, "visited": gallery.visited.isoformat(), "in_vain": gallery.vain,
+        "score": round(gallery.score, 4), "addresses": list(gallery.addresses),
+    }  # fmt: skip
+
+
+def told(gallery: StoredGallery) -> str:
+    """``12 pictures on 12 pages``, and what is missing."""
+    pages = f"{gallery.pages} of {gallery.total}" if gallery.total and gallery.total != gallery.pages else f"{gallery.pages}"
+    said = f"{gallery.pictures} pictures on {pages} pages"
+    if gallery.complete:
+        return said
+    missing = f" (page {', '.join(map(str, gallery.missing))})" if gallery.missing else ""
+    vain = f", {gallery.vain} visits in vain" if gallery.vain else ""
+    return f"{said}, incomplete{missing}: {gallery.failure or 'missing-pages'}{vain}"
+
+
+def _print(found: list[Row]) -> None:
+    table = Table("article", "title", "pictures", "address", box=None)
+    for article, gallery in found:
+        table.add_row(*(Text(clean(cell)) for cell in (article.id, article.title, told(gallery), article.url)))
+    Console(emoji=False, width=WIDEST, soft_wrap=True).print(table)
