@@ -69,7 +69,7 @@ class Pictures(Protocol):
         ...
 
     def stories(self, keys: Collection[str], *, least: int, most: int) -> Mapping[str, tuple[Shown, ...]]:
-        """Key → stories that show this picture or one with the same print, ``most`` of them at most; pictures of fewer than ``least``
+        """Key → stories that show this picture or one with its print and size, ``most`` of them at most; pictures of fewer than ``least``
         stories are left out. The stories' ``pictures`` are told by their prints where those are known, else by their keys."""
         ...
 

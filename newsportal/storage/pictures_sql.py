@@ -114,17 +114,17 @@ def stories(connection: Connection, keys: Collection[str], least: int, most: int
 
 
 def _same(connection: Connection, keys: Collection[str]) -> dict[str, set[str]]:
-    """Key -> ids of the pictures that are this one: itself, and those with its print."""
-    printed: dict[str, str] = {}
-    same = {key: {_id(key)} for key in keys}
-    for picture in _pictures(connection, map(_id, keys)):
-        if picture.print:
-            printed[picture.key] = picture.print
-    by_print: dict[str, set[str]] = defaultdict(set)
-    for chunk in chunks(set(printed.values())):
-        for row in connection.execute(select(PICTURES.c.id, PICTURES.c.print).where(PICTURES.c.print.in_(chunk))):
-            by_print[row.print].add(row.id)
-    return {key: ids | by_print[printed[key]] if key in printed else ids for key, ids in same.items()}
+    """Key -> ids of the pictures that are this one: itself, and those with its print and its size (a thumbnail has the print alone)."""
+    looks = {picture.key: _look(picture) for picture in _pictures(connection, map(_id, keys)) if picture.print}
+    alike: dict[tuple[Any, ...], set[str]] = defaultdict(set)
+    for chunk in chunks({look[0] for look in looks.values()}):
+        for row in connection.execute(select(PICTURES).where(PICTURES.c.print.in_(chunk))):
+            alike[_look(row)].add(row.id)
+    return {key: {_id(key)} | alike[looks.get(key, ())] for key in keys}
+
+
+def _look(picture: Any) -> tuple[Any, ...]:
+    return picture.print, picture.width, picture.height
 
 
 def _counts(connection: Connection, ids: Collection[str]) -> dict[str, int]:

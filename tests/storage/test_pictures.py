@@ -46,13 +46,15 @@ def test_a_story_that_grows_keeps_the_pictures_it_had(store: Store) -> None:
     }
 
 
-def test_pictures_with_one_print_are_counted_together(store: Store) -> None:
+def test_pictures_with_one_print_and_size_are_counted_together(store: Store) -> None:
     for number in range(3):
-        save(store, shown(number, f"cdn{number}/x.png"), print="00ff00ff00ff00ff", looked=NOW)
+        save(store, shown(number, f"cdn{number}/x.png"), print="00ff00ff00ff00ff", width=300, height=250, looked=NOW)
+    save(store, shown(6, "cdn0/x_small.png"), print="00ff00ff00ff00ff", width=150, height=125, looked=NOW)
     save(store, shown(7, "cdn7/x.png"), print="0000ffff0000ffff", looked=NOW)
     found = store.pictures.stories(["cdn0/x.png", "cdn7/x.png"], least=3, most=10)
     assert set(found) == {"cdn0/x.png"}
-    assert len(found["cdn0/x.png"]) == 3
+    assert len(found["cdn0/x.png"]) == 3  # the thumbnail is another picture
+    assert found["cdn0/x.png"][0].pictures == {"00ff00ff00ff00ff"}
     assert len(store.pictures.stories(["cdn0/x.png"], least=2, most=2)["cdn0/x.png"]) == 2
 
 
