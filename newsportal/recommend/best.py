@@ -18,6 +18,7 @@ from newsportal.recommend import arranging, blend, candidates, decay, extending,
 from newsportal.recommend.base import Item, Log, Recommendation, View
 from newsportal.recommend.blend import BACK, NEW, UNDERWAY, Weights
 from newsportal.recommend.clicks import Clicks, Floats, Ints, columns, hours
+from newsportal.recommend.known import Here, Known
 from newsportal.recommend.signals import Asked, Learnt
 
 FALLBACK: Final[Mapping[str, tuple[float, ...]]] = {
@@ -170,15 +171,19 @@ def unpack(data: bytes) -> Best:
 
 def fitted(clicks: Clicks, now: float) -> Best:
     """The same from columns."""
-    known = clicks.before(now)
+    return learnt_of(Here(clicks.before(now)), now)
+
+
+def learnt_of(known: Known, now: float) -> Best:
+    """The same from a log wherever it lies."""
     found = blend.weigh(known, lambda learnt, question: candidates.candidates(learnt, question, candidates.general(learnt)))
-    learnt = replace(signals.learn(known, now), mixture=found.mixture)
+    learnt = replace(known.learnt(now), mixture=found.mixture)
     facts = {
-        "alpha": ratings.median_share(known.share) if len(known) >= LATELY else ratings.ALPHA,
-        "lambda": decay.fitted_rate(known.at - known.published[known.story]) if len(known) >= LATELY else decay.RATE,
+        "alpha": known.alpha() if len(known) >= LATELY else ratings.ALPHA,
+        "lambda": known.rate() if len(known) >= LATELY else decay.RATE,
         "views": len(known),
-        "readers": len(np.unique(known.reader)),
-        "stories": clicks.stories,
+        "readers": known.readers,
+        "stories": known.stories,
         "moments": dict(found.moments),
         "half_lives": {f"{half:g}": round(float(part), 4) for half, part in zip(signals.HALF_LIVES, found.mixture, strict=True)},
         "weights": {

@@ -16,13 +16,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
 from newsportal.recommend import signals
 from newsportal.recommend.clicks import Clicks, Floats, Ints
 from newsportal.recommend.signals import ALWAYS, HALF_LIVES, PERSONAL, Learnt
+
+if TYPE_CHECKING:
+    from newsportal.recommend.known import Known
 
 NEW: Final = "new"
 BACK: Final = "back"
@@ -69,13 +72,25 @@ def situation(last: float | None, now: float) -> str:
 
 def moments(clicks: Clicks, begin: float, end: float, most: int = MOMENTS) -> Iterator[Moment]:
     """What readers did between two hours; at most ``most`` moments of each situation."""
-    draw = np.random.default_rng(SEED)
     starts = clicks.starts()
-    left = dict.fromkeys((NEW, BACK, UNDERWAY), most)
     inside = np.unique(clicks.reader[(clicks.at >= begin) & (clicks.at < end)])
-    for reader in draw.permutation(inside):
-        at = clicks.at[starts[reader] : starts[reader + 1]]
-        story = clicks.story[starts[reader] : starts[reader + 1]]
+
+    def looks(place: int) -> tuple[Floats, Ints]:
+        of_reader = slice(starts[inside[place]], starts[inside[place] + 1])
+        return clicks.at[of_reader], clicks.story[of_reader]
+
+    return drawn(len(inside), looks, begin, end, most)
+
+
+def drawn(
+    readers: int, looks: Callable[[int], tuple[Floats, Ints]], begin: float, end: float, most: int = MOMENTS
+) -> Iterator[Moment]:  # fmt: skip
+    """Moments of readers drawn by lot. ``readers``: how many looked at something between the two hours, in the order of their names;
+    ``looks``: all hours and stories of the n-th of them."""
+    draw = np.random.default_rng(SEED)
+    left = dict.fromkeys((NEW, BACK, UNDERWAY), most)
+    for place in draw.permutation(readers).tolist():
+        at, story = looks(place)
         first, last = np.searchsorted(at, (begin, end))
         for found in _moments(at, story, int(first), int(last), begin, draw):
             if left[found.situation] > 0:
@@ -108,10 +123,10 @@ Example: TypeAlias = tuple[Floats, Floats, Floats]
 Candidates: TypeAlias = Callable[[Learnt, signals.Asked], Ints]
 
 
-def weigh(clicks: Clicks, candidates: Candidates, *, kappa: float = KAPPA) -> Blend:
+def weigh(log: Known, candidates: Candidates, *, kappa: float = KAPPA) -> Blend:
     """What windows of the log teach."""
-    ends = [*(float(np.quantile(clicks.at, cut)) for cut in CUTS), np.inf] if len(clicks) else []
-    windows = [(signals.learn(clicks, begin), list(moments(clicks, begin, end))) for begin, end in pairwise(ends)]
+    ends = [*(log.when(cut) for cut in CUTS), np.inf] if len(log) else []
+    windows = [(log.learnt(begin), log.moments(begin, end)) for begin, end in pairwise(ends)]
     mixture = mixed([(learnt, moment) for learnt, some in windows for moment in some])
     examples: dict[str, list[Example]] = {NEW: [], BACK: [], UNDERWAY: []}
     draw = np.random.default_rng(SEED)

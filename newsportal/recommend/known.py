@@ -1,0 +1,82 @@
+"""What a fit asks of a log: sums over readers and pairs of views, and a sample of what readers did. A log that lies in one place answers as
+:class:`Here`; one that lies on many machines answers the same (``newsportal.recommending.spark``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from newsportal.recommend import blend, decay, ratings, signals
+from newsportal.recommend.blend import Moment
+from newsportal.recommend.clicks import Clicks
+from newsportal.recommend.signals import Learnt
+
+
+class Known(Protocol):
+    """A log up to the moment of a fit. Moments are hours since 1970."""
+
+    @property
+    def stories(self) -> int: ...
+
+    @property
+    def readers(self) -> int: ...
+
+    def __len__(self) -> int:
+        """Its views."""
+        ...
+
+    def when(self, share: float) -> float:
+        """The hour before which this share of the views lies (quantile, interpolated linearly)."""
+        ...
+
+    def learnt(self, moment: float) -> Learnt:
+        """What is known of the views before ``moment``."""
+        ...
+
+    def moments(self, begin: float, end: float) -> list[Moment]:
+        """What readers did between two hours: those that :func:`newsportal.recommend.blend.drawn` draws."""
+        ...
+
+    def alpha(self) -> float:
+        """The median of w_c / w_s."""
+        ...
+
+    def rate(self) -> float:
+        """λ: the mean age of what was looked at, in hours."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Here:
+    """A log in the memory of one machine."""
+
+    clicks: Clicks
+
+    @property
+    def stories(self) -> int:
+        return self.clicks.stories
+
+    @property
+    def readers(self) -> int:
+        return len(np.unique(self.clicks.reader))
+
+    def __len__(self) -> int:
+        return len(self.clicks)
+
+    def when(self, share: float) -> float:
+        return float(np.quantile(self.clicks.at, share))
+
+    def learnt(self, moment: float) -> Learnt:
+        return signals.learn(self.clicks, moment)
+
+    def moments(self, begin: float, end: float) -> list[Moment]:
+        return list(blend.moments(self.clicks, begin, end))
+
+    def alpha(self) -> float:
+        return ratings.median_share(self.clicks.share)
+
+    def rate(self) -> float:
+        return decay.fitted_rate(self.clicks.at - self.clicks.published[self.clicks.story])
