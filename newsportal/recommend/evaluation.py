@@ -1,0 +1,139 @@
+"""How good recommendations are on a log, split in time: a method learns what was before a moment, and is asked what came after.
+
+Two kinds of questions. **Window**: a reader's history is what was seen before the cut, the targets are the stories first seen between
+this cut and the next; new readers count, with an empty history. **Next**: for each view in the window that follows another of the same
+reader there, the history is all before it and the target is that story alone (next click).
+
+A method is given no view and no story from the cut on, and targets are stories that were known at the cut: the others nobody could name.
+Of a list of n = 20, with g(i) = 1 where place i (from 1) is a target and m targets (Järvelin, Kekäläinen 2002):
+
+    recall = Σ g(i) / m      NDCG = Σ g(i) / ld(i + 1)  /  Σ_{i ≤ min(n, m)} 1 / ld(i + 1)      hit = any g(i)
+
+each the mean over questions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from math import log2
+from time import perf_counter
+from typing import Any, Final
+
+import numpy as np
+
+from newsportal.recommend.base import Log, View
+from newsportal.recommend.clicks import SECONDS, Clicks, columns, hours
+from newsportal.recommend.methods import Ranker
+
+LIST: Final = 20
+
+CUTS: Final = (0.5, 0.7, 0.85)
+"""Quantiles of the views where a method stops learning; what is asked about ends at the next."""
+
+QUESTIONS: Final = 1000
+"""Of a cut and kind, drawn with a fixed seed."""
+
+SEED: Final = 6
+
+WINDOW: Final = "window"
+NEXT: Final = "next"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    history: tuple[View, ...]
+    now: datetime
+    targets: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Split:
+    """What may be learnt from, the hour where it ends, and what is asked."""
+
+    known: Clicks
+    cut: float
+    questions: tuple[Question, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Means over questions; ``milliseconds`` an answer: median and 95th percentile."""
+
+    questions: int
+    recall: float
+    ndcg: float
+    hit: float
+    median: float
+    p95: float
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "questions": self.questions,
+            **{name: round(getattr(self, name), 4) for name in ("recall", "ndcg", "hit")},
+            "ms_median": round(self.median, 2),
+            "ms_p95": round(self.p95, 2),
+        }
+
+
+def splits(log: Log, kind: str, *, cuts: Sequence[float] = CUTS, most: int = QUESTIONS) -> Iterator[Split]:
+    """A split a cut, the earliest first."""
+    views, items = list(log.views), list(log.items)
+    at = np.sort([hours(view.at) for view in views])
+    moments = [*(float(np.quantile(at, cut)) for cut in cuts), np.inf]
+    for cut, end in zip(moments, moments[1:], strict=False):
+        yield split(Log(views, items), kind, cut, end, most=most)
+
+
+def split(log: Log, kind: str, cut: float, end: float, *, most: int = QUESTIONS) -> Split:
+    """What was before the hour ``cut``, and questions about what came until ``end``."""
+    items = [item for item in log.items if hours(item.published) <= cut]
+    views = list(log.views)
+    known = columns(Log((view for view in views if hours(view.at) < cut), items))
+    names = {item.story for item in items}
+    by_reader: dict[str, list[View]] = {}
+    for view in sorted(views, key=lambda view: (view.reader, view.at, view.story)):
+        if hours(view.at) < end:
+            by_reader.setdefault(view.reader, []).append(view)
+    asked = _window if kind == WINDOW else _next
+    questions = [question for own in by_reader.values() for question in asked(own, cut, names)]
+    chosen = np.sort(np.random.default_rng(SEED).permutation(len(questions))[:most])
+    return Split(known, cut, tuple(questions[place] for place in chosen))
+
+
+def _window(own: Sequence[View], cut: float, names: set[str]) -> Iterator[Question]:
+    history = tuple(view for view in own if hours(view.at) < cut)
+    seen = {view.story for view in history}
+    targets = frozenset(view.story for view in own[len(history) :] if view.story in names and view.story not in seen)
+    if targets:
+        yield Question(history, datetime.fromtimestamp(cut * SECONDS, UTC), targets)
+
+
+def _next(own: Sequence[View], cut: float, names: set[str]) -> Iterator[Question]:
+    seen: set[str] = set()
+    for place, view in enumerate(own):
+        if place and view.story not in seen and view.story in names and hours(own[place - 1].at) >= cut:
+            yield Question(tuple(own[:place]), view.at, frozenset({view.story}))
+        seen.add(view.story)
+
+
+def measure(ranker: Ranker, questions: Sequence[Question], n: int = LIST) -> Score:
+    """The figures of a method's answers."""
+    rows, took = [], []
+    for question in questions:
+        start = perf_counter()
+        found = ranker.ranked(question.history, question.now, n)
+        took.append((perf_counter() - start) * 1000)
+        rows.append(figures(found, question.targets, n))
+    if not rows:
+        return Score(0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    recall, ndcg, hit = np.mean(rows, axis=0).tolist()
+    return Score(len(rows), recall, ndcg, hit, float(np.median(took)), float(np.quantile(took, 0.95)))
+
+
+def figures(found: Sequence[str], targets: frozenset[str], n: int = LIST) -> tuple[float, float, float]:
+    """Recall, NDCG and hit of one list."""
+    gains = [1 / log2(place + 2) for place, story in enumerate(found[:n]) if story in targets]
+    ideal = sum(1 / log2(place + 2) for place in range(min(n, len(targets))))
+    return len(gains) / len(targets), sum(gains) / ideal, float(bool(gains))

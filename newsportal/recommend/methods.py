@@ -1,0 +1,147 @@
+"""Methods by name, to be compared: each learns from a log and ranks all stories for a history. What the portal runs is ``best``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Protocol, TypeAlias
+
+import numpy as np
+
+from newsportal.recommend import best, decay, item_neighbours, popularity, sessions, signals, user_neighbours
+from newsportal.recommend.base import View
+from newsportal.recommend.clicks import Clicks, Floats, Ints, hours, share
+
+Scores: TypeAlias = Callable[["Question"], Floats]
+"""The score of every story for a question."""
+
+LATE: Final = 0.9
+"""Quantile of the views from which those are that a half-life is chosen by, before what is asked about."""
+
+
+class Ranker(Protocol):
+    """What a measure asks."""
+
+    def ranked(self, history: Sequence[View], now: datetime, n: int) -> tuple[str, ...]:
+        """The best ``n`` stories, none of the history or published after ``now``."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Question:
+    """A history as numbers, different stories, the latest first, with each view's share; the hour; the reader."""
+
+    history: Ints
+    shares: Floats
+    now: float
+    reader: str
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """A method that gives every story a score. ``again``: stories of the history are ranked too."""
+
+    clicks: Clicks
+    numbers: Mapping[str, int]
+    scores: Scores
+    again: bool = False
+
+    def ranked(self, history: Sequence[View], now: datetime, n: int) -> tuple[str, ...]:
+        latest = sorted(history, key=lambda view: (view.at, view.story), reverse=True)
+        own = {self.numbers[view.story]: share(view) for view in reversed(latest) if view.story in self.numbers}
+        stories = np.array(list(reversed(own)), dtype=np.int64)
+        question = Question(stories, np.array([own[int(one)] for one in stories]), hours(now), history[0].reader if history else "")
+        score = np.where(self.clicks.published <= question.now, self.scores(question), -np.inf)
+        if not self.again:
+            score[stories] = -np.inf
+        order = np.lexsort((np.arange(len(score)), -score))[:n]
+        return tuple(self.clicks.items[place].story for place in order if np.isfinite(score[place]))
+
+
+def _scored(clicks: Clicks, scores: Scores) -> Scored:
+    return Scored(clicks, {item.story: number for number, item in enumerate(clicks.items)}, scores)
+
+
+def popular(clicks: Clicks, now: float) -> Scored:
+    """Popularity: views counted."""
+    views = popularity.popularity(clicks, now)
+    return _scored(clicks, lambda question: views)
+
+
+def recent(clicks: Clicks, now: float) -> Scored:
+    """Popularity by recency: views fade, with the half-life that told the latest tenth of the views best."""
+    views = popularity.popularity(clicks, now, best_half_life(clicks))
+    return _scored(clicks, lambda question: views)
+
+
+def best_half_life(clicks: Clicks) -> float:
+    """Of the half-lives of :mod:`signals` that under which the views from :data:`LATE` on were likeliest, by what was before them."""
+    if not len(clicks):
+        return signals.HALF_LIVES[0]
+    begin = float(np.quantile(clicks.at, LATE))
+    before = clicks.before(begin)
+    later = clicks.story[clicks.at >= begin]
+    later = later[clicks.published[later] <= begin]
+    seen = np.array([popularity.popularity(before, begin, half_life) for half_life in signals.HALF_LIVES])
+    told = np.log(signals.shares(seen, later)).sum(axis=1)
+    return signals.HALF_LIVES[int(np.argmax(told))]
+
+
+def items(clicks: Clicks, now: float) -> Scored:
+    """Item neighbours: likeness summed over the history."""
+    table = item_neighbours.together(item_neighbours.pair_sums(clicks), item_neighbours.damped(clicks))
+    return _scored(clicks, lambda question: signals.gathered(table, question.history, 1.0, clicks.stories))
+
+
+def items_decay(clicks: Clicks, now: float) -> Scored:
+    """Item neighbours, faded with the story's age: 2^(−age / h), h the median age of the latest tenth of the views."""
+    near, fades = items(clicks, now).scores, age_half_life(clicks)
+    return _scored(clicks, lambda question: near(question) * popularity.fading(clicks.published, question.now, fades))
+
+
+def age_half_life(clicks: Clicks) -> float:
+    """The age in hours that half of the latest tenth of the views have not reached."""
+    late = clicks.at >= np.quantile(clicks.at, LATE) if len(clicks) else np.zeros(0, dtype=bool)
+    ages = (clicks.at - clicks.published[clicks.story])[late]
+    return max(1.0, float(np.median(ages))) if len(ages) else 24.0
+
+
+def vsknn(clicks: Clicks, now: float) -> Scored:
+    """V-SKNN: what readers with like recent views looked at."""
+    rows = sessions.rows(clicks)
+    return _scored(clicks, lambda question: sessions.votes(rows, question.history, clicks.stories))
+
+
+def paper(clicks: Clicks, now: float, *, unit: float = decay.HOUR, rate: float | None = decay.RATE) -> Scored:
+    """The paper's: mean-centred neighbours, faded by W(t)."""
+    model = user_neighbours.fit(clicks, unit=unit, rate=rate)
+    rows = {reader: number for number, reader in enumerate(clicks.readers)}
+    return _scored(
+        clicks,
+        lambda question: model.predict(question.history, question.shares - model.alpha, question.now, rows.get(question.reader)),
+    )
+
+
+def paper_days(clicks: Clicks, now: float) -> Scored:
+    """The paper's with t in days."""
+    return paper(clicks, now, unit=decay.DAY)
+
+
+def paper_refitted(clicks: Clicks, now: float) -> Scored:
+    """The paper's with t in hours and λ refitted."""
+    return paper(clicks, now, rate=None)
+
+
+METHODS: Final[Mapping[str, Callable[[Clicks, float], Ranker]]] = {
+    "paper": paper,
+    "paper-days": paper_days,
+    "paper-refitted": paper_refitted,
+    "popular": popular,
+    "recent": recent,
+    "items": items,
+    "items-decay": items_decay,
+    "vsknn": vsknn,
+    "best": best.fitted,
+}
+"""What can be compared, the paper's first. Each learns from columns and the hour."""
