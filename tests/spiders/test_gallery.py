@@ -1,0 +1,186 @@
+"""The spider of photo stories on a site of a few pages: what is asked for, what is stored, and what waits."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # import picture_site
+from picture_site import PictureSite, command, crawl, html, serving, written
+
+from newsportal.frontier.galleries import MAX_VAIN
+from newsportal.items import Gallery, Link
+from newsportal.storage import open_store
+from newsportal.storage.base import Store
+from newsportal.storage.galleries import StoredGallery
+
+pytestmark = pytest.mark.slow
+
+SEED = "  seed: /photo/2026/\n"
+PATTERN = SEED + "  pattern: '{id}_{n}.html'\n"
+
+
+@pytest.fixture
+def site() -> Iterator[PictureSite]:
+    with serving() as site:
+        yield site
+
+
+def numbered(site: PictureSite, id: int, pages: int, *, total: int | None = None) -> str:
+    """A story of so many pages, named by number; answers its first address."""
+    for number in range(1, pages + 1):
+        site.page(f"/photo/2026/{id}_{number}.html", f"第{id}号桥", number, total)
+    return f"/photo/2026/{id}_1.html"
+
+
+def opened(sources: Path) -> Store:
+    return open_store(f"sqlite:///{sources.parent}/data/newsportal.db", create=False)
+
+
+def stories(sources: Path) -> dict[str, StoredGallery]:
+    """Last part of the address → what is stored."""
+    store = opened(sources)
+    found = {article.url.rpartition("/")[2]: store.galleries.gallery(article.id) for article in store.all_articles()}
+    store.close()
+    return {name: gallery for name, gallery in found.items() if gallery is not None}
+
+
+def shown(sources: Path, name: str) -> list[str]:
+    store = opened(sources)
+    found = [picture.image.url.rpartition("-")[2] for picture in store.galleries.pictures(stories(sources)[name].id)]
+    store.close()
+    return found
+
+
+def test_stories_of_a_pattern_are_counted_up_to_their_end(site: PictureSite, tmp_path: Path) -> None:
+    site.index("/photo/", numbered(site, 11, 4), numbered(site, 12, 1), "/photo/about.html", "/news/2026/1.html")
+    sources = written(tmp_path, site, PATTERN)
+    row = crawl(sources)
+    assert (row["entries"], row["stored"], row["failed"]) == (2, 2, {})
+    kept = stories(sources)
+    assert {name: (one.complete, one.pages, one.pictures) for name, one in kept.items()} == {
+        "11_1.html": (True, 4, 4),
+        "12_1.html": (True, 1, 1),
+    }
+    assert shown(sources, "11_1.html") == ["1.jpg", "2.jpg", "3.jpg", "4.jpg"]
+    assert row["notes"] == ["photo stories: 2 complete"]
+    again = crawl(sources)
+    assert (again["known"], again["new"]) == (2, 0)
+    assert site.asked.count("/photo/2026/11_2.html") == 1, "a complete story is not asked for again"
+
+
+def test_a_redirect_to_the_front_page_and_a_repeated_last_page_are_ends(site: PictureSite, tmp_path: Path) -> None:
+    site.index("/photo/", numbered(site, 21, 3), numbered(site, 22, 2))
+    site.pages["/photo/2026/21_4.html"] = (302, "/")
+    site.pages["/"] = html("首页", "<h1>首页</h1><img src='/pic/front.jpg' width=900 height=600>")
+    site.pages["/photo/2026/22_3.html"] = site.pages["/photo/2026/22_2.html"]
+    sources = written(tmp_path, site, PATTERN)
+    assert crawl(sources)["stored"] == 2
+    assert {name: (one.complete, one.pages) for name, one in stories(sources).items()} == {"21_1.html": (True, 3), "22_1.html": (True, 2)}
+
+
+def test_a_pager_is_followed_and_other_pages_of_a_story_are_known(site: PictureSite, tmp_path: Path) -> None:
+    names = ("/photo/2026/c.html", "/photo/2026/c_2.html", "/photo/2026/c_3.html")
+    for number, path in enumerate(names, 1):
+        site.page(path, "春汛", number, next=names[number] if number < 3 else None)
+    site.index("/photo/", names[0])
+    sources = written(tmp_path, site, SEED)
+    assert crawl(sources)["stored"] == 1
+    assert shown(sources, "c.html") == ["1.jpg", "2.jpg", "3.jpg"]
+    site.index("/photo/", names[2], names[1])
+    assert crawl(sources)["known"] == 2
+
+
+def test_a_story_with_a_page_that_fails_is_kept_and_finished_on_the_next_visit(site: PictureSite, tmp_path: Path) -> None:
+    site.index("/photo/", numbered(site, 31, 5, total=5))
+    third, site.pages["/photo/2026/31_3.html"] = site.pages["/photo/2026/31_3.html"], 404
+    sources = written(tmp_path, site, PATTERN)
+    row = crawl(sources)
+    assert (row["stored"], row["notes"]) == (1, ["photo stories: 0 complete, 1 incomplete (http-404 × 1)"])
+    kept = stories(sources)["31_1.html"]
+    assert (kept.complete, kept.missing, kept.pictures, kept.failure) == (False, (3,), 4, "http-404")
+    site.pages["/photo/2026/31_3.html"] = third
+    site.asked.clear()
+    row = crawl(sources)
+    assert (row["same"], row["notes"][-1]) == (1, "photo stories: 0 complete, 1 finished")
+    assert site.asked == ["/photo/2026/31_3.html", "/photo/"], "only what was missing is asked for"
+    assert shown(sources, "31_1.html") == [f"{number}.jpg" for number in range(1, 6)]
+    assert stories(sources)["31_1.html"].complete
+    assert opened(sources).deferred("gallery:图站") == []
+
+
+def test_what_never_comes_is_not_asked_for_for_ever(site: PictureSite, tmp_path: Path) -> None:
+    site.index("/photo/", numbered(site, 41, 2, total=3))
+    sources = written(tmp_path, site, PATTERN)
+    crawl(sources)
+    store = opened(sources)
+    (article,) = store.all_articles()
+    link = Link(article.url, article.source)
+    nothing = Gallery(article.url, article.title, link, article.fetched, identity=article.identity, failure="http-404", later=True)
+    vain = [store.galleries.save(nothing, now=article.fetched).vain for _ in range(MAX_VAIN - 1)]
+    assert vain[-1] == MAX_VAIN - 1
+    assert crawl(sources)["notes"][-1].endswith("1 incomplete (http-404 × 1); 1 not asked for any more")
+    site.asked.clear()
+    row = crawl(sources)
+    assert (site.asked, row["known"]) == (["/photo/"], 1)
+    assert not stories(sources)["41_1.html"].complete
+
+
+def test_an_index_page_met_as_a_story_is_counted_and_left(site: PictureSite, tmp_path: Path) -> None:
+    site.index("/photo/", numbered(site, 51, 2), "/photo/2026/list.html")
+    site.index("/photo/2026/list.html", *(f"/photo/2026/{number}_1.html" for number in range(60, 80)))
+    sources = written(tmp_path, site, PATTERN)
+    row = crawl(sources)
+    assert (row["stored"], sum(row["failed"].values())) == (1, 1)
+    assert set(stories(sources)) == {"51_1.html"}
+
+
+def test_an_index_is_read_on_until_everything_is_known(site: PictureSite, tmp_path: Path) -> None:
+    site.index("/photo/", numbered(site, 61, 1), more='<div class="pages"><a href="/photo/?p=2">下一页</a></div>')
+    site.index("/photo/?p=2", numbered(site, 62, 1), more='<div class="pages"><a href="/photo/?p=3">下一页</a></div>')
+    site.index("/photo/?p=3", numbered(site, 63, 1))
+    sources = written(tmp_path, site, PATTERN + "  pages: 2\n")
+    crawl(sources)
+    assert set(stories(sources)) == {"61_1.html", "62_1.html"}
+    site.asked.clear()
+    crawl(sources)
+    assert site.asked == ["/photo/"]
+
+
+def test_robots_txt_holds_for_every_page(site: PictureSite, tmp_path: Path) -> None:
+    site.index("/photo/", numbered(site, 71, 3, total=3))
+    site.pages["/robots.txt"] = "User-agent: *\nDisallow: /photo/2026/71_2"
+    sources = written(tmp_path, site, PATTERN)
+    crawl(sources)
+    kept = stories(sources)["71_1.html"]
+    assert (kept.complete, kept.missing, kept.failure) == (False, (2,), "robots")
+    assert "/photo/2026/71_2.html" not in site.asked
+    assert opened(sources).deferred("gallery:图站") == [], "what we may not have does not wait"
+
+
+def test_a_killed_crawl_goes_on_where_it_was(site: PictureSite, tmp_path: Path) -> None:
+    site.index("/photo/", numbered(site, 81, 6, total=6))
+    sources = written(tmp_path, site, PATTERN)
+    killed: list[subprocess.Popen[bytes]] = []
+
+    def kill(path: str) -> None:
+        if path == "/photo/2026/81_6.html" and killed:
+            killed.pop().kill()
+
+    site.before = kill
+    child = subprocess.Popen(command(sources), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    killed.append(child)
+    assert child.wait(60) != 0
+    assert stories(sources) == {}
+    before = opened(sources).galleries.pages(site.at.removeprefix("http://") + "/photo/2026/81_1.html")
+    assert before, "pages are kept as they come"
+    site.asked.clear()
+    row = crawl(sources)
+    assert (row["stored"], row["left"]) == (1, 0)
+    assert stories(sources)["81_1.html"].complete
+    assert shown(sources, "81_1.html") == [f"{number}.jpg" for number in range(1, 7)]
+    assert not {page.url.removeprefix(site.at) for page in before} & set(site.asked), "what was read is not asked for again"
