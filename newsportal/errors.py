@@ -79,12 +79,14 @@ class FetchFailed(NewsportalError):
 
 class RenderFailed(NewsportalError):
     """Raised by ``rendering`` for a page that a browser cannot show. ``reason`` is a stable slug (``render-timeout``, ``render-crashed``,
-    ``render-memory``, ``render-too-large``, ``no-browser``). The caller counts it; ``passing``: another run may have more luck."""
+    ``render-memory``, ``render-too-large``, ``render-lost``, ``no-browser``). The caller counts it; ``passing``: another run may ask again.
+    """
 
     def __init__(self, url: str, reason: str, detail: str | None = None, *, passing: bool = True) -> None:
         super().__init__(f"{reason}: {url!r}" + (f" ({detail})" if detail else ""))
         self.url = url
         self.reason = reason
+        self.detail = detail
         self.passing = passing
 
 

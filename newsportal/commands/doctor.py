@@ -151,7 +151,7 @@ def _browser(sources: Sources) -> Finding:
     lack = missing(sources.rendering.browser)
     if lack:
         says = f"{', '.join(named)}: pages cannot be rendered" if named else "none; only sources with render: true need one"
-        return Finding(what, False if named else None, says, lack)
+        return Finding(what, False if named else None, says, lack if named else None)
     if not named:
         return Finding(what, None, f"{find_chromium(sources.rendering.browser)}; no source says render: true")
     try:

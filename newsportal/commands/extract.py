@@ -41,6 +41,7 @@ def extract(
         Path | None,
         typer.Option("--library", help="The file where an algorithm that learns (best, url_tree) keeps what it knows of sites."),
     ] = None,
+    render: Annotated[bool, typer.Option("--render", help="For an address: show its pages to a browser first.")] = False,
 ) -> None:
     """Read the article of a page: title, text, date, author, pictures. One JSON line a page; an address is read over all its pages.
 
@@ -54,8 +55,11 @@ def extract(
     if source != "-" and not source.startswith(WEB) and not Path(source).exists():
         typer.echo(f"no such file or folder: {source}; an address begins with http:// or https://", err=True)
         raise typer.Exit(1)
+    if render and not source.startswith(WEB):
+        raise typer.BadParameter("a saved page is read as it is; name an address", param_hint="--render")
+    fetch = _rendered if render else _fetched
     if library is None:
-        jsonl.write(answers(source, url, algorithm, run), out)
+        jsonl.write(answers(source, url, algorithm, run, fetch=fetch), out)
         return
     if not isinstance(run, Keeper):
         raise typer.BadParameter(f"{algorithm} keeps nothing from run to run", param_hint="--library")
@@ -63,7 +67,7 @@ def extract(
         raise typer.BadParameter(f"there is no folder {library.parent}; make it first", param_hint="--library")
     if library.exists():
         _restore(run, library)
-    jsonl.write(answers(source, url, algorithm, run, keeping=True), out)
+    jsonl.write(answers(source, url, algorithm, run, keeping=True, fetch=fetch), out)
     templates.save(run.saved(), library)
 
 
@@ -75,7 +79,23 @@ def _restore(run: Keeper, library: Path) -> None:
         raise LibraryError(f"{library}: {error}; name another file: every algorithm keeps one of its own") from error
 
 
-def answers(source: str, url: str | None, algorithm: str, run: Extract, keeping: bool = False) -> Iterator[dict[str, Any]]:
+def _fetched(url: str) -> Page:
+    from newsportal import egress
+
+    return egress.fetch(url, egress.PUBLIC)
+
+
+def _rendered(url: str) -> Page:
+    from newsportal import egress
+    from newsportal.rendering import Limits, alone
+    from newsportal.rendering.chromium import Setup
+
+    return alone.fetch(url, egress.PUBLIC, Setup(Limits()))
+
+
+def answers(
+    source: str, url: str | None, algorithm: str, run: Extract, keeping: bool = False, fetch: Callable[[str], Page] = _fetched
+) -> Iterator[dict[str, Any]]:
     """An answer line for each page, as a plain dict. Raises ``NewsportalError`` for an address, ``FileNotFoundError``.
 
     An algorithm that learns sees the pages of a folder's sites before it answers. ``keeping``: what it knows is kept for the next time,
@@ -85,8 +105,8 @@ def answers(source: str, url: str | None, algorithm: str, run: Extract, keeping:
     if keeping and isinstance(run, Learner) and not Path(source).is_dir():
         run = partial(_and_learn, run)
     if source.startswith(WEB):
-        page = _asked(source)
-        yield {"id": source, **_answer(page, None, algorithm, partial(turned.joined, run, _fetched))}
+        page = _asked(source, fetch)
+        yield {"id": source, **_answer(page, None, algorithm, partial(turned.joined, run, fetch))}
         return
     if isinstance(run, Learner) and Path(source).is_dir():
         learn(source, run, now, 1 if keeping else 2)
@@ -120,18 +140,12 @@ def _page(saved: SavedPage, url: str | None, now: datetime) -> tuple[Page, Link 
     return Page(address, saved.body, now), Link(address, "command", summary=saved.summary) if saved.summary else None
 
 
-def _asked(url: str) -> Page:
+def _asked(url: str, fetch: Callable[[str], Page]) -> Page:
     """Raises ``FetchFailed``, and ``NewsportalError`` with the remedy for one that may not be asked: ``sources.yaml`` is not read."""
     try:
-        return _fetched(url)
+        return fetch(url)
     except EgressDenied as error:
         raise NewsportalError(f"not fetched: {error}; {turned.PUBLIC_ONLY}") from error
-
-
-def _fetched(url: str) -> Page:
-    from newsportal import egress
-
-    return egress.fetch(url, egress.PUBLIC)
 
 
 def _watched(pages: Iterable[SavedPage], doing: str) -> Iterable[SavedPage]:

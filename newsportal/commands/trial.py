@@ -48,11 +48,18 @@ class Refused(Exception):
     """Raised within a trial for what goes into ``Trial.failure``."""
 
 
-def fetcher(sources: Sources, verify: bool = True) -> Fetch:
-    """Fetch as the crawl does: the same addresses allowed, the same name, the same limits."""
+def fetcher(sources: Sources, verify: bool = True, render: bool = False) -> Fetch:
+    """Fetch as the crawl does: the same addresses allowed, the same name, the same limits, the same browser where there is one."""
     polite = sources.politeness
     policy = egress.Policy(polite.allow_private)
     headers = {"user-agent": sources.user_agent}
+    if render:
+        from newsportal.rendering import Limits, alone
+        from newsportal.rendering.chromium import Setup
+
+        given = sources.rendering.model_dump()
+        setup = Setup(browser=given.pop("browser"), limits=Limits(**given))
+        return lambda url: alone.fetch(url, policy, setup, headers=headers, verify=verify)
     return lambda url: egress.fetch(url, policy, max_bytes=polite.max_size, timeout=polite.timeout, headers=headers, verify=verify)
 
 

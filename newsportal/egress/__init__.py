@@ -4,9 +4,22 @@ The crawl's download handler (``newsportal.handlers``) asks the same policy and 
 """
 
 from newsportal.egress.addresses import PUBLIC, Policy, check_address
-from newsportal.egress.client import fetch, fetch_async
+from newsportal.egress.client import Exchange, exchanges, fetch, fetch_async
 from newsportal.egress.decompress import TooLarge, decompress
 from newsportal.egress.resolver import resolve, resolve_async
 from newsportal.egress.urls import check_url
 
-__all__ = ["PUBLIC", "Policy", "TooLarge", "check_address", "check_url", "decompress", "fetch", "fetch_async", "resolve", "resolve_async"]
+__all__ = [
+    "PUBLIC",
+    "Exchange",
+    "Policy",
+    "TooLarge",
+    "check_address",
+    "check_url",
+    "decompress",
+    "exchanges",
+    "fetch",
+    "fetch_async",
+    "resolve",
+    "resolve_async",
+]

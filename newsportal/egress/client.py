@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Protocol
 from urllib.parse import urljoin, urlsplit
 
 import httpcore
@@ -44,7 +46,7 @@ SECRETS = frozenset({"authorization", "cookie", "proxy-authorization"})
 @dataclass(frozen=True, slots=True)
 class Answer:
     status: int
-    headers: Mapping[str, str]  # names in lower case; of repeated ones all values, joined by commas
+    headers: Mapping[str, str]  # names in lower case; of repeated ones all values, joined by commas (set-cookie: by line ends)
     body: bytes
 
 
@@ -75,9 +77,39 @@ async def fetch_async(
     ``headers`` replace ours; ``verify=False`` takes any certificate. Raises :class:`EgressDenied` and :class:`FetchFailed`.
     """
     wanted = OURS | {name.lower(): value for name, value in (headers or {}).items()}
-    try:
+    with _told(url, timeout):
         async with asyncio.timeout(timeout), _pool(policy, verify) as pool:
             return await _follow(pool, check_url(url, policy), wanted, policy, max_bytes)
+
+
+class Exchange(Protocol):
+    """One request, its redirect not followed and its body unpacked, within :data:`TIMEOUT`.
+
+    ``headers`` are sent as they are, names in lower case. Raises :class:`EgressDenied` and :class:`FetchFailed`.
+    """
+
+    async def __call__(self, method: str, url: str, headers: Mapping[str, str], body: bytes, max_bytes: int) -> Answer: ...
+
+
+@asynccontextmanager
+async def exchanges(policy: Policy, *, verify: bool = True) -> AsyncIterator[Exchange]:
+    """Many requests over the same connections, for one who follows redirects himself: a browser's page."""
+    async with _pool(policy, verify) as pool:
+
+        async def exchange(method: str, url: str, headers: Mapping[str, str], body: bytes, max_bytes: int) -> Answer:
+            with _told(url, TIMEOUT):
+                async with asyncio.timeout(TIMEOUT):
+                    answer = await _ask(pool, check_url(url, policy), headers, max_bytes, method, body)
+            return replace(answer, body=_unpacked(url, answer, max_bytes))
+
+        yield exchange
+
+
+@contextmanager
+def _told(url: str, timeout: float) -> Iterator[None]:
+    """What the libraries raise, in our words."""
+    try:
+        yield
     except TimeoutError as error:
         raise FetchFailed(url, "timeout", f"no answer within {timeout:g} s") from error
     except httpcore.ConnectError as error:
@@ -122,14 +154,17 @@ def _origin(url: str) -> tuple[str, str]:
     return parts.scheme, parts.netloc
 
 
-async def _ask(pool: httpcore.AsyncConnectionPool, url: str, headers: Mapping[str, str], max_bytes: int) -> Answer:
+async def _ask(
+    pool: httpcore.AsyncConnectionPool, url: str, headers: Mapping[str, str], max_bytes: int, method: str = "GET", sent: bytes = b""
+) -> Answer:
     """One exchange. A redirect's body is not read."""
     body = bytearray()
-    async with pool.stream("GET", url, headers=[(name.encode(), value.encode("latin-1")) for name, value in headers.items()]) as response:
+    pairs = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
+    async with pool.stream(method, url, headers=pairs, content=sent or None) as response:
         found: dict[str, str] = {}
         for raw_name, raw_value in response.headers:
             name, value = raw_name.decode("latin-1").lower(), _text(raw_value)
-            found[name] = f"{found[name]}, {value}" if name in found else value
+            found[name] = f"{found[name]}{chr(10) if name == 'set-cookie' else ', '}{value}" if name in found else value
         if response.status not in REDIRECTS:
             async for chunk in response.aiter_stream():
                 body += chunk
@@ -147,13 +182,17 @@ def _text(raw: bytes) -> str:
 
 
 def _page(url: str, answer: Answer, max_bytes: int) -> Page:
+    body = _unpacked(url, answer, max_bytes)
+    return Page(url=url, body=body, fetched=datetime.now(UTC), status=answer.status, content_type=answer.headers.get("content-type"))
+
+
+def _unpacked(url: str, answer: Answer, max_bytes: int) -> bytes:
     try:
-        body = decompress(answer.body, answer.headers.get("content-encoding", ""), max_bytes)
+        return decompress(answer.body, answer.headers.get("content-encoding", ""), max_bytes)
     except TooLarge as error:
         raise FetchFailed(url, "too-large", str(error)) from error
     except ValueError as error:
         raise FetchFailed(url, "encoding", str(error)) from error
-    return Page(url=url, body=body, fetched=datetime.now(UTC), status=answer.status, content_type=answer.headers.get("content-type"))
 
 
 class CheckedBackend(httpcore.AsyncNetworkBackend):

@@ -35,9 +35,6 @@ logging.getLogger("scrapy-playwright").setLevel(logging.ERROR)  # tells each fai
 
 VISIT: Final = "newsportal_visit"
 
-WATCH_SECONDS: Final = 0.5
-"""Between two looks at the browser's memory."""
-
 _BROWSERS: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Setup, Chromium]] = WeakKeyDictionary()
 _NUMBERS: Final = count(1)
 
@@ -128,14 +125,14 @@ class Renderer(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]  # it has
             VISIT: visit,
         }
         closed = chromium.watch.closed
-        watching = asyncio.ensure_future(_watched(chromium))
+        watching = asyncio.ensure_future(chromium.watched())
         try:
             await chromium.started()
             found: Rendered = await self._download_request(Request(url, meta=meta))
         except RenderFailed as error:
             if error.reason == "render-crashed" and chromium.watch.closed > closed:
                 raise RenderFailed(url, "render-memory", f"pages hold more than {self._setup.limits.memory >> 20} MiB") from error
-            raise RenderFailed(url, error.reason, str(error)) if error.url != url else error from error
+            raise RenderFailed(url, error.reason, error.detail, passing=error.passing) from error
         except Exception as error:
             raise RenderFailed(url, "render-crashed", str(error).partition("\n")[0]) from error
         finally:
@@ -168,7 +165,8 @@ class Renderer(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]  # it has
 
         async def ask(asked: Asked) -> Answer:
             headers = {**asked.headers, "accept-encoding": "gzip, deflate, br, zstd"}
-            wanted = Request(asked.url, method=asked.method, headers=headers, body=asked.body, meta={**manners, OF_PAGE: True})
+            meta = {**manners, OF_PAGE: True, "download_maxsize": asked.max_bytes}
+            wanted = Request(asked.url, method=asked.method, headers=headers, body=asked.body, meta=meta)
             return answer_of(await self._fetch(wanted), asked.max_bytes)
 
         return ask
@@ -191,12 +189,6 @@ class Renderer(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]  # it has
             self.stats.max_value("render/memory_peak", self._chromium.watch.peak)
             chromium, self._chromium = self._chromium, None
             await chromium.leave()
-
-
-async def _watched(chromium: Chromium) -> None:
-    while True:
-        await asyncio.sleep(WATCH_SECONDS)
-        await asyncio.to_thread(chromium.watch.look)
 
 
 def answer_of(response: Response, most: int) -> Answer:

@@ -45,6 +45,9 @@ CLOSE_SECONDS: Final = 10.0
 START_SECONDS: Final = 60.0
 """For a browser to start on a machine that has much to do; it takes half a second."""
 
+WATCH_SECONDS: Final = 0.5
+"""Between two looks at the browser's memory."""
+
 WALLS: Final = (
     "--proxy-server=http://127.0.0.1:9",  # also for WebSocket; WebTransport does not work behind a proxy
     "--proxy-bypass-list=<-loopback>",  # loopback is no exception
@@ -160,6 +163,12 @@ class Chromium:
             handle_sighup=False,
             timeout=START_SECONDS * 1000,
         )
+
+    async def watched(self) -> None:
+        """Look at the memory again and again, until cancelled."""
+        while True:
+            await asyncio.sleep(WATCH_SECONDS)
+            await asyncio.to_thread(self.watch.look)
 
     async def close(self) -> None:
         """End the browser and its driver; safe to call twice, and after either died."""

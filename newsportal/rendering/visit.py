@@ -38,7 +38,7 @@ KINDS: Final = frozenset({"document", "script", "stylesheet", "xhr", "fetch", "o
 DOT: Final = bytes.fromhex("47494638396101000100800000000000ffffff21f90401000000002c00000000010001000002024401003b")
 """A picture of one clear point, for every picture: its address is enough, and lazy pages wait until pictures are there."""
 
-CONTEXT: Final = {"service_workers": "block", "accept_downloads": False, "viewport": WINDOW, "locale": "zh-CN"}
+CONTEXT: Final[dict[str, Any]] = {"service_workers": "block", "accept_downloads": False, "viewport": WINDOW, "locale": "zh-CN"}
 """Every page has a browser context of its own: nothing of one is known to the next."""
 
 FINISH: Final = """address => {
@@ -143,6 +143,8 @@ class Visit:
             length = await page.evaluate(FINISH, self._url)
             if not isinstance(length, int) or length > self._limits.max_bytes:
                 raise RenderFailed(self._url, "render-too-large", f"{length} characters", passing=False)
+            if not page.url.startswith(("http:", "https:")):  # an error page of the browser's, an empty one, one made of script alone
+                raise RenderFailed(self._url, "render-lost", f"the page became {page.url[:40]}", passing=False)
             return Rendered(await page.content(), rested=rested)
         except Error as error:
             if self._elsewhere is not None:
@@ -158,15 +160,16 @@ class Visit:
         await page.route("**/*", self._routed)
 
     async def _routed(self, route: Route, request: Request) -> None:
+        """Every request of the page comes here, and each is answered: Playwright waits for that for ever."""
         from playwright.async_api import Error
 
         try:
-            await self._answer(route, request)
+            if self._closed:
+                await route.abort("aborted")
+            else:
+                await self._answer(route, request)
         except Error as error:
             logger.debug("the page is gone: %s", error)
-        except asyncio.CancelledError:
-            if not self._closed:
-                raise
 
     async def _answer(self, route: Route, request: Request) -> None:
         navigates = request.is_navigation_request()
@@ -201,14 +204,18 @@ class Visit:
     async def _pass_on(self, route: Route, request: Request) -> None:
         """Ask for what the page asks for, within its limits."""
         remaining = self._limits.max_bytes - self.tally.received
-        if self.tally.asked >= self._limits.requests or remaining <= 0 or self._closed:
+        if self.tally.asked >= self._limits.requests or remaining <= 0:
             await self._block(route, "bytes" if remaining <= 0 else "requests")
             return
         self.tally.asked += 1
-        headers = sent((await request.all_headers()).items())
-        asked = Asked(request.url, request.method, headers, request.post_data_buffer or b"", remaining)
+        asking = asyncio.ensure_future(self._asked(request, remaining))
+        self._asking.add(asking)
         try:
-            answer = await self._asked(asked)
+            answer = await asking
+        except asyncio.CancelledError:
+            await route.abort("aborted")
+            if not self._closed:
+                raise
         except EgressDenied as error:
             logger.info("%s asks for %s: refused (%s)", self._url, request.url, error.reason)
             await self._block(route, "egress-denied")
@@ -216,24 +223,23 @@ class Visit:
             logger.debug("%s goes without %s: %s", self._url, request.url, error)
             await self._block(route, "failed")
         else:
+            if self.tally.received + len(answer.body) > self._limits.max_bytes:  # others came meanwhile
+                await self._block(route, "bytes")
+                return
             self.tally.received += len(answer.body)
             await route.fulfill(status=answer.status, headers=told(answer.headers), body=answer.body)
-
-    async def _asked(self, asked: Asked) -> Answer:
-        async def ask() -> Answer:
-            async with self._turns, asyncio.timeout(REQUEST_SECONDS):
-                return await followed(self._ask, asked)
-
-        task = asyncio.ensure_future(ask())
-        self._asking.add(task)
-        try:
-            return await task
         finally:
-            self._asking.discard(task)
+            self._asking.discard(asking)
+
+    async def _asked(self, request: Request, remaining: int) -> Answer:
+        async with self._turns, asyncio.timeout(REQUEST_SECONDS):
+            headers = sent((await request.all_headers()).items())
+            return await followed(self._ask, Asked(request.url, request.method, headers, request.post_data_buffer or b"", remaining))
 
     async def _block(self, route: Route, reason: str) -> None:
         self.tally.blocked[reason] += 1
-        await route.abort("blockedbyclient")
+        keeps = route.request.is_navigation_request()
+        await route.abort("aborted" if keeps else "blockedbyclient")  # any other word puts an error page in the page's place
 
 
 async def _closed(page: Page) -> None:

@@ -48,6 +48,20 @@ def test_findings_are_one_line_of_json_each(file: Path) -> None:
     assert "network" not in told(asked(file, "--json", "--no-network"))
 
 
+def test_a_browser_is_needed_by_sources_that_say_so_alone(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NEWSPORTAL_CHROMIUM", "/nowhere/chromium")
+    assert told(asked(file, "--json"))["browser"]["ok"] is None
+    file.write_text(GOOD.replace('rss"}', 'rss", render: true}'), "utf-8")
+    result = asked(file)
+    assert result.exit_code == 1
+    assert "✗ browser: feed:甲: pages cannot be rendered" in result.output
+    assert "→ there is no browser '/nowhere/chromium'; mend NEWSPORTAL_CHROMIUM or rendering.browser" in result.output
+    monkeypatch.setenv("NEWSPORTAL_CHROMIUM", "/bin/false")
+    finding = told(asked(file, "--json"))["browser"]
+    assert finding["ok"] is False
+    assert "start it once by hand" in finding["remedy"]
+
+
 @pytest.mark.parametrize("content", ["topcs: []\n", "feeds: [\n", ""])
 def test_a_broken_sources_file_is_told_with_its_lines_and_a_remedy(file: Path, content: str) -> None:
     file.write_text(content, "utf-8")

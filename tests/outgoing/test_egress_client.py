@@ -13,7 +13,7 @@ from typing import Any
 import brotli
 import pytest
 
-from newsportal.egress import PUBLIC, Policy, TooLarge, decompress, fetch, fetch_async
+from newsportal.egress import PUBLIC, Policy, TooLarge, decompress, exchanges, fetch, fetch_async
 from newsportal.errors import EgressDenied, FetchFailed
 
 try:
@@ -276,3 +276,26 @@ def test_certificates_are_verified_unless_a_source_says_otherwise(tls_port: int)
         fetch(url, policy)
     assert caught.value.reason == "tls"
     assert fetch(url, policy, verify=False).body == b"secret"
+
+
+def test_exchanges_follow_nothing_and_keep_every_cookie(site: Any, response: Any) -> None:
+    async def ask() -> list[Any]:
+        async with exchanges(Policy(site.allow)) as exchange:
+            headers = {"accept-encoding": "gzip"}
+            found = [await exchange(method, site.url(path), headers, body, 1000) for method, path, body in asked]
+            with pytest.raises(EgressDenied):
+                await exchange("GET", "http://127.0.0.2/", headers, b"", 1000)
+            with pytest.raises(FetchFailed, match="too-large"):
+                await exchange("GET", site.url("/long"), headers, b"", 1000)
+            return found
+
+    asked = [("GET", "/moved", b""), ("POST", "/packed", b"a=1")]
+    site.routes["/moved"] = response(b"", "302 Found", location="/packed")
+    packed = gzip.compress("北京".encode())
+    site.routes["/packed"] = response(packed, content_encoding="gzip", set_cookie="a=1\r\nSet-Cookie: b=2")
+    site.routes["/long"] = response(gzip.compress(b"x" * 1001), content_encoding="gzip")
+    moved, found = asyncio.run(ask())
+    assert (moved.status, moved.headers["location"]) == (302, "/packed")
+    assert found.body.decode() == "北京"
+    assert found.headers["set-cookie"] == "a=1\nb=2"
+    assert site.paths() == ["/moved", "/packed", "/long"]

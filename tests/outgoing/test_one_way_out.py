@@ -1,4 +1,4 @@
-"""Nothing but ``newsportal.egress`` and the crawl's handler can open a connection to a Web server."""
+"""Nothing but ``newsportal.egress``, the crawl's handler and the browser that it answers can open a connection to a Web server."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "newsportal"
 
-DOORS = (PACKAGE / "egress", PACKAGE / "handlers")
+DOORS = (PACKAGE / "egress", PACKAGE / "handlers", PACKAGE / "rendering")
 
 CLIENTS = frozenset(
     """
     socket http.client urllib.request ftplib smtplib telnetlib poplib imaplib nntplib xmlrpc.client asyncio.streams
     httpx httpx2 httpcore requests urllib3 aiohttp httplib2 pycurl curl_cffi treq websockets tornado paramiko
     twisted.web.client twisted.internet.endpoints twisted.internet.protocol
-    scrapy.core.downloader.handlers scrapy.utils.defer.deferToThread
+    scrapy.core.downloader.handlers scrapy.utils.defer.deferToThread playwright scrapy_playwright
     """.split()
 )
 """Modules that connect to where they are told. Drivers of databases connect to what the operator's own URI names."""
@@ -99,6 +99,7 @@ def test_no_other_module_opens_sockets() -> None:
         "from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler",
         "import importlib\nimportlib.import_module('requests')",
         "import feedparser\nfeedparser.parse(text)",
+        "from playwright.sync_api import sync_playwright",
     ],
 )
 def test_the_search_finds_what_it_looks_for(source: str) -> None:

@@ -1,0 +1,460 @@
+"""Pages in a real Chromium, against hostile servers on loopback: what it asks for goes our way out or nowhere, and it never stays."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from newsportal.egress import Policy
+from newsportal.errors import EgressDenied, FetchFailed, RenderFailed
+from newsportal.middlewares import RobotsDenied
+from newsportal.rendering import Limits, alone, find_chromium
+from newsportal.rendering.chromium import Setup
+from newsportal.rendering.memory import family
+
+REASON = "needs Chromium and playwright (make tools)"
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.slow,
+    pytest.mark.skipif(find_chromium() is None or find_spec("scrapy_playwright") is None, reason=REASON),
+]
+
+SCRIPT = """
+fetch('/list.json').then(answer => answer.json()).then(names => {
+  for (const name of names) {
+    const picture = document.createElement('img');
+    picture.src = name;
+    document.getElementById('story').append(picture);
+  }
+});
+"""
+Render = Callable[..., Any]
+
+
+def html(body: str, **headers: str) -> bytes:
+    text = f"<!DOCTYPE html><html><head><meta charset=utf-8><title>页</title></head><body>{body}</body></html>".encode()
+    named = {"content-type": "text/html; charset=utf-8", "content-length": str(len(text)), "connection": "close"} | headers
+    return "\r\n".join(["HTTP/1.1 200 OK", *(f"{name}: {value}" for name, value in named.items()), "", ""]).encode() + text
+
+
+@pytest.fixture
+def render(crawl: Any, site: Any) -> Render:
+    """Crawl paths of ``site`` as pages to be rendered; limits by name."""
+
+    def run(*paths: str, allow: tuple[str, ...] = (), settings: dict[str, Any] | None = None, **limits: Any) -> Any:
+        wanted = [{"url": site.url(path), "meta": {"render": True, "source": "feed:x"}} for path in paths]
+        given = {"timeout": 20, "wait": 5, **limits}
+        return crawl(*wanted, NEWSPORTAL_ALLOW_PRIVATE=[*site.allow, *allow], NEWSPORTAL_RENDERING=given, **(settings or {}))
+
+    return run
+
+
+@pytest.fixture
+def story(site: Any, response: Any) -> str:
+    """A photo story that scripts make of a list; answers its path."""
+    page = f"<title>北京</title><div id=story></div><script>{SCRIPT}</script>".encode("gb18030")
+    site.routes["/story"] = response(page, content_type="text/html; charset=gbk")
+    site.routes["/list.json"] = response(b'["/1.jpg", "/2.jpg"]', content_type="application/json")
+    return "/story"
+
+
+def test_a_page_made_by_scripts_is_read_as_a_reader_sees_it(render: Render, site: Any, story: str) -> None:
+    found = render(story)
+    page = found.pages[site.url(story)]
+    assert '<img src="/1.jpg"><img src="/2.jpg">' in page.text
+    assert "北京" in page.body.decode("utf-8")
+    assert page.flags == ["rendered"]
+    assert page.headers["Content-Type"] == b"text/html; charset=utf-8"
+    assert sorted(site.paths()) == ["/list.json", story]  # pictures' addresses are enough
+    assert {seen.headers["user-agent"] for seen in site.seen} == {"newsportal/0.1 (+https://portal.example)"}
+    assert found.stats["render/pages/feed:x"] == 1
+    assert found.stats["render/requests/feed:x"] == 1
+    assert found.stats["render/blocked/image"] == 2
+
+
+def test_lazy_pictures_are_there_after_scrolling(render: Render, site: Any) -> None:
+    lazy = "".join(f'<div style="height:1500px"><img data-src="/{number}.jpg"></div>' for number in range(6))
+    script = """new IntersectionObserver(seen => seen.forEach(one => {
+      if (one.isIntersecting) one.target.src = one.target.dataset.src; }))"""
+    site.routes["/"] = html(f"{lazy}<script>const o = {script}; document.querySelectorAll('img').forEach(i => o.observe(i));</script>")
+    page = render("/").pages[site.url("/")]
+    assert [f' src="/{number}.jpg"' in page.text for number in range(6)] == [True] * 6
+
+
+def test_what_is_no_page_comes_as_it_is_and_starts_no_browser(render: Render, site: Any, response: Any) -> None:
+    feed = b'<?xml version="1.0"?><rss version="2.0"><channel><item><title>a</title></item></channel></rss>'
+    site.routes["/rss"] = response(feed, content_type="text/html")
+    site.routes["/xml"] = response(feed, content_type="application/rss+xml")
+    site.routes["/gone"] = response(b"<p>gone", "404 Not Found", content_type="text/html")
+    found = render("/rss", "/xml", "/gone")
+    assert [found.pages[site.url(path)].body for path in ("/rss", "/xml")] == [feed, feed]
+    assert found.pages[site.url("/gone")].status == 404
+    assert "playwright/browser_count" not in found.stats
+
+
+ATTEMPTS = {
+    "script": "<script src='{inside}'></script>",
+    "stylesheet": "<link rel=stylesheet href='{inside}'>",
+    "picture": "<img src='{inside}'><div style='background:url({inside}?b)'>x</div>",
+    "frame": "<iframe src='{inside}'></iframe><object data='{inside}'></object><embed src='{inside}'>",
+    "fetch": "<script>fetch('{inside}', {{mode: 'no-cors'}})</script>",
+    "xhr": "<script>const x = new XMLHttpRequest(); x.open('POST', '{inside}'); x.send('a=1')</script>",
+    "redirect": "<script src='/moved.js'></script>",
+    "socket": "<script>new WebSocket('{socket}')</script>",
+    "stream": "<script>new EventSource('{inside}')</script>",
+    "beacon": "<script>navigator.sendBeacon('{inside}', 'x')</script><a ping='{inside}' href='#x' id=p>p</a><script>p.click()</script>",
+    "worker": "<script>new Worker(URL.createObjectURL(new Blob([\"fetch('{inside}', {{mode: 'no-cors'}}); "
+    "importScripts('{inside}')\"])))</script>",
+    "service worker": "<script>navigator.serviceWorker?.register('/sw.js')</script>",
+    "hint": "<link rel=preconnect href='{inside}'><link rel=dns-prefetch href='{inside}'><link rel=prefetch href='{inside}'>"
+    "<link rel=preload as=script href='{inside}'>",
+    "speculation": '<script type=speculationrules>{{"prerender": [{{"source": "list", "urls": ["/9999"], '
+    '"eagerness": "immediate"}}]}}</script>',
+    "film": "<video src='{inside}' autoplay></video><audio src='{inside}' autoplay></audio>",
+    "font": "<style>@font-face {{font-family: f; src: url({inside})}} p {{font-family: f}}</style><p>x</p>",
+    "form": "<form id=f method=post action='{inside}' target=_blank><input name=a></form><script>f.submit()</script>",
+    "window": "<script>window.open('{inside}'); window.open('{inside}', '_blank', 'noopener')</script>",
+    "RTC": "<script>try {{ const c = new RTCPeerConnection({{iceServers: [{{urls: 'stun:127.0.0.1:{port}?transport=tcp'}}, "
+    "{{urls: 'turn:127.0.0.1:{port}?transport=tcp', username: 'a', credential: 'b'}}]}}); c.createDataChannel('a'); "
+    "c.createOffer().then(o => c.setLocalDescription(o)) }} catch {{}}</script>",
+    "transport": "<script>try {{ new WebTransport('https://127.0.0.1:{port}/') }} catch {{}}</script>",
+}
+
+
+@pytest.mark.parametrize("isolate", [True, False], ids=["no network device", "other walls alone"])
+def test_no_way_of_a_page_leads_to_a_private_address(render: Render, site: Any, make_site: Any, response: Any, isolate: bool) -> None:
+    inside = make_site({"/": response(b"secret", access_control_allow_origin="*")})
+    site.routes["/moved.js"] = response(b"", "302 Found", location=inside.url())
+    site.routes["/sw.js"] = response(f"fetch('{inside.url()}')".encode(), content_type="text/javascript")
+    values = {"inside": inside.url(), "socket": inside.url().replace("http", "ws"), "port": str(inside.port)}
+    paths = []
+    for number, attempt in enumerate(ATTEMPTS.values()):
+        after = f"<p id=after></p><script>new Image().src='{inside.url()}'; after.textContent='后'</script>"
+        site.routes[f"/{number}"] = html(attempt.format(**values) + after)
+        paths.append(f"/{number}")
+    found = render(*paths, isolate=isolate, pages=4)
+    assert inside.connections == 0
+    assert found.errors == {}
+    assert [path for path in paths if "后" not in found.pages[site.url(path)].text] == []
+    assert found.stats["egress/denied"] >= 7
+    assert found.stats["render/blocked/frame"] >= 1
+
+
+def test_datagrams_do_not_get_out(render: Render, site: Any) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.setblocking(False)
+        port = listening.getsockname()[1]
+        script = f"""<iframe id=f srcdoc='<p>x'></iframe><script>
+        for (const scope of [window, f.contentWindow]) {{ try {{
+          const c = new scope.RTCPeerConnection({{iceServers: [{{urls: 'stun:127.0.0.1:{port}'}}]}});
+          c.createDataChannel('a'); c.createOffer().then(o => c.setLocalDescription(o));
+        }} catch {{}} }}
+        new Worker(URL.createObjectURL(new Blob(["new WebTransport('https://127.0.0.1:{port}/')"])));
+        setTimeout(() => document.title = 'done', 1500)</script>"""
+        site.routes["/"] = html(script)
+        render("/", isolate=False)
+        with pytest.raises(BlockingIOError):
+            listening.recv(1)
+
+
+def test_a_public_name_with_a_private_address_is_refused(
+    render: Render, site: Any, make_site: Any, response: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inside = make_site({"/": response(b"document.title = 'secret'")})
+    answers = iter([["127.0.0.1"], ["93.184.216.34", "127.0.0.1"]])
+    monkeypatch.setattr(socket, "getaddrinfo", lambda host, port, **_: [(2, 1, 6, "", (one, port)) for one in next(answers)])
+    tags = "".join(f"<script src='http://{name}:{inside.port}/'></script>" for name in ("public.test", "mixed.test"))
+    site.routes["/"] = html(tags)
+    found = render("/")
+    assert "secret" not in found.pages[site.url("/")].text
+    assert inside.connections == 0
+    assert found.stats["render/denied/feed:x"] == 2
+
+
+def test_a_page_at_a_private_address_is_refused_before_any_browser(crawl: Any, site: Any) -> None:
+    found = crawl({"url": site.url("/"), "meta": {"render": True}})
+    assert isinstance(found.errors[site.url("/")], EgressDenied)
+    assert site.connections == 0
+
+
+def test_a_page_that_leads_elsewhere_is_a_redirect_and_robots_txt_holds(render: Render, site: Any, response: Any) -> None:
+    site.routes["/robots.txt"] = response(b"User-agent: *\nDisallow: /inner", content_type="text/plain")
+    site.routes["/"] = html("<script>location.href = '/target'</script>")
+    site.routes["/target"] = html("<p>到了")
+    site.routes["/trap"] = html("<script>setTimeout(() => location.replace('/inner'), 100)</script>")
+    site.routes["/inner"] = html("<p>内部")
+    found = render("/", "/trap", settings={"ROBOTSTXT_OBEY": True})
+    assert found.pages[site.url("/")].url == site.url("/target")
+    assert "到了" in found.pages[site.url("/")].text
+    assert isinstance(found.errors[site.url("/trap")], RobotsDenied)
+    assert "/inner" not in site.paths()
+
+
+def test_pages_that_lead_in_circles_end(render: Render, site: Any) -> None:
+    for one, other in (("/a", "/b"), ("/b", "/a")):
+        site.routes[one] = html(f"<script>location.href = '{other}'</script>")
+    site.routes["/again"] = html("<p>同</p><script>location.reload()</script>")
+    found = render("/a", "/again", settings={"REDIRECT_MAX_TIMES": 3})
+    assert "max redirections" in str(found.errors[site.url("/a")])
+    assert "同" in found.pages[site.url("/again")].text
+    assert site.paths().count("/again") == 3
+
+
+def test_a_page_may_set_a_cookie_and_ask_again(render: Render, site: Any) -> None:
+    door = html("<script>document.cookie = 'seen=1'; location.reload()</script>", **{"set-cookie": "mark=2; HttpOnly"})
+    site.routes["/"] = lambda seen: html("<p>里面") if "seen=1" in seen.headers.get("cookie", "") else door
+    found = render("/")
+    assert "里面" in found.pages[site.url("/")].text
+    assert "mark=2" in site.seen[-1].headers["cookie"]
+    again = render("/")
+    assert "cookie" not in site.seen[-2].headers, "a page leaves nothing to the next"
+    assert "里面" in again.pages[site.url("/")].text
+
+
+def test_relative_links_stay_right_where_scripts_change_the_address(render: Render, site: Any) -> None:
+    site.routes["/story/1"] = html("<a href='2.html'>next</a><script>history.pushState({}, '', '/gallery/9/')</script>")
+    page = render("/story/1").pages[site.url("/story/1")]
+    assert page.url == site.url("/story/1")
+    assert f'<base href="{site.url("/gallery/9/")}">' in page.text
+
+
+HANGING = {
+    "/loop": "<script>while (true);</script>",
+    "/later": "<script>setTimeout(() => { while (true); }, 50)</script>",
+    "/microtasks": "<script>(function f() { Promise.resolve().then(f) })()</script>",
+    "/layout": "<script>for (;;) { document.body.append('x'); document.body.offsetHeight }</script>",
+}
+
+
+def test_pages_that_never_end_end_in_time_with_a_reason(render: Render, site: Any) -> None:
+    for path, body in HANGING.items():
+        site.routes[path] = html(body)
+    began = time.monotonic()
+    found = render(*HANGING, timeout=3)
+    assert {path: getattr(found.errors.get(site.url(path)), "reason", None) for path in HANGING} == dict.fromkeys(HANGING, "render-timeout")
+    assert time.monotonic() - began < 60
+
+
+def test_restless_pages_are_taken_as_they_are(render: Render, site: Any, slowly: Any) -> None:
+    head = b"HTTP/1.1 200 OK\r\ncontent-type: text/javascript\r\n\r\n"
+    site.routes["/slow.js"] = lambda seen: iter([head, *slowly(b"/* */", 0.2, 60)])
+    site.routes["/slow"] = html("<p>先</p><script src=/slow.js></script><p>后</p>")
+    site.routes["/clock"] = html("<p id=p>钟</p><script>setInterval(() => document.body.append(Date.now()), 20)</script>")
+    site.routes["/asks"] = html("<p>问</p><script>setInterval(() => fetch('/no?' + Math.random()), 50)</script>")
+    site.routes["/endless"] = html(
+        "<p>长</p><script>onscroll = () => document.body.insertAdjacentHTML('beforeend', '<br>'.repeat(999))</script>" + "<br>" * 500
+    )
+    found = render("/slow", "/clock", "/asks", "/endless", wait=2)
+    assert found.errors == {}
+    for path, text in {"/slow": "先", "/clock": "钟", "/asks": "问", "/endless": "长"}.items():
+        assert text in found.pages[site.url(path)].text
+    assert found.stats["render/restless/feed:x"] >= 3
+
+
+def test_the_requests_of_a_page_are_bounded(render: Render, site: Any) -> None:
+    site.routes["/"] = html("<p>问</p><script>setInterval(() => fetch('/no?' + Math.random()), 50)</script>")
+    found = render("/", wait=4, requests=5)
+    assert "问" in found.pages[site.url("/")].text
+    assert sum(path.startswith("/no?") for path in site.paths()) == 5
+    assert found.stats["render/blocked/requests"] > 0
+
+
+def test_dialogs_windows_and_downloads_hold_nothing_up(render: Render, site: Any, response: Any) -> None:
+    site.routes["/file"] = response(b"x" * 1000, content_type="application/zip", content_disposition="attachment; filename=a.zip")
+    site.routes["/"] = html(
+        "<a id=a href=/file download>file</a><script>alert('a'); confirm('b'); prompt('c'); print(); window.open('/file');"
+        "onbeforeunload = () => 'stay'; a.click(); document.body.append('好')</script>"
+    )
+    site.routes["/attached"] = html("<p>附</p>", **{"content-disposition": "attachment; filename=a.html"})
+    found = render("/", "/attached")
+    assert "好" in found.pages[site.url("/")].text
+    assert "附" in found.pages[site.url("/attached")].text
+
+
+def test_the_memory_of_pages_is_bounded_and_the_crawl_goes_on(render: Render, site: Any, story: str) -> None:
+    site.routes["/heap"] = html("<script>const kept = []; for (;;) kept.push({a: [1, 2, 3], b: kept.length + 'x'})</script>")
+    step = "const b = new Uint8Array(3e7); b.fill(1); kept.push(b); document.body.append(document.createElement('p'))"
+    site.routes["/buffers"] = html(f"<script>const kept = []; setInterval(() => {{ {step} }}, 20)</script>")
+    found = render("/heap", "/buffers", story, memory=600 * 1024 * 1024, pages=1, wait=20, timeout=25)
+    assert found.errors[site.url("/heap")].reason in {"render-crashed", "render-memory"}
+    assert found.errors[site.url("/buffers")].reason == "render-memory"
+    assert '<img src="/2.jpg">' in found.pages[site.url(story)].text
+
+
+def test_a_page_that_becomes_too_long_is_refused(render: Render, site: Any) -> None:
+    site.routes["/"] = html("<p id=p hidden></p><script>p.textContent = 'x'.repeat(1.2e6)</script>")
+    error = render("/", max_bytes=1_000_000).errors[site.url("/")]
+    assert (error.reason, error.passing) == ("render-too-large", False)
+
+
+def test_the_bytes_of_a_page_are_bounded(render: Render, site: Any, response: Any) -> None:
+    for number in range(5):
+        site.routes[f"/{number}.js"] = response(b"//" + b"x" * 300_000, content_type="text/javascript")
+    site.routes["/"] = html("<p>字</p>" + "".join(f"<script src=/{number}.js></script>" for number in range(5)))
+    found = render("/", max_bytes=700_000)
+    assert "字" in found.pages[site.url("/")].text
+    assert found.stats["render/bytes"] <= 700_000
+    assert sum(found.stats.get(f"render/blocked/{reason}", 0) for reason in ("failed", "bytes")) == 3
+
+
+def test_a_rendered_crawl_can_be_archived_and_replayed(render: Render, site: Any, story: str, tmp_path: Path) -> None:
+    archive = tmp_path / "crawl.warc.gz"
+    first = render(story, settings={"NEWSPORTAL_ARCHIVE": str(archive)}).pages[site.url(story)]
+    site.routes.clear()
+    asked = len(site.seen)
+    again = render(story, settings={"NEWSPORTAL_REPLAY": str(archive)})
+    assert again.pages[site.url(story)].text == first.text
+    assert "rendered" in again.pages[site.url(story)].flags
+    assert len(site.seen) == asked
+
+
+def test_commands_render_the_same_way(site: Any, make_site: Any, story: str) -> None:
+    setup = Setup(Limits(timeout=20))
+    policy = Policy(site.allow)
+    site.routes["/door"] = html(f"<script>location.href = '{story}'</script>")
+    page = alone.fetch(site.url("/door"), policy, setup, headers={"user-agent": "mine"})
+    assert page.url == site.url(story)
+    assert b'<img src="/1.jpg">' in page.body
+    assert {seen.headers["user-agent"] for seen in site.seen} == {"mine"}
+    inside = make_site()
+    site.routes["/in"] = html(f"<script src='{inside.url()}'></script><script>location.href = '{inside.url()}'</script>")
+    with pytest.raises(EgressDenied):
+        alone.fetch(site.url("/in"), policy, setup)
+    site.routes["/loop"] = html(HANGING["/loop"])
+    with pytest.raises(FetchFailed, match="render-timeout"):
+        alone.fetch(site.url("/loop"), policy, Setup(Limits(timeout=2)))
+    assert inside.connections == 0
+
+
+def test_a_browser_that_does_not_start_fails_its_pages_alone(
+    render: Render, site: Any, story: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = tmp_path / "chromium"
+    broken.write_text("#!/bin/sh\nexit 1\n")
+    broken.chmod(0o700)
+    monkeypatch.setenv("NEWSPORTAL_CHROMIUM", str(broken))
+    found = render(story)
+    error = found.errors[site.url(story)]
+    assert isinstance(error, RenderFailed)
+    assert error.reason == "no-browser"
+    monkeypatch.setenv("NEWSPORTAL_CHROMIUM", str(tmp_path / "none"))
+    assert "mend NEWSPORTAL_CHROMIUM" in str(render(story).errors[site.url(story)])
+
+
+CRAWLING = """
+import sys
+from scrapy import Request, Spider
+from scrapy.crawler import AsyncCrawlerProcess
+
+class Fetcher(Spider):
+    name = "fetcher"
+    async def start(self):
+        for url in sys.argv[2:]:
+            yield Request(url, errback=lambda failure: None, meta={"render": True}, dont_filter=True)
+    def parse(self, response):
+        print("page", response.url, flush=True)
+
+handlers = dict.fromkeys(("http", "https"), "newsportal.handlers.Handler")
+process = AsyncCrawlerProcess({"ADDONS": {}, "DOWNLOAD_HANDLERS": handlers, "NEWSPORTAL_ALLOW_PRIVATE": ["127.0.0.1:" + sys.argv[1]],
+    "NEWSPORTAL_RENDERING": {"timeout": 60}, "RETRY_ENABLED": False, "TELNETCONSOLE_ENABLED": False, "REMOTE_CONTROL_ENABLED": False,
+    "LOG_LEVEL": "ERROR"})
+process.crawl(Fetcher)
+process.start()
+print("modules", sorted(name for name in sys.modules if "playwright" in name)[:1], flush=True)
+"""
+
+
+@pytest.fixture
+def crawling(site: Any) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """A crawl of rendered pages in a process and process group of its own."""
+    started = []
+
+    def start(*paths: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-c", textwrap.dedent(CRAWLING), str(site.port), *map(site.url, paths)]
+        started.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+def _alive(pids: list[int]) -> list[int]:
+    found = []
+    for pid in pids:
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            continue
+        found += [pid] if state not in "ZX" else []
+    return found
+
+
+def _browsing(process: subprocess.Popen[str], site: Any) -> list[int]:
+    """Processes that a crawl has started, once its page hangs in the browser."""
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        found = family(process.pid)
+        kinds = [Path(f"/proc/{pid}/cmdline").read_bytes() for pid in found if Path(f"/proc/{pid}/cmdline").exists()]
+        if any(b"--type=renderer" in kind for kind in kinds) and "/in" in site.paths():
+            return [pid for pid in found if pid != process.pid]
+        time.sleep(0.1)
+    raise TimeoutError("no page in the browser")
+
+
+def _gone(pids: list[int]) -> bool:
+    until = time.monotonic() + 15
+    while _alive(pids) and time.monotonic() < until:
+        time.sleep(0.1)
+    return not _alive(pids)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda number: number.name)
+@pytest.mark.parametrize("group", [False, True], ids=["the crawl alone", "as Ctrl+C does"])
+def test_no_browser_is_left_when_the_crawl_is_ended(
+    crawling: Callable[..., subprocess.Popen[str]], site: Any, response: Any, number: signal.Signals, group: bool
+) -> None:
+    site.routes["/in"] = response(b"", content_type="text/javascript")
+    site.routes["/"] = html("<script src=/in></script><script>setTimeout(() => { while (true); }, 200)</script>")
+    process = crawling("/")
+    pids = _browsing(process, site)
+    time.sleep(0.5)
+    assert len(pids) > 3
+    (os.killpg if group else os.kill)(process.pid, number)
+    if number != signal.SIGKILL:
+        time.sleep(0.5)
+        (os.killpg if group else os.kill)(process.pid, number)  # the second time, Scrapy does not wait for the page
+    process.wait(60)
+    assert _gone(pids), [Path(f"/proc/{pid}/cmdline").read_bytes()[:200] for pid in _alive(pids)]
+
+
+def test_no_browser_is_left_at_the_end_and_none_started_without_need(
+    crawling: Callable[..., subprocess.Popen[str]], site: Any, response: Any
+) -> None:
+    numbers = count()
+    site.routes["/in"] = lambda seen: (next(numbers), time.sleep(2), response(b""))[2]
+    site.routes["/"] = html("<script src=/in></script>")
+    process = crawling("/")
+    pids = _browsing(process, site)
+    said, _ = process.communicate(timeout=60)
+    assert f"page {site.url('/')}" in said
+    assert _gone(pids)
+    site.routes["/feed"] = response(b"<rss/>", content_type="application/rss+xml")
+    said, _ = crawling("/feed").communicate(timeout=60)
+    assert f"page {site.url('/feed')}" in said
+    assert "modules []" in said

@@ -1,0 +1,102 @@
+"""The browser is found, or what is missing is said; its processes are told from others."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from newsportal.errors import RenderFailed
+from newsportal.rendering import Chromium, Limits, find_chromium, missing
+from newsportal.rendering import chromium as rendering
+from newsportal.rendering.chromium import Setup
+from newsportal.rendering.memory import Watch, family
+
+
+@pytest.fixture
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that is all of PATH."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("NEWSPORTAL_CHROMIUM", raising=False)
+    return tmp_path
+
+
+def _program(folder: Path, name: str) -> str:
+    file = folder / name
+    file.write_text("#!/bin/sh\n")
+    file.chmod(0o700)
+    return str(file)
+
+
+def test_the_environment_goes_before_the_file_and_the_file_before_the_system(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert find_chromium() is None
+    chrome, chromium, own = (_program(programs, name) for name in ("google-chrome", "chromium", "own"))
+    assert find_chromium() == chromium
+    assert find_chromium(own) == own
+    assert find_chromium("google-chrome") == chrome
+    monkeypatch.setenv("NEWSPORTAL_CHROMIUM", chrome)
+    assert find_chromium(own) == chrome
+
+
+def test_a_browser_that_is_named_and_is_not_there_is_not_replaced(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _program(programs, "chromium")
+    assert find_chromium("/nowhere/chromium") is None
+    assert "mend NEWSPORTAL_CHROMIUM or rendering.browser" in str(missing("/nowhere/chromium"))
+
+
+def test_what_is_missing_is_said_with_its_commands(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "sudo apt install chromium" in str(missing())
+    monkeypatch.setattr(rendering, "find_spec", lambda name: None)
+    assert "'.[render]'" in str(missing())
+    _program(programs, "chromium")
+    assert "apt install" not in str(missing())
+    monkeypatch.setattr(rendering, "find_spec", lambda name: object())
+    assert missing() is None
+
+
+def test_a_browser_that_cannot_start_is_tried_once(programs: Path) -> None:
+    async def start() -> list[str]:
+        chromium = Chromium(Setup(Limits()))
+        said = []
+        for _ in range(2):
+            with pytest.raises(RenderFailed) as caught:
+                await chromium.started()
+            said.append(caught.value.reason)
+        assert caught.value is chromium._failure
+        await chromium.close()
+        return said
+
+    assert asyncio.run(start()) == ["no-browser"] * 2
+
+
+def test_the_scripts_of_one_page_never_have_all_the_memory() -> None:
+    assert Limits(memory=1 << 30).heap_megabytes == 512
+    assert Limits(memory=200 << 20).heap_megabytes == 100
+    assert Limits(memory=1 << 20).heap_megabytes == 64
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+def test_a_family_of_processes_and_its_largest_page() -> None:
+    page = "import sys; kept = bytearray(80_000_000); print('ready', flush=True); sys.stdin.read()"
+    child = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {page!r}, '--type=renderer'])"
+    with subprocess.Popen([sys.executable, "-c", child], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        found = family(process.pid)
+        assert len(found) == 2
+        assert os.getpid() not in found
+        watch = Watch(1 << 40)
+        assert not watch.look()
+        watch.begin(process.pid)
+        assert not watch.look()
+        assert watch.peak > 80_000_000
+        small = Watch(50_000_000)
+        small.begin(process.pid)
+        assert small.look()
+        assert process.wait(10) == 0  # its page was killed, and it ended by itself
+        assert small.end() == process.pid
+        assert small.end() is None

@@ -1,0 +1,120 @@
+"""What the browser asks and is told, without a browser."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from newsportal.errors import FetchFailed
+from newsportal.rendering.exchange import Answer, Asked, followed, renderable, same_page, sent, shows, told
+from newsportal.rendering.visit import refusal
+
+
+@pytest.mark.parametrize(
+    ("status", "content_type", "expected"),
+    [
+        (200, "text/html; charset=gbk", True),
+        (200, " TEXT/HTML", True),
+        (200, "application/xhtml+xml", True),
+        (200, None, True),
+        (204, "text/html", True),
+        (200, "application/rss+xml", False),
+        (200, "text/htmlish", False),
+        (200, "image/png", False),
+        (301, "text/html", False),
+        (304, None, False),
+        (404, "text/html", False),
+        (503, "text/html", False),
+    ],
+)
+def test_pages_alone_are_rendered(status: int, content_type: str | None, expected: bool) -> None:
+    assert renderable(status, content_type) is expected
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (b"<html>", True),
+        (b"<?xml version='1.0'?><!DOCTYPE html><html>", True),
+        (b"<p>rss</p>", True),
+        (b"<?xml version='1.0'?>\n<rss version='2.0'>", False),
+        (b"<feed xmlns='http://www.w3.org/2005/Atom'>", False),
+        (b"<rdf:RDF xmlns='x'>", False),
+        (b"\x89PNG", False),
+        (b"", False),
+    ],
+)
+def test_feeds_that_say_they_are_pages_are_left_alone(body: bytes, expected: bool) -> None:
+    assert shows(body) is expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "method", "navigates", "main", "expected"),
+    [
+        ("document", "GET", True, True, None),
+        ("document", "POST", True, True, "form"),
+        ("document", "GET", True, False, "frame"),
+        ("script", "GET", False, False, None),
+        ("fetch", "POST", False, False, None),
+        ("xhr", "DELETE", False, False, "method"),
+        ("websocket", "GET", False, False, "websocket"),
+        ("eventsource", "GET", False, False, "eventsource"),
+        ("media", "GET", False, False, "media"),
+        ("image", "GET", False, False, "image"),
+        ("ping", "POST", False, False, "ping"),
+    ],
+)
+def test_what_a_page_may_ask_for(kind: str, method: str, navigates: bool, main: bool, expected: str | None) -> None:
+    assert refusal(kind, method, navigates=navigates, main=main) == expected
+
+
+def test_headers_that_are_ours_to_write_are_dropped() -> None:
+    written = [("Host", "a"), ("Accept-Encoding", "x"), (":method", "GET"), ("Referer", "http://a/"), ("Cookie", "a=1")]
+    assert sent(written) == {"referer": "http://a/", "cookie": "a=1"}
+
+
+def test_headers_that_no_longer_hold_are_not_told() -> None:
+    written = (("content-encoding", "gzip"), ("set-cookie", "a=1"), ("set-cookie", "b=2"), ("vary", "a"), ("vary", "b"), ("alt-svc", "h3"))
+    assert told(written) == {"set-cookie": "a=1\nb=2", "vary": "a, b"}
+
+
+def _server(**moved: tuple[int, str]) -> tuple[Any, list[Asked]]:
+    seen = []
+
+    async def ask(asked: Asked) -> Answer:
+        seen.append(asked)
+        name = asked.url.rpartition("/")[2]
+        if name in moved:
+            return Answer(moved[name][0], (("location", moved[name][1]),))
+        return Answer(200, (), b"end")
+
+    return ask, seen
+
+
+def test_redirects_are_followed_for_the_browser() -> None:
+    ask, seen = _server(a=(302, "b"), b=(307, "https://other.example/c"))
+    asked = Asked("https://one.example/a", "POST", {"cookie": "s", "referer": "r"}, b"body")
+    assert asyncio.run(followed(ask, asked)).body == b"end"
+    assert [one.url for one in seen] == ["https://one.example/a", "https://one.example/b", "https://other.example/c"]
+    assert [(one.method, one.body) for one in seen] == [("POST", b"body"), ("GET", b""), ("GET", b"")]
+    assert [dict(one.headers) for one in seen][1:] == [{"cookie": "s", "referer": "r"}, {"referer": "r"}]
+
+
+def test_a_method_that_must_stay_stays() -> None:
+    ask, seen = _server(a=(308, "/b"))
+    asyncio.run(followed(ask, Asked("https://one.example/a", "POST", {}, b"body")))
+    assert [(one.method, one.body) for one in seen] == [("POST", b"body")] * 2
+
+
+def test_circles_of_redirects_end() -> None:
+    ask, seen = _server(a=(302, "a"))
+    with pytest.raises(FetchFailed, match="redirects"):
+        asyncio.run(followed(ask, Asked("https://one.example/a")))
+    assert len(seen) == 6
+
+
+def test_a_place_within_a_page_is_no_other_page() -> None:
+    assert same_page("https://a.example/b?c#d", "https://a.example/b?c")
+    assert not same_page("https://a.example/b?c", "https://a.example/b?d")
