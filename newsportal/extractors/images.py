@@ -116,14 +116,18 @@ def _image(node: dom.Element, base: str) -> Image | None:
     url = source_of(node, base)
     if not url or ICON.search(url):
         return None
-    styled = {name.lower(): value for name, value in STYLE_SIZE.findall(node.get("style") or "")}
-    width, height = (_pixels(node.get(name) or styled.get(name)) for name in ("width", "height"))
-    named = NAME_SIZE.search(url) if width is None and height is None else None
-    if named:
-        width, height = _pixels(named[1]), _pixels(named[2])
+    width, height = size_of(node, url)
     if (width and width < SMALL) or (height and height < SMALL):
         return None
     return Image(url, caption_of(node), width, height)
+
+
+def size_of(node: dom.Element, url: str) -> tuple[int | None, int | None]:
+    """Width and height as attributes or style declare them, else as the address tells them."""
+    styled = {name.lower(): value for name, value in STYLE_SIZE.findall(node.get("style") or "")}
+    width, height = (_pixels(node.get(name) or styled.get(name)) for name in ("width", "height"))
+    named = NAME_SIZE.search(url) if width is None and height is None else None
+    return (_pixels(named[1]), _pixels(named[2])) if named else (width, height)
 
 
 def _pixels(value: str | None) -> int | None:

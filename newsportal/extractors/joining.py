@@ -53,7 +53,7 @@ def why_not(before: Sequence[Extraction], page: Extraction) -> str | None:
 
     In a photo story the text may be the same on every page: what brings new pictures is no repeat.
     """
-    fresh = [line for line in _lines(page) if not _is_pager(line)]
+    fresh = [line for line in _lines(page) if not is_pager(line)]
     if not fresh:
         return "no-text"
     first = before[0].title or ""
@@ -76,7 +76,7 @@ def join(pages: Sequence[Extraction], urls: Sequence[str]) -> Extraction:
     first = pages[0]
     if len(pages) == 1:
         return first
-    texts = _said_once([[line for line in _lines(page) if not _is_pager(line)] for page in pages])
+    texts = _said_once([[line for line in _lines(page) if not is_pager(line)] for page in pages])
     bodies = [_without(page.html, _gone(_lines(page), kept)) for page, kept in zip(pages, texts, strict=True)]
     return replace(
         first,
@@ -99,7 +99,7 @@ def unmarked(page: Extraction) -> Extraction:
 def is_whole(first: Extraction, whole: Extraction) -> bool:
     """Whether ``whole`` holds all of the first page's text, and more: then no further page is needed."""
     there = letters(whole.text or "")
-    keys = [letters(line) for line in _lines(first) if not _is_pager(line)]
+    keys = [letters(line) for line in _lines(first) if not is_pager(line)]
     total = sum(map(len, keys))
     held = sum(len(key) for key in keys if key in there)
     return total > 0 and held >= WHOLE_SHARE * total and len(there) >= WHOLE_GAIN * total
@@ -116,7 +116,7 @@ def _lines(page: Extraction) -> list[str]:
     return [line for line in (page.text or "").split("\n") if line.strip()]
 
 
-def _is_pager(line: str) -> bool:
+def is_pager(line: str) -> bool:
     """Whether a line is a pager and nothing else: words of one, or page numbers in a row."""
     if len(line) > PAGER_CHARS:
         return False

@@ -34,12 +34,15 @@ THREAD: Final = re.compile(
 @dataclass(frozen=True, slots=True)
 class Pager:
     """The pages of an article. ``pages``: this page and those known to follow it, in order, without gaps; this page alone if it is
-    the only one or the last. ``whole``: a page that holds all of them. ``first``: the article's address, where this is a later page."""
+    the only one or the last. ``whole``: a page that holds all of them. ``first``: the article's address, where this is a later page.
+    ``number``: which page this is; ``named``: numbers and addresses of all that it names, in order."""
 
     pages: tuple[str, ...]
     next: str | None = None
     whole: str | None = None
     first: str | None = None
+    number: int | None = None
+    named: tuple[tuple[int, str], ...] = ()
 
     @property
     def known(self) -> tuple[str, ...]:
@@ -71,7 +74,8 @@ def find_pager(document: dom.Document) -> Pager:
         following.append(row.pages[row.this + len(following) + 1])
     pages = (url, *following)
     whole = _whole(own, turns, pages) if following or first else None
-    return Pager(pages, following[0] if following else None, whole, first)
+    named = tuple(sorted(row.pages.items()))[: 2 * MAX_PAGES]
+    return Pager(pages, following[0] if following else None, whole, first, row.this, named)
 
 
 def _own_address(url: str, own: Sequence[Place], row: Row | None) -> str:

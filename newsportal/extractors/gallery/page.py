@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
+from typing import Final
 
 from newsportal import dom
-from newsportal.errors import NotApplicable
-from newsportal.extractors import images, published
+from newsportal.extractors import published
 from newsportal.extractors.author import author
+from newsportal.extractors.best import declares_article
+from newsportal.extractors.gallery.beside import Told, told
+from newsportal.extractors.gallery.counter import Count, counted
+from newsportal.extractors.gallery.kind import refuse_index, refuse_message
+from newsportal.extractors.gallery.pictures import of_story, shown
+from newsportal.extractors.gallery.slideshow import Slides, slideshow
 from newsportal.extractors.gallery.story import bare_title
+from newsportal.extractors.gallery.variants import enter, key_of
+from newsportal.extractors.gallery.ways import Ways, same_story, ways
 from newsportal.extractors.language import language_of
-from newsportal.extractors.metadata import read_metadata
+from newsportal.extractors.metadata import Metadata, read_metadata
 from newsportal.extractors.origin import origin
-from newsportal.extractors.pagination import find_pager
 from newsportal.extractors.refusal import refuse_bytes
 from newsportal.extractors.title import best_title
-from newsportal.items import GalleryPage, Link
+from newsportal.items import GalleryPage, Image, Link
+from newsportal.text import letters
+
+MAX_IMAGES: Final = 500
+FEW: Final = 3
+"""Pictures of a page up to which a counter without a word counts pages; more pictures at once are what it counts."""
 
 
 def read(document: dom.Document, *, link: Link | None = None, now: datetime) -> GalleryPage:
@@ -27,20 +41,80 @@ def read(document: dom.Document, *, link: Link | None = None, now: datetime) -> 
     refuse_bytes(document)
     meta = read_metadata(document)
     heading = best_title(document, meta, link)
-    body = next(iter(document.root.iter("body")), None)
-    found = images.of_article(body, document, meta)
-    if not found:
-        raise NotApplicable("no-pictures")
-    language = language_of(meta, [heading or ""])
-    pager = find_pager(document)
-    return GalleryPage(
+    title = bare_title(heading)
+    page_title = next((dom.text_of(node) for node in document.root.iter("title")), "")
+    count = counted(document.lines, (heading or "", page_title))
+    way = ways(document, count)
+    found = shown(document, lambda url: same_story(document.url, url) or url in way.pages)
+    own = of_story(found)
+    lead = dom.join(document.base, meta.get("og:image") or meta.article_image() or "")
+    slides = slideshow(document, [*(one.image.url for one in own), *([lead] if lead else [])], count.total if count else None, title)
+    beside = told(own, document, [heading or "", title or ""]) if own else Told(())
+    if slides is not None and not _is_story(slides, beside.images, way, count):
+        slides = None
+    has_words = slides is not None or any(image.caption for image in beside.images) or bool(beside.lines)
+    refuse_message(document, heading or page_title, has_words)
+    if slides is None:
+        refuse_index(document.url, found, own, count is not None or way.next is not None or declares_article(meta) or _captioned(beside))
+    images = slides.images if slides is not None else _once(beside.images)
+    lines = [line for line in beside.lines if slides is None or not _in_captions(line, images)] or _described(meta, images, title)
+    language = language_of(meta, [title or "", *lines, *(image.caption or "" for image in images)])
+    page = GalleryPage(
         url=document.url,
-        title=bare_title(heading),
-        images=found,
+        number=way.number or (count.number if count else None),
+        title=title or (slides.title if slides else None),
+        text="\n".join(lines) or None,
+        images=images[:MAX_IMAGES],
         published=published.best_date(document, meta, link, now, language, heading),
-        author=author(document, meta, (), language, heading),
+        author=author(document, meta, lines, language, heading),
         origin=origin(document, meta, language),
         language=language,
-        pages=pager.known,
-        next=pager.next,
     )
+    return _placed(page, way, count, slides is not None)
+
+
+def _placed(page: GalleryPage, way: Ways, count: Count | None, whole: bool) -> GalleryPage:
+    """The page with its number and its way on; a page that holds all the pictures it counts is the whole story."""
+    counts = count is not None and way.next is None and (count.several or len(page.images) >= count.total)
+    if whole or (counts and len(way.pages) < 2):
+        return replace(page, number=1, total=1, whole=True)
+    total = None
+    if count is not None and not count.several and not (count.pictures and len(page.images) > 1):
+        sure = len(page.images) <= FEW or count.number == way.number
+        total = count.total if sure and (count.number is not None or len(page.images) == 1 or not count.pictures) else None
+    return replace(page, total=total, pages=way.pages if len(way.pages) > 1 else (), next=way.next)
+
+
+def _is_story(slides: Slides, own: Sequence[Image], way: Ways, count: Count | None) -> bool:
+    """Whether the page's data hold the whole story: not less than it shows, nor fewer pictures than it counts or pages it names."""
+    size = len(slides.images)
+    there = {key_of(image.url) for image in slides.images}
+    fresh = sum(1 for image in own if key_of(image.url) not in there and image.caption)
+    told_more = count is not None and way.next is not None and size < count.total
+    return fresh <= size / 2 and not told_more and size >= len(way.pages)
+
+
+def _once(images: Sequence[Image]) -> tuple[Image, ...]:
+    """Each picture once, in its largest copy."""
+    found: dict[str, Image] = {}
+    for image in images:
+        enter(found, image)
+    return tuple(found.values())
+
+
+def _captioned(beside: Told) -> bool:
+    return bool(beside.images) and all(image.caption for image in beside.images)
+
+
+def _in_captions(line: str, images: Sequence[Image]) -> bool:
+    key = letters(line)
+    return any(image.caption and (key in letters(image.caption) or letters(image.caption) in key) for image in images)
+
+
+def _described(meta: Metadata, images: Sequence[Image], title: str | None) -> list[str]:
+    """What the page says of itself to machines, where it shows no text and that is neither title nor caption."""
+    said = meta.get("og:description") or meta.get("description") or ""
+    key = letters(said)
+    if not key or (title and key in letters(title)) or (title and letters(title).startswith(key)) or _in_captions(said, images):
+        return []
+    return [said]

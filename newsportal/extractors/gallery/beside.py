@@ -1,0 +1,243 @@
+"""What stands beside the pictures of a page: the words that belong to each of them, and those that belong to the story.
+
+Three layouts, the first that fits: one picture, whose words are all that its box says; a box for each picture with words inside (a
+slide); pictures and lines in turn.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from newsportal import dom
+from newsportal.extractors.captions import caption_of
+from newsportal.extractors.gallery.pictures import ASIDE, ASIDE_TAGS, SKIPPED, Shown
+from newsportal.extractors.joining import is_pager
+from newsportal.items import Image
+from newsportal.text import clean, letters
+
+MAX_SLIDE_CHARS: Final = 600
+"""Characters of one picture's words; more is an article's text. The longest captions of news agencies have some 400."""
+
+MAX_SLIDE_LINES: Final = 4
+CLIMB: Final = 12
+"""Levels above a picture in which its box is looked for."""
+
+MAX_BOX_CHARS: Final = 20_000
+MIN_WORDS: Final = 2
+"""Letters of the shortest line that says anything."""
+
+INTRODUCTION: Final = 15
+"""Letters of the shortest line taken for the story's text from outside the pictures' box."""
+
+APART: Final = re.compile(
+    r"(?<![a-z])(?:pagers?|pages?|pagination|fenye|turn|tool|tools|bar|tips?|keyboard|editor|edit|source|laiyuan|time|date|pubtime|byline|info|meta"
+    r"|button|btn|count|counter|index|num|number|tags?|keywords?|crumbs?|breadcrumbs?|hidden-print|report|statement|disclaimer|zan|like|vote)(?![a-z])",
+    re.IGNORECASE,
+)
+"""Class and id of short pieces around pictures that say nothing of them."""
+
+APART_CHARS: Final = 60
+"""A piece that calls itself so and says more than this is text all the same."""
+
+NOISE: Final = re.compile(
+    r"^[\d\s/／|()（）\[\]<>«»‹›←→·.,:：第页頁张張幅共图圖前后後上下一首末尾-]*$"
+    r"|^(?:来源|來源|稿源|作者|责任编辑|責任編輯|编辑|編輯|责编|責編|分享|打印|字号|字號|评论|評論|关键词|關鍵詞|标签|標籤|版权|版權|声明|聲明)\s*(?:[:：]|到|至|$)"
+    r"|(?:点击|點擊|单击|按|支持|使用|提示|通过)[^。]{0,12}(?:图片|圖片|大图|原图|键盘|鍵盤|方向键|下一[页頁张張]|[←→])"
+    r"|^(?:查看|浏览|下载|下載)?(?:原图|原圖|大图|大圖|全部图片|全屏(?:观看|浏览|查看)?|幻灯(?:片)?(?:播放|浏览)?|自动播放|列表(?:模式|查看)?|缩略图"
+    r"|返回.{0,6}|重新(?:播放|浏览)|收藏|点赞|举报)$"
+    r"|^(?:copyright|©|all rights reserved|share|print|advertisement|loading|previous|next|close|slide ?show|full ?screen"
+    r"|view (?:gallery|fullscreen|original))\b.{0,40}$"
+    r"|^.{0,40}\d{4}\s*[-年/.]\s*\d{1,2}\s*[-月/.]\s*\d{1,2}\s*日?\s*(?:\d{1,2}[:：]\d{2}(?:[:：]\d{2})?)?(?:\s.{0,40})?$",
+    re.IGNORECASE,
+)
+"""Lines around pictures that are none of their words: counters, pagers, bylines, what a reader may click."""
+
+DATED: Final = re.compile(r"[，。；！？]|, ")
+"""A line with a date that is a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The pictures of a page with their captions, and the lines that belong to none of them."""
+
+    images: tuple[Image, ...]
+    lines: tuple[str, ...] = ()
+
+
+def told(found: Sequence[Shown], document: dom.Document, titles: Sequence[str]) -> Told:
+    """Captions for the story's pictures (at least one); ``titles``: what page and story are called, which is no caption."""
+    known = {letters(title) for title in titles if title}
+    page = letters(next((dom.text_of(node) for node in document.root.iter("title")), ""))
+    words, rest = _of_one(found[0], known) if len(found) == 1 else _of_many(found, known)
+    captions = [_caption(one, said) for one, said in zip(found, words, strict=True)]
+    times = Counter(letters(caption) for caption in captions if caption)
+    kept = [
+        caption
+        if caption and (key := letters(caption)) and times[key] == 1 and key not in known and not (len(captions) > 1 and key in page)
+        else None
+        for caption in captions
+    ]
+    shared = [caption for caption in dict.fromkeys(captions) if caption and times[letters(caption)] > 1 and letters(caption) not in known]
+    lines = [*rest, *(caption for caption in shared if letters(caption) not in page)]
+    return Told(tuple(replace(one.image, caption=caption) for one, caption in zip(found, kept, strict=True)), tuple(dict.fromkeys(lines)))
+
+
+def _caption(one: Shown, said: str | None) -> str | None:
+    """What the element around the picture declares, what stands beside it, what the picture itself declares."""
+    if one.told:
+        text = dom.text_of(dom.parse_html(one.told)) if "<" in one.told else clean(one.told)
+        if text and (not said or letters(text) not in letters(said)):
+            said = text if one.node.tag != "img" or not said else said
+    return (said or caption_of(one.node) or None) if one.node.tag == "img" else said or clean(one.node.get("aria-label") or "") or None
+
+
+def _of_one(one: Shown, titles: set[str]) -> tuple[list[str | None], list[str]]:
+    """The words of the smallest box around the picture that says anything."""
+    for box in _boxes(one.node):
+        before, after = flow(box, [one.node], titles)
+        lines = [*before, *after]
+        total = sum(map(len, lines))
+        if total >= MIN_WORDS:
+            return ([" ".join(lines)], []) if total <= MAX_SLIDE_CHARS else ([None], lines)
+    return [None], []
+
+
+def _of_many(found: Sequence[Shown], titles: set[str]) -> tuple[list[str | None], list[str]]:
+    nodes = [one.node for one in found]
+    boxes, common = _slides(nodes)
+    inside = [
+        [line for lines in flow(box, [node], titles) for line in lines] if box is not None else []
+        for box, node in zip(boxes, nodes, strict=True)
+    ]
+    gaps = flow(common, nodes, titles)
+    if sum(map(_fits, inside)) >= max(2, len(found) / 2):
+        used = {letters(line) for lines in inside if _fits(lines) for line in lines}
+        words = [" ".join(lines) if _fits(lines) else None for lines in inside]
+    else:
+        taken = _in_turn(gaps)
+        used = {letters(line) for lines in taken for line in lines}
+        words = [" ".join(lines) or None for lines in taken]
+    rest = [line for lines in gaps for line in lines if letters(line) not in used]
+    return words, rest or _introduction(common, nodes, titles)
+
+
+def _fits(lines: Sequence[str]) -> bool:
+    return 0 < len(lines) <= MAX_SLIDE_LINES and sum(map(len, lines)) <= MAX_SLIDE_CHARS
+
+
+def _in_turn(gaps: list[list[str]]) -> list[list[str]]:
+    """The lines of each picture where pictures and lines take turns: those after it, or before it where none follow the last."""
+    count = len(gaps) - 1
+    before, after = gaps[:-1], gaps[1:]
+    sides = after if gaps[-1] or not gaps[0] else before
+    if sum(map(_fits, sides)) < max(2, count / 2):
+        return [[] for _ in range(count)]
+    usual = max(len(lines) for lines in sides[:-1] if _fits(lines)) if any(map(_fits, sides[:-1])) else 1
+    *first, last = sides
+    return [*(lines if _fits(lines) else [] for lines in first), last[:usual] if _fits(last[:usual]) else []]
+
+
+def _introduction(common: dom.Element, nodes: list[dom.Element], titles: set[str]) -> list[str]:
+    """The story's text where it stands outside of the box of its pictures."""
+    for box in list(_boxes(common))[:3]:
+        lines = [line for gap in (0, -1) for line in flow(box, nodes, titles)[gap] if len(letters(line)) >= INTRODUCTION]
+        if lines:
+            return lines
+    return []
+
+
+def _boxes(node: dom.Element) -> Iterator[dom.Element]:
+    """What stands around an element, the innermost first, below ``body``."""
+    above = node.getparent()
+    for _ in range(CLIMB):
+        if above is None or above.tag in ("body", "html"):
+            return
+        yield above
+        above = above.getparent()
+
+
+def _slides(nodes: Sequence[dom.Element]) -> tuple[list[dom.Element | None], dom.Element]:
+    """The largest box around each picture that holds no other, and the smallest around all."""
+    chains = [list(_boxes(node)) for node in nodes]
+    held = Counter(box for chain in chains for box in chain)
+    slides = [next((box for box in reversed(chain) if held[box] == 1), None) for chain in chains]
+    common = next((box for box in chains[0] if held[box] == len(nodes)), None)
+    return slides, common if common is not None else next(iter(nodes[0].getroottree().getroot().iter("body")), nodes[0])
+
+
+def flow(top: dom.Element, nodes: Sequence[dom.Element], titles: set[str]) -> list[list[str]]:
+    """The lines before the first of ``nodes``, after the first, and so on; without links, pieces apart, titles and noise."""
+    marked = set(nodes)
+    around = {above for node in nodes for above in (node, *_up_to(node, top))}
+    gaps: list[list[str]] = [[]]
+    line: list[str] = []
+
+    def close() -> None:
+        text = clean("".join(line))
+        line.clear()
+        if text and _says_something(text, titles) and sum(map(len, gaps[-1])) < MAX_BOX_CHARS:
+            gaps[-1].append(text)
+
+    walk = dom.walk(top)
+    for event, node in walk:
+        if event == "start":
+            if node is not top and (node.tag in SKIPPED or _is_apart(node, around)):
+                close()
+                walk.skip_subtree()
+                continue
+            if node.tag in dom.BREAKING:
+                close()
+            if node in marked:
+                close()
+                gaps.append([])
+            if node.text:
+                line.append(node.text.replace("\n", " "))
+        else:
+            if node.tag in dom.BREAKING:
+                close()
+            if node is not top and node.tail:
+                line.append(node.tail.replace("\n", " "))
+    close()
+    return gaps
+
+
+def _up_to(node: dom.Element, top: dom.Element) -> Iterator[dom.Element]:
+    for above in node.iterancestors():
+        if above is top:
+            return
+        yield above
+
+
+def _is_apart(node: dom.Element, around: set[dom.Element]) -> bool:
+    """Whether an element's words are not the story's: a link, a menu, a button, a byline."""
+    tag = node.tag
+    if node in around:
+        return False
+    if tag in ("a", "h1", "button", "form", "textarea", "time", "noscript") or tag in ASIDE_TAGS:
+        return True
+    name = f"{node.get('class') or ''} {node.get('id') or ''}"[:200]
+    if name == " ":
+        return False
+    if ASIDE.search(name):
+        return True
+    return APART.search(name) is not None and _short(node)
+
+
+def _short(node: dom.Element) -> bool:
+    text = 0
+    for number, part in enumerate(node.itertext()):
+        text += len(part.strip())
+        if text > APART_CHARS or number > 40:
+            return False
+    return True
+
+
+def _says_something(text: str, titles: set[str]) -> bool:
+    key = letters(text)
+    if len(key) < MIN_WORDS or key in titles or is_pager(text):
+        return False
+    return NOISE.search(text) is None or (DATED.search(text) is not None and len(key) > INTRODUCTION)

@@ -1,0 +1,275 @@
+"""The pictures that a page shows, in order, and what each of them is: the story's, a small copy, or a way to something else.
+
+Nothing here knows a site. A picture is judged by its address (shared with :mod:`newsportal.extractors.images`), its declared size, the
+names of what it stands in, and where a click on it leads. How often a site shows it is judged elsewhere, over many stories.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Final, Literal
+
+from newsportal import dom
+from newsportal.extractors.hub_urls import Address
+from newsportal.extractors.images import ICON, LAZY, PICTURE, size_of, source_of
+from newsportal.items import Image
+
+Lead = Literal["none", "story", "page", "site"]
+"""Where a click on a picture leads: nowhere (or to the picture itself), to a page of this story, to another page of the site, away."""
+
+MAX_PICTURES: Final = 2_000
+"""Pictures of one page that are looked at."""
+
+ASIDE: Final = re.compile(
+    r"relat|recommend|tuijian|xiangguan|guess|comment|cmt|pinglun|(?<![a-z])foot|copyright|(?<![a-z])nav(?![a-z])|menu|topbar|toolbar|breadcrumb"
+    r"|search|share|social|weixin|wechat|qr-?code|erweima|ewm|side-?bar|(?<![a-z])side(?![a-z])|aside|widget|banner|advert|(?<![a-z])ads?(?![a-z])"
+    r"|(?<![a-z])ad[-_]|[-_]ad(?![a-z])|sponsor|guanggao|popup|author|avatar|(?<![a-z])user-?(?:info|name|pic|head|card|face)|profile|(?<![a-z])rank|(?<![a-z])hot(?![a-z])|login|friend"
+    r"|logo|download|app-?(?:down|code)|more(?![a-z])|promo|next-?(?:group|album|set|story|gallery)|prev-?(?:group|album|set|story|gallery)|also|latest",
+    re.IGNORECASE,
+)
+"""Class and id of what stands beside a story."""
+
+ASIDE_TAGS: Final = frozenset(("nav", "aside", "footer"))
+SHOWCASE: Final = re.compile(
+    r"(?<![a-z])(?:gallery|album|slides?|slideshow|photo|pic|picture|img|image|main|content|article|big|figure|swiper|viewer|stage|tuji|tuku)(?![a-z])",
+    re.IGNORECASE,
+)
+"""Class and id of what a story's pictures stand in."""
+
+STRIP: Final = re.compile(r"thumb|strip|small|(?<![a-z])mini|tiny|(?<![a-z])nav|filmstrip|xiaotu|indicator|dots", re.IGNORECASE)
+"""Class and id of a row of small copies."""
+
+BACKGROUND: Final = re.compile(r"background(?:-image)?\s*:[^;]{0,200}?url\(\s*[\"']?([^\"')]{1,3000})", re.IGNORECASE)
+BACKGROUND_NAMES: Final = ("data-bg", "data-background", "data-background-image", "data-bgimage", "data-bgset", "data-image")
+LARGE_NAME: Final = re.compile(r"big|large|full|zoom|orig|hi-?res|high|max", re.IGNORECASE)
+"""Attributes that hold the large copy of what ``src`` shows."""
+
+SKIPPED: Final = frozenset("script style template iframe object svg head select".split())
+BANNER: Final = 3.0
+BANNER_HEIGHT: Final = 130
+"""A picture so many times as wide as high, and no higher than this, is a banner (468 x 60, 728 x 90, 970 x 120)."""
+
+SAID_SMALL: Final = 160
+"""A picture that declares both its sides below this is a small copy or an icon."""
+
+NO_STORY: Final = re.compile(
+    r"二维码|二維碼|扫一扫|扫码|头像|頭像|广告|廣告|(?<![a-z])logo(?![a-z])|(?<![a-z])qr code|advertisement|^ad$", re.IGNORECASE
+)
+"""What ``alt`` says of pictures that belong to no story."""
+
+HEADINGS: Final = 3
+LEVELS: Final = 4
+"""Elements above a picture whose names are asked what it stands in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A picture where it stands. ``lead`` and ``target``: where a click leads; ``aside``: among what stands beside the story; ``small``:
+    one of a row of small copies; ``form``: the elements around it, the same for all of a list."""
+
+    image: Image
+    node: dom.Element = field(repr=False)
+    lead: Lead = "none"
+    target: str | None = None
+    aside: bool = False
+    small: bool = False
+    form: str = ""
+    showcased: bool = False
+    told: str | None = None  # what an attribute of the element around it says under it
+
+
+def shown(document: dom.Document, akin: Callable[[str], bool]) -> list[Shown]:
+    """Every picture of a page that is no icon, in page order; ``akin`` tells whether an address is a page of this story."""
+    body = next(iter(document.root.iter("body")), None)
+    found: list[Shown] = []
+    for met in _walk(body, document.base) if body is not None else ():
+        one = _judged(met, document, akin)
+        if one is not None:
+            found.append(one)
+        if len(found) >= MAX_PICTURES:
+            break
+    return found
+
+
+def of_story(found: list[Shown]) -> list[Shown]:
+    """Those of :func:`shown` that are the story's: first those that lead nowhere or on to its next page, without rows of small copies."""
+    forms = Counter(one.form for one in found if one.lead == "page")
+    targets = Counter(one.form for one in found if one.lead == "story" and one.target)
+    inside = [one for one in found if not one.aside and one.lead != "site"]
+    own = [one for one in inside if one.lead == "none" or (one.lead == "story" and targets[one.form] == 1)]
+    alone = [one for one in inside if one.lead == "page" and forms[one.form] == 1]
+    large = [one for one in own if not one.small]
+    showcased = [one for one in alone if one.showcased and not one.small]
+    if large:
+        chosen = large if any(one.showcased for one in large) else [*large, *showcased]
+    else:
+        chosen = showcased or alone or own
+    return sorted(chosen, key=found.index) if len(chosen) < len(found) else chosen
+
+
+@dataclass(slots=True)
+class _Met:
+    """An element that shows a picture, as the walk finds it."""
+
+    node: dom.Element
+    url: str | None
+    link: str | None
+    large: str | None
+    aside: bool
+    told: str | None
+
+
+def _walk(body: dom.Element, base: str) -> Iterator[_Met]:
+    """Pictures in document order; what stands around one is known without climbing."""
+    walk = dom.walk(body)
+    titled = _titled(body)
+    asides: list[dom.Element] = []
+    links: list[dom.Element] = []
+    holders: list[tuple[dom.Element, str, str | None]] = []
+    for event, node in walk:
+        if event == "end":
+            if asides and asides[-1] is node:
+                asides.pop()
+            if links and links[-1] is node:
+                links.pop()
+            if holders and holders[-1][0] is node:
+                _, held, told = holders.pop()
+                if held and node.tag != "a":
+                    yield _Met(node, held, None, None, bool(asides), told)
+            continue
+        tag = node.tag
+        if tag in SKIPPED:
+            walk.skip_subtree()
+            continue
+        if not node.attrib:
+            if tag in ASIDE_TAGS:
+                asides.append(node)
+            continue
+        if tag in ASIDE_TAGS or (_says(ASIDE, node) and node not in titled):
+            asides.append(node)
+        if tag == "a":
+            links.append(node)
+        link = links[-1].get("href") if links else None
+        if tag == "img":
+            taken, told = _taken(holders)
+            yield _Met(node, source_of(node, base), link, taken or _large_of(node, base), bool(asides), told)
+            continue
+        holds = _held(node, base)
+        if holds:
+            holders.append((node, holds, _told(node)))
+            continue
+        background = _background(node, base)
+        if background:
+            yield _Met(node, background, link, None, bool(asides), None)
+
+
+def _titled(body: dom.Element) -> set[dom.Element]:
+    """What stands around the page's headings: whatever it calls itself, it is not beside the story."""
+    return {body, *(above for heading in islice(body.iter("h1"), HEADINGS) for above in heading.iterancestors())}
+
+
+def _taken(holders: list[tuple[dom.Element, str, str | None]]) -> tuple[str | None, str | None]:
+    """The large copy that the innermost element around a picture holds: it goes with the first picture inside."""
+    if not holders or not holders[-1][1]:
+        return None, None
+    node, large, told = holders[-1]
+    holders[-1] = (node, "", told)
+    return large, told
+
+
+def _held(node: dom.Element, base: str) -> str | None:
+    """The large picture that an element holds for the small one inside: ``<a href=big.jpg>``, ``<li data-src=big.jpg>``."""
+    if node.tag == "a":
+        href = node.get("href") or ""
+        return dom.join(base, href) if PICTURE.match(href) else None
+    if node.tag in ("source", "video", "audio", "input", "link", "meta"):
+        return None
+    named = (
+        value
+        for name, value in node.items()
+        if (name in LAZY or LARGE_NAME.search(name)) and name.startswith("data") and PICTURE.match(value)
+    )
+    return next((url for value in named if (url := dom.join(base, value))), None)
+
+
+def _large_of(node: dom.Element, base: str) -> str | None:
+    named = (value for name, value in node.items() if LARGE_NAME.search(name) and PICTURE.match(value))
+    return next((url for value in named if (url := dom.join(base, value))), None)
+
+
+def _told(node: dom.Element) -> str | None:
+    names = ("data-caption", "data-sub-html", "data-desc", "data-description", "data-title", "data-intro", "title")
+    return next((value for value in map(node.get, names) if value and value.strip()), None)
+
+
+def _background(node: dom.Element, base: str) -> str | None:
+    style = node.get("style")
+    match = BACKGROUND.search(style[:5000]) if style and "url(" in style else None
+    value = match[1] if match else next((value for value in map(node.get, BACKGROUND_NAMES) if value and PICTURE.match(value)), None)
+    return dom.join(base, value.strip()) if value and not value.startswith("data:") else None
+
+
+def _says(pattern: re.Pattern[str], node: dom.Element) -> bool:
+    name = f"{node.get('class') or ''} {node.get('id') or ''}"[:200]
+    return name != " " and pattern.search(name) is not None
+
+
+def _judged(met: _Met, document: dom.Document, akin: Callable[[str], bool]) -> Shown | None:
+    """The picture with its place; ``None`` for icons, counters and banners."""
+    node, url = met.node, met.large or met.url
+    if not url or ICON.search(url) or (met.url and ICON.search(met.url) and not met.large) or NO_STORY.search(node.get("alt") or ""):
+        return None
+    width, height = size_of(node, met.url or url)
+    if _is_banner(width, height):
+        return None
+    small = bool(width and height and max(width, height) < SAID_SMALL) and not met.large
+    if small and (width or 0) < SAID_SMALL / 2 and (height or 0) < SAID_SMALL / 2:
+        return None
+    around = list(_around(node))
+    image = Image(url, None, *((None, None) if met.large and met.large != met.url else (width, height)))
+    found = Shown(image, node, aside=met.aside, told=met.told)
+    lead, target = _lead(met, document, akin)
+    return replace(
+        found,
+        lead=lead,
+        target=target,
+        small=small or (not met.large and any(_says(STRIP, one) for one in (node, *around))),
+        form=_form(node, around),
+        showcased=any(_says(SHOWCASE, one) for one in (node, *around)),
+    )
+
+
+def _is_banner(width: int | None, height: int | None) -> bool:
+    return bool(width and height and width >= BANNER * height and height <= BANNER_HEIGHT)
+
+
+def _lead(met: _Met, document: dom.Document, akin: Callable[[str], bool]) -> tuple[Lead, str | None]:
+    href = (met.link or "").strip()
+    target = dom.join(document.base, href) if href and not href.startswith("#") and not PICTURE.match(href) else None
+    if target is None or target == met.url:
+        return "none", None
+    if akin(target):
+        return "story", target if target != document.url.partition("#")[0] else None
+    return ("page" if _site(target) == _site(document.url) else "site"), target
+
+
+def _site(url: str) -> str:
+    return Address(url).domain
+
+
+def _around(node: dom.Element) -> Iterator[dom.Element]:
+    above = node.getparent()
+    for _ in range(LEVELS):
+        if above is None or above.tag in ("body", "html", "article", "main"):
+            return
+        yield above
+        above = above.getparent()
+
+
+def _form(node: dom.Element, around: list[dom.Element]) -> str:
+    """Tags and classes around a picture, without counters: members of one list share them."""
+    return "/".join(re.sub(r"\d+", "", f"{one.tag}.{one.get('class') or ''}"[:80]) for one in (node, *around))

@@ -1,0 +1,285 @@
+"""The story that a page carries as data (paper C, 2.2.2, read instead of run): the list whose records hold a picture and its words.
+
+Found by shape, in whatever script, hidden element or attribute it stands, under whatever name. A list of records that lead to other
+pages is a list of other stories; a list of the sizes of one picture is one picture.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from newsportal import dom
+from newsportal.extractors.gallery.variants import enter, key_of
+from newsportal.extractors.images import ICON, PICTURE, SMALL
+from newsportal.extractors.script_values import values
+from newsportal.items import Image
+from newsportal.text import clean, letters
+
+MAX_OBJECTS: Final = 60_000
+MAX_DEPTH: Final = 30
+MAX_SLIDES: Final = 500
+LEAST: Final = 2
+"""Pictures of the smallest slideshow."""
+
+PICTURED: Final = 0.8
+"""The share of a list's records that must hold a picture."""
+
+LEADING: Final = 0.5
+"""The share of records that lead to other pages above which a list is one of other stories."""
+
+MAX_CAPTION_CHARS: Final = 1_500
+
+BIG_KEY: Final = re.compile(r"big|large|orig|full|raw|hd|max|high|super|desktop", re.IGNORECASE)
+SMALL_KEY: Final = re.compile(
+    r"thumb|small|mini|tiny|icon|square|avatar|cover|poster|(?:^|_)(?:s|t|ns|sm|th)_?(?:img|pic|url|src)|mobile|head|logo|preview|placeholder|blur",
+    re.IGNORECASE,
+)
+PICTURE_KEY: Final = re.compile(r"img|image|pic|photo|src|url|uri|href|file|path|address", re.IGNORECASE)
+CAPTION_KEYS: Final = (
+    *("note", "caption", "captions", "desc", "description", "intro", "introduction", "summary", "text", "txt", "content", "word", "words"),
+    *("abstract", "remark", "memo", "info", "comment", "body", "alt", "alttext", "alt_text", "synopsis", "title", "headline", "name"),
+)
+"""What words under a picture are called, the likeliest first; compared without prefixes (``picDesc``, ``photo_intro``)."""
+
+LINK_KEY: Final = re.compile(
+    r"^(?:url|link|href|docurl|pageurl|page_url|weburl|arturl|article_?url|target|permalink|sourceurl|seturl)$", re.IGNORECASE
+)
+OTHER_STORIES: Final = re.compile(
+    r"relat|recommend|tuijian|more|hot|rank|next|prev|ads?$|advert|latest|focus|menu|nav|also|guess|other", re.IGNORECASE
+)
+"""What lists of other stories are called."""
+
+STORY_LIST: Final = re.compile(r"slide|galler|photo|pic|image|img|album|list|items", re.IGNORECASE)
+IMAGE_ADDRESS: Final = re.compile(r"^(?:https?:)?//[^\s\"'<>]{4,2000}$|^/[^\s\"'<>]{2,2000}$")
+
+
+@dataclass(frozen=True, slots=True)
+class Slides:
+    """The pictures of a story from its page's data; ``title`` as the data call it."""
+
+    images: tuple[Image, ...]
+    title: str | None = None
+    score: float = 0.0
+
+
+def slideshow(document: dom.Document, shown: Sequence[str], total: int | None, title: str | None) -> Slides | None:
+    """The list that is most likely the page's own story; ``None`` if there is none.
+
+    ``shown`` are the addresses of pictures that the page shows or names as its own, ``total`` the number it tells, ``title`` the story's.
+    """
+    known = frozenset(map(key_of, shown))
+    best: Slides | None = None
+    for name, value in values(document):
+        for found in _lists(name, value, document.base):
+            score = _score(found, known, total, title)
+            if score > 0 and (best is None or score > best.score):
+                best = Slides(found.images, found.title, score)
+    return best
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    images: tuple[Image, ...]
+    title: str | None
+    names: tuple[str, ...]
+
+
+def _score(found: _Found, known: frozenset[str], total: int | None, title: str | None) -> float:
+    """0 for a list that nothing ties to the page."""
+    count = len(found.images)
+    if count < LEAST or any(OTHER_STORIES.search(name) for name in found.names[:2]):
+        return 0.0
+    captions = sum(1 for image in found.images if image.caption)
+    there = sum(1 for image in found.images if key_of(image.url) in known)
+    agrees = found.title is not None and title is not None and _same_title(found.title, title)
+    called = any(STORY_LIST.search(name) for name in found.names[:2])
+    ties = 4.0 * (total == count) + 3.0 * agrees + 3.0 * (there > 0) + 1.0 * called + 2.0 * captions / count
+    return ties * (1 + min(count, 50) / 50) if ties >= 2.0 else 0.0
+
+
+def _same_title(one: str, other: str) -> bool:
+    mine, theirs = letters(one), letters(other)
+    return bool(mine and theirs) and (mine in theirs or theirs in mine)
+
+
+def _lists(name: str, value: Any, base: str) -> Iterator[_Found]:
+    """Every list of pictures in a value, with its names from the innermost out and the title of the object around it."""
+    waiting: list[tuple[Any, tuple[str, ...], tuple[Mapping[str, Any], ...]]] = [(value, (name,), ())]
+    seen = 0
+    while waiting and seen < MAX_OBJECTS:
+        held, names, owners = waiting.pop()
+        seen += 1
+        if len(names) > MAX_DEPTH:
+            continue
+        if isinstance(held, dict):
+            yield from _parallel(held, names, owners, base)
+            numbered = _numbered(held)
+            if numbered is not None:
+                yield from _records(numbered, names, owners, base)
+            within = (held, *owners)[:3]
+            waiting.extend((inner, (str(key), *names), within) for key, inner in reversed(held.items()) if isinstance(inner, (dict, list)))
+        elif isinstance(held, list):
+            yield from _records(held, names, owners, base)
+            waiting.extend((inner, names, owners) for inner in reversed(held) if isinstance(inner, (dict, list)))
+
+
+def _numbered(held: Mapping[str, Any]) -> list[Any] | None:
+    """The records of an object that counts: ``{"0": {…}, "1": {…}}``."""
+    if len(held) < LEAST or not all(key.isdecimal() for key in held):
+        return None
+    return [held[key] for key in sorted(held, key=int)]
+
+
+def _records(held: Sequence[Any], names: tuple[str, ...], owners: tuple[Mapping[str, Any], ...], base: str) -> Iterator[_Found]:
+    if len(held) < LEAST or not all(isinstance(one, dict) for one in held[:5]):
+        return
+    found: dict[str, Image] = {}
+    pictured = leading = 0
+    for record in held[:MAX_SLIDES]:
+        picture = _picture(record, base) if isinstance(record, dict) else None
+        if picture is None:
+            continue
+        pictured += 1
+        leading += _leads_away(record, picture.url, base)
+        enter(found, picture)
+    least = PICTURED * min(len(held), MAX_SLIDES)
+    if pictured >= LEAST and pictured >= least - 1 and leading <= LEADING * pictured:
+        yield _Found(_settled(found), _title(owners), names)
+
+
+def _parallel(held: Mapping[str, Any], names: tuple[str, ...], owners: tuple[Mapping[str, Any], ...], base: str) -> Iterator[_Found]:
+    """Lists side by side in one object: the addresses in one, the words in another of the same length."""
+    lists = {key: value for key, value in held.items() if isinstance(value, list) and len(value) >= LEAST}
+    for key, value in lists.items():
+        urls = [_address(one, base) if isinstance(one, str) and PICTURE.match(one.strip()) else None for one in value[:MAX_SLIDES]]
+        if sum(url is not None for url in urls) < max(LEAST, PICTURED * len(urls)) or SMALL_KEY.search(key):
+            continue
+        texts = max(
+            (other for name, other in lists.items() if name != key and len(other) == len(value) and _are_words(other)),
+            key=_weight,
+            default=[],
+        )
+        found: dict[str, Image] = {}
+        for number, url in enumerate(urls):
+            if url is not None:
+                enter(found, Image(url, _words(texts[number]) if texts else None))
+        if len(found) >= LEAST:
+            yield _Found(_settled(found), _title((held, *owners)), (key, *names))
+
+
+def _are_words(texts: Sequence[Any]) -> bool:
+    return all(isinstance(text, str) for text in texts) and not any(PICTURE.match(text.strip()) or "://" in text[:10] for text in texts)
+
+
+def _weight(texts: Sequence[str]) -> int:
+    return sum(map(len, texts))
+
+
+def _settled(found: Mapping[str, Image]) -> tuple[Image, ...]:
+    """Without words that all the pictures share: they are the story's."""
+    captions = {letters(image.caption) for image in found.values() if image.caption}
+    alike = len(captions) == 1 and len(found) > 1
+    return tuple(Image(image.url, None if alike else image.caption, image.width, image.height) for image in found.values())
+
+
+def _picture(record: Mapping[str, Any], base: str) -> Image | None:
+    """The picture of a record: the largest copy it names, itself or in an object inside."""
+    best: tuple[tuple[int, int], str, Mapping[str, Any]] | None = None
+    for key, value, owner in _texts(record):
+        if not PICTURE_KEY.search(key) and not (value.lower().startswith(("http", "//", "/")) and PICTURE.match(value)):
+            continue
+        if not (PICTURE.match(value) or (_called_picture(key) and IMAGE_ADDRESS.match(value))):
+            continue
+        rank = (2 if BIG_KEY.search(key) else 0 if SMALL_KEY.search(key) else 1, _pixels(owner.get("width")) or 0)
+        if best is None or rank > best[0]:
+            best = (rank, value, owner)
+    url = _address(best[1], base) if best is not None else None
+    if best is None or url is None or ICON.search(url):
+        return None
+    owner = best[2]
+    width, height = (_pixels(owner.get(long) or owner.get(short)) for long, short in (("width", "w"), ("height", "h")))
+    if (width and width < SMALL) or (height and height < SMALL):
+        return None
+    return Image(url, _caption(record), width, height)
+
+
+def _called_picture(key: str) -> bool:
+    return re.search(r"img|image|pic|photo|src", key, re.IGNORECASE) is not None
+
+
+def _texts(record: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """Texts of a record and of the objects in it (two levels), with the key that says most and the object they stand in."""
+    waiting: list[tuple[str, Any, Mapping[str, Any], int]] = [("", record, record, 0)]
+    seen = 0
+    while waiting and seen < 200:
+        key, value, owner, depth = waiting.pop(0)
+        seen += 1
+        if isinstance(value, str):
+            yield key, value.strip()[:3000], owner
+        elif isinstance(value, dict) and depth < 4:
+            waiting.extend((f"{key} {name}".strip() if depth else str(name), inner, value, depth + 1) for name, inner in value.items())
+        elif isinstance(value, list) and depth < 4:
+            waiting.extend((key, inner, owner, depth + 1) for inner in value[:10])
+
+
+def _caption(record: Mapping[str, Any]) -> str | None:
+    named = {re.sub(r"[_-]", "", str(key)).lower(): value for key, value in record.items()}
+    for wanted in CAPTION_KEYS:
+        for key, value in named.items():
+            if key == wanted.replace("_", "") or (
+                len(wanted) > 3 and key.endswith(wanted) and not key.startswith(("site", "user", "author"))
+            ):
+                text = _words(value)
+                if text and not PICTURE.match(text):
+                    return text
+    inner = (value for value in record.values() if isinstance(value, dict))
+    return next((text for value in inner if (text := _shallow_caption(value))), None)
+
+
+def _shallow_caption(record: Mapping[str, Any]) -> str | None:
+    return next((text for key in CAPTION_KEYS if (text := _words(record.get(key))) and not PICTURE.match(text)), None)
+
+
+def _words(value: Any) -> str | None:
+    """A caption as plain text."""
+    if isinstance(value, dict):
+        value = value.get("text") or value.get("plain") or value.get("html")
+    if not isinstance(value, str) or not value.strip():
+        return None
+    text = dom.text_of(dom.parse_html(value)) if "<" in value or "&" in value else clean(value)
+    return text[:MAX_CAPTION_CHARS] or None
+
+
+def _leads_away(record: Mapping[str, Any], picture: str, base: str) -> bool:
+    """Whether a record leads to a page of its own, another than this."""
+    for key, value in record.items():
+        if isinstance(value, str) and LINK_KEY.match(str(key)) and value.strip() and not value.startswith(("#", "javascript:")):
+            url = _address(value, base)
+            if url is not None and url != picture and not PICTURE.match(value) and url.rstrip("/") != base.partition("#")[0].rstrip("/"):
+                return key_of(url) != key_of(picture)
+    return False
+
+
+def _title(owners: Sequence[Mapping[str, Any]]) -> str | None:
+    """What the object around a list, or one in it (``{"slide": {"title": …}, "images": […]}``), is called."""
+    for owner in owners:
+        inner = (value for value in owner.values() if isinstance(value, dict))
+        for held in (owner, *inner):
+            for key in ("title", "headline", "setname", "name"):
+                value = held.get(key)
+                if isinstance(value, str) and len(value.strip()) > 3 and not PICTURE.match(value):
+                    return clean(value)
+    return None
+
+
+def _address(value: str, base: str) -> str | None:
+    return dom.join(base, value.strip().replace("&amp;", "&"))
+
+
+def _pixels(value: Any) -> int | None:
+    if isinstance(value, str) and value.strip().isdecimal() and len(value) < 6:
+        value = int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 100_000 else None

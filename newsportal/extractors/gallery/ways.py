@@ -1,0 +1,196 @@
+"""Where a page's story goes on: what its pager names, filled up to the number of pages that it tells.
+
+The pager is the articles' (:mod:`newsportal.extractors.pagination`). Three kinds are added that photo stories have: pages by letters
+(``123a.html``, ``123b.html``), numbers in a row whose addresses share nothing but their shape, and 「下一张」 beside a counter that says
+there is more. Links to the next *story* (下一组图) are none of these.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+from urllib.parse import urlsplit
+
+from newsportal import dom
+from newsportal.extractors.gallery.counter import Count
+from newsportal.extractors.gallery.pattern import MAX_PAGES
+from newsportal.extractors.hub_urls import Address, pattern
+from newsportal.extractors.page_labels import dead, said
+from newsportal.extractors.page_marks import Place, places, step
+from newsportal.extractors.page_turns import MAX_ANCHORS, MAX_LABEL, beside
+from newsportal.extractors.pagination import Pager, find_pager
+
+LETTERED: Final = re.compile(r"^(?P<stem>.*[\d_-])(?P<letter>[a-z])?(?P<ending>\.\w{2,6})$", re.IGNORECASE)
+ANOTHER: Final = re.compile(
+    r"[下后後]一?[组組套篇条條期辑輯则則]|[上前]一?[组組套篇条條期辑輯则則]|(?:下|上)一(?:个|個)?(?:图集|圖集|组图|組圖|专题|相册)"
+    r"|next (?:gallery|story|album|set|article|post)",
+    re.IGNORECASE,
+)
+"""What links to other stories say."""
+
+LEAST_ROW: Final = 3
+"""Numbers in a row, this page's included, that are a pager whatever their addresses are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """``number``: which page this is, as far as known; ``pages``: addresses in order, this page's among them; ``next``: the next one."""
+
+    number: int | None = None
+    pages: tuple[str, ...] = ()
+    next: str | None = None
+
+
+def ways(document: dom.Document, count: Count | None) -> Ways:
+    """Never raises. ``count`` is the page's own counter."""
+    pager = find_pager(document)
+    if pager.next is not None or pager.number is not None:
+        return _of_pager(document.url, pager, count)
+    links = _links(document)
+    named = _lettered(document.url, links) or _numbered(links, count)
+    if named:
+        return _of_row(document.url, named, count)
+    url = _onward(document.url, links, count)
+    if url is not None:
+        return Ways(count.number if count else None, next=url)
+    return _by_own_mark(document.url, count)
+
+
+def same_story(url: str, other: str) -> bool:
+    """Whether two addresses read like pages of one story."""
+    if url.partition("#")[0] == other.partition("#")[0] or step(places(url), other) is not None:
+        return True
+    mine, theirs = _letter_of(url), _letter_of(other)
+    return mine is not None and theirs is not None and mine[0] == theirs[0]
+
+
+def _of_pager(url: str, pager: Pager, count: Count | None) -> Ways:
+    number = pager.number or 1
+    named = dict(pager.named) | {number: url}
+    if pager.first is not None:
+        named.setdefault(1, pager.first)
+    following = pager.next
+    form = next(
+        (found.form for other in (*pager.pages[1:2], *named.values()) if (found := step(places(url), other)) and found.there is not None),
+        None,
+    )
+    if count is not None and form is not None and (count.number in (None, number)) and not count.pictures:
+        named = _filled(named, form, url, count.total)
+    return Ways(number, tuple(address for _, address in sorted(named.items()))[:MAX_PAGES], following)
+
+
+def _filled(named: Mapping[int, str], form: str, own: str, total: int) -> dict[int, str]:
+    """Addresses up to ``total`` in the form of those known; what their numbers lack to the pages' is told by one that is known."""
+    shift = next((number - int(match[1]) for number, url in named.items() if (match := _in_form(form, url))), 0)
+    pages = {number: form.replace("{}", str(number - shift), 1) for number in range(2, min(total, MAX_PAGES) + 1)}
+    return {**pages, **named}
+
+
+def _in_form(form: str, url: str) -> re.Match[str] | None:
+    before, _, after = form.partition("{}")
+    return re.fullmatch(rf"{re.escape(before)}(\d+){re.escape(after)}", url)
+
+
+@dataclass(frozen=True, slots=True)
+class _Link:
+    url: str
+    text: str
+    node: dom.Element
+
+
+def _links(document: dom.Document) -> list[_Link]:
+    """The links that may turn the page: short ones that do not name another story."""
+    found = []
+    for number, node in enumerate(document.root.iter("a")):
+        href = node.get("href")
+        if number > MAX_ANCHORS:
+            break
+        if not href or href.startswith("#"):
+            continue
+        text = dom.text_of(node) if len(node) < 4 else ""
+        text = text or node.get("title") or node.get("aria-label") or ""
+        if not text or len(text) > MAX_LABEL or ANOTHER.search(text) or said(text)[0] is None or dead(node) or beside(node):
+            continue
+        url = dom.join(document.base, href)
+        if url is not None:
+            found.append(_Link(url, text, node))
+    return found
+
+
+def _letter_of(url: str) -> tuple[str, str | None] | None:
+    """What the pages of a story by letters share, and this page's letter."""
+    parts = urlsplit(url)
+    match = LETTERED.match(parts.path)
+    return (f"{parts.netloc}{match['stem']}{match['ending']}", match["letter"]) if match else None
+
+
+def _lettered(url: str, links: list[_Link]) -> dict[int, str]:
+    own = _letter_of(url)
+    named: dict[int, str] = {}
+    for link in links:
+        other = _letter_of(link.url)
+        if own is None or other is None or other[0] != own[0] or other[1] == own[1]:
+            continue
+        named[ord(other[1].lower()) - ord("a") + 1 if other[1] else 1] = link.url
+    if named and own is not None:
+        named[ord(own[1].lower()) - ord("a") + 1 if own[1] else 1] = url
+    return named
+
+
+def _numbered(links: list[_Link], count: Count | None) -> dict[int, str]:
+    """A row of numbers that counts without gaps but for this page's: links of one box and one shape of address."""
+    rows: dict[tuple[int, str], dict[int, str]] = defaultdict(dict)
+    holders: dict[int, dom.Element] = {}
+    for link in links:
+        kind, number = said(link.text)
+        box = link.node.getparent()
+        box = box.getparent() if box is not None and box.tag in ("li", "span", "td") else box
+        if kind == "number" and box is not None:
+            holders[id(box)] = box
+            rows[id(box), pattern(Address(link.url))].setdefault(number, link.url)
+    for row in rows.values():
+        numbers = sorted(row)
+        gaps = [number for one, other in pairwise(numbers) for number in range(one + 1, other)]
+        own = (
+            gaps[0] if len(gaps) == 1 else 1 if not gaps and numbers[0] == 2 else numbers[-1] + 1 if not gaps and numbers[0] == 1 else None
+        )
+        if own is None or len(numbers) + 1 < LEAST_ROW or (count is not None and count.number not in (None, own)):
+            continue
+        return row if own in row else {**row, own: ""}
+    return {}
+
+
+def _of_row(url: str, named: Mapping[int, str], count: Count | None) -> Ways:
+    own = next((number for number, address in named.items() if address in ("", url)), 1)
+    pages = {**named, own: url}
+    return Ways(own, tuple(address for _, address in sorted(pages.items()))[:MAX_PAGES], pages.get(own + 1))
+
+
+def _onward(url: str, links: list[_Link], count: Count | None) -> str | None:
+    """「下一张」 where the counter says that this is not the last, and the address has this page's shape."""
+    if count is None or count.number is None or count.number >= count.total:
+        return None
+    shape = pattern(Address(url))
+    wanted = (link.url for link in links if said(link.text)[0] in ("next", "onward") and pattern(Address(link.url)) == shape)
+    return next((address for address in wanted if address.partition("#")[0] != url.partition("#")[0]), None)
+
+
+def _by_own_mark(url: str, count: Count | None) -> Ways:
+    """Pages that nothing links to: the page's own address has its number or letter, and the counter tells how many there are."""
+    if count is None or count.number is None:
+        return Ways()
+    marked: Place | None = next((place for place in places(url) if place.number == count.number), None)
+    if marked is not None:
+        pages = [marked.form.replace("{}", str(number), 1) for number in range(1, min(count.total, MAX_PAGES) + 1)]
+    else:
+        lettered = _letter_of(url)
+        if lettered is None or not lettered[1] or ord(lettered[1].lower()) - ord("a") + 1 != count.number or count.total > 26:
+            return Ways(count.number)
+        at = url.rindex(lettered[1], 0, url.rindex("."))
+        pages = [f"{url[:at]}{chr(ord('a') + number)}{url[at + 1 :]}" for number in range(count.total)]
+    following = pages[count.number] if count.number < len(pages) else None
+    return Ways(count.number, tuple(pages), following)
