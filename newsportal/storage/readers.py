@@ -113,8 +113,8 @@ class Readers(Protocol):
         ...
 
     def stories(self, since: datetime, *, found: datetime | None = None, looked_at: bool = True) -> Iterator[Told]:
-        """Stories from ``since`` on, streamed by id: what may be recommended. ``looked_at``: also the older ones that somebody looked at;
-        ``found``: only what was stored at that moment or later."""
+        """Stories from ``since`` on, streamed: what may be recommended. ``found``: only those stored at that moment or later.
+        ``looked_at``: also all older ones that somebody looked at."""
         ...
 
     def parts(self, number: int) -> list[str]:

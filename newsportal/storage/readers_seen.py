@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from functools import cache
 from typing import Any, Final
 
-from sqlalchemy import BindParameter, Connection, bindparam, select, tuple_, update
+from sqlalchemy import BindParameter, Connection, Select, and_, bindparam, or_, select, update
 
 from newsportal.items import content_id
 from newsportal.recommend.base import View
@@ -121,8 +122,28 @@ def _add(connection: Connection, views: Sequence[View], articles: Mapping[str, s
         seen = (1 << min(max(view.seen, 0), view.pictures, MOST_PLACES)) - 1 if view.pictures > 0 else 1
         look = _look(seen, view.pictures, min(view.at, now))
         rows[key] = _both(rows[key], look) if key in rows else look
-    there = select(VIEWS).where(tuple_(VIEWS.c.reader, VIEWS.c.article_id).in_(list(rows)))
-    for row in connection.execute(there).mappings().all() if rows else ():
+    for row in _there(connection, list(rows)):
         key = (row["reader"], row["article_id"])
-        rows[key] = _both(dict(row), rows[key])
+        rows[key] = _both(row, rows[key])
     upsert(connection, VIEWS, [{"reader": reader, "article_id": id, **row} for (reader, id), row in rows.items()], update=LOOKED)
+
+
+def _there(connection: Connection, keys: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
+    """The views of these readers and articles that are stored."""
+    if not keys:
+        return []
+    filled = [*keys, *[keys[-1]] * (AT_ONCE - len(keys))]
+    values = {
+        f"{name}_{number}": value for number, key in enumerate(filled) for name, value in zip(("reader", "article"), key, strict=True)
+    }
+    return [dict(row) for row in connection.execute(_of_keys(), values).mappings()]
+
+
+@cache
+def _of_keys() -> Select[Any]:
+    """Looks up :data:`AT_ONCE` views by their keys. ``(reader, article_id) IN (…)`` would make SQLite read the whole table."""
+    keys = (
+        and_(VIEWS.c.reader == bindparam(f"reader_{number}"), VIEWS.c.article_id == bindparam(f"article_{number}"))
+        for number in range(AT_ONCE)
+    )
+    return select(VIEWS).where(or_(*keys))

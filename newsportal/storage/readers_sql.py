@@ -12,14 +12,14 @@ from typing import Any, Final
 from sqlalchemy import Connection, Engine, RowMapping, and_, delete, distinct, func, insert, or_, select, tuple_, update
 
 from newsportal.recommend.base import Recommendation, View
-from newsportal.storage import readers_months, readers_seen
+from newsportal.storage import readers_months, readers_seen, readers_told
 from newsportal.storage.dialects import reading as read
 from newsportal.storage.dialects import upsert
 from newsportal.storage.dialects import writing as write
 from newsportal.storage.reader_tables import FITS, OFFERS, SWITCHED_OFF, VIEWS
 from newsportal.storage.readers import FITS_KEPT, Brought, Fit, Month, Told
 from newsportal.storage.readers_seen import reader_name
-from newsportal.storage.readers_told import STORIES_AT_ONCE, told_page
+from newsportal.storage.reading import chunks
 from newsportal.storage.tables import ARTICLES, ID_CHARS
 
 PAGE: Final = 5000
@@ -92,11 +92,23 @@ class SqlReaders:
         last = ""
         while True:
             with read(self._engine) as connection:
-                page = told_page(connection, last, since, found, looked_at)
+                page = readers_told.recent_page(connection, last, since, found)
             yield from page
-            if len(page) < STORIES_AT_ONCE:
-                return
+            if len(page) < readers_told.STORIES_AT_ONCE:
+                break
             last = page[-1].story
+        if looked_at:
+            yield from self._older(since)
+
+    def _older(self, since: datetime) -> Iterator[Told]:
+        with read(self._engine) as connection:
+            articles = readers_told.looked_at(connection)
+        told: set[str] = set()
+        for chunk in chunks(articles):
+            with read(self._engine) as connection:
+                page = [one for one in readers_told.older(connection, chunk, since) if one.story not in told]
+            told.update(one.story for one in page)
+            yield from page
 
     def parts(self, number: int) -> list[str]:
         with read(self._engine) as connection:

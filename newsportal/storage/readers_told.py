@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, func, or_, select
+from sqlalchemy import Connection, Select, func, select
 
 from newsportal.storage.reader_tables import VIEWS
 from newsportal.storage.readers import Told
@@ -19,28 +20,33 @@ BEGINNING: Final = 300
 
 KINDS: Final = ("topic", "category", "source")
 
+TOLD: Final = select(
+    STORIES.c.id, STORIES.c.moment, ARTICLES.c.title, func.substr(ARTICLES.c.text, 1, BEGINNING).label("beginning")
+).join(ARTICLES, ARTICLES.c.id == STORIES.c.head_id)  # fmt: skip
 
-def told_page(connection: Connection, after: str, since: datetime, found: datetime | None, looked_at: bool) -> list[Told]:
-    """The next stories by id. See ``Readers.stories``."""
-    beginning = func.substr(ARTICLES.c.text, 1, BEGINNING).label("beginning")
-    wanted = (
-        select(STORIES.c.id, STORIES.c.moment, ARTICLES.c.title, beginning)
-        .join(ARTICLES, ARTICLES.c.id == STORIES.c.head_id)
-        .where(STORIES.c.id > after, *_which(since, found, looked_at))
-        .order_by(STORIES.c.id)
-        .limit(STORIES_AT_ONCE)
-    )
+
+def recent_page(connection: Connection, after: str, since: datetime, found: datetime | None) -> list[Told]:
+    """The next stories by id from ``since`` on."""
+    late = [STORIES.c.first_seen >= found] if found is not None else []
+    wanted = TOLD.where(STORIES.c.id > after, STORIES.c.moment >= since, *late).order_by(STORIES.c.id).limit(STORIES_AT_ONCE)
+    return _told(connection, wanted)
+
+
+def looked_at(connection: Connection) -> list[str]:
+    """The articles that somebody looked at."""
+    return list(connection.scalars(select(VIEWS.c.article_id).distinct().order_by(VIEWS.c.article_id)))
+
+
+def older(connection: Connection, articles: Sequence[str], since: datetime) -> list[Told]:
+    """The stories of these articles from before ``since``."""
+    theirs = select(ARTICLES.c.story_id).where(ARTICLES.c.id.in_(articles))
+    return _told(connection, TOLD.where(STORIES.c.id.in_(theirs), STORIES.c.moment < since).order_by(STORIES.c.id))
+
+
+def _told(connection: Connection, wanted: Select[Any]) -> list[Told]:
     rows = connection.execute(wanted).all()
     labels = _labels(connection, [row.id for row in rows])
     return [Told(row.id, row.moment, row.title, row.beginning, tuple(labels.get(row.id, ()))) for row in rows]
-
-
-def _which(since: datetime, found: datetime | None, looked_at: bool) -> list[ColumnElement[bool]]:
-    recent: ColumnElement[bool] = STORIES.c.moment >= since
-    if looked_at:
-        seen = select(ARTICLES.c.story_id).join(VIEWS, VIEWS.c.article_id == ARTICLES.c.id)
-        recent = or_(recent, STORIES.c.id.in_(seen))
-    return [recent] if found is None else [recent, STORIES.c.first_seen >= found]
 
 
 def _labels(connection: Connection, ids: list[str]) -> dict[str, list[str]]:
