@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from time import monotonic
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from starlette.requests import Request
@@ -20,6 +21,10 @@ from newsportal.portal.site import Site
 from newsportal.search.base import Index
 from newsportal.storage.base import Store, Tally
 from newsportal.storage.galleries import is_gallery
+
+if TYPE_CHECKING:
+    from newsportal.portal.picture_desk import Desk
+    from newsportal.recommending.serving import Recommender
 
 TALLY_SECONDS = 5.0
 """A new topic or a larger number may be seen this much later."""
@@ -36,13 +41,15 @@ def present() -> datetime:
 class Portal:
     """The store, the index (None: no search), the site's own settings, and the clock.
 
-    ``pace`` bounds what readers have recorded; ``missed`` counts what a busy store did not take (``seen``, ``offer``), for ``/health``.
+    ``desk`` has the pictures (None: browsers fetch them from their publishers). ``pace`` bounds what readers have recorded; ``missed``
+    counts what a busy store did not take (``seen``, ``offer``), for ``/health``.
     """
 
     store: Store
     index: Index | None
     site: Site
     now: Callable[[], datetime] = present
+    desk: Desk | None = field(default=None, repr=False, compare=False)
     pace: Pace = field(default_factory=Pace, repr=False, compare=False)
     missed: Counter[str] = field(default_factory=Counter, repr=False, compare=False)
     _tally: list[tuple[float, Tally]] = field(default_factory=list, repr=False, compare=False)
@@ -54,6 +61,13 @@ class Portal:
             kept = (monotonic(), self.store.tally())
             self._tally[:] = [kept]
         return kept[1]
+
+    @cached_property
+    def recommender(self) -> Recommender:
+        """Made when first asked for: the fit is read, and what is new."""
+        from newsportal.recommending.serving import Recommender
+
+        return Recommender(self.store)
 
     def topics(self) -> tuple[str, ...]:
         """The topics of ``sources.yaml`` in its order, then those that only the store still knows."""

@@ -66,18 +66,26 @@ def offered(visit: Visit, n: int) -> list[Suggested]:
     return [Suggested(story, why(one, because, visit.clock.words)) for story, one, because in found]
 
 
-def further(visit: Visit, story_id: str) -> list[Suggested]:
-    """A few stories for the end of another, for a reader who has looked at some. Whether they are seen nobody knows: they are no offers."""
+def further(visit: Visit, story_id: str | None = None, n: int = FURTHER) -> list[Suggested]:
+    """A few stories for the end of another (``story_id``) or for the front page, for a reader who has looked at some.
+
+    Whether they come into view nobody knows, so they are no offers.
+    """
     reader = reader_of(visit.request)
     if reader.name is None or not reader.kept:
         return []
-    found = recommended(visit, reader, FURTHER + 1)
+    try:
+        found = recommended(visit, reader, n + 1)
+    except StoreError as error:
+        log.warning("nothing is recommended on this page: %s", error)
+        return []
     others = [Suggested(story, why(one, because, visit.clock.words)) for story, one, because in found if story.id != story_id]
-    return others[:FURTHER]
+    return others[:n]
 
 
 def recommended(visit: Visit, reader: Reader, n: int) -> Found:
-    return []
+    """The best for this reader; for one of whom nothing is kept, what is the best for anybody."""
+    return visit.portal.recommender.recommended(reader.name if reader.kept else None, visit.portal.now(), n)
 
 
 def why(one: Recommendation, because: Story | None, words: NullTranslations) -> str:

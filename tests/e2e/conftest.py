@@ -16,6 +16,7 @@ import pytest
 from newsportal.portal.app import create_app
 from newsportal.search import open_index
 from newsportal.storage import open_store
+from newsportal.storage.base import Store
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -37,7 +38,9 @@ def load(path: str) -> ModuleType:
     return made
 
 
-NEWSROOM, SERVING, PICTURES = load("portal/newsroom.py"), load("portal/serving.py"), load("e2e/pictures.py")
+NEWSROOM, ALBUMS, SERVING, PICTURES = (
+    load(f"{name}.py") for name in ("portal/newsroom", "portal/albums", "portal/serving", "e2e/pictures")
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -54,21 +57,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 class Site:
-    """A served portal: its address, the ids of its stories, the newsroom that filled it."""
+    """A served portal: its address, the ids of its stories, the newsroom that filled it, its store."""
 
-    def __init__(self, address: str, ids: dict[str, str]) -> None:
-        self.address, self.ids, self.newsroom = address, ids, NEWSROOM
+    def __init__(self, address: str, ids: dict[str, str], store: Store) -> None:
+        self.address, self.ids, self.newsroom, self.store = address, ids, NEWSROOM, store
 
 
 @contextmanager
-def portal(folder: Path) -> Iterator[Site]:
-    """A filled portal with pictures."""
+def portal(folder: Path, *, albums: bool = False) -> Iterator[Site]:
+    """A filled portal with pictures, and with photo stories where they are asked for."""
     store, index = open_store(f"sqlite:///{folder / 'store.db'}"), open_index(f"sqlite:///{folder / 'index.db'}")
     with PICTURES.pictures() as pictures:
         ids = NEWSROOM.fill(store, pictures)
+        if albums:
+            ids |= {f"album-{name}": id for name, id in ALBUMS.fill(store, pictures).items()}
         index.follow(store)
         with SERVING.serving(create_app(store, index, NEWSROOM.Settings(), now=lambda: NEWSROOM.NOW, follow_every=0)) as address:
-            yield Site(address, ids)
+            yield Site(address, ids, store)
     index.close()
     store.close()
 
@@ -76,6 +81,13 @@ def portal(folder: Path) -> Iterator[Site]:
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     with portal(tmp_path_factory.mktemp("site")) as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def album_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """The same with photo stories."""
+    with portal(tmp_path_factory.mktemp("albums"), albums=True) as made:
         yield made
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ HILLS = (("#5d7f86", "#40606a", "#263f48"), ("#6a8f6b", "#48704f", "#2c4a36"), (
 
 
 def landscape(name: str) -> bytes:
-    """The same picture for the same name: sky, sun, three rows of hills."""
+    """The same picture for the same name: sky, sun, hills; of another shape where the name ends in one (``-800x1000.svg``)."""
     chance = Random(crc32(name.encode()))
     above, below = chance.choice(SKIES)
     rows = []
@@ -26,7 +27,9 @@ def landscape(name: str) -> bytes:
     stops = f'<stop stop-color="{above}"/><stop offset="1" stop-color="{below}"/>'
     sky = f'<linearGradient id="s" x1="0" x2="0" y1="1" y2="0">{stops}</linearGradient>'
     body = f'<defs>{sky}</defs><rect width="960" height="600" fill="url(#s)"/>{sun}{"".join(rows)}'
-    return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 960 600" width="960" height="600">{body}</svg>'.encode()
+    width, height = (re.findall(r"-(\d+)x(\d+)\.svg$", name) or [("960", "600")])[0]
+    frame = f'viewBox="0 0 960 600" width="{width}" height="{height}" preserveAspectRatio="xMidYMid slice"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {frame}>{body}</svg>'.encode()
 
 
 class Pictures(BaseHTTPRequestHandler):

@@ -33,21 +33,18 @@ def album(title: str, pictures: str, count: int, **said: object) -> Gallery:
     ago = timedelta(minutes=float(str(said.pop("ago", 90))))
     site = str(said.pop("site", "光影网"))
     url = f"https://{content_id(site)[:6]}.example/photo/{name}.html"
-    images = tuple(
-        Image(
-            f"{pictures}/{name}-{place}.svg",
-            f"{SCENES[(place + chance.randrange(3)) % len(SCENES)]}（{place + 1}）",
-            *chance.choice(SHAPES),
-        )
-        for place in range(count)
-    )
+    images = []
+    for place in range(count):
+        width, height = chance.choice(SHAPES)
+        scene = SCENES[(place + chance.randrange(3)) % len(SCENES)]
+        images.append(Image(f"{pictures}/{name}-{place}-{width}x{height}.svg", f"{scene}（{place + 1}）", width, height))
     return Gallery(
         url=url,
         identity=url,
         title=title,
         link=Link(url=url, source=f"gallery:{site}"),
         fetched=NOW - ago / 2,
-        images=images,
+        images=tuple(images),
         published=NOW - ago,
         site=site,
         language="zh",

@@ -45,13 +45,13 @@ def lines_of(portal: Portal, reader: Reader) -> list[Line]:
     """The reader's profile, the latest first. Stories that are gone are left out."""
     if reader.name is None or reader.wish == "off":
         return []
-    made = []
-    for view in portal.store.readers.history(reader.name, limit=SHOWN):
-        story = portal.store.story(view.story)
-        if story is not None:
-            pictures = view.pictures if is_gallery(story.head.source) else None
-            made.append(Line(story, view.seen, pictures, view.at))
-    return made
+    views = portal.store.readers.history(reader.name, limit=SHOWN)
+    stories = portal.store.listed([view.story for view in views])
+    return [
+        Line(story, view.seen, view.pictures if is_gallery(story.head.source) else None, view.at)
+        for view in views
+        if (story := stories.get(view.story)) is not None
+    ]
 
 
 @router.post("/profile/remove")

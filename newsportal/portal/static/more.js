@@ -15,11 +15,11 @@
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       const cards = [...page.querySelectorAll("[data-wall] > *")].map((card) => document.importNode(card, true));
       wall.append(...cards);
-      cards[0]?.querySelector("a")?.focus({ preventScroll: true });
       const further = page.querySelector("[data-more]");
       if (further) link.href = further.getAttribute("href");
       else link.remove();
       document.dispatchEvent(new CustomEvent("stories-added"));
+      cards[0]?.querySelector("a")?.focus({ preventScroll: true });
     } catch {
       location.assign(link.href);
     } finally {

@@ -38,7 +38,7 @@
       index,
       loop: false,
       wheelToZoom: true,
-      bgOpacity: 0.95,
+      bgOpacity: 1,
       padding: { top: 44, bottom: 84, left: 0, right: 0 },
       closeTitle: said.close,
       zoomTitle: said.zoom,
@@ -89,7 +89,10 @@
     if (history.state?.viewer) history.back();
   }
 
-  addEventListener("popstate", () => viewer?.close());
+  addEventListener("popstate", () => {
+    if (viewer?.opener.isOpen) viewer.close();
+    else viewer?.on("openingAnimationEnd", () => viewer?.close()); // while it opens it does not listen
+  });
   button.hidden = false;
   button.addEventListener("click", () => look(0));
   links.forEach((link, index) => link.addEventListener("click", (event) => {

@@ -1,0 +1,302 @@
+"""Photo stories in a browser: the wall, the viewer by keys and by touch, what is recorded of a reader, and all of it without a script."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+
+PHONE = {"viewport": {"width": 360, "height": 740}, "device_scale_factor": 2, "has_touch": True, "is_mobile": True}
+READER = {"user_agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"}
+
+
+BOXES = """[...document.querySelectorAll(".card")].map(card => {
+    const {x, y, width, bottom} = card.getBoundingClientRect();
+    return [x, y, width, bottom];
+})"""
+
+NAMELESS = """[...document.querySelectorAll("a[href], button, input:not([type=hidden])")].filter(node =>
+    !(node.textContent.trim() || node.getAttribute("aria-label") || node.querySelector("img[alt]:not([alt=''])") || node.labels?.length)
+).map(node => node.outerHTML)"""
+
+
+@pytest.fixture
+def site(album_site: Any) -> Any:
+    """The portal that ``visit`` takes here."""
+    return album_site
+
+
+def until(true: Callable[[], bool], seconds: float = 10) -> None:
+    end = monotonic() + seconds
+    while not true():
+        assert monotonic() < end, "did not happen in time"
+        sleep(0.05)
+
+
+def holds(page: Any, what: str) -> None:
+    """Wait until ``what`` is true in the page (``wait_for_function`` wants ``eval``, which our policy forbids)."""
+    until(lambda: bool(page.evaluate(what)))
+
+
+def opened(page: Any) -> None:
+    """The viewer has opened: until then it takes no keys."""
+    page.locator(".pswp--ui-visible").wait_for()
+    sleep(0.6)
+
+
+def seen(visitor: Any) -> dict[str, int]:
+    """Story → pictures seen, of this visitor."""
+    name = next((cookie["value"] for cookie in visitor.page.context.cookies() if cookie["name"] == "reader"), "")
+    return {view.story: view.seen for view in visitor.site.store.readers.history(name)}
+
+
+def told(visitor: Any) -> None:
+    """Leave the page, as a reader does: what waits is told."""
+    visitor.go("/settings")
+
+
+@pytest.mark.parametrize(
+    "options", [{}, PHONE, {"color_scheme": "dark"}, {"java_script_enabled": False}], ids=["desk", "phone", "dark", "no-script"]
+)
+def test_no_page_breaks_the_policy_or_runs_over_the_edge(visit: Any, options: dict[str, Any]) -> None:
+    visitor = visit(**options)
+    paths = ("/photos", "/photos?order=newest", "/for-you", "/profile", "/monitor", "/")
+    for path in (*paths, *(f"/story/{visitor.site.ids[f'album-{name}']}" for name in ("bridge", "broken", "plain"))):
+        page = visitor.go(path)
+        assert page.locator("h1").count() == 1, path
+        if options.get("java_script_enabled", True):
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+
+
+def test_cards_of_the_wall_lie_side_by_side_and_never_move(visit: Any) -> None:
+    visitor = visit()
+    page = visitor.page
+    page.route("**/*.svg", lambda route: (sleep(0.3), route.continue_()))  # pictures come late
+    page.goto(f"{visitor.site.address}/photos", wait_until="domcontentloaded")
+    before = page.evaluate(BOXES)
+    page.wait_for_load_state("networkidle")
+    assert page.evaluate("[...document.images].filter(image => image.naturalWidth).length") > 5
+    assert page.evaluate(BOXES) == before
+    columns = sorted({round(x) for x, *_ in before})
+    assert len(columns) >= 4
+    for x in columns:
+        column = sorted(box for box in before if round(box[0]) == x)
+        gaps = [below[1] - above[3] for above, below in pairwise(column)]
+        assert all(0 <= gap < 60 for gap in gaps), gaps  # no card upon another, no holes
+    assert before[0][1] == min(box[1] for box in before)  # the first of the order stands on top
+
+
+def test_more_adds_to_the_wall(visit: Any) -> None:
+    visitor = visit()
+    page = visitor.go("/photos")
+    assert page.locator(".card").count() == 30
+    page.locator("[data-more]").click()
+    holds(page, "document.querySelectorAll('.card').length === 43")
+    assert page.locator("[data-more]").count() == 0
+    assert page.url.endswith("/photos")
+    addresses = page.evaluate("[...document.querySelectorAll('.card h2 a')].map(link => link.href)")
+    assert len(set(addresses)) == 43
+    assert page.evaluate("document.activeElement.href") == addresses[30]
+    page.keyboard.press("k")  # the new ones are walked as well
+    assert page.evaluate("document.activeElement.href") == addresses[29]
+
+
+def test_the_viewer_goes_by_keys(visit: Any) -> None:
+    visitor = visit()
+    page = visitor.go(f"/story/{visitor.site.ids['album-bridge']}")
+    page.locator("[data-look]").focus()
+    page.keyboard.press("Enter")
+    opened(page)
+    assert page.locator(".pswp__counter").inner_text() == "1 / 9"
+    first = page.locator(".pswp__caption").inner_text()
+    page.keyboard.press("ArrowRight")
+    holds(page, "document.querySelector('.pswp__counter').textContent === '2 / 9'")
+    assert page.locator(".pswp__caption").inner_text() != first
+    assert page.locator(".pswp__caption").inner_text() == page.locator("#picture-2 [data-caption]").inner_text()
+    page.keyboard.press("j")  # the page behind does not listen
+    assert page.locator("[data-story].chosen").count() == 0
+    for name in (".pswp__button--close", ".pswp__button--arrow--next"):
+        assert page.locator(name).get_attribute("title") in ("关闭", "下一张")
+    page.keyboard.press("Escape")
+    page.locator(".pswp").wait_for(state="detached")
+    assert page.evaluate("document.activeElement.closest('figure')?.id") == "picture-2"
+    assert page.url.endswith(visitor.site.ids["album-bridge"])
+
+
+def test_the_way_back_closes_the_viewer_not_the_page(visit: Any) -> None:
+    visitor = visit(**PHONE)
+    visitor.go("/photos")
+    page = visitor.go(f"/story/{visitor.site.ids['album-bridge']}")
+    page.locator("#picture-1 a").tap()
+    page.locator(".pswp--open").wait_for()
+    page.go_back()
+    page.locator(".pswp").wait_for(state="detached")
+    assert "/story/" in page.url
+    page.go_back()
+    page.wait_for_url("**/photos")
+
+
+def test_the_viewer_goes_by_swipes(visit: Any) -> None:
+    visitor = visit(**PHONE)
+    page = visitor.go(f"/story/{visitor.site.ids['album-bridge']}")
+    page.locator("#picture-1 a").tap()
+    opened(page)
+    swipe(page, 300, 60)
+    holds(page, "document.querySelector('.pswp__counter').textContent === '2 / 9'")
+    sleep(0.5)
+    swipe(page, 60, 300)
+    holds(page, "document.querySelector('.pswp__counter').textContent === '1 / 9'")
+
+
+def swipe(page: Any, start: int, end: int) -> None:
+    """One finger across the middle of the screen."""
+    wire = page.context.new_cdp_session(page)
+    steps = [start + (end - start) * step // 8 for step in range(9)]
+    wire.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": steps[0], "y": 370}]})
+    for x in steps[1:]:
+        wire.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [{"x": x, "y": 370}]})
+        sleep(0.016)
+    wire.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+
+def test_a_picture_of_unknown_size_takes_its_own_shape(visit: Any) -> None:
+    visitor = visit()
+    page = visitor.go(f"/story/{visitor.site.ids['album-plain']}")
+    page.wait_for_load_state("networkidle")
+    page.locator("[data-look]").click()
+    holds(page, "document.querySelector('.pswp__img:not(.pswp__img--placeholder)')?.naturalWidth")
+    sleep(0.6)
+    shape = page.evaluate(
+        "(() => { const {width, height} = document.querySelector('.pswp__img:not(.pswp__img--placeholder)').getBoundingClientRect();"
+        " return width / height })()"
+    )
+    assert shape == pytest.approx(960 / 600, rel=0.02)
+
+
+def test_pictures_that_come_into_view_are_recorded(visit: Any) -> None:
+    visitor = visit(**READER)
+    story = visitor.site.ids["album-bridge"]
+    page = visitor.go(f"/story/{story}")
+    page.wait_for_load_state("networkidle")
+    for place in (1, 2, 3):
+        page.locator(f"#picture-{place}").scroll_into_view_if_needed()
+        page.evaluate(f"document.querySelector('#picture-{place}').scrollIntoView({{block: 'center'}})")
+        sleep(1.4)
+    told(visitor)
+    until(lambda: story in seen(visitor))
+    assert 3 <= seen(visitor)[story] <= 5  # a neighbour may have stood half in view
+
+
+def test_pictures_that_flew_by_are_not_recorded(visit: Any) -> None:
+    visitor = visit(**READER)
+    story = visitor.site.ids["album-more-30"]
+    page = visitor.go(f"/story/{story}")
+    page.wait_for_load_state("networkidle")
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    sleep(0.2)
+    told(visitor)
+    sleep(1)
+    assert seen(visitor) == {}
+
+
+def test_pictures_looked_at_in_the_viewer_are_recorded(visit: Any) -> None:
+    visitor = visit(**READER)
+    story = visitor.site.ids["album-more-10"]  # thirteen pictures
+    page = visitor.go(f"/story/{story}")
+    page.locator("[data-look]").click()
+    page.locator(".pswp--open").wait_for()
+    for number in range(1, 7):
+        holds(page, f"document.querySelector('.pswp__counter').textContent.startsWith('{number} /')")
+        page.wait_for_load_state("networkidle")
+        sleep(1.3)
+        page.keyboard.press("ArrowRight")
+    told(visitor)
+    until(lambda: seen(visitor).get(story, 0) >= 6)
+    assert seen(visitor)[story] <= 9
+
+
+def test_an_article_counts_once_it_was_read(visit: Any) -> None:
+    visitor = visit(**READER)
+    story = visitor.site.ids["bridge"]
+    page = visitor.go(f"/story/{story}")
+    sleep(1.5)
+    told(visitor)
+    sleep(0.5)
+    assert seen(visitor) == {}
+    page = visitor.go(f"/story/{story}")
+    page.locator("[data-end]").scroll_into_view_if_needed()
+    sleep(3.6)
+    told(visitor)
+    until(lambda: seen(visitor) == {story: 1})
+
+
+def test_a_reader_clears_the_profile_and_switches_it_off(visit: Any) -> None:
+    visitor = visit(**READER)
+    story = visitor.site.ids["album-bridge"]
+    look(visitor, story)
+    page = visitor.go("/profile")
+    page.get_by_role("button", name="删除").first.click()
+    page.wait_for_url("**/profile")
+    assert seen(visitor) == {}
+    look(visitor, story)
+    page = visitor.go("/profile")
+    page.get_by_role("button", name="全部清除").click()
+    assert page.locator(".looked li").count() == 0
+    assert [cookie["name"] for cookie in page.context.cookies()] == []
+    look(visitor, story)
+    page = visitor.go("/profile")
+    page.get_by_role("button", name="关闭阅读记录").click()
+    page.get_by_role("button", name="打开阅读记录").wait_for()
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.url) if request.method == "POST" else None)
+    page = visitor.go(f"/story/{story}")
+    page.wait_for_load_state("networkidle")
+    sleep(1.5)
+    told(visitor)
+    assert sent == []
+
+
+def look(visitor: Any, story: str) -> None:
+    page = visitor.go(f"/story/{story}")
+    page.wait_for_load_state("networkidle")
+    page.evaluate("document.querySelector('#picture-1').scrollIntoView({block: 'center'})")
+    sleep(1.4)
+    told(visitor)
+    until(lambda: story in seen(visitor))
+
+
+def test_without_a_script_there_is_one_long_page_and_the_profile_works(visit: Any) -> None:
+    visitor = visit(java_script_enabled=False, **READER)
+    page = visitor.go("/photos")
+    page.locator("[data-more]").click()
+    assert page.locator(".card").count() == 13
+    page = visitor.go(f"/story/{visitor.site.ids['album-bridge']}")
+    assert page.locator("figure img").count() == 9
+    assert page.locator("[data-look]").is_hidden()
+    assert page.locator("#picture-3 a").get_attribute("href").endswith(".svg")
+    page = visitor.go("/profile")
+    page.get_by_role("button", name="关闭阅读记录").click()
+    assert page.get_by_role("button", name="打开阅读记录").is_visible()
+    page.get_by_role("button", name="打开阅读记录").click()
+    assert page.get_by_role("button", name="关闭阅读记录").is_visible()
+
+
+def test_a_picture_that_does_not_load_leaves_its_place_and_caption(visit: Any) -> None:
+    visitor = visit()
+    visitor.page.route("**/*-1-*.svg", lambda route: route.fulfill(status=404))
+    page = visitor.go(f"/story/{visitor.site.ids['album-bridge']}")
+    page.locator("#picture-2.lost").wait_for()
+    assert page.locator("#picture-2 [data-caption]").is_visible()
+    assert page.locator("#picture-2 a").bounding_box()["height"] < 200
+    visitor.faults[:] = [fault for fault in visitor.faults if "404" not in fault]
+
+
+def test_everything_that_can_be_clicked_has_a_name(visit: Any) -> None:
+    visitor = visit(**PHONE)
+    for path in ("/photos", "/profile", "/for-you", f"/story/{visitor.site.ids['album-broken']}"):
+        page = visitor.go(path)
+        nameless = page.evaluate(NAMELESS)
+        assert nameless == [], path
