@@ -95,18 +95,21 @@ def _caption(one: Shown, said: str | None) -> str | None:
     return (said or caption_of(one.node) or None) if one.node.tag == "img" else said or clean(one.node.get("aria-label") or "") or None
 
 
-def _of_one(one: Shown, titles: set[str]) -> tuple[list[str | None], list[str]]:
+def _of_one(one: Shown, titles: set[str]) -> tuple[list[str | None], Sequence[str]]:
     """The words of the smallest box around the picture that says anything."""
     for box in _boxes(one.node):
         before, after = flow(box, [one.node], titles)
-        lines = [*before, *after]
-        total = sum(map(len, lines))
-        if total >= MIN_WORDS:
-            return ([" ".join(lines)], []) if total <= MAX_SLIDE_CHARS else ([None], lines)
+        if not before and not after:
+            continue
+        if after and sum(map(len, after)) <= MAX_SLIDE_CHARS:
+            return [" ".join(after)], before
+        if not after and sum(map(len, before)) <= MAX_SLIDE_CHARS:
+            return [" ".join(before)], []
+        return [None], [*before, *after]
     return [None], []
 
 
-def _of_many(found: Sequence[Shown], titles: set[str]) -> tuple[list[str | None], list[str]]:
+def _of_many(found: Sequence[Shown], titles: set[str]) -> tuple[list[str | None], Sequence[str]]:
     nodes = [one.node for one in found]
     boxes, common = _slides(nodes)
     inside = [
@@ -114,7 +117,7 @@ def _of_many(found: Sequence[Shown], titles: set[str]) -> tuple[list[str | None]
         for box, node in zip(boxes, nodes, strict=True)
     ]
     gaps = flow(common, nodes, titles)
-    if sum(map(_fits, inside)) >= max(2, len(found) / 2):
+    if sum(map(_fits, inside)) >= max(1, len(found) / 2):
         used = {letters(line) for lines in inside if _fits(lines) for line in lines}
         words = [" ".join(lines) if _fits(lines) else None for lines in inside]
     else:
@@ -129,19 +132,21 @@ def _fits(lines: Sequence[str]) -> bool:
     return 0 < len(lines) <= MAX_SLIDE_LINES and sum(map(len, lines)) <= MAX_SLIDE_CHARS
 
 
-def _in_turn(gaps: list[list[str]]) -> list[list[str]]:
-    """The lines of each picture where pictures and lines take turns: those after it, or before it where none follow the last."""
+def _in_turn(gaps: list[list[Line]]) -> list[list[Line]]:
+    """The lines of each picture where pictures and lines take turns: those after it; those before it where none follow the last and the
+    line before the first looks like all the others (else it is an introduction)."""
     count = len(gaps) - 1
     before, after = gaps[:-1], gaps[1:]
-    sides = after if gaps[-1] or not gaps[0] else before
-    if sum(map(_fits, sides)) < max(2, count / 2):
+    forms = {line.form for lines in before for line in lines[-1:]}
+    sides = before if not gaps[-1] and all(before) and len(forms) == 1 and count > 1 else after
+    if sum(map(_fits, sides)) < max(1, count / 2):
         return [[] for _ in range(count)]
-    usual = max(len(lines) for lines in sides[:-1] if _fits(lines)) if any(map(_fits, sides[:-1])) else 1
+    usual = max((len(lines) for lines in sides[:-1] if _fits(lines)), default=1)
     *first, last = sides
     return [*(lines if _fits(lines) else [] for lines in first), last[:usual] if _fits(last[:usual]) else []]
 
 
-def _introduction(common: dom.Element, nodes: list[dom.Element], titles: set[str]) -> list[str]:
+def _introduction(common: dom.Element, nodes: list[dom.Element], titles: set[str]) -> Sequence[str]:
     """The story's text where it stands outside of the box of its pictures."""
     for box in list(_boxes(common))[:3]:
         lines = [line for gap in (0, -1) for line in flow(box, nodes, titles)[gap] if len(letters(line)) >= INTRODUCTION]
@@ -169,18 +174,28 @@ def _slides(nodes: Sequence[dom.Element]) -> tuple[list[dom.Element | None], dom
     return slides, common if common is not None else next(iter(nodes[0].getroottree().getroot().iter("body")), nodes[0])
 
 
-def flow(top: dom.Element, nodes: Sequence[dom.Element], titles: set[str]) -> list[list[str]]:
+class Line(str):
+    """A line of text; ``form`` is how the element that it stands in looks: the same for all lines of a kind."""
+
+    __slots__ = ("form",)
+    form: str
+
+
+def flow(top: dom.Element, nodes: Sequence[dom.Element], titles: set[str]) -> list[list[Line]]:
     """The lines before the first of ``nodes``, after the first, and so on; without links, pieces apart, titles and noise."""
     marked = set(nodes)
     around = {above for node in nodes for above in (node, *_up_to(node, top))}
-    gaps: list[list[str]] = [[]]
+    gaps: list[list[Line]] = [[]]
     line: list[str] = []
+    holder = top
 
     def close() -> None:
         text = clean("".join(line))
         line.clear()
         if text and _says_something(text, titles) and sum(map(len, gaps[-1])) < MAX_BOX_CHARS:
-            gaps[-1].append(text)
+            said = Line(text)
+            said.form = f"{holder.tag} {holder.get('class')} {holder.get('align')} {holder.get('style')}"[:200]
+            gaps[-1].append(said)
 
     walk = dom.walk(top)
     for event, node in walk:
@@ -191,6 +206,7 @@ def flow(top: dom.Element, nodes: Sequence[dom.Element], titles: set[str]) -> li
                 continue
             if node.tag in dom.BREAKING:
                 close()
+                holder = node
             if node in marked:
                 close()
                 gaps.append([])

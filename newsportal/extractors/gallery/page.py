@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 from typing import Final
 
 from newsportal import dom
@@ -41,8 +42,8 @@ def read(document: dom.Document, *, link: Link | None = None, now: datetime) -> 
     refuse_bytes(document)
     meta = read_metadata(document)
     heading = best_title(document, meta, link)
-    title = bare_title(heading)
     page_title = next((dom.text_of(node) for node in document.root.iter("title")), "")
+    title = bare_title(_headline(document, page_title) or heading)
     count = counted(document.lines, (heading or "", page_title))
     way = ways(document, count)
     found = shown(document, lambda url: same_story(document.url, url) or url in way.pages)
@@ -71,6 +72,16 @@ def read(document: dom.Document, *, link: Link | None = None, now: datetime) -> 
         language=language,
     )
     return _placed(page, way, count, slides is not None)
+
+
+def _headline(document: dom.Document, page_title: str) -> str | None:
+    """The heading that the page's title begins with, however short: 「每日一图」 is no site's name here."""
+    for node in islice(document.root.iter("h1"), 3):
+        text = dom.text_of(node)
+        bare = letters(bare_title(text) or "")
+        if bare and letters(page_title).startswith(bare):
+            return text
+    return None
 
 
 def _placed(page: GalleryPage, way: Ways, count: Count | None, whole: bool) -> GalleryPage:

@@ -14,6 +14,7 @@ from itertools import islice
 from typing import Final, Literal
 
 from newsportal import dom
+from newsportal.extractors.gallery.variants import variant
 from newsportal.extractors.hub_urls import Address
 from newsportal.extractors.images import ICON, LAZY, PICTURE, size_of, source_of
 from newsportal.items import Image
@@ -62,6 +63,15 @@ NO_STORY: Final = re.compile(
 """What ``alt`` says of pictures that belong to no story."""
 
 HEADINGS: Final = 3
+FEW: Final = 2
+"""Pictures of a page of a story over many; where it has no more, the one that leads to another page may be its largest: on the last page
+a click on the picture leads to the next story."""
+
+FACE: Final = re.compile(
+    r"(?:^|[/_.-])(?:face|portrait|head_?(?:pic|img|shot)?|user|author|reporter|wechat|weixin|weibo)\d{0,3}\.\w+(?:$|\?)", re.IGNORECASE
+)
+"""Files that are called after people and channels."""
+
 LEVELS: Final = 4
 """Elements above a picture whose names are asked what it stands in."""
 
@@ -104,11 +114,23 @@ def of_story(found: list[Shown]) -> list[Shown]:
     alone = [one for one in inside if one.lead == "page" and forms[one.form] == 1]
     large = [one for one in own if not one.small]
     showcased = [one for one in alone if one.showcased and not one.small]
-    if large:
-        chosen = large if any(one.showcased for one in large) else [*large, *showcased]
-    else:
-        chosen = showcased or alone or own
-    return sorted(chosen, key=found.index) if len(chosen) < len(found) else chosen
+    chosen = [*large, *(showcased if len(large) <= FEW else ())] if large else showcased or alone or own
+    places = {id(one): at for at, one in enumerate(found)}
+    return _each_once(sorted(chosen, key=lambda one: places[id(one)]))
+
+
+def _each_once(chosen: list[Shown]) -> list[Shown]:
+    """Each picture where it comes first, in its largest copy: what ``noscript`` and rows of thumbnails repeat is left out."""
+    largest: dict[str, tuple[int, int]] = {}
+    for one in chosen:
+        copy = variant(one.image.url)
+        largest[copy.key] = max(largest.get(copy.key, (-1, -1)), (copy.rank, copy.area))
+    once: dict[str, Shown] = {}
+    for one in chosen:
+        copy = variant(one.image.url)
+        if (copy.rank, copy.area) == largest[copy.key]:
+            once.setdefault(one.image.url, one)
+    return list(once.values())
 
 
 @dataclass(slots=True)
@@ -221,7 +243,13 @@ def _says(pattern: re.Pattern[str], node: dom.Element) -> bool:
 def _judged(met: _Met, document: dom.Document, akin: Callable[[str], bool]) -> Shown | None:
     """The picture with its place; ``None`` for icons, counters and banners."""
     node, url = met.node, met.large or met.url
-    if not url or ICON.search(url) or (met.url and ICON.search(met.url) and not met.large) or NO_STORY.search(node.get("alt") or ""):
+    if (
+        not url
+        or ICON.search(url)
+        or FACE.search(url)
+        or (met.url and ICON.search(met.url) and not met.large)
+        or NO_STORY.search(node.get("alt") or "")
+    ):
         return None
     width, height = size_of(node, met.url or url)
     if _is_banner(width, height):
