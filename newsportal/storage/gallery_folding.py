@@ -71,6 +71,13 @@ def fold(connection: Connection, id: str) -> Fold | None:
     return Fold(story_id, found.row["id"], found.alike.reason, found.alike.score) if found else None
 
 
+def is_one(connection: Connection, id: str, other: str) -> bool:
+    """Whether two stored photo stories are one, by what is known of them now."""
+    images = _pictures(connection, [id, other])
+    one, two = (_photo_story(_row(connection, name), images.get(name, ())) for name in (id, other))
+    return compare(one, two) is not None
+
+
 def _row(connection: Connection, id: str) -> Mapping[str, Any]:
     wanted = select(*COLUMNS).join(GALLERIES, GALLERIES.c.id == ARTICLES.c.id).where(ARTICLES.c.id == id)
     return dict(connection.execute(wanted).mappings().one())
