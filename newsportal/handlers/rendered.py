@@ -26,7 +26,7 @@ from newsportal.rendering.visit import CONTEXT, Rendered, Tally, Visit
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from playwright.async_api import Browser, Page
+    from playwright.async_api import Page
     from scrapy.crawler import Crawler
 
     Fetch = Callable[[Request], Awaitable[Response]]
@@ -47,26 +47,6 @@ def shared(setup: Setup) -> Chromium:
     return browsers[setup]
 
 
-class Provider:
-    """scrapy-playwright's source of browsers: ours. It is ended by :class:`Renderer`."""
-
-    def __init__(self, config: Any) -> None:
-        self.chromium: Chromium | None = None
-
-    async def start(self) -> None:
-        return None
-
-    async def launch_browser(self) -> Browser:
-        assert self.chromium is not None
-        return await self.chromium.started()
-
-    async def launch_persistent_context(self, context_kwargs: dict[str, Any]) -> Any:
-        raise NotImplementedError("a page leaves nothing behind")
-
-    async def close(self) -> None:
-        return None
-
-
 class Renderer(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]  # it has no types
     """``fetch`` asks for what pages ask for: the handler, without another rendering."""
 
@@ -84,13 +64,18 @@ class Renderer(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]  # it has
         renderer = cls(crawler, setup, fetch)
         renderer._chromium = shared(setup)
         renderer._chromium.take()
-        provider = Provider(renderer.config)
-        provider.chromium = renderer._chromium
-        renderer.browser_provider = provider
         return renderer
 
     async def _launch(self) -> None:
         """Not when the engine starts, but when there is a page."""
+
+    async def _maybe_launch_browser(self) -> None:
+        """Ours, the present one. Raises ``RenderFailed``."""
+        assert self._chromium is not None
+        browser = await self._chromium.started()
+        if getattr(self, "browser", None) is not browser:
+            self.browser = browser
+            self.stats.inc_value("playwright/browser_count")
 
     async def download_request(self, request: Request) -> Response:
         raise NotImplementedError("pages go through render(), everything else through the guarded handler")
@@ -127,8 +112,11 @@ class Renderer(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]  # it has
         closed = chromium.watch.closed
         watching = asyncio.ensure_future(chromium.watched())
         try:
-            await chromium.started()
-            found: Rendered = await self._download_request(Request(url, meta=meta))
+            async with asyncio.timeout(self._setup.limits.timeout + 2 * CLOSE_SECONDS):  # the page's own time, and the opening of one
+                found: Rendered = await self._download_request(Request(url, meta=meta))
+        except TimeoutError as error:
+            await chromium.close()
+            raise RenderFailed(url, "render-timeout", "the browser does not answer, and was ended") from error
         except RenderFailed as error:
             if error.reason == "render-crashed" and chromium.watch.closed > closed:
                 raise RenderFailed(url, "render-memory", f"pages hold more than {self._setup.limits.memory >> 20} MiB") from error

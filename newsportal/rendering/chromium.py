@@ -173,6 +173,7 @@ class Chromium:
     async def close(self) -> None:
         """End the browser and its driver; safe to call twice, and after either died."""
         async with self._lock:
+            self._failure = None  # whoever comes next may try again
             await self._clear()
             driver, self._playwright = self._playwright, None
             if driver is not None:

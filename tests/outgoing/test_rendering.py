@@ -354,6 +354,31 @@ def test_a_browser_that_does_not_start_fails_its_pages_alone(
     assert "mend NEWSPORTAL_CHROMIUM" in str(render(story).errors[site.url(story)])
 
 
+def test_a_browser_that_stops_answering_is_ended(render: Render, site: Any, response: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    stopped = []
+
+    def stop(seen: Any) -> bytes:
+        for pid in family(os.getpid()):
+            if (
+                b"--remote-debugging-pipe" in Path(f"/proc/{pid}/cmdline").read_bytes()
+                and b"--type=" not in Path(f"/proc/{pid}/cmdline").read_bytes()
+            ):
+                os.kill(pid, signal.SIGSTOP)
+                stopped.append(pid)
+        return response(b"")
+
+    for module in ("handlers.rendered", "rendering.chromium"):
+        monkeypatch.setattr(f"newsportal.{module}.CLOSE_SECONDS", 1.0)
+    site.routes["/stop.js"] = stop
+    site.routes["/"] = html("<script src=/stop.js></script>")
+    site.routes["/after"] = html("<p>好</p>")
+    found = render("/", "/after", timeout=3, pages=1)
+    assert found.errors[site.url("/")].reason == "render-timeout"
+    assert len(stopped) == 1
+    assert _gone(stopped)
+    assert "好" in found.pages[site.url("/after")].text
+
+
 CRAWLING = """
 import sys
 from scrapy import Request, Spider
