@@ -4,6 +4,7 @@ report."""
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -17,14 +18,19 @@ if TYPE_CHECKING:
     from newsportal.items import Link
     from newsportal.storage.galleries import StoredGallery
 
+logger = logging.getLogger(__name__)
+
 MAX_VAIN: Final = 5
 """Visits in a row that bring nothing to an incomplete story; then it is kept as it is and not asked for again. Chosen: an outage of an
 hour passes, and a page that a site has lost is asked for five times at most."""
 
+NO_PICTURES: Final = "no-pictures"
+
 
 @dataclass(frozen=True, slots=True)
 class Sifted:
-    """The links to visit. ``stale``: every entry of the page was stored before this run, so older pages bring nothing."""
+    """The links to visit, without those that led to no photo story within a day. ``stale``: every entry of the page was stored before
+    this run (or is one of those), so older pages bring nothing."""
 
     wanted: tuple[Link, ...]
     stale: bool
@@ -44,6 +50,7 @@ async def sift(ledger: Ledger, links: Sequence[Link]) -> Sifted:
     known = await asyncio.to_thread(ledger.known.known, list(names))
     kept = await asyncio.to_thread(ledger.store.galleries.known, known)
     old = {name for name in known if name not in kept or not waits(kept[name])}
+    old |= await asyncio.to_thread(ledger.store.galleries.refused, set(names) - known, now=utcnow())
     met = {name for name in old if ledger.known.met_first_here(name)}
     fresh = [name for name in reversed(names) if name not in old and ledger.known.claim(name)]
     try:
@@ -68,3 +75,12 @@ async def _count(ledger: Ledger, links: Sequence[Link], fresh: set[str], old: Co
             ledger.count(link.source, "new")
         else:
             ledger.count(link.source, "known" if name in old else "repeated")
+
+
+async def refuse(ledger: Ledger, link: Link, reason: str) -> None:
+    """``link`` leads to no photo story: it failed, and is left alone for a day."""
+    try:
+        await asyncio.to_thread(ledger.store.galleries.refuse, name_of(link), reason, now=utcnow())
+    except StoreError as error:
+        logger.warning("%s will be asked for on the next visit: %s", link.url, error)
+    await ledger.fail(link, reason)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from newsportal.dedup.canonical import identity
 from newsportal.errors import StoreError, StoreUnavailable
-from newsportal.frontier.galleries import MAX_VAIN
+from newsportal.frontier.galleries import MAX_VAIN, NO_PICTURES, refuse
 from newsportal.frontier.ledger import STORE_FAILS, Ledger, ledger_of, utcnow
 from newsportal.items import Article, Gallery
 from newsportal.pipelines.base import Left, Stage
@@ -28,8 +28,6 @@ logger = logging.getLogger(__name__)
 
 COLUMN = {"stored": "stored", "folded": "folded", "grown": "same", "same": "same"}
 """A story that an earlier visit began is no new one: the report's note tells how many were finished."""
-
-NO_PICTURES = "no-pictures"
 
 
 class GalleryPipeline(Stage):
@@ -67,7 +65,7 @@ class GalleryPipeline(Stage):
     async def write(self, gallery: Gallery) -> Gallery:
         """The story with its topics, once it is stored and its link has its fate."""
         if not gallery.shown and gallery.complete:  # logos and advertisements alone
-            await self.ledger.fail(gallery.link, NO_PICTURES)
+            await refuse(self.ledger, gallery.link, NO_PICTURES)
             raise Left(f"{gallery.url}: no picture is left of it")
         gallery = await self._classified(gallery)
         saved = await self._save(gallery)

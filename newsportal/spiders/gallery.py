@@ -19,7 +19,7 @@ from newsportal.errors import NotApplicable, StoreError
 from newsportal.extractors import gallery, hub
 from newsportal.extractors.gallery.links import Entry, entries
 from newsportal.extractors.turning import is_front_page
-from newsportal.frontier.galleries import sift
+from newsportal.frontier.galleries import NO_PICTURES, refuse, sift
 from newsportal.frontier.ledger import utcnow
 from newsportal.frontier.links import askable, name_of
 from newsportal.items import GalleryPage, Link, Page
@@ -160,7 +160,7 @@ class GallerySpider(NewsSpider):
         if lost is not None:
             await self.ledger.fail(reading.link, lost.reason, later=lost.passing)
             return
-        await self.ledger.fail(reading.link, next(iter(reading.ended.values()), "no-pictures"))
+        await refuse(self.ledger, reading.link, next(iter(reading.ended.values()), NO_PICTURES))
 
     async def _known_elsewhere(self, url: str, reading: Reading) -> bool:
         """Whether the first page answered under the address of a story that is stored: then it has its fate. Raises ``StoreError``."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Literal, Protocol
+from datetime import datetime, timedelta
+from typing import Final, Literal, Protocol
 
 from newsportal.items import Gallery, GalleryPage, Image
 from newsportal.storage.answers import StoredArticle
@@ -71,6 +71,9 @@ class StoredPicture:
     dropped: str | None = None
 
 
+LEFT_ALONE: Final = timedelta(days=1)
+"""So long a link that led to no photo story is not followed again: a page may get its pictures later. Chosen."""
+
 WallOrder = Literal["ranked", "newest"]
 
 
@@ -119,6 +122,14 @@ class Galleries(Protocol):
     def save(self, gallery: Gallery, *, now: datetime) -> SavedGallery:
         """Write a photo story with its pictures, those left out too, in one transaction with its row of the change log. An incomplete one
         is kept, and is finished when it is saved again with more; one that is saved again with less stays as it was."""
+        ...
+
+    def refuse(self, identity: str, reason: str, *, now: datetime) -> None:
+        """What is known as ``identity`` is no photo story (an index page, a dead link); ``reason`` is a slug."""
+        ...
+
+    def refused(self, identities: Collection[str], *, now: datetime) -> set[str]:
+        """Those of these identities that were refused within :data:`LEFT_ALONE`."""
         ...
 
     def drop(self, *, urls: Collection[str] = (), prints: Collection[str] = (), reason: str | None, now: datetime) -> int:

@@ -12,9 +12,9 @@ from newsportal.items import Gallery, GalleryPage, content_id
 from newsportal.storage import galleries_wall, galleries_writing
 from newsportal.storage.dialects import reading as read
 from newsportal.storage.dialects import writing as write
-from newsportal.storage.galleries import SavedGallery, StoredGallery, StoredPicture, WallFilter, WallPage
+from newsportal.storage.galleries import LEFT_ALONE, SavedGallery, StoredGallery, StoredPicture, WallFilter, WallPage
 from newsportal.storage.galleries_rows import gallery_of, image_of, page_of
-from newsportal.storage.gallery_tables import GALLERIES, GALLERY_PAGES, PICTURES
+from newsportal.storage.gallery_tables import GALLERIES, GALLERY_PAGES, PICTURES, REFUSED
 from newsportal.storage.reading import chunks
 from newsportal.storage.rows import storable
 from newsportal.storage.tables import ALIASES, ARTICLES
@@ -39,6 +39,19 @@ class SqlGalleries:
     def save(self, gallery: Gallery, *, now: datetime) -> SavedGallery:
         with write(self._engine) as connection:
             return galleries_writing.save(connection, gallery, now)
+
+    def refuse(self, identity: str, reason: str, *, now: datetime) -> None:
+        with write(self._engine) as connection:
+            galleries_writing.refuse(connection, identity, reason, now)
+
+    def refused(self, identities: Collection[str], *, now: datetime) -> set[str]:
+        by_id = {content_id(storable(identity)): identity for identity in identities}
+        found: set[str] = set()
+        with read(self._engine) as connection:
+            for chunk in chunks(by_id):
+                lately = select(REFUSED.c.name).where(REFUSED.c.name.in_(chunk), REFUSED.c.seen > now - LEFT_ALONE)
+                found |= {by_id[name] for name in connection.scalars(lately)}
+        return found
 
     def drop(self, *, urls: Collection[str] = (), prints: Collection[str] = (), reason: str | None, now: datetime) -> int:
         with write(self._engine) as connection:

@@ -11,12 +11,12 @@ from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
 from newsportal.errors import StoreError
 from newsportal.items import Article, Gallery, GalleryPage, content_id
 from newsportal.recommend.score import parts, score
-from newsportal.storage import categories, gallery_folding
+from newsportal.storage import categories, gallery_folding, gallery_parting
 from newsportal.storage.dialects import upsert
 from newsportal.storage.folding import new_story, refresh
-from newsportal.storage.galleries import SavedGallery
+from newsportal.storage.galleries import LEFT_ALONE, SavedGallery
 from newsportal.storage.galleries_rows import IMAGE, SHOWN_IN_LISTS, article_of, image_of, picture_rows, said, slug, state, text_of
-from newsportal.storage.gallery_tables import GALLERIES, GALLERY_PAGES, PICTURES
+from newsportal.storage.gallery_tables import GALLERIES, GALLERY_PAGES, PICTURES, REFUSED
 from newsportal.storage.reading import chunks
 from newsportal.storage.rows import category_of, content_of, keywords_of, row_of, sorted_by, storable, topics_of
 from newsportal.storage.tables import ARTICLES, STORIES, TOPICS
@@ -30,6 +30,12 @@ def put(connection: Connection, identity: str, page: GalleryPage, now: datetime)
     """See ``Galleries.put``."""
     row = {"gallery": _hash(identity), "page": _hash(page.url), "number": page.number, "seen": now, "said": said(page)}
     upsert(connection, GALLERY_PAGES, [row], update=("number", "seen", "said"))
+
+
+def refuse(connection: Connection, identity: str, reason: str, now: datetime) -> None:
+    """See ``Galleries.refuse``. What was refused too long ago is forgotten."""
+    connection.execute(delete(REFUSED).where(REFUSED.c.seen < now - LEFT_ALONE))
+    upsert(connection, REFUSED, [{"name": _hash(identity), "reason": slug(reason) or "", "seen": now}], update=("reason", "seen"))
 
 
 def save(connection: Connection, gallery: Gallery, now: datetime) -> SavedGallery:
@@ -50,6 +56,7 @@ def save(connection: Connection, gallery: Gallery, now: datetime) -> SavedGaller
     connection.execute(delete(GALLERY_PAGES).where(GALLERY_PAGES.c.seen < now - PAGES_KEPT))
     if grown:
         _follow(connection, id)
+        _part(connection, id, now)
         gallery_folding.fold(connection, id)
     row = connection.execute(select(ARTICLES.c.story_id, ARTICLES.c.fold_of).where(ARTICLES.c.id == id)).one()
     if grown or met:
@@ -165,6 +172,22 @@ def drop(connection: Connection, urls: Collection[str], prints: Collection[str],
         changed += connection.execute(update(PICTURES).where(which, changing).values(dropped=dropped)).rowcount
     for id in galleries:
         _follow(connection, id)
-        settle(connection, str(connection.scalar(select(ARTICLES.c.story_id).where(ARTICLES.c.id == id))))
+        _part(connection, id, now)
+        settle(connection, _story_of(connection, id))
         log(connection, "article", id, now)
     return changed
+
+
+def _part(connection: Connection, id: str, now: datetime) -> None:
+    """Take a story's folds apart that its pictures no longer bear out."""
+    old = _story_of(connection, id)
+    left = gallery_parting.part(connection, id)
+    if left:
+        for story_id in {old, *(_story_of(connection, one) for one in left)}:
+            settle(connection, story_id)
+    for one in left:
+        log(connection, "fold", one, now)
+
+
+def _story_of(connection: Connection, id: str) -> str:
+    return str(connection.scalar(select(ARTICLES.c.story_id).where(ARTICLES.c.id == id)))

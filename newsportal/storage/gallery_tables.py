@@ -50,6 +50,15 @@ GALLERY_PAGES = Table(
 """Pages of stories that are not complete, as they were read. ``gallery`` is the hash of the story's identity (it may not be stored yet),
 ``page`` of the page's address, ``said`` an ``items.GalleryPage``."""
 
+REFUSED = Table(
+    "gallery_refused",
+    METADATA,
+    Column("name", String(ID_CHARS), primary_key=True),
+    Column("reason", String(SLUG_CHARS), nullable=False),
+    Column("seen", Moment, nullable=False, index=True),
+)
+"""Links of index pages that led to no photo story, and why: they are left alone for a day. ``name`` is the hash of the identity."""
+
 PICTURES = Table(
     "gallery_pictures",
     METADATA,

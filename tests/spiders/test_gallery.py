@@ -137,6 +137,9 @@ def test_an_index_page_met_as_a_story_is_counted_and_left(site: PictureSite, tmp
     row = crawl(sources)
     assert (row["stored"], sum(row["failed"].values())) == (1, 1)
     assert set(stories(sources)) == {"51_1.html"}
+    site.asked.clear()
+    assert crawl(sources)["known"] == 2
+    assert site.asked == ["/photo/"], "it is left alone for a day"
 
 
 def test_an_index_is_read_on_until_everything_is_known(site: PictureSite, tmp_path: Path) -> None:

@@ -17,7 +17,17 @@ NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 URL = "https://pic.example/2026/88_1.html"
 NAME = "pic.example/2026/88_1.html"
-TITLES = {"31": "夜市烟火", "32": "雪山日出", "33": "老街理发店", "34": "渔港归船", "35": "空城", "41": "候鸟", "42": "龙舟", "43": "麦收"}
+TITLES = {
+    "31": "夜市烟火",
+    "32": "雪山日出",
+    "33": "老街理发店",
+    "34": "渔港归船",
+    "35": "空城",
+    "41": "候鸟",
+    "42": "龙舟",
+    "43": "麦收",
+    "99": "石匠",
+}
 """Of stories that are nobody's repeats."""
 
 
@@ -161,7 +171,7 @@ def test_a_picture_that_turns_out_a_logo_leaves_the_stories_that_have_it(store: 
     assert store.galleries.drop(prints=["f" * 16], reason="seen-often", now=NOW) == 1
     assert store.galleries.drop(urls=[logo.url], prints=["f" * 16], reason="seen-often", now=NOW) == 0
     assert (_shown(store, first.id), _shown(store, second.id)) == (["1.jpg", "2.jpg"], ["1.jpg"])
-    assert [change.id for change in store.changes(before)] == [first.id, second.id]
+    assert {change.id for change in store.changes(before)} == {first.id, second.id}
     assert "标志" not in _article(store, first.id).text
     assert _article(store, first.id).images[0] == image(1)
     kept = store.galleries.known([NAME])[NAME]
@@ -220,6 +230,14 @@ def test_what_no_database_can_keep_is_made_storable(store: Store) -> None:
     assert store.galleries.pages(NAME)[0].title == "\ufffd"
     saved = store.galleries.save(gallery(1, 2, 3, images=(odd, odd), failure="\x00x"), now=NOW)
     assert [one.image.caption for one in store.galleries.pictures(saved.id)] == ["题"]
+
+
+def test_links_that_led_nowhere_are_left_alone_for_a_day(store: Store) -> None:
+    store.galleries.refuse(NAME, "index-page", now=NOW)
+    store.galleries.refuse(NAME, "http-404", now=NOW)
+    assert store.galleries.refused([NAME, "pic.example/other"], now=NOW + 23 * HOUR) == {NAME}
+    assert store.galleries.refused([NAME], now=NOW + 25 * HOUR) == set()
+    assert store.known([NAME]) == set()
 
 
 def test_a_photo_story_needs_a_name(store: Store) -> None:

@@ -46,6 +46,14 @@ def upgrade() -> None:
     )
     op.create_index("ix_gallery_pages_seen", "gallery_pages", ["seen"])
     op.create_table(
+        "gallery_refused",
+        sa.Column("name", sa.String(length=20), nullable=False),
+        sa.Column("reason", sa.String(length=64), nullable=False),
+        sa.Column("seen", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("name", name="pk_gallery_refused"),
+    )
+    op.create_index("ix_gallery_refused_seen", "gallery_refused", ["seen"])
+    op.create_table(
         "gallery_pictures",
         sa.Column("gallery_id", sa.String(length=20), nullable=False),
         sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
@@ -86,5 +94,6 @@ def downgrade() -> None:
     op.drop_table("gallery_keys")
     op.drop_table("gallery_words")
     op.drop_table("gallery_pictures")
+    op.drop_table("gallery_refused")
     op.drop_table("gallery_pages")
     op.drop_table("galleries")
