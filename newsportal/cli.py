@@ -35,6 +35,7 @@ COMMANDS = (
     "keywords",
     "model",
     "retrain",
+    "recommend",
     "export",
     "evaluate",
     "doctor",

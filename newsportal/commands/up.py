@@ -18,7 +18,9 @@ from newsportal import report
 from newsportal.commands import hints, network, serve
 from newsportal.commands.hints import counted
 from newsportal.commands.learning import Learning
+from newsportal.commands.nightly import Nightly
 from newsportal.errors import StoreError
+from newsportal.portal.site import zone_named
 from newsportal.sources import Sources, load
 from newsportal.storage import open_store
 
@@ -45,8 +47,12 @@ class Crawls(threading.Thread):
         self._done = threading.Event()
         self._child: subprocess.Popen[str] | None = None
         self._learning = Learning(sources, known.classifier.least_new if known.classifier.retrain else 0, self._say)
+        nightly = (known.store, known.recommendation.fit_hour, zone_named(known.portal.timezone), self._say)
+        self._nightly = Nightly(sources, *nightly) if known.recommendation.enabled else None
 
     def run(self) -> None:
+        if self._nightly is not None:
+            self._nightly.start()
         while not self._done.is_set():
             self._crawl()
             if self._everything:
@@ -60,9 +66,11 @@ class Crawls(threading.Thread):
                 return
 
     def stop(self) -> None:
-        """Ask a running crawl to end, and wait for it; end a training."""
+        """Ask a running crawl to end, and wait for it; end a training and a fit."""
         self._done.set()
         self._learning.stop()
+        if self._nightly is not None:
+            self._nightly.stop()
         child = self._child
         if child is not None and child.poll() is None:
             child.send_signal(signal.SIGINT)

@@ -1,0 +1,116 @@
+"""What ``newsportal up`` does each night beside the crawls: ``newsportal recommend fit`` as a process of its own, at low priority.
+
+A machine that was off at that hour does it when it is on again.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta, tzinfo
+from pathlib import Path
+from typing import Any, Final
+
+from newsportal.errors import StoreError
+from newsportal.storage import open_store
+
+LOOK: Final = 300.0
+"""Seconds between two looks at the clock."""
+
+MOST: Final = 7200.0
+"""Seconds that a fit may take; then it is ended, and the one before stays in use."""
+
+
+def present() -> datetime:
+    return datetime.now(UTC)
+
+
+def last_due(now: datetime, hour: int, zone: tzinfo) -> datetime:
+    """When a fit was due last: at this hour of the portal's clock, today or yesterday."""
+    local = now.astimezone(zone)
+    today = local.replace(hour=hour, minute=0, second=0, microsecond=0)
+    return today if today <= local else today - timedelta(days=1)
+
+
+class Nightly(threading.Thread):
+    """Looks every few minutes whether a fit is due."""
+
+    def __init__(
+        self, sources: Path | None, store: str, hour: int, zone: tzinfo, say: Callable[[str], None], now: Callable[[], datetime] = present
+    ) -> None:  # fmt: skip
+        super().__init__(daemon=True, name="nightly")
+        self._sources = sources
+        self._store = store
+        self._hour = hour
+        self._zone = zone
+        self._say = say
+        self._now = now
+        self._done = threading.Event()
+        self._child: subprocess.Popen[str] | None = None
+        self._tried: datetime | None = None
+
+    def run(self) -> None:
+        while not self._done.wait(LOOK if self._tried else min(LOOK, 30.0)):  # not in the first moments, when everything starts
+            if self.is_due():
+                self.fit()
+
+    def stop(self) -> None:
+        """End a fit that runs: the one before stays in use."""
+        self._done.set()
+        if self._child is not None and self._child.poll() is None:
+            self._child.kill()
+
+    def is_due(self) -> bool:
+        """Whether the latest fit, or try, is from before the hour, and there is anything to learn from or to let go."""
+        due = last_due(self._now(), self._hour, self._zone)
+        if self._tried is not None and self._tried >= due:
+            return False
+        try:
+            store = open_store(self._store, create=False)
+        except StoreError:
+            return False
+        try:
+            fits = store.readers.fits()
+            return bool(store.readers.counts()[0] or fits) and (not fits or fits[0][0] < due)
+        except StoreError:
+            return False
+        finally:
+            store.close()
+
+    def fit(self) -> None:
+        """Run the command, and tell what it said."""
+        self._tried = self._now()
+        streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "encoding": "utf-8"}
+        self._child = subprocess.Popen(self._command(), start_new_session=True, **streams)
+        if self._done.is_set():
+            self._child.kill()
+        try:
+            output, errors = self._child.communicate(timeout=MOST)
+        except subprocess.TimeoutExpired:
+            self._child.kill()
+            self._child.communicate()
+            self._say(f"the fit of recommendations took more than {MOST / 3600:g} hours and was ended; the one before stays in use")
+            return
+        if self._done.is_set():
+            return
+        if self._child.returncode:
+            why = errors.strip().splitlines()[-1:] or [f"status {self._child.returncode}"]
+            self._say(f"the fit of recommendations failed: {why[0]}; the one before stays in use")
+            return
+        self._say(told(output))
+
+    def _command(self) -> list[str]:
+        command = [sys.executable, "-m", "newsportal", "recommend", "fit", "--gently", "--json"]
+        return command if self._sources is None else [*command, "--sources", str(self._sources)]
+
+
+def told(output: str) -> str:
+    """What a fit's line of JSON says, for people."""
+    try:
+        row = json.loads(output.strip().splitlines()[-1])
+        return f"recommendations learnt from {row['views']} views of {row['readers']} readers in {row['seconds']:.0f} s"
+    except (ValueError, KeyError, TypeError, IndexError):
+        return f"the fit of recommendations said: {output[:200]}"

@@ -1,0 +1,79 @@
+"""Logs of views from elsewhere: what is read, and what a wrong line is told."""
+
+from __future__ import annotations
+
+import gzip
+from datetime import UTC, datetime
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from newsportal.commands.recommend.click_files import form_of, moment, opened, read
+from newsportal.errors import ClicksError
+from newsportal.recommend.base import View
+
+AT = datetime(2026, 3, 1, 0, 30, tzinfo=UTC)
+JSONL = (
+    '\ufeff{"reader": "林", "story": "a", "seen": 3, "pictures": 8, "at": "2026-03-01T08:30+08:00"}\n\n'
+    '{"reader": 7, "story": "b", "at": 1772325000}\n'
+)
+CSV = 'at,story,reader,seen,pictures,more\n2026-03-01T00:30Z,a,林,3,8,x\n1772325000,b,7,,,\n"2026-03-01 00:30+00:00","b",7,9,2,\n'
+VIEWS = [View("林", "a", 3, 8, AT), View("7", "b", 1, 1, AT)]
+
+
+def of(text: str | bytes, form: str = "jsonl") -> list[View]:
+    return list(read(BytesIO(text.encode() if isinstance(text, str) else text), form, "log"))
+
+
+def test_json_lines_and_csv_are_read_packed_or_not() -> None:
+    assert of(JSONL) == VIEWS
+    assert of(gzip.compress(JSONL.encode())) == VIEWS
+    assert of(CSV, "csv") == [*VIEWS, View("7", "b", 2, 2, AT)], "no more is seen than there is"
+    assert of(CSV.replace("\n", "\r\n"), "csv") == of(CSV, "csv")
+    assert of("") == []
+
+
+def test_a_file_can_be_read_twice_and_standard_input_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "log.jsonl").write_text(JSONL, "utf-8")
+    with opened(str(tmp_path / "log.jsonl")) as stream:
+        assert list(read(stream, "jsonl", "log")) == list(read(stream, "jsonl", "log")) == VIEWS
+    with pytest.raises(ClicksError, match="No such file"), opened(str(tmp_path / "none")):
+        pass
+    stdin = type("Standard", (), {"buffer": BytesIO(JSONL.encode())})
+    monkeypatch.setattr("sys.stdin", stdin)
+    with opened("-") as stream:
+        assert list(read(stream, "jsonl", "log")) == list(read(stream, "jsonl", "log")) == VIEWS
+
+
+def test_the_form_is_known_by_the_name() -> None:
+    assert [form_of(name) for name in ("a.csv", "a.CSV.gz", "a.jsonl", "a", "-", "csv.json")] == ["csv", "csv", *["jsonl"] * 4]
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "told"),
+    [
+        ('{"reader": "a", "story": "b"}', "jsonl", "line 1: no at"),
+        ('\n{"reader": "a", "at": 5}', "jsonl", "line 2: no story"),
+        ("[]", "jsonl", "line 1: no reader, story, at"),
+        ("{", "jsonl", "line 1: Expecting"),
+        ('{"reader": "a", "story": "b", "at": "yesterday"}', "jsonl", "line 1: at is 'yesterday'; allowed: 2026"),
+        ('{"reader": "a", "story": "b", "at": 1e300}', "jsonl", "line 1: at is"),
+        ('{"reader": "a", "story": "b", "at": 5, "seen": -1}', "jsonl", "line 1: seen is -1; allowed"),
+        ('{"reader": "a", "story": "b", "at": 5, "pictures": 0}', "jsonl", "line 1: pictures is 0; allowed"),
+        ('{"reader": "a", "story": "b", "at": 5, "seen": true}', "jsonl", "seen is True"),
+        ("reader,story\na,b", "csv", "line 1: no column at"),
+        ("reader,story,at\na,b,5\na,,5", "csv", "line 3: no story"),
+        (b'{"reader": "a", "story": "b", "at": 5}\n\xff\xfe', "jsonl", "line"),
+        (gzip.compress(JSONL.encode())[:-20], "jsonl", "cut off"),
+    ],
+)
+def test_a_wrong_line_is_told(text: str | bytes, form: str, told: str) -> None:
+    with pytest.raises(ClicksError, match="log") as error:
+        of(text, form)
+    assert told in str(error.value)
+
+
+def test_moments_without_a_zone_are_of_this_machine() -> None:
+    assert moment("2026-03-01T08:30") == datetime(2026, 3, 1, 8, 30).astimezone()
+    assert moment("1772325000.5") == moment(1772325000.5)

@@ -1,0 +1,121 @@
+"""``newsportal recommend``: from a log to what a reader gets, by the commands alone."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from newsportal import cli
+from newsportal.errors import ClicksError
+from newsportal.items import Article, Link
+from newsportal.storage import open_store
+
+NOW = datetime.now(UTC)
+Run = Callable[..., str]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """Runs a command over a store of forty stories of two kinds."""
+    (tmp_path / "sources.yaml").write_text("store: sqlite:///news.db\n", "utf-8")
+    store = open_store(f"sqlite:///{tmp_path}/news.db")
+    for number in range(40):
+        kind, at = ("足球 比赛", "菜谱 厨房")[number % 2], NOW - timedelta(hours=number + 1)
+        link = Link(f"https://news.example/{number}", f"feed:{number % 2}")
+        text = "".join(chr(0x4E00 + (number * 977 + place * (331 + number)) % 20_000) for place in range(240))
+        named = Article(link.url, link, at, identity=f"news.example/{number}", title=f"{kind} {text[:4]}", text=text, published=at)
+        store.add(named, now=at)
+    store.close()
+
+    def command(*words: str, code: int = 0, **options: Any) -> str:
+        ending = ["--sources", str(tmp_path / "sources.yaml")]
+        done = CliRunner().invoke(cli.app, ["recommend", *words, *ending], catch_exceptions=False, **options)
+        assert done.exit_code == code, done.output
+        return done.stdout
+
+    return command
+
+
+def log(readers: int = 30) -> str:
+    """Readers look at stories of one kind."""
+    rows = []
+    for reader in range(readers):
+        for step in range(6):
+            number = reader % 2 + 2 * ((reader * 3 + step * 4) % 15)
+            at = NOW - timedelta(minutes=reader * 7 + (5 - step) * 2)
+            rows.append({"reader": f"r{reader}", "story": f"https://news.example/{number}?utm_source=x", "seen": 3, "pictures": 4})
+            rows[-1]["at"] = at.isoformat()
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def test_a_portal_without_readers_recommends_too(run: Run) -> None:
+    assert "nothing was learnt yet" in run("show")
+    told = [json.loads(line) for line in run("for", "--new", "--n", "5", "--json").splitlines()]
+    assert len(told) == 5
+    assert {row["because"] for row in told} == {None}
+    assert run("export") == ""
+    row = json.loads(run("fit", "--json"))
+    assert (row["views"], row["readers"], row["by"]) == (0, 0, "embedded")
+    assert len(run("for", "--new", "-n", "5").splitlines()) == 10
+
+
+def test_from_a_log_to_what_a_reader_gets(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "log.jsonl").write_text(log(), "utf-8")
+    brought = json.loads(run("import", str(tmp_path / "log.jsonl"), "--json"))
+    assert brought == {"views": 180, "taken": 180, "unknown": 0, "old": 0, "off": 0}
+    assert "learnt from 180 views of 30 readers" in run("fit")
+    history = {json.loads(line)["story"] for line in run("export").splitlines() if json.loads(line)["reader"] == "r1"}
+    told = [json.loads(line) for line in run("for", "r1", "--n", "5", "--json").splitlines()]
+    assert len(told) == 5
+    assert not history & {row["story"] for row in told}
+    assert sum(row["title"].startswith("菜谱") for row in told) >= 4, "the kind that he looks at; one place may explore"
+    assert any(row["because"] in history for row in told)
+    assert "because of 《菜谱" in run("for", "r1")
+    shown = run("show")
+    assert "180 views of 30 readers" in shown
+    assert "alpha: " in shown
+    assert "views by hours since publication; | is W(t), λ = " in shown
+    plain = json.loads(run("show", "--json"))
+    assert (plain["views"], plain["facts"]["views"], sum(plain["ages"]) > 0, len(plain["ages"])) == (180, 180, True, 48)
+    assert sum(month["views"] for month in plain["months"]) == 180
+
+
+def test_what_is_exported_can_be_imported_and_made_anonymous(run: Run, tmp_path: Path) -> None:
+    run("import", "-", input=log(4))
+    run("export", "--format", "csv", "--out", str(tmp_path / "log.csv"))
+    first = run("export")
+    assert run("import", str(tmp_path / "log.csv")) == "24 of 24 views taken\n"
+    assert run("export") == first
+    names = {json.loads(line)["reader"] for line in run("export", "--anonymous").splitlines()}
+    again = {json.loads(line)["reader"] for line in run("export", "--anonymous").splitlines()}
+    assert (len(names), len(again), names & again, names & {"r0", "r1"}) == (4, 4, set(), set())
+    rows = list(csv.DictReader(run("export", "--format", "csv").splitlines()))
+    assert len(rows) == 24
+    assert run("export", "--since", (NOW + timedelta(days=1)).isoformat()) == ""
+
+
+def test_a_log_with_a_wrong_line_changes_nothing(run: Run) -> None:
+    with pytest.raises(ClicksError, match="line 25: no at"):
+        run("import", "-", input=log(4) + '{"reader": "a", "story": "b"}\n')
+    assert run("export") == ""
+    with pytest.raises(ClicksError, match="no views"):
+        run("import", "-", input="\n")
+    lines = run(
+        "import", "-", "--json", input='{"reader": "a", "story": "b", "at": 1}\n{"reader": "a", "story": "b", "at": "2999-01-01"}\n'
+    )
+    assert json.loads(lines) == {"views": 2, "taken": 0, "unknown": 1, "old": 1, "off": 0}
+
+
+def test_questions_that_cannot_be_answered_are_refused(run: Run) -> None:
+    run("for", code=2)
+    run("for", "r1", "--new", code=2)
+    run("export", "--format", "xml", code=2)
+    run("import", "-", "--format", "xml", code=2)
+    run("fit", "--since", "yesterday", code=2)

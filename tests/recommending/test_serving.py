@@ -1,0 +1,173 @@
+"""Recommendations for a reader: from the latest fit, with what came since, each story once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from newsportal.errors import StoreUnavailable
+from newsportal.items import Article, Link
+from newsportal.recommending.fitting import fit
+from newsportal.recommending.serving import Recommender
+from newsportal.storage import open_store
+from newsportal.storage.base import Store
+from newsportal.storage.readers import Fit
+
+NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+
+
+def add(store: Store, number: int, at: datetime = NOW - HOUR) -> str:
+    link = Link(f"https://news.example/{number}", f"feed:{number % 3}")
+    text = "".join(chr(0x4E00 + (number * 977 + place * (331 + number)) % 20_000) for place in range(240))
+    article = Article(link.url, link, at, identity=f"news.example/{number}", title=text[:12], text=text, published=at)
+    return store.add(article, now=at).story_id
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = open_store(f"sqlite:///{tmp_path}/news.db")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def ids(store: Store) -> list[str]:
+    return [add(store, number, NOW - HOUR * (number + 1)) for number in range(60)]
+
+
+def look(store: Store, ids: list[str]) -> None:
+    """Two sorts of readers, with the even stories and with the odd ones."""
+    for reader in range(40):
+        for step in range(6):
+            number = reader % 2 + 2 * ((reader * 7 + step * 3) % 20)
+            store.readers.saw(f"r{reader}", ids[number], [1], pictures=1, now=NOW - HOUR + timedelta(seconds=reader * 60 + step))
+
+
+def test_a_portal_that_learnt_nothing_yet_recommends_what_is_new(store: Store, ids: list[str]) -> None:
+    assert Recommender(store, fresh=0).recommended(None, NOW, 5)[0].because is None
+    assert len({one.story.id for one in Recommender(store, fresh=0).recommended("林", NOW, 500)}) == 60
+    store.readers.saw("林", ids[0], [1], pictures=1, now=NOW)
+    assert ids[0] not in {one.story.id for one in Recommender(store, fresh=0).recommended("林", NOW, 60)}
+
+
+def test_an_empty_store_recommends_nothing(store: Store) -> None:
+    assert Recommender(store, fresh=0).recommended("林", NOW, 5) == []
+
+
+def test_a_fit_is_used_and_says_because_of_what(store: Store, ids: list[str]) -> None:
+    look(store, ids)
+    fit(store, NOW)
+    found = Recommender(store, fresh=0).recommended("r0", NOW, 8)
+    seen = {view.story for view in store.readers.history("r0")}
+    assert len(found) == 8
+    assert not seen & {one.story.id for one in found}
+    assert sum(ids.index(one.story.id) % 2 == 0 for one in found) >= 6
+    because = [one.because for one in found if one.because]
+    assert because
+    assert {story.id for story in because} <= seen
+
+
+def test_what_came_since_the_fit_counts(store: Store, ids: list[str]) -> None:
+    look(store, ids)
+    fit(store, NOW)
+    recommender = Recommender(store, fresh=0)
+    new = add(store, 999, NOW + HOUR)
+    for reader in range(30):
+        store.readers.saw(f"n{reader}", new, [1], pictures=1, now=NOW + HOUR)
+    later = NOW + 2 * HOUR
+    assert new in {one.story.id for one in recommender.recommended(None, later, 10)}
+    assert new in {one.story.id for one in recommender.recommended("r0", later, 20)}
+    store.readers.saw("r0", new, [1], pictures=1, now=later)
+    assert new not in {one.story.id for one in recommender.recommended("r0", later, 20)}
+
+
+def test_folded_stories_are_recommended_once_and_not_to_who_saw_them(store: Store, ids: list[str]) -> None:
+    look(store, ids)
+    fit(store, NOW)
+    recommender = Recommender(store, fresh=0)
+    recommender.refresh(NOW)
+    before = [one.story.id for one in recommender.recommended("r0", NOW, 6)]
+    seen = store.readers.history("r0")[0].story
+    store.fold(before[0], seen, reason="by-hand", now=NOW)
+    store.fold(before[1], before[2], reason="by-hand", now=NOW)
+    after = [one.story.id for one in recommender.recommended("r0", NOW, 60)]
+    assert not {before[0], before[1], seen} & set(after)
+    assert after.count(before[2]) == 1
+    assert len(after) == len(set(after))
+
+
+def test_a_newer_fit_is_taken_and_a_broken_one_is_not(store: Store, ids: list[str], caplog: pytest.LogCaptureFixture) -> None:
+    look(store, ids)
+    made = fit(store, NOW)
+    recommender = Recommender(store, fresh=0)
+    recommender.recommended("r0", NOW, 5)
+    store.readers.save_fit(Fit(NOW + HOUR, {}, b"nonsense"))
+    assert recommender.recommended("r0", NOW + HOUR, 5)
+    assert "is not used" in caplog.text
+    assert Recommender(store, fresh=0).recommended("r0", NOW + HOUR, 5), "without any fit"
+    store.readers.save_fit(Fit(NOW + 2 * HOUR, made.facts, made.packed))
+    caplog.clear()
+    assert [one.story.id for one in recommender.recommended("r0", NOW + 2 * HOUR, 5)]
+    assert caplog.text == ""
+
+
+def test_looking_for_news_keeps_no_reader_waiting(store: Store, ids: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    recommender = Recommender(store, clock=lambda: clock[0])
+    assert len(recommender.recommended(None, NOW, 100)) == 60
+    new = add(store, 999, NOW)
+    assert len(recommender.recommended(None, NOW, 100)) == 60, "not a minute has passed"
+    going = threading.Event()
+    refresh = recommender.refresh
+
+    def slow(now: datetime) -> None:
+        going.wait(30)
+        refresh(now)
+
+    monkeypatch.setattr(recommender, "refresh", slow)
+    clock[0] = 61
+    for _ in range(3):
+        assert len(recommender.recommended(None, NOW, 100)) == 60
+    looking = [thread for thread in threading.enumerate() if thread.name == "recommender"]
+    assert len(looking) == 1
+    going.set()
+    looking[0].join(30)
+    assert new in {one.story.id for one in recommender.recommended(None, NOW, 100)}
+
+
+def test_a_store_that_is_away_leaves_what_is_known(store: Store, ids: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    recommender = Recommender(store, clock=lambda: clock[0])
+    recommender.recommended(None, NOW, 5)
+
+    def away(now: datetime) -> None:
+        raise StoreUnavailable("away")
+
+    monkeypatch.setattr(recommender, "refresh", away)
+    clock[0] = 61
+    assert recommender.recommended(None, NOW, 5)
+    for thread in threading.enumerate():
+        if thread.name == "recommender":
+            thread.join(30)
+    assert recommender.recommended(None, NOW, 5)
+
+
+def test_a_fit_lets_go_of_what_is_too_old(store: Store, ids: list[str]) -> None:
+    look(store, ids)
+    assert fit(store, NOW).facts["let_go"] == 0
+    made = fit(store, NOW + timedelta(days=400))
+    assert (made.facts["views"], made.facts["let_go"]) == (0, 240)
+    assert store.readers.fits()[0][1]["by"] == "embedded"
+
+
+def test_a_fit_says_how_far_it_is(store: Store, ids: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("newsportal.recommending.fitting.EVERY", 50)
+    look(store, ids)
+    told: list[tuple[int, int]] = []
+    fit(store, NOW, since=NOW - timedelta(days=1), watch=lambda done, total: told.append((done, total)))
+    assert told == [(50, 240), (100, 240), (150, 240), (200, 240), (240, 240)]
