@@ -27,6 +27,7 @@ from newsportal.portal.pages import (
     lists,
     monitor,
     photos,
+    pictures,
     profile,
     runs,
     search,
@@ -34,6 +35,7 @@ from newsportal.portal.pages import (
     settings,
     story,
 )
+from newsportal.portal.picture_desk import Desk
 from newsportal.portal.site import SourcesLike, site_of
 from newsportal.search.base import Index
 from newsportal.storage.base import Store
@@ -43,6 +45,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     feeds.router,  # before the lists: /topic/NAME/feed.rss is no topic
     lists.router,
     photos.router,
+    pictures.router,
     story.router,
     seen.router,
     for_you.router,
@@ -99,7 +102,7 @@ def create_app(
                 app.state.follower.stop()
 
     app = FastAPI(title="newsportal", version=__version__, lifespan=following, docs_url=None, redoc_url=None, openapi_url=None)
-    app.state.portal = Portal(store, index, site_of(sources), now)
+    app.state.portal = Portal(store, index, site_of(sources), now, Desk.of(sources))
     app.mount("/static", Static(directory=str(resources.files("newsportal.portal").joinpath("static"))), name="static")
     for router in ROUTERS:
         app.include_router(router)

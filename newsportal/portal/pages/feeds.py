@@ -13,12 +13,12 @@ from fastapi.responses import RedirectResponse
 
 from newsportal.errors import SearchError
 from newsportal.portal import reading
-from newsportal.portal.context import Visit
+from newsportal.portal.context import Portal, Visit
 from newsportal.portal.feeds import FORMATS, TYPES, Entry, Feed, Picture, opml
 from newsportal.portal.pages.gallery import absolute, figures, lead, shown
 from newsportal.portal.render import render, topic_address
 from newsportal.search.base import MAX_QUERY_CHARS, Query
-from newsportal.storage.base import Store, StoredArticle, StoryFilter
+from newsportal.storage.base import StoredArticle, StoryFilter
 from newsportal.storage.galleries import is_gallery
 from newsportal.text import clean
 
@@ -113,8 +113,8 @@ def answer(visit: Visit, ending: str, title: str, page: str, ids: Sequence[str])
     if write is None:
         raise HTTPException(404)
     base = base_address(visit.request)
-    store = visit.portal.store
-    entries = [pictured(entry_of(article, base), article, store, base) for article in store.articles(ids)]
+    portal = visit.portal
+    entries = [pictured(entry_of(article, base), article, portal, base) for article in portal.store.articles(ids)]
     feed = Feed(clean(title), base + page, base + visit.here, visit.portal.site.language, entries)
     content = write(feed)
     headers = {
@@ -156,14 +156,14 @@ def entry_of(article: StoredArticle, base: str) -> Entry:
     )
 
 
-def pictured(entry: Entry, article: StoredArticle, store: Store, base: str) -> Entry:
+def pictured(entry: Entry, article: StoredArticle, portal: Portal, base: str) -> Entry:
     """A photo story with its pictures; any other article as it is."""
-    pictures = store.galleries.pictures(article.id) if is_gallery(article.source) else []
+    pictures = portal.store.galleries.pictures(article.id) if is_gallery(article.source) else []
     if not pictures:
         return entry
-    seen = shown(article.id, pictures)
-    formats = {picture.place: picture.image.format for picture in pictures}
-    enclosed = tuple(Picture(absolute(one.address, base), f"image/{formats[one.place] or 'jpeg'}", one.caption) for one in seen)
+    seen = shown(portal, article.id, pictures)
+    formats = {picture.place: picture.image.format for picture in pictures if portal.desk is None}  # ours are written anew
+    enclosed = tuple(Picture(absolute(one.address, base), f"image/{formats.get(one.place) or 'jpeg'}", one.caption) for one in seen)
     return replace(entry, html=str(figures(seen, lead(article.text, seen), base)), pictures=enclosed)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fastapi import Request, Response
 from markupsafe import Markup
 
-from newsportal.portal.context import Visit
+from newsportal.portal.context import Portal, Visit
 from newsportal.portal.pictures import address_of
 from newsportal.portal.reading import paragraphs
 from newsportal.portal.recommending import Suggested, further
@@ -39,7 +39,7 @@ def gallery_view(
     request: Request, story: Story, article: StoredArticle, gallery: StoredGallery, near: tuple[Story | None, ...]
 ) -> Response:
     visit = Visit(request)
-    pictures = shown(article.id, visit.portal.store.galleries.pictures(article.id))
+    pictures = shown(visit.portal, article.id, visit.portal.store.galleries.pictures(article.id))
     older, newer = near
     suggested: Sequence[Suggested] = further(visit, story.id)
     return render(
@@ -59,13 +59,13 @@ def gallery_view(
     )
 
 
-def shown(article_id: str, stored: Sequence[StoredPicture]) -> tuple[Shown, ...]:
+def shown(portal: Portal, article_id: str, stored: Sequence[StoredPicture]) -> tuple[Shown, ...]:
     """The pictures that can be shown. A place is the story's own, so one that cannot be shown leaves a gap in the numbers."""
     made: list[Shown] = []
     for picture in stored:
         image = picture.image
-        address = address_of(article_id, picture.place, image)
-        small = address_of(article_id, picture.place, image, thumb=True)
+        address = address_of(portal, article_id, picture.place, image)
+        small = address_of(portal, article_id, picture.place, image, thumb=True)
         if address is None or small is None:
             continue
         caption = clean(image.caption) if image.caption else None

@@ -9,10 +9,11 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 from newsportal.items import Image
-from newsportal.portal.context import Visit
+from newsportal.portal.context import Portal, Visit
 from newsportal.portal.pages.feeds import FeedAddresses, answer
 from newsportal.portal.pages.lists import Chip
 from newsportal.portal.pictures import address_of
+from newsportal.portal.reading import title
 from newsportal.portal.reasons import explain
 from newsportal.portal.render import address, render
 from newsportal.storage.base import StoredArticle
@@ -29,6 +30,8 @@ COLUMN = 27
 """Width of a column in half rems (``photos.css``: 13.5rem); heights of covers are told in the same unit."""
 
 HEIGHTS = range(14, 43, 2)  # in half rems: no wider than 2:1, no higher than about 2:3; what is beyond is cut at its edges
+LINE = 13.5  # Chinese characters in a line of a card, with some room
+LATIN = 0.66  # what a letter takes of that, capitals and wide ones included
 USUAL = (3, 2)  # of a picture whose size nobody told
 
 EXAMPLE = """galleries:
@@ -45,6 +48,7 @@ class Card:
     width: int
     tall: int
     height: int
+    short: bool
     pictures: int
     sites: int
     complete: bool
@@ -77,7 +81,7 @@ def photos(request: Request) -> Response:
         newest=address("/photos", **{**here, "order": "newest"}),
         choices=choices(visit, topic, here) if found.stories or topic else [],
         filters=[Chip(clean(value), address("/photos", **{**here, name: None})) for name, value in chosen.items() if value],
-        cards=[card_of(story, visit.clock.words) for story in found.stories],
+        cards=[card_of(visit.portal, story, visit.clock.words) for story in found.stories],
         next=address("/photos", **here, before=found.next) if found.next else None,
         later=address("/photos", **here) if before else None,
         example=EXAMPLE,
@@ -93,19 +97,19 @@ def choices(visit: Visit, topic: str | None, here: dict[str, Any]) -> list[Choic
     return [everything, *rest] if rest else []
 
 
-def card_of(story: WallStory, words: NullTranslations) -> Card:
+def card_of(portal: Portal, story: WallStory, words: NullTranslations) -> Card:
     article, gallery = story.article, story.gallery
-    cover = next(
-        ((place, image) for place, image in enumerate(article.images, 1) if address_of(article.id, place, image, thumb=True)), None
-    )
+    places = enumerate(article.images, 1)
+    cover = next(((place, image) for place, image in places if address_of(portal, article.id, place, image, thumb=True)), None)
     image = cover[1] if cover else None
     width, tall = size_of(image)
     return Card(
         article=article,
-        cover=address_of(article.id, *cover, thumb=True) if cover else None,
+        cover=address_of(portal, article.id, *cover, thumb=True) if cover else None,
         width=width,
         tall=tall,
         height=height_of(width, tall),
+        short=is_short(title(article)),
         pictures=gallery.pictures,
         sites=story.sites,
         complete=gallery.complete,
@@ -120,6 +124,11 @@ def size_of(image: Image | None) -> tuple[int, int]:
 def height_of(width: int, tall: int) -> int:
     """The height of a cover, the nearest of ``HEIGHTS``."""
     return min(HEIGHTS, key=lambda height: abs(height - COLUMN * tall / width))
+
+
+def is_short(name: str) -> bool:
+    """Whether a title takes one line of a card for certain."""
+    return sum(1.0 if character >= "\u2e80" else LATIN for character in name) <= LINE
 
 
 def why_incomplete(gallery: StoredGallery, words: NullTranslations) -> str:

@@ -1,0 +1,318 @@
+"""Pictures from our own cache: the store's alone, written anew, fetched once with the right Referer, bounded; whatever servers send."""
+
+from __future__ import annotations
+
+import os
+import socketserver
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler
+from io import BytesIO
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import httpx
+import pytest
+from PIL import Image as Pillow
+
+from newsportal.items import Article, Gallery, Image, Link
+from newsportal.portal import picture_cache
+from newsportal.portal.picture_cache import PictureCache
+from newsportal.portal.pictures import version
+from newsportal.sources import Sources
+from newsportal.storage.base import Store
+
+NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
+
+
+def jpeg(width: int = 900, height: int = 600) -> bytes:
+    out = BytesIO()
+    Pillow.effect_noise((width, height), 80).convert("RGB").save(out, "JPEG")
+    return out.getvalue()
+
+
+@dataclass
+class Publisher:
+    """A server of pictures; ``seen``: path and Referer of each request."""
+
+    port: int = 0
+    bodies: dict[str, bytes] = field(default_factory=dict)
+    seen: list[tuple[str, str | None]] = field(default_factory=list)
+    type: str = "image/jpeg"
+    wait: float = 0.0
+
+    def url(self, path: str) -> str:
+        return f"http://127.0.0.1:{self.port}{path}"
+
+
+@pytest.fixture
+def publisher() -> Iterator[Publisher]:
+    made = Publisher()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            made.seen.append((self.path, self.headers.get("referer")))
+            time.sleep(made.wait)
+            body = made.bodies.get(self.path)
+            self.send_response(200 if body is not None else 404)
+            self.send_header("content-type", made.type)
+            self.send_header("content-length", str(len(body or b"")))
+            self.end_headers()
+            with suppress(OSError):
+                self.wfile.write(body or b"")
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    class Server(socketserver.ThreadingTCPServer):
+        daemon_threads = True
+        request_queue_size = 64
+
+    with Server(("127.0.0.1", 0), Handler) as server:
+        made.port = server.server_address[1]
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        yield made
+        server.shutdown()
+
+
+def story(store: Store, *images: Image, source: str = "gallery:甲") -> str:
+    page = "https://photo.example/s/1.html"
+    link = Link(page, source, identity=page)
+    saved = store.galleries.save(Gallery(page, "组图", link, NOW, images, complete=True, identity=page), now=NOW)
+    return saved.id
+
+
+def settings(folder: Path | None, publisher: Publisher, **said: Any) -> Any:
+    pictures = {"cache": str(folder), **said} if folder else {}
+    known = Sources.model_validate({"pictures": pictures, "politeness": {"allow_private": [f"127.0.0.1:{publisher.port}"]}})
+    return SimpleNamespace(
+        topics=(), portal=SimpleNamespace(), pictures=known.pictures, politeness=known.politeness, user_agent="newsportal/1"
+    )
+
+
+Client = Callable[..., httpx.Client]
+
+
+@pytest.fixture
+def client(serve: Any, fresh: Store, publisher: Publisher, tmp_path: Path) -> httpx.Client:
+    return serve(fresh, settings=settings(tmp_path / "缓存", publisher))  # type: ignore[no-any-return]
+
+
+def size_of(answer: httpx.Response) -> tuple[int, int]:
+    with Pillow.open(BytesIO(answer.content)) as shown:
+        return shown.size
+
+
+def test_a_picture_and_its_thumbnail_cost_the_publisher_one_request(client: httpx.Client, fresh: Store, publisher: Publisher) -> None:
+    publisher.bodies["/1.jpg"] = jpeg()
+    id = story(fresh, Image(publisher.url("/1.jpg"), page="https://photo.example/s/1_2.html"))
+    thumb = client.get(f"/picture/{id}/1/thumb")
+    assert (thumb.status_code, thumb.headers["content-type"], size_of(thumb)) == (200, "image/jpeg", (480, 320))
+    full = client.get(f"/picture/{id}/1")
+    assert size_of(full) == (900, 600)
+    assert client.get(f"/picture/{id}/1").content == full.content
+    assert publisher.seen == [("/1.jpg", "https://photo.example/s/1_2.html")]  # 防盗链: the page it stands on
+    assert full.headers["x-content-type-options"] == "nosniff"
+    assert "sandbox" in full.headers["content-security-policy"]
+
+
+def test_the_templates_name_these_addresses_and_they_last(client: httpx.Client, fresh: Store, publisher: Publisher) -> None:
+    publisher.bodies["/1.jpg"] = jpeg()
+    url = publisher.url("/1.jpg")
+    id = story(fresh, Image(url))
+    page = client.get(f"/story/{id}").text
+    address = f"/picture/{id}/1?v={version(url)}"
+    assert address in page
+    assert url not in page.replace(f'href="{url}"', "")
+    answer = client.get(address)
+    assert "immutable" in answer.headers["cache-control"]
+    assert "immutable" not in client.get(f"/picture/{id}/1?v=00000000").headers["cache-control"]
+    again = client.get(address, headers={"if-none-match": answer.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    assert client.head(address).status_code == 200
+
+
+def test_without_a_cache_browsers_ask_the_publisher(serve: Any, fresh: Store, publisher: Publisher) -> None:
+    url = publisher.url("/1.jpg")
+    id = story(fresh, Image(url))
+    plain = serve(fresh, settings=settings(None, publisher))
+    assert url in plain.get(f"/story/{id}").text
+    assert plain.get(f"/picture/{id}/1").status_code == 404
+    assert publisher.seen == []
+
+
+ELSEWHERE = ("2", "0", "-1", "①", "9999999999", "x/thumb", "http:%2f%2f127.0.0.1%2f", "1/../2")
+
+
+@pytest.mark.parametrize("path", ["/picture/nobody/1", "/picture/..%2f..%2fetc/1", *(f"/picture/{{id}}/{place}" for place in ELSEWHERE)])
+def test_it_is_no_open_proxy(path: str, client: httpx.Client, fresh: Store, publisher: Publisher) -> None:
+    id = story(fresh, Image(publisher.url("/1.jpg")))
+    assert client.get(path.format(id=id), params={"url": publisher.url("/2.jpg")}).status_code == 404
+    assert publisher.seen == []
+
+
+def test_private_addresses_that_a_page_named_are_not_asked(client: httpx.Client, fresh: Store, publisher: Publisher) -> None:
+    images = [Image(url) for url in (f"http://127.0.0.1:{publisher.port + 1}/x.jpg", "http://169.254.169.254/latest", "file:///etc/passwd")]
+    id = story(fresh, *images)
+    assert [client.get(f"/picture/{id}/{place}").status_code for place in (1, 2, 3)] == [502, 502, 404]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<html><script>alert(1)</script></html>",
+        b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>",
+        b"",
+        jpeg()[:3000],
+        b"GIF89a\xff\xff\xff\xff" + b"\0" * 100,
+        b"\x1f\x8b\x08\0" + b"\0" * 50,
+    ],
+    ids=["html", "svg", "nothing", "cut", "bomb", "gzip"],
+)
+@pytest.mark.parametrize("said", ["image/jpeg", "text/html", "image/svg+xml"])
+def test_nothing_but_a_picture_is_handed_on(body: bytes, said: str, client: httpx.Client, fresh: Store, publisher: Publisher) -> None:
+    publisher.bodies["/1.jpg"], publisher.type = body, said
+    id = story(fresh, Image(publisher.url("/1.jpg")))
+    for address in (f"/picture/{id}/1", f"/picture/{id}/1/thumb", f"/picture/{id}/1"):
+        answer = client.get(address)
+        assert (answer.status_code, answer.content) == (502, b"")
+        assert answer.headers["content-type"].startswith("text/plain")
+    assert len(publisher.seen) == 1  # asked once, then it rests
+
+
+def test_a_script_behind_a_picture_stays_behind(client: httpx.Client, fresh: Store, publisher: Publisher) -> None:
+    publisher.bodies["/1.jpg"], publisher.type = jpeg() + b"<script>alert(1)</script>", "text/html"
+    answer = client.get(f"/picture/{story(fresh, Image(publisher.url('/1.jpg')))}/1")
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "image/jpeg")
+    assert b"script" not in answer.content
+
+
+def test_many_readers_at_once_are_one_request(client: httpx.Client, fresh: Store, publisher: Publisher) -> None:
+    publisher.bodies["/1.jpg"], publisher.wait = jpeg(), 0.3
+    id = story(fresh, Image(publisher.url("/1.jpg")))
+    with ThreadPoolExecutor(8) as readers:
+        answers = list(readers.map(lambda _: client.get(f"/picture/{id}/1/thumb"), range(8)))
+    assert {answer.status_code for answer in answers} == {200}
+    assert len(publisher.seen) == 1
+
+
+def test_pictures_of_an_article_are_shown_too(client: httpx.Client, fresh: Store, publisher: Publisher) -> None:
+    publisher.bodies["/a.jpg"] = jpeg()
+    page = "https://news.example/a.html"
+    made = Article(page, Link(page, "feed:甲"), NOW, page, title="古镇", text="古镇的路铺好了。", images=(Image(publisher.url("/a.jpg")),))
+    added = fresh.add(made, now=NOW)
+    assert client.get(f"/picture/{added.id}/1").status_code == 200
+    assert publisher.seen == [("/a.jpg", page)]
+
+
+def test_a_folder_that_cannot_be_written_costs_the_keeping_alone(serve: Any, fresh: Store, publisher: Publisher, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    publisher.bodies["/1.jpg"] = jpeg()
+    portal = serve(fresh, settings=settings(tmp_path / "file" / "cache", publisher))
+    id = story(fresh, Image(publisher.url("/1.jpg")))
+    assert [portal.get(f"/picture/{id}/1").status_code for _ in range(2)] == [200, 200]
+    assert len(publisher.seen) == 2
+
+
+# the folder
+
+
+def filled(cache: PictureCache, number: int, size: int = 10_000, begin: int = 0) -> None:
+    for one in range(begin, begin + number):
+        assert cache.put(f"{one:04d}.full.jpg", bytes([one % 251 + 1]) * size)
+
+
+def total(cache: PictureCache) -> int:
+    return sum(one.size for one in cache.files())
+
+
+def test_what_was_asked_for_longest_ago_goes_first(tmp_path: Path) -> None:
+    cache = PictureCache(tmp_path, 1_000_000)
+    filled(cache, 60)
+    for place, one in enumerate(sorted(cache.files(), key=lambda one: one.path.name)):
+        os.utime(one.path, (1_000_000 + place, 1_000_000 + place))
+    assert cache.get("0000.full.jpg") is not None  # now it is the latest
+    filled(cache, 60, begin=100)
+    assert total(cache) <= 1_000_000
+    assert cache.get("0000.full.jpg") is not None
+    assert cache.get("0001.full.jpg") is None
+    assert cache.get("0159.full.jpg") == bytes([160]) * 10_000
+
+
+def test_two_processes_stay_below_the_limit(tmp_path: Path) -> None:
+    one, other = PictureCache(tmp_path, 1_000_000), PictureCache(tmp_path, 1_000_000)
+    most = 0
+    for number in range(0, 300, 3):
+        filled(one, 3, begin=number)
+        filled(other, 3, begin=1000 + number)
+        most = max(most, total(one))
+    assert 700_000 < most <= 1_000_000
+
+
+def test_a_disk_that_is_full_keeps_nothing_half(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = PictureCache(tmp_path, 1_000_000)
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(picture_cache.os, "replace", full)
+        assert not cache.put("ab.full.jpg", b"x" * 100)
+    assert cache.get("ab.full.jpg") is None
+    assert list(cache.files()) == []
+    assert cache.put("ab.full.jpg", b"x" * 100)
+    assert not cache.put("large.jpg", b"x" * 200_000)  # a tenth of the folder
+
+
+def test_a_name_without_content_is_not_there(tmp_path: Path) -> None:
+    cache = PictureCache(tmp_path, 1_000_000)
+    (tmp_path / "ab").mkdir()
+    (tmp_path / "ab" / "ab.full.jpg").touch()
+    assert cache.get("ab.full.jpg") is None
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from newsportal.portal.picture_cache import PictureCache
+cache = PictureCache(Path(sys.argv[1]), 2_000_000_000)
+print("writing", flush=True)
+number = 0
+while True:
+    cache.put(f"{number % 40:04d}.full.jpg", bytes([number % 40 + 1]) * 3_000_000)
+    number += 1
+"""
+
+
+def test_a_killed_writer_leaves_no_half_picture(tmp_path: Path) -> None:
+    cache = PictureCache(tmp_path, 2_000_000_000)
+    for _ in range(3):
+        process = subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path)], stdout=subprocess.PIPE)
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(0.15)
+        process.kill()
+        process.wait()
+        process.stdout.close()
+    for one in cache.files():
+        if not one.path.name.endswith(picture_cache.PART):
+            assert one.path.read_bytes() == bytes([int(one.path.name[:4]) + 1]) * 3_000_000
+    for part in tmp_path.glob("??/*.part"):
+        os.utime(part, (1, 1))  # long ago
+    list(cache.files())
+    assert list(tmp_path.glob("??/.*.part")) == []
+
+
+def test_everything_can_be_cleared(tmp_path: Path) -> None:
+    cache = PictureCache(tmp_path, 1_000_000)
+    filled(cache, 5, size=100)
+    assert cache.clear() == (5, 500)
+    assert cache.clear() == (0, 0)
