@@ -48,11 +48,12 @@ def kept_in(store: Store) -> list[Kept]:
     for article in store.all_articles():
         gallery = store.galleries.gallery(article.id)
         if gallery is not None:
+            story = store.story(article.story_id)
             pictures = tuple(Picture(one.image.url, one.image.caption) for one in store.galleries.pictures(article.id))
             found.append(
                 Kept(
                     article.url, gallery.complete, pictures, article.story_id, article.title, article.author, article.published,
-                    head=article.fold_of is None,
+                    head=story is None or story.head.id == article.id,
                 )
             )  # fmt: skip
     return found

@@ -15,7 +15,8 @@ SHAPES = 9
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A picture as one server has it. ``cut``: the share taken away at each side; ``scale`` is applied after it."""
+    """A picture as one server has it. ``cut``: the share taken away at each side; ``scale`` is applied after it; ``marked``:
+    with a line of letters in the corner (watermark)."""
 
     motif: str
     width: int = 540
@@ -24,6 +25,7 @@ class Drawing:
     cut: float = 0.0
     quality: int = 85
     format: str = "JPEG"
+    marked: bool = False
 
     @property
     def size(self) -> tuple[int, int]:
@@ -42,6 +44,13 @@ def encoded(drawing: Drawing) -> bytes:
         picture = picture.crop((left, top, drawing.width - left, drawing.height - top))
     if picture.size != drawing.size:
         picture = picture.resize(drawing.size, Image.Resampling.LANCZOS)
+    if drawing.marked:
+        picture = picture.copy()
+        wide, high = picture.size
+        pen = ImageDraw.Draw(picture)
+        for letter in range(8):
+            left = round(wide * (0.66 + 0.04 * letter))
+            pen.rectangle((left, round(high * 0.91), left + wide // 50, round(high * 0.96)), fill=(250, 250, 250))
     out = BytesIO()
     picture.save(out, drawing.format, quality=drawing.quality)
     return out.getvalue()

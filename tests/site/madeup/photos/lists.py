@@ -31,6 +31,9 @@ TRAPS = {
     "guanlan": ("/slide/video/7.html", "/slide/zt/5.html", "/slide/20200101/1.html", "/slide/20200101/3.html"),
     "qiushui": ("/gallery/video/7/", "/gallery/zt5/", "/gallery/1/", "/gallery/3/"),
     "lanting": ("/vision/video/7.html", "/vision/zt/5.html", "/vision/20200101/a1.html", "/vision/20200101/a3.html"),
+    "huaxin": ("/n/video/7.html", "/n/zt/5.html", "/n/20200101/c1.html", "/n/20200101/c3.html"),
+    "gulang": ("/zhongwen/video/7", "/zhongwen/zt5", "/zhongwen/1", "/zhongwen/3"),
+    "xinghai": ("/set/video/7", "/set/zt5", "/set/1", "/set/3"),
     "weilan": ("/pic/video/7", "/pic/zt5", "/pic/1", "/pic/3"),
 }  # fmt: skip
 """A film (its address is banned), a special that lists stories, a story that is gone, an article without a picture."""

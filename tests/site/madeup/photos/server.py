@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from madeup.exchange import Request, Response, redirect
-from madeup.photos import lists, markup, paged, whole
+from madeup.photos import lists, markup, paged, strips, whole
 from madeup.photos.drawing import encoded, mark
 from madeup.photos.gold import Told, gold
 from madeup.photos.sites import ADS, BANNED, CDN, KEYS, SITES, STATIC
@@ -27,6 +27,7 @@ Layout = Callable[[World, Edition, int], Response]
 LAYOUTS: dict[str, Layout] = {
     "numbers": paged.numbers, "letters": paged.letters, "pager": paged.pager, "query": paged.query,
     "slides": whole.slides, "states": whole.states, "single": whole.single, "scripted": whole.scripted,
+    "strip": strips.strip, "figures": strips.figures, "data": strips.data,
 }  # fmt: skip
 FIRST_HOST = 61  # 127.0.0.61 and up, behind those of the forums
 ROBOTS = "User-agent: *\nDisallow: /search\n"

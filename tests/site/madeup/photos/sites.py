@@ -1,4 +1,4 @@
-"""The hosts of the made-up picture Web: eight that publish, one for pictures, one for advertisements."""
+"""The hosts of the made-up picture Web: eleven that publish, one for pictures, one for advertisements."""
 
 from __future__ import annotations
 
@@ -47,6 +47,9 @@ SITES: dict[str, Site] = {
         Site("guanlan", "观澜影像", "slides", "/slide/{d}/{n}.html", "/slide/{i}", "/slide/", pictures="cdn"),
         Site("qiushui", "秋水图志", "states", "/gallery/{n}/", "/gallery/{i}", "/gallery/", guarded="other"),
         Site("lanting", "兰亭视觉", "single", "/vision/{d}/a{n}.html", "/vision/{i}", "/vision/", weight=7),
+        Site("huaxin", "华昕网", "strip", "/n/{d}/c{n}{p}.html", "/n/index{i}.html", "/n/", "-{p}", 1, "gb2312"),
+        Site("gulang", "鼓浪新闻", "figures", "/zhongwen/{n}", "/zhongwen/{i}", "/zhongwen/", weight=6),
+        Site("xinghai", "星海图库", "data", "/set/{n}", "/set/{i}", "/set/", pictures="cdn"),
         Site("weilan", "微澜", "scripted", "/pic/{n}", "/pic/{i}", "/pic/", render=True),
     )
 }  # fmt: skip

@@ -25,7 +25,8 @@ BIG_ADS = 4
 """Advertisements as large as pictures, which stand among them, come back in other stories and say nothing in their addresses."""
 
 WAYS = (0, 1, 1, 2, 2, 2, 3)
-TREATMENTS = ("cdn", "scaled", "scaled", "cropped", "packed")
+TREATMENTS = ("cdn", "scaled", "scaled", "cropped", "trimmed", "packed", "marked")
+SIZED = ("single", "figures")  # layouts with a picture in three sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +145,7 @@ class World:
             site.key, number, matter, title(matter, way), lead(matter, way, when), chance.choice(REPORTERS), when, parts,
             tuple(_path(site, number, when, page) for page in range(1, len(parts) + 1)),
             late=(middle or 1) if trouble % 9 == 4 else None,
-            lost=middle if trouble % 16 == 9 and site.layout in ("pager", "query") else None,
+            lost=middle if trouble % 16 == 9 and site.layout in ("pager", "query", "strip") else None,
             shared_text=quiet,
         )  # fmt: skip
 
@@ -158,14 +159,21 @@ class World:
         drawing = _treated(drawing, treatment)
         name = blake2b(f"{site.key}/{number}/{index}".encode(), digest_size=7).hexdigest()
         folder, ending = f"/pics/{self.now:%Y%m}/{name}", "png" if site.key == "songling" and index % 6 == 5 else "jpg"
-        forms = {"": 1.0, "_s": 0.3} | ({"_640": 0.6} if site.layout == "single" else {})
+        forms = {"": 1.0, "_s": 0.3} | ({"_640": 0.6} if site.layout in SIZED else {})
         for form, scale in forms.items():
             scaled = Drawing(
-                drawing.motif, drawing.width, drawing.height, drawing.scale * scale, drawing.cut, drawing.quality, FORMATS[ending]
+                drawing.motif,
+                drawing.width,
+                drawing.height,
+                drawing.scale * scale,
+                drawing.cut,
+                drawing.quality,
+                FORMATS[ending],
+                drawing.marked,
             )
             self.pictures[site.home, f"{folder}{form}.{ending}"] = scaled
         url = self.url(site.home, folder)
-        also = (f"{url}_640.{ending}",) if site.layout == "single" else ()
+        also = (f"{url}_640.{ending}",) if site.layout in SIZED else ()
         return Shot(f"{url}.{ending}", f"{url}_s.{ending}", text, drawing, also)
 
     def clusters(self) -> dict[str, list[Edition]]:
@@ -223,9 +231,9 @@ def _copies(matter: Matter) -> int:
 
 
 def _treated(drawing: Drawing, treatment: str) -> Drawing:
-    ways = {"scaled": (0.75, 0.0, 70), "cropped": (1.0, 0.03, 75), "packed": (1.0, 0.0, 40)}
+    ways = {"scaled": (0.75, 0.0, 70), "cropped": (1.0, 0.03, 75), "trimmed": (0.9, 0.05, 80), "packed": (1.0, 0.0, 40)}
     scale, cut, quality = ways.get(treatment, (1.0, 0.0, 85))
-    return Drawing(drawing.motif, drawing.width, drawing.height, scale, cut, quality)
+    return Drawing(drawing.motif, drawing.width, drawing.height, scale, cut, quality, marked=treatment == "marked")
 
 
 def _path(site: Site, number: int, when: datetime, page: int) -> str:
