@@ -1,0 +1,156 @@
+"""Which pictures belong to no story: counted over different stories, then by size and name. Every reason has its test."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from newsportal.items import Image
+from newsportal.pictures import filter as rules
+from newsportal.pictures.filter import Shown, copies, different, frequent, judged, key, title_key, unfit
+
+SITE = "photo.example"
+
+
+def shown(number: int, *pictures: str, site: str = SITE, title: str | None = None) -> Shown:
+    return Shown(str(number), site, title_key(title or f"第{number}个故事"), frozenset(pictures))
+
+
+def own(number: int, many: int = 4) -> list[str]:
+    return [f"{number}/{place}.jpg" for place in range(many)]
+
+
+def image(width: int | None, height: int | None, url: str = "https://a.example/1.jpg", format: str | None = "jpeg") -> Image:
+    return Image(url, width=width, height=height, format=format)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("https://a.example/1.jpg", "http://a.example/1.jpg"),
+        ("https://a.example/1.jpg?v=20260305", "https://a.example/1.jpg"),
+        ("https://img3.a.example/1.jpg", "https://img12.a.example/1.jpg"),
+        ("https://A.example:443/1.jpg", "https://a.example/1.jpg"),
+        ("https://a.example/1.jpg!w600?x=1", "https://a.example/1.jpg!w600"),
+    ],
+)
+def test_one_picture_under_several_addresses_has_one_key(one: str, other: str) -> None:
+    assert key(one) == key(other)
+
+
+def test_different_pictures_have_different_keys() -> None:
+    urls = [
+        "https://a.example/1.jpg", "https://a.example/2.jpg", "https://b.example/1.jpg", "https://a.example/show?id=1",
+        "https://a.example/show?id=2", "https://a.example:8080/1.jpg", "https://a.example/1.JPG", "http://[bad/1.jpg",
+    ]  # fmt: skip
+    assert all(one != other for one, other in pairwise(sorted(map(key, urls))))
+
+
+def test_a_picture_on_every_story_of_a_site_belongs_to_none() -> None:
+    stories = [shown(number, "logo", *own(number)) for number in range(3)]
+    assert frequent(stories[:2], {}) is None
+    assert frequent(stories, {}) == "frequent"
+
+
+def test_a_site_with_many_pictures_of_its_own_and_few_of_its_stories() -> None:
+    """Two photographs and four pictures of the site: most of a story is shared with the next one, and yet they are two."""
+    stories = [shown(number, "logo", "code", "ad", "foot", *own(number, 2)) for number in range(5)]
+    assert len(different(stories)) == 5
+    assert frequent(stories, {}) == "frequent"
+
+
+def test_copies_on_many_sites_are_one_story() -> None:
+    pictures = own(1, 8)
+    same = [shown(number, *pictures, f"{number}/logo", site=f"site{number}.example", title="古镇的春天") for number in range(9)]
+    assert len(different(same)) == 1
+    assert frequent(same, {}) is None
+    retitled = [shown(number, *pictures[: 8 - number % 3], f"{number}/logo", site=f"site{number}.example") for number in range(9)]
+    assert frequent(retitled, {}) is None
+
+
+def test_copies_in_several_channels_of_one_site_are_one_story() -> None:
+    channels = [shown(number, "logo", *own(1, 8), title="古镇的春天（组图）" if number else "古镇的春天") for number in range(5)]
+    assert frequent(channels, {}) is None
+    retitled = [shown(number, "logo", *own(1, 8)) for number in range(5)]
+    assert frequent(retitled, {}) is None
+
+
+def test_an_advertisement_of_many_sites() -> None:
+    stories = [shown(number, "ad", *own(number), site=f"site{number % 5}.example") for number in range(5)]
+    assert frequent(stories, {}) == "frequent-elsewhere"
+    assert frequent(stories[:4], {}) is None
+
+
+def test_in_a_large_site_a_picture_of_the_archive_may_come_again() -> None:
+    stories = [shown(number, "portrait", *own(number)) for number in range(5)]
+    assert frequent(stories, {SITE: 200}) == "frequent"
+    assert frequent(stories, {SITE: 5000}) is None
+    many = [shown(number, "ad", *own(number)) for number in range(rules.MOST)]
+    assert frequent(many, {SITE: 1_000_000}) == "frequent"
+
+
+def test_stories_without_pictures_are_no_copies() -> None:
+    assert not copies(shown(1), shown(2))
+    assert frequent([], {}) is None
+
+
+def test_titles_say_the_same_without_what_tells_nothing() -> None:
+    assert title_key("古镇 的春天（组图）") == title_key("【高清图集】古镇的春天")
+    assert title_key("每日一图 3月5日") != title_key("每日一图 3月6日")
+    assert title_key("Spring (12 photos)") == title_key("SPRING")
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "reason"),
+    [
+        (1, 1, "small"), (16, 16, "small"), (120, 90, "small"), (180, 135, "small"), (199, 150, "small"),
+        (468, 60, "banner"), (728, 90, "banner"), (970, 250, "banner"), (160, 600, "banner"), (1000, 120, "banner"), (300, 50, "banner"),
+        (300, 200, None), (400, 300, None), (550, 367, None), (1200, 300, None), (640, 8000, None), (240, 320, None),
+    ],
+)  # fmt: skip
+def test_sizes(width: int, height: int, reason: str | None) -> None:
+    assert unfit(image(width, height)) == reason
+
+
+def test_what_a_page_says_of_a_size_is_believed_less() -> None:
+    assert unfit(image(120, 90, format=None)) is None  # it may be shown small
+    assert unfit(image(32, 32, format=None)) == "small"
+    assert unfit(image(None, None)) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "named"),
+    [
+        ("/images/logo.png", True), ("/static/site_logo2.png", True), ("/ads/2026/x.jpg", True), ("/img/qrcode.jpg", True),
+        ("/nopic.gif", True), ("/u/avatar_1.jpg", True), ("/img/erweima.png", True),
+        ("/2026/0305/1.jpg", False), ("/news/roads/1.jpg", False), ("/gallery/bannerman.jpg", False), ("/loads/headline.jpg", False),
+    ],
+)  # fmt: skip
+def test_names_count_for_small_pictures(path: str, named: bool) -> None:
+    url = f"https://a.example{path}"
+    assert (unfit(image(300, 300, url)) == "name") is named
+    assert (unfit(image(None, None, url)) == "name") is named
+    assert unfit(image(1200, 800, url)) is None
+
+
+def test_a_thumbnail_beside_photographs() -> None:
+    photographs = [image(1200, 800, f"https://a.example/{number}.jpg") for number in range(5)]
+    images = [*photographs, image(240, 180, "https://a.example/next.jpg")]
+    assert [one.dropped for one in judged(images, {})] == [None] * 5 + ["small"]
+    old = [image(400, 300, f"https://a.example/{number}.jpg") for number in range(5)]
+    assert [one.dropped for one in judged([*old, image(240, 180, "https://a.example/next.jpg")], {})] == [None] * 6
+    assert [one.dropped for one in judged([photographs[0], images[-1]], {})] == [None, None]  # one is not enough to compare with
+
+
+def test_every_reason_is_kept_and_places_stay() -> None:
+    images = [
+        Image("https://a.example/1.jpg", width=900, height=600, format="jpeg"),
+        Image("https://a.example/gone.jpg", dropped="gone"),
+        Image("https://a.example/ad.jpg?r=7", width=900, height=600, format="jpeg"),
+        Image("https://a.example/2.jpg", width=60, height=60, format="png"),
+    ]
+    found = judged(images, {"a.example/ad.jpg": "frequent"})
+    assert [one.url for one in found] == [one.url for one in images]
+    assert [one.dropped for one in found] == [None, "gone", "frequent", "small"]
+    assert rules.left_out(found) == {"gone": 1, "frequent": 1, "small": 1}
