@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "site"
 
 from madeup.photos import STATIC, MadeUpPhotos, alike
 from madeup.photos.measure import Collection, collected, folded
+from madeup.photos.server import HEAD
 
 from newsportal.dedup.cosine import unit_vector
 from newsportal.dedup.measure import Score, per_pair
@@ -83,9 +84,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--hosts", nargs="+", default=list(STATIC), metavar="KEY", help=f"of {', '.join(STATIC)}, weilan (needs a browser)")
     parser.add_argument("--seed", type=int, default=1, help="another seed, other stories told again elsewhere")
+    parser.add_argument("--grain", action="store_true", help="pictures of over 64 kB, which are not fetched whole unless --prints is given")
+    parser.add_argument("--prints", action="store_true", help="with pictures.prints: true")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder, MadeUpPhotos(seed=options.seed) as photos:
-        sources = photos.sources(Path(folder) / "sources.yaml", *options.hosts)
+    with tempfile.TemporaryDirectory() as folder, MadeUpPhotos(seed=options.seed, grain=options.grain) as photos:
+        head = f"pictures: {{prints: {str(options.prints).lower()}}}\n{HEAD}"
+        sources = photos.sources(Path(folder) / "sources.yaml", *options.hosts, head=head)
         seconds, requests = [], []
         for visit in range(2):
             photos.visit, photos.requests = visit, []

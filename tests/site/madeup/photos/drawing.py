@@ -11,6 +11,7 @@ from PIL import Image, ImageDraw
 
 FIELD = (7, 5)  # spots of colour across and down: what a perceptual hash sees
 SHAPES = 9
+GRAIN = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +38,12 @@ class Drawing:
         return f"image/{self.format.lower()}"
 
 
-def encoded(drawing: Drawing) -> bytes:
+def encoded(drawing: Drawing, grain: bool = False) -> bytes:
+    """``grain``: with noise as of a camera, which makes a file of some hundred kilobytes of it."""
     picture = _drawn(drawing.motif, drawing.width, drawing.height)
+    if grain:
+        noise = Image.frombytes("L", picture.size, Random(drawing.motif).randbytes(picture.width * picture.height))
+        picture = Image.blend(picture, noise.convert("RGB"), GRAIN)
     if drawing.cut:
         left, top = round(drawing.width * drawing.cut), round(drawing.height * drawing.cut)
         picture = picture.crop((left, top, drawing.width - left, drawing.height - top))

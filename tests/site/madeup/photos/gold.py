@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from madeup.photos.sites import SITES
 from madeup.photos.world import Edition, World
 
 
@@ -18,7 +19,8 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A story as one host tells it. ``late``: a page that fails at the first visit; ``lost``: the page that never comes."""
+    """A story as one host tells it. ``late``: a page that fails at the first visit; ``lost``: the page that never comes; ``counted``:
+    nothing but its addresses tells of the next page, so what is behind one that fails cannot be known."""
 
     site: str
     key: str
@@ -31,10 +33,13 @@ class Told:
     pictures: tuple[tuple[Picture, ...], ...]
     late: int | None
     lost: int | None
+    counted: bool = False
 
     def shown(self, visit: int) -> tuple[Picture, ...]:
         """The pictures of the pages that can be had up to this visit."""
         away = {self.lost, self.late if visit == 0 else None}
+        if self.counted and visit == 0 and self.late is not None:
+            away |= set(range(self.late, len(self.pages) + 1))
         return tuple(picture for page, part in enumerate(self.pictures, start=1) if page not in away for picture in part)
 
 
@@ -51,7 +56,7 @@ def _told(world: World, edition: Edition) -> Told:
     pages = tuple(world.url(edition.site, path) for path in edition.paths)
     return Told(
         edition.site, key_of(edition), pages[0], edition.title, edition.published.isoformat(), edition.author, edition.cluster, pages,
-        parts, edition.late, edition.lost,
+        parts, edition.late, edition.lost, bool(SITES[edition.site].pattern),
     )  # fmt: skip
 
 

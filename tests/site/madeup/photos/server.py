@@ -45,13 +45,16 @@ galleries:
 
 
 class MadeUpPhotos:
-    """A context manager. ``visit`` (0, 1, …) may be set between visits; ``fail(site, path, times, status)`` injects faults."""
+    """A context manager. ``visit`` (0, 1, …) may be set between visits; ``fail(site, path, times, status)`` injects faults.
 
-    def __init__(self, now: datetime | None = None, seed: int = 1, hosts: bool = True) -> None:
+    ``grain``: pictures have the noise of a camera, so that their files are larger than what is read of them at first.
+    """
+
+    def __init__(self, now: datetime | None = None, seed: int = 1, hosts: bool = True, grain: bool = False) -> None:
         self.now = (now or datetime.now(CHINA)).replace(second=0, microsecond=0)
         self.visit = 0
         self.requests: list[Visit] = []
-        self._seed = seed
+        self._seed, self._grain = seed, grain
         self._hosts = hosts and _has_addresses()
         self._faults: dict[tuple[str, str], list[int]] = {}
         self._drawn: dict[tuple[str, str], bytes] = {}
@@ -190,7 +193,7 @@ class MadeUpPhotos:
             return refused
         with self._lock:
             if (key, path) not in self._drawn:
-                self._drawn[key, path] = encoded(drawing)
+                self._drawn[key, path] = encoded(drawing, self._grain)
             body = self._drawn[key, path]
         return _ranged(body, drawing.content_type, headers)
 
