@@ -1,0 +1,181 @@
+"""The stage of pictures: known ones are not asked for again, a server that fails costs no story, and what turns out to be a site's own is
+taken out of stories that were stored before."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from datetime import UTC, datetime
+from io import BytesIO
+from typing import Any
+
+import pytest
+from PIL import Image as Pillow
+
+from newsportal.errors import StoreUnavailable
+from newsportal.frontier.ledger import Ledger
+from newsportal.items import Article, Gallery, Image, Link
+from newsportal.pipelines.base import Left
+from newsportal.pipelines.looking import Bytes, looked_at
+from newsportal.pipelines.pictures import PicturesPipeline
+from newsportal.pipelines.turning import Interrupted, Missing
+from newsportal.sources.pictures import Pictures
+
+NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
+LOGO = "https://static.example/mark.png?v={}"
+
+
+def png(width: int, height: int, seed: int = 0) -> bytes:
+    out = BytesIO()
+    Pillow.effect_noise((width // 8, height // 8), 90 + seed).resize((width, height)).convert("L").save(out, "PNG")
+    return out.getvalue()
+
+
+PHOTOS = [png(640, 480, seed)[:60_000] for seed in range(2)]
+MARK = png(400, 300, 7)
+
+
+class Web:
+    """Pictures by address without query; ``asked`` tells what was asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.failing: dict[str, Exception] = {}
+
+    async def __call__(self, image: Image, gallery: Gallery, most: int | None) -> Bytes:
+        self.asked.append(image.url)
+        await asyncio.sleep(0)
+        name = image.url.partition("?")[0]
+        if name in self.failing:
+            raise self.failing[name]
+        return Bytes(MARK, True) if "mark" in name else Bytes(PHOTOS[0][:5000], False)
+
+
+def story(number: int, *more: Image, photos: int = 2, site: str = "photo.example", title: str | None = None) -> Gallery:
+    page = f"https://{site}/s/{number}.html"
+    own = [Image(f"https://pics.example/{number}/{place}.jpg", f"图 {place}") for place in range(photos)]
+    link = Link(page, "gallery:甲", identity=page)
+    return Gallery(page, title or f"第{number}个故事", link, NOW, (*own, *more), complete=True, identity=page)
+
+
+@pytest.fixture
+def web() -> Web:
+    return Web()
+
+
+@pytest.fixture
+def stage(ledger: Ledger, web: Web) -> PicturesPipeline:
+    return PicturesPipeline(ledger, web)
+
+
+def through(stage: PicturesPipeline, ledger: Ledger, gallery: Gallery) -> Gallery:
+    """Through the stage and into the store."""
+    done = asyncio.run(stage.process_item(gallery))
+    assert isinstance(done, Gallery)
+    ledger.store.galleries.save(done, now=NOW)
+    return done
+
+
+def kept(ledger: Ledger, gallery: Gallery) -> dict[str, str | None]:
+    """Address → why it is left out, as stored."""
+    known = ledger.store.galleries.known([gallery.identity or ""])
+    return {one.image.url: one.dropped for one in ledger.store.galleries.pictures(known[gallery.identity or ""].id, dropped=True)}
+
+
+def test_sizes_are_looked_up_once(stage: PicturesPipeline, ledger: Ledger, web: Web) -> None:
+    done = through(stage, ledger, story(1))
+    assert [(one.width, one.height, one.format, one.dropped) for one in done.images] == [(640, 480, "png", None)] * 2
+    assert [one.caption for one in done.images] == ["图 0", "图 1"]
+    again = through(stage, ledger, story(1))
+    assert again.images == done.images
+    assert len(web.asked) == 2
+
+
+def test_a_sites_own_picture_is_taken_out_of_all_its_stories(stage: PicturesPipeline, ledger: Ledger) -> None:
+    stories = [story(number, Image(LOGO.format(number))) for number in range(4)]
+    done = [through(stage, ledger, one) for one in stories]
+    assert [one.images[-1].dropped for one in done] == [None, None, "frequent", "frequent"]
+    for number, one in enumerate(stories):  # under one key it had four addresses
+        assert kept(ledger, one)[LOGO.format(number)] == "frequent"
+        assert [reason for url, reason in kept(ledger, one).items() if "pics" in url] == [None, None]
+
+
+def test_a_story_stored_while_its_picture_became_frequent_is_cleaned_at_the_end(stage: PicturesPipeline, ledger: Ledger) -> None:
+    late = asyncio.run(stage.process_item(story(1, Image(LOGO.format(1)))))
+    for number in (2, 3):
+        through(stage, ledger, story(number, Image(LOGO.format(number))))
+    ledger.store.galleries.save(late, now=NOW)  # counted before, stored after
+    assert kept(ledger, late)[LOGO.format(1)] is None
+    asyncio.run(stage.close_spider())
+    assert kept(ledger, late)[LOGO.format(1)] == "frequent"
+    notes = next(row.notes for row in ledger.report() if row.source == "gallery:甲")
+    assert any("1 frequent" in note for note in notes)
+
+
+def test_the_next_crawl_takes_out_what_a_killed_one_had_only_marked(stage: PicturesPipeline, ledger: Ledger, web: Web) -> None:
+    first = through(stage, ledger, story(1, Image(LOGO.format(1))))
+    ledger.store.pictures.mark({"static.example/mark.png": "frequent"}, now=datetime.now(UTC))
+    asyncio.run(PicturesPipeline(ledger, web).close_spider())
+    assert kept(ledger, first)[LOGO.format(1)] == "frequent"
+
+
+def test_copies_of_one_story_keep_their_pictures(stage: PicturesPipeline, ledger: Ledger) -> None:
+    pictures = [Image(f"https://agency.example/{place}.jpg") for place in range(5)]
+    for number in range(6):
+        done = through(stage, ledger, story(number, *pictures, photos=0, site=f"site{number}.example", title="古镇的春天"))
+        assert [one.dropped for one in done.images] == [None] * 5
+
+
+def test_a_story_saved_again_counts_once(stage: PicturesPipeline, ledger: Ledger) -> None:
+    for _ in range(5):
+        done = through(stage, ledger, story(1, Image(LOGO.format(1))))
+    assert done.images[-1].dropped is None
+    assert {one.stories for one in ledger.store.pictures.often()} == {1}
+
+
+def test_a_server_that_fails_costs_no_story(stage: PicturesPipeline, ledger: Ledger, web: Web) -> None:
+    web.failing = {"https://pics.example/1/0.jpg": Missing("timeout"), "https://pics.example/1/1.jpg": Missing("http-404")}
+    done = through(stage, ledger, story(1, photos=3))
+    assert [(one.dropped, one.width) for one in done.images] == [(None, None), ("gone", None), (None, 640)]
+    web.failing = {}
+    again = through(stage, ledger, story(1, photos=3))
+    assert [(one.dropped, one.width) for one in again.images] == [(None, 640), ("gone", None), (None, 640)]
+
+
+def test_when_the_crawl_ends_the_story_is_left_to_the_next_one(stage: PicturesPipeline, web: Web) -> None:
+    web.failing = {"https://pics.example/1/0.jpg": Interrupted()}
+    with pytest.raises(Left):
+        asyncio.run(stage.process_item(story(1)))
+
+
+def test_a_store_that_is_away_is_the_next_stages_matter(stage: PicturesPipeline, ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(*_: Any, **__: Any) -> None:
+        raise StoreUnavailable("locked")
+
+    monkeypatch.setattr(ledger.store.pictures, "known", away)
+    assert asyncio.run(stage.process_item(story(1))) == story(1)
+    monkeypatch.setattr(ledger.store.pictures, "marked", away)
+    asyncio.run(stage.close_spider())
+
+
+def test_other_items_pass(stage: PicturesPipeline, web: Web) -> None:
+    article = Article("https://a.example/1", Link("https://a.example/1", "feed:甲"), NOW)
+    assert asyncio.run(stage.process_item(article)) is article
+    empty = replace(story(1), images=())
+    assert asyncio.run(stage.process_item(empty)) == empty
+    assert web.asked == []
+
+
+def test_counting_alone(ledger: Ledger, web: Web) -> None:
+    ledger.sources = ledger.sources.model_copy(update={"pictures": Pictures(look=False)})
+    stage = PicturesPipeline(ledger, web)
+    done = [through(stage, ledger, story(number, Image(LOGO.format(number)))) for number in range(3)]
+    assert [one.images[-1].dropped for one in done] == [None, None, "frequent"]
+    assert web.asked == []
+
+
+def test_looked_at_alone() -> None:
+    web = Web()
+    web.failing = {"https://pics.example/1/0.jpg": Missing("http-410")}
+    found = asyncio.run(looked_at(story(1, Image("mailto:x")), web))
+    assert [(one.width, one.dropped) for one in found.images] == [(None, "gone"), (640, None), (None, "bad-address")]
