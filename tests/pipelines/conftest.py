@@ -28,6 +28,9 @@ feeds:
     category: 生活
     article: {title: h2.t, body: div.text}
   - {name: 乙, url: "https://b.example/rss"}
+galleries:
+  - {name: 图站, seeds: "https://pic.example/", topics: [旅游], category: 风光}
+  - {name: 别图, seeds: "https://other.example/", auto_classify: true}
 """
 
 

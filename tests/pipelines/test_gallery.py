@@ -1,0 +1,176 @@
+"""The stage of photo stories: topics and category as articles get them, stored with its fate, what lacks pages waits."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from newsportal.errors import StoreUnavailable
+from newsportal.frontier.galleries import MAX_VAIN, sift
+from newsportal.frontier.ledger import Ledger, utcnow
+from newsportal.items import Article, Gallery, Image, Link
+from newsportal.pipelines.base import Left
+from newsportal.pipelines.gallery import GalleryPipeline
+from newsportal.report import SourceReport
+from newsportal.storage.base import StoredArticle
+
+NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
+URL = "https://pic.example/s/1.html"
+NAME = "pic.example/s/1.html"
+
+
+def gallery(*numbers: int, **more: Any) -> Gallery:
+    images = tuple(Image(f"https://pic.example/{number}.jpg", f"古镇清晨的第{number}条巷子") for number in numbers)
+    link = Link(URL, "gallery:图站", category="风光")
+    whole = numbers == (1, 2)
+    made = Gallery(
+        URL,
+        "巷子里的早晨",
+        link,
+        NOW,
+        images,
+        complete=whole,
+        identity=NAME,
+        category="风光",
+        pages=tuple(f"https://pic.example/s/1_{number}.html" for number in numbers),
+        missing=() if whole else (2,),
+        failure=None if whole else "http-503",
+        later=not whole,
+    )
+    return replace(made, **more)
+
+
+def passed(ledger: Ledger, item: Any) -> Any:
+    async def run() -> Any:
+        stage = GalleryPipeline(ledger)
+        try:
+            return await stage.process_item(item)
+        finally:
+            await stage.close_spider()
+
+    return asyncio.run(run())
+
+
+def row(ledger: Ledger, source: str = "gallery:图站") -> SourceReport:
+    return next(one for one in ledger.report() if one.source == source)
+
+
+def kept(ledger: Ledger, id: str) -> StoredArticle:
+    found = ledger.store.article(id)
+    assert found is not None
+    return found
+
+
+def waiting(ledger: Ledger) -> list[str]:
+    return [link.url for link in ledger.store.deferred("gallery:图站")]
+
+
+def test_a_photo_story_gets_its_topics_category_and_keywords_and_is_known_by_all_its_pages(ledger: Ledger) -> None:
+    item = gallery(1, 2)
+    ledger.store.defer([item.link], now=NOW)
+    passed(ledger, item)
+    stored = ledger.store.galleries.known(["pic.example/s/1_2.html"])["pic.example/s/1_2.html"]
+    article = kept(ledger, stored.id)
+    assert (article.topics, article.category, article.category_by) == (("旅游",), "风光", "source")
+    assert article.topic_marks[0].by == "source"
+    assert "古镇" in article.keywords or "巷子" in article.keywords
+    assert ledger.known.known([NAME, "pic.example/s/1_1.html"]) == {NAME, "pic.example/s/1_1.html"}
+    report = row(ledger)
+    assert (report.parsed, report.stored, report.notes[-1]) == (1, 1, "photo stories: 1 complete")
+    assert waiting(ledger) == []
+
+
+def test_keywords_of_topics_are_looked_for_in_captions_and_a_classifier_may_choose(ledger: Ledger) -> None:
+    link = Link("https://other.example/1.html", "gallery:别图")
+    images = (Image("https://other.example/1.jpg", "足球联赛昨晚开赛，前锋射门得分，球迷欢呼，主教练说这场比赛踢得好"),)
+    item = gallery(1, 2, link=link, url=link.url, identity="other.example/1.html", category=None, images=(*images, *gallery(1).images))
+    passed(ledger, item)
+    article = kept(ledger, ledger.store.galleries.known(["other.example/1.html"])["other.example/1.html"].id)
+    assert article.topics == ("旅游",)
+    assert article.topic_marks[0].by == "keywords"
+    assert article.category_by == "lexicon"
+
+
+def test_a_story_that_lacks_a_page_is_stored_and_waits_until_it_is_complete(ledger: Ledger) -> None:
+    item = gallery(1)
+    ledger.store.defer([item.link], now=NOW)
+    passed(ledger, item)
+    report = row(ledger)
+    assert (report.stored, report.failures, report.notes[-1]) == (1, 0, "photo stories: 0 complete, 1 incomplete (http-503 × 1)")
+    assert waiting(ledger) == [URL]
+    passed(ledger, gallery(1, 2))
+    assert waiting(ledger) == []
+    assert (row(ledger).same, row(ledger).notes[-1]) == (1, "photo stories: 0 complete, 1 finished")
+
+
+def test_after_visits_in_vain_it_waits_no_longer(ledger: Ledger) -> None:
+    item = gallery(1)
+    ledger.store.defer([item.link], now=NOW)
+    for _ in range(MAX_VAIN):
+        passed(ledger, item)
+        assert waiting(ledger) == [URL]
+    passed(ledger, item)
+    assert waiting(ledger) == []
+    assert "1 not asked for any more" in row(ledger).notes[-1]
+
+
+def test_what_may_not_be_had_does_not_wait(ledger: Ledger) -> None:
+    item = gallery(1, failure="robots", later=False)
+    ledger.store.defer([item.link], now=NOW)
+    passed(ledger, item)
+    assert waiting(ledger) == []
+
+
+def test_a_story_of_which_no_picture_is_left_is_none(ledger: Ledger) -> None:
+    item = gallery(1, 2)
+    logos = replace(item, images=tuple(replace(image, dropped="frequent") for image in item.images))
+    with pytest.raises(Left):
+        passed(ledger, logos)
+    assert row(ledger).failed == {"no-pictures": 1}
+    assert ledger.store.tally().articles == 0
+    assert ledger.store.galleries.refused([NAME], now=utcnow()) == {NAME}
+
+
+def test_a_store_that_is_away_ends_the_crawl_and_the_link_waits(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    item, stopped = gallery(1, 2), []
+    ledger.store.defer([item.link], now=NOW)
+
+    def away(*_: object, **__: object) -> None:
+        raise StoreUnavailable("the disk is full")
+
+    monkeypatch.setattr(type(ledger.store.galleries), "save", away)
+    monkeypatch.setattr("newsportal.pipelines.gallery.PATIENCE", ())
+    stage = GalleryPipeline(ledger, lambda: stopped.append(True))
+    with pytest.raises(Left):
+        asyncio.run(stage.process_item(item))
+    assert stopped == [True]
+    assert waiting(ledger) == [URL]
+    assert row(ledger).failed == {"store-unavailable": 1}
+
+
+def test_other_items_pass_untouched(ledger: Ledger) -> None:
+    article = Article(URL, Link(URL, "feed:甲"), NOW)
+    assert passed(ledger, article) is article
+
+
+def test_sifting_takes_new_stories_and_those_that_wait(ledger: Ledger) -> None:
+    def links(*urls: str) -> list[Link]:
+        return [Link(url, "gallery:图站") for url in urls]
+
+    passed(ledger, gallery(1))
+    ledger.store.galleries.refuse("pic.example/list.html", "index-page", now=utcnow())
+    new = "https://pic.example/s/2.html"
+    found = asyncio.run(sift(ledger, links(URL, new, "https://pic.example/list.html", new, "https://x:99999/")))
+    assert [link.url for link in found.wanted] == [URL, new]
+    assert not found.stale
+    report = row(ledger)
+    assert (report.entries, report.known, report.repeated, report.new) == (5, 1, 1, 3)
+    assert set(waiting(ledger)) == {URL, new}
+    passed(ledger, gallery(1, 2))
+    ledger.known.release([NAME])
+    again = asyncio.run(sift(ledger, links(URL, "https://pic.example/s/1_2.html")))
+    assert again.wanted == ()
