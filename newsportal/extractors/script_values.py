@@ -43,6 +43,7 @@ MAYBE_PICTURED: Final = re.compile(
 NEAR: Final = 6_000
 """Characters of a value in which a picture must be named for it to be read at all."""
 
+LINKED_DATA: Final = "ld+json"
 HOLDERS: Final = ("textarea", "xmp", "pre", "code", "div", "span", "template", "noscript", "p", "input")
 IN_ATTRIBUTE: Final = re.compile(r"""=\s*(?:"\s*[\[{]|'\s*[\[{])""")
 ATTRIBUTES: Final = ".//@*[starts-with(normalize-space(.), '[') or starts-with(normalize-space(.), '{')]"
@@ -67,7 +68,7 @@ def values(document: dom.Document) -> Iterator[tuple[str, Any]]:
         if len(text) > NEAR_BEFORE / 8 and MAYBE_PICTURED.search(text):
             kind = (node.get("type") or "").lower()
             if "json" in kind:
-                yield from _alone(text, "ld+json" if "ld+json" in kind else node.get("id") or "", budget)
+                yield from _alone(text, LINKED_DATA if LINKED_DATA in kind else node.get("id") or "", budget)
             else:
                 yield from _in_script(text, budget)
     if budget.spent:

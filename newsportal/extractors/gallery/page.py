@@ -86,7 +86,7 @@ def _headline(document: dom.Document, page_title: str) -> str | None:
 
 def _placed(page: GalleryPage, way: Ways, count: Count | None, whole: bool) -> GalleryPage:
     """The page with its number and its way on; a page that holds all the pictures it counts is the whole story."""
-    counts = count is not None and way.next is None and (count.several or len(page.images) >= count.total)
+    counts = count is not None and way.next is None and len(page.images) >= count.total
     if whole or (counts and len(way.pages) < 2):
         return replace(page, number=1, total=1, whole=True)
     total = None

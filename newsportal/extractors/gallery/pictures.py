@@ -50,6 +50,19 @@ LARGE_NAME: Final = re.compile(r"big|large|full|zoom|orig|hi-?res|high|max", re.
 """Attributes that hold the large copy of what ``src`` shows."""
 
 SKIPPED: Final = frozenset("script style template iframe object svg head select".split())
+DEAD: Final = re.compile(r"#|[a-z]+:(?!//)", re.IGNORECASE)
+"""Links that lead to no page: fragments, scripts, mail."""
+
+VIEWED: Final = re.compile(r"[?&=](https?://[^&\s\"'<>]{5,1000}\.(?:jpe?g|png|gif|webp|avif))(?:$|[&?])", re.IGNORECASE)
+"""The picture that a viewer is asked to show: ``show.html?http://…/1.jpg``."""
+
+CARD_LEVELS: Final = 3
+CARD_CHARS: Final = 6
+"""Characters of a heading that leads to another page."""
+
+CARD_SHARE: Final = 0.5
+"""The share of links in the words beside a picture above which both announce another page."""
+
 BANNER: Final = 3.0
 BANNER_HEIGHT: Final = 130
 """A picture so many times as wide as high, and no higher than this, is a banner (468 x 60, 728 x 90, 970 x 120)."""
@@ -72,6 +85,7 @@ FACE: Final = re.compile(
 )
 """Files that are called after people and channels."""
 
+GIF: Final = re.compile(r"\.gif(?:$|[?!@])", re.IGNORECASE)
 LEVELS: Final = 4
 """Elements above a picture whose names are asked what it stands in."""
 
@@ -102,7 +116,40 @@ def shown(document: dom.Document, akin: Callable[[str], bool]) -> list[Shown]:
             found.append(one)
         if len(found) >= MAX_PICTURES:
             break
-    return found
+    return _without_cards(found, document, akin)
+
+
+def _without_cards(found: list[Shown], document: dom.Document, akin: Callable[[str], bool]) -> list[Shown]:
+    """Pictures that lead nowhere themselves, but stand in a list of boxes with a heading each that leads to another page, lead there."""
+    forms = Counter(one.form for one in found if one.lead == "none")
+    judged = [
+        replace(one, lead="page", target=target)
+        if one.lead == "none" and forms[one.form] > 1 and (target := _heading_of_card(one.node, document, akin))
+        else one
+        for one in found
+    ]
+    cards = Counter(one.form for one, before in zip(judged, found, strict=True) if one is not before)
+    return [one if cards[one.form] > 1 else before for one, before in zip(judged, found, strict=True)]
+
+
+def _heading_of_card(node: dom.Element, document: dom.Document, akin: Callable[[str], bool]) -> str | None:
+    """Where the words in the box of a picture lead, if most of them lead to one other page."""
+    box = node.getparent()
+    for _ in range(CARD_LEVELS):
+        if box is None or box.tag in ("body", "main", "article") or len(list(islice(box.iter("img"), 3))) > 2:
+            return None
+        links = list(islice(box.iter("a"), 5))
+        said = [(link, dom.text_of(link)) for link in links] if len(links) < 5 else []
+        headings = [(link, text) for link, text in said if len(text) >= CARD_CHARS]
+        if headings:
+            href = headings[0][0].get("href") or ""
+            target = None if DEAD.match(href) else dom.join(document.base, href) or href
+            whole = len(dom.text_of(box))
+            if target and not akin(target) and sum(len(text) for _, text in headings) >= CARD_SHARE * whole:
+                return target
+            return None
+        box = box.getparent()
+    return None
 
 
 def of_story(found: list[Shown]) -> list[Shown]:
@@ -112,11 +159,17 @@ def of_story(found: list[Shown]) -> list[Shown]:
     inside = [one for one in found if not one.aside and one.lead != "site"]
     own = [one for one in inside if one.lead == "none" or (one.lead == "story" and targets[one.form] == 1)]
     alone = [one for one in inside if one.lead == "page" and forms[one.form] == 1]
-    large = [one for one in own if not one.small]
+    large = _stills([one for one in own if not one.small])
     showcased = [one for one in alone if one.showcased and not one.small]
     chosen = [*large, *(showcased if len(large) <= FEW else ())] if large else showcased or alone or own
     places = {id(one): at for at, one in enumerate(found)}
     return _each_once(sorted(chosen, key=lambda one: places[id(one)]))
+
+
+def _stills(own: list[Shown]) -> list[Shown]:
+    """Without the few GIFs among other pictures: counters, marks, placeholders."""
+    gifs = [one for one in own if GIF.search(one.image.url)]
+    return [one for one in own if one not in gifs] if 2 * len(gifs) <= len(own) else own
 
 
 def _each_once(chosen: list[Shown]) -> list[Shown]:
@@ -207,7 +260,8 @@ def _held(node: dom.Element, base: str) -> str | None:
     """The large picture that an element holds for the small one inside: ``<a href=big.jpg>``, ``<li data-src=big.jpg>``."""
     if node.tag == "a":
         href = node.get("href") or ""
-        return dom.join(base, href) if PICTURE.match(href) else None
+        viewed = VIEWED.search(href)
+        return dom.join(base, viewed[1]) if viewed else dom.join(base, href) if PICTURE.match(href) else None
     if node.tag in ("source", "video", "audio", "input", "link", "meta"):
         return None
     named = (
@@ -278,6 +332,8 @@ def _is_banner(width: int | None, height: int | None) -> bool:
 def _lead(met: _Met, document: dom.Document, akin: Callable[[str], bool]) -> tuple[Lead, str | None]:
     href = (met.link or "").strip()
     target = dom.join(document.base, href) if href and not href.startswith("#") and not PICTURE.match(href) else None
+    if target is None and href and not DEAD.match(href) and not PICTURE.match(href):
+        return "page", href  # of a page whose own address is not known
     if target is None or target == met.url:
         return "none", None
     if akin(target):

@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final
 
 from newsportal import dom
 from newsportal.extractors.gallery.variants import enter, key_of
 from newsportal.extractors.images import ICON, PICTURE, SMALL
-from newsportal.extractors.script_values import values
+from newsportal.extractors.script_values import LINKED_DATA, values
 from newsportal.items import Image
 from newsportal.text import clean, letters
 
@@ -30,6 +31,20 @@ PICTURED: Final = 0.8
 LEADING: Final = 0.5
 """The share of records that lead to other pages above which a list is one of other stories."""
 
+SURE: Final = 3
+"""Pictures without words of which the page shows none or one: fewer are the forms of its lead picture."""
+
+LAST_NUMBER: Final = re.compile(r"^(.*?)(\d{2,4})(?=\D*$)")
+LEAST_SIZE: Final = 60
+STEP: Final = 10
+"""Numbers at the end of names that are sizes of one picture, not places in a series: large, and not near to one another."""
+
+STORY_KEY: Final = re.compile(
+    r"^(?:slug|publish\w*|pub_?(?:date|time)\w*|date_?published|comment_?count|teaser\w*|headline|article_?id)$", re.IGNORECASE
+)
+"""What records of other stories have, and those of pictures have not."""
+
+OBJECTS_OF_PICTURES: Final = re.compile(r"ImageObject|Photograph")
 MAX_CAPTION_CHARS: Final = 1_500
 
 BIG_KEY: Final = re.compile(r"big|large|orig|full|raw|hd|max|high|super|desktop", re.IGNORECASE)
@@ -96,8 +111,27 @@ def _score(found: _Found, known: frozenset[str], total: int | None, title: str |
     there = sum(1 for image in found.images if key_of(image.url) in known)
     agrees = found.title is not None and title is not None and _same_title(found.title, title)
     called = any(STORY_LIST.search(name) for name in found.names[:2])
+    drawn = not known and called and 2 * captions >= count  # a script draws all that the page shows
+    tied = total == count or there > 0 or agrees or drawn
+    if not tied or (not captions and (_are_sizes(found.images) or (total != count and there < 2 and count < SURE))):
+        return 0.0
     ties = 4.0 * (total == count) + 3.0 * agrees + 3.0 * (there > 0) + 1.0 * called + 2.0 * captions / count
-    return ties * (1 + min(count, 50) / 50) if ties >= 2.0 else 0.0
+    return ties * (1 + min(count, 50) / 50)
+
+
+def _are_sizes(images: Sequence[Image]) -> bool:
+    """Whether a list without words is one of the sizes of one picture: equal names, names that differ by a size, all other widths."""
+    names = [image.url.partition("?")[0].rstrip("/").rpartition("/")[2] for image in images]
+    if len(set(names)) <= (len(names) + 1) / 2:
+        return True
+    widths = {image.width for image in images}
+    if None not in widths and len(widths) == len(images) > 2:
+        return True
+    parted = [LAST_NUMBER.match(name) for name in names]
+    numbers = sorted(int(match[2]) for match in parted if match is not None)
+    if len(numbers) < len(names) or len({match[1] for match in parted if match is not None}) > 1:
+        return False
+    return numbers[0] >= LEAST_SIZE and all(other - one >= STEP for one, other in pairwise(numbers))
 
 
 def _same_title(one: str, other: str) -> bool:
@@ -140,10 +174,10 @@ def _records(held: Sequence[Any], names: tuple[str, ...], owners: tuple[Mapping[
     pictured = leading = 0
     for record in held[:MAX_SLIDES]:
         picture = _picture(record, base) if isinstance(record, dict) else None
-        if picture is None:
+        if picture is None or (names[-1] == LINKED_DATA and not OBJECTS_OF_PICTURES.search(str(record.get("@type")))):
             continue
         pictured += 1
-        leading += _leads_away(record, picture.url, base)
+        leading += _leads_away(record, picture.url, base) or any(STORY_KEY.match(str(key)) for key in record)
         enter(found, picture)
     least = PICTURED * min(len(held), MAX_SLIDES)
     if pictured >= LEAST and pictured >= least - 1 and leading <= LEADING * pictured:
@@ -152,6 +186,8 @@ def _records(held: Sequence[Any], names: tuple[str, ...], owners: tuple[Mapping[
 
 def _parallel(held: Mapping[str, Any], names: tuple[str, ...], owners: tuple[Mapping[str, Any], ...], base: str) -> Iterator[_Found]:
     """Lists side by side in one object: the addresses in one, the words in another of the same length."""
+    if names[-1] == LINKED_DATA:
+        return  # lists of the forms of a lead picture
     lists = {key: value for key, value in held.items() if isinstance(value, list) and len(value) >= LEAST}
     for key, value in lists.items():
         urls = [_address(one, base) if isinstance(one, str) and PICTURE.match(one.strip()) else None for one in value[:MAX_SLIDES]]
@@ -189,7 +225,7 @@ def _picture(record: Mapping[str, Any], base: str) -> Image | None:
     """The picture of a record: the largest copy it names, itself or in an object inside."""
     best: tuple[tuple[int, int], str, Mapping[str, Any]] | None = None
     for key, value, owner in _texts(record):
-        if not PICTURE_KEY.search(key) and not (value.lower().startswith(("http", "//", "/")) and PICTURE.match(value)):
+        if "@" in key or (not PICTURE_KEY.search(key) and not (value.lower().startswith(("http", "//", "/")) and PICTURE.match(value))):
             continue
         if not (PICTURE.match(value) or (_called_picture(key) and IMAGE_ADDRESS.match(value))):
             continue

@@ -32,6 +32,7 @@ ANOTHER: Final = re.compile(
 )
 """What links to other stories say."""
 
+DIGITS: Final = re.compile(r"\d+")
 LEAST_ROW: Final = 3
 """Numbers in a row, this page's included, that are a pager whatever their addresses are."""
 
@@ -144,24 +145,34 @@ def _lettered(url: str, links: list[_Link]) -> dict[int, str]:
 def _numbered(links: list[_Link], count: Count | None) -> dict[int, str]:
     """A row of numbers that counts without gaps but for this page's: links of one box and one shape of address."""
     rows: dict[tuple[int, str], dict[int, str]] = defaultdict(dict)
-    holders: dict[int, dom.Element] = {}
+    holders: dict[int, dom.Element] = {}  # what is held keeps its id
     for link in links:
         kind, number = said(link.text)
-        box = link.node.getparent()
-        box = box.getparent() if box is not None and box.tag in ("li", "span", "td") else box
-        if kind == "number" and box is not None:
-            holders[id(box)] = box
-            rows[id(box), pattern(Address(link.url))].setdefault(number, link.url)
-    for row in rows.values():
+        above = link.node.getparent()
+        above = above.getparent() if above is not None and above.tag in ("li", "span", "td") else above
+        if kind == "number" and above is not None:
+            holders[id(above)] = above
+            rows[id(above), pattern(Address(link.url))].setdefault(number, link.url)
+    for (box, _), row in rows.items():
         numbers = sorted(row)
         gaps = [number for one, other in pairwise(numbers) for number in range(one + 1, other)]
         own = (
             gaps[0] if len(gaps) == 1 else 1 if not gaps and numbers[0] == 2 else numbers[-1] + 1 if not gaps and numbers[0] == 1 else None
         )
-        if own is None or len(numbers) + 1 < LEAST_ROW or (count is not None and count.number not in (None, own)):
+        if (
+            own is None
+            or not _writes(holders[box], own)
+            or len(numbers) + 1 < LEAST_ROW
+            or (count is not None and count.number not in (None, own))
+        ):
             continue
         return row if own in row else {**row, own: ""}
     return {}
+
+
+def _writes(box: dom.Element, number: int) -> bool:
+    """Whether a row of numbers has this one as well, without a link."""
+    return str(number) in DIGITS.findall(dom.text_of(box)[:2000])
 
 
 def _of_row(url: str, named: Mapping[int, str], count: Count | None) -> Ways:
