@@ -14,6 +14,7 @@ from typing import Final
 
 from newsportal import dom
 from newsportal.extractors import hub, hub_anchors
+from newsportal.extractors.date import default_zone, parse_date
 from newsportal.extractors.hub_anchors import Anchor
 from newsportal.extractors.hub_urls import Address
 from newsportal.text import clean
@@ -40,8 +41,10 @@ class Entry:
 def entries(document: dom.Document, now: datetime, *, seed: str | None = None, banned: Sequence[str] = ()) -> list[Entry]:
     """The photo stories of an index page, one an address, in page order. ``now`` (aware): when it was fetched."""
     page = Address(document.url)
-    articles = {link.url.partition("#")[0]: link for link in hub.links(document, None, now) if link.kind == "article"}
-    pagers = {url.partition("#")[0] for url in hub.next_pages(document)}
+    articles = pagers = frozenset[str]()
+    if seed is None:
+        articles = frozenset(link.url.partition("#")[0] for link in hub.links(document) if link.kind == "article")
+        pagers = frozenset(url.partition("#")[0] for url in hub.next_pages(document))
     found: dict[str, Entry] = {}
     for anchor in hub_anchors.collect(document):
         url = anchor.address.same_page
@@ -51,10 +54,15 @@ def entries(document: dom.Document, now: datetime, *, seed: str | None = None, b
             continue
         if seed is not None and seed not in url:
             continue
-        link = articles.get(url)
-        told = Entry(url, _title(anchor), link.summary if link else None, link.published if link else None)
+        told = _entry(url, anchor, now)
         found[url] = _fuller(found[url], told) if url in found else told
     return list(found.values())
+
+
+def _entry(url: str, anchor: Anchor, now: datetime) -> Entry:
+    card = hub_anchors.card(anchor)
+    published = parse_date(card.date_text, now, default_zone(anchor.text)) if card.date_text else None
+    return Entry(url, _title(anchor), card.summary, published)
 
 
 def _leads(anchor: Anchor, page: Address, articles: Collection[str]) -> bool:

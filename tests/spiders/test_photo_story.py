@@ -1,0 +1,176 @@
+"""What a photo story asks for next, whatever comes and in whatever order."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from newsportal.items import GalleryPage, Image, Link
+from newsportal.sources import Gallery
+from newsportal.spiders import photo_story
+from newsportal.spiders.outcome import Outcome
+from newsportal.spiders.photo_story import AT_ONCE, Reading
+
+NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
+GONE = Outcome("http-404", "HTTP 404")
+
+
+def url(number: int) -> str:
+    return f"https://pic.example/s/7_{number}.html"
+
+
+def page(number: int, total: int | None = None, **more: object) -> GalleryPage:
+    image = Image(f"https://pic.example/{number}.jpg", f"这是老桥的第{number}张照片")
+    return GalleryPage(url(number), number, total, "老桥", images=(image,), published=NOW, **more)  # type: ignore[arg-type]
+
+
+def reading(pattern: str | None = "{id}_{n}.html") -> Reading:
+    return Reading(Link(url(1), "gallery:图站"), Gallery(name="图站", seeds=("https://pic.example/",), pattern=pattern))
+
+
+def ask(story: Reading) -> list[int]:
+    """The numbers of the pages that are asked for now."""
+    urls = story.wanted()
+    for one in urls:
+        story.ask(one)
+    return [int(one.rpartition("_")[2].partition(".")[0]) for one in urls]
+
+
+def came(story: Reading, number: int, total: int | None = None, **more: object) -> None:
+    story.ask(url(number))
+    story.take(page(number, total, **more), url(number))
+    story.pending.discard(url(number))
+
+
+def failed(story: Reading, number: int, outcome: Outcome) -> None:
+    story.fail(url(number), outcome)
+    story.pending.discard(url(number))
+
+
+def test_known_pages_are_asked_for_together_a_few_at_a_time() -> None:
+    story = reading()
+    came(story, 1, 20)
+    assert ask(story) == list(range(2, AT_ONCE + 2))
+    assert ask(story) == [], "the host has enough to do"
+    came(story, 5, 20)
+    assert ask(story) == [AT_ONCE + 2]
+
+
+def test_without_a_number_of_pages_they_are_counted_one_by_one_to_a_dead_link() -> None:
+    story = reading()
+    came(story, 1)
+    assert ask(story) == [2]
+    came(story, 2)
+    assert ask(story) == [3]
+    failed(story, 3, GONE)
+    assert ask(story) == []
+    made = story.story()
+    assert (made.complete, made.missing, made.failure, len(made.images)) == (True, (), None, 2)
+
+
+def test_pages_in_any_order_make_one_story() -> None:
+    story = reading()
+    for number in (3, 1, 4, 2):
+        came(story, number, 4)
+    made = story.story()
+    assert made.complete
+    assert [image.url for image in made.images] == [f"https://pic.example/{number}.jpg" for number in (1, 2, 3, 4)]
+    assert (made.identity, made.total, made.weight) == ("pic.example/s/7_1.html", 4, 5)
+
+
+def test_a_page_that_fails_is_missing_and_may_come_later() -> None:
+    story = reading()
+    came(story, 1, 3)
+    assert ask(story) == [2, 3]
+    failed(story, 2, Outcome("http-503", "HTTP 503", passing=True))
+    came(story, 3, 3)
+    assert ask(story) == [], "once a visit"
+    made = story.story()
+    assert (made.complete, made.missing, made.failure, made.later) == (False, (2,), "http-503", True)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "failure", "later"),
+    [
+        (GONE, "http-404", True),
+        (Outcome("http-403", "HTTP 403"), "http-403", True),
+        (Outcome("robots", "robots.txt", forbidden=True), "robots", False),
+    ],
+)
+def test_a_page_that_the_story_names_and_that_cannot_be_had_is_missing(outcome: Outcome, failure: str, later: bool) -> None:
+    story = reading()
+    came(story, 1, 3)
+    ask(story)
+    failed(story, 2, outcome)
+    came(story, 3, 3)
+    made = story.story()
+    assert (made.complete, made.failure, made.later) == (False, failure, later)
+
+
+def test_any_refusal_of_a_page_that_was_only_guessed_is_the_end() -> None:
+    story = reading()
+    came(story, 1)
+    assert ask(story) == [2]
+    failed(story, 2, Outcome("http-403", "HTTP 403"))
+    assert story.story().complete
+
+
+def test_a_page_behind_a_login_is_missing_a_soft_404_is_the_end() -> None:
+    story = reading()
+    came(story, 1)
+    ask(story)
+    story.refuse(url(2), "soft-404")
+    assert story.story().complete
+    other = reading()
+    came(other, 1)
+    ask(other)
+    other.refuse(url(2), "login")
+    made = other.story()
+    assert (made.complete, made.failure) == (False, "login")
+
+
+def test_a_page_that_answers_under_another_address_is_not_asked_for_again() -> None:
+    story = reading(pattern=None)
+    asked = "https://pic.example/show?id=7&page=2"
+    came(story, 1, pages=(asked,), next=asked)
+    assert story.wanted() == [asked]
+    story.ask(asked)
+    story.take(page(2), asked)
+    story.pending.discard(asked)
+    assert story.wanted() == []
+    assert story.story().complete
+
+
+def test_a_slideshow_is_whole_with_its_first_page() -> None:
+    story = reading()
+    came(story, 1, 9, whole=True)
+    assert story.wanted() == []
+    assert story.story().complete
+
+
+def test_what_was_kept_is_not_asked_for_and_what_others_brought_is_taken() -> None:
+    story = reading()
+    story.begin([page(1, 4), page(3, 4)])
+    assert ask(story) == [2, 4]
+    came(story, 2, 4)
+    story.join([page(1, 4), page(2, 4), page(3, 4), page(4, 4)])
+    assert len(story.met) == 4
+    assert story.story().complete
+
+
+def test_a_story_that_takes_too_long_goes_on_next_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    story = reading()
+    story.began = 0.0
+    monkeypatch.setattr(photo_story, "monotonic", lambda: photo_story.MAX_SECONDS + 1)
+    came(story, 1, 5)
+    assert story.wanted() == []
+    made = story.story()
+    assert (made.complete, made.failure, made.later) == (False, "too-slow", True)
+
+
+def test_an_address_that_is_none_is_not_asked_for() -> None:
+    story = reading(pattern=None)
+    came(story, 1, pages=("http://pic.example:99999/2.html", url(2)))
+    assert ask(story) == [2]
+    assert story.ended == {"http://pic.example:99999/2.html": "bad-address"}
