@@ -34,7 +34,7 @@ MIN_EXCERPT_CHARS = 20  # a shorter beginning is a dateline or a label: the summ
 
 MIN_THUMBNAIL = 120  # pixels: smaller pictures are icons, counters and avatars
 
-LEADING = " \u3000:：|-—·"  # what stands between a repeated title and the text
+LEADING = " \u3000:：|-—·。，,；;、"  # what stands between a repeated title and the text
 
 HALF_WORD = re.compile(r"(?a:\w{1,20})$")  # the cut end of a Latin word; a longer run is no word
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from itertools import pairwise
 from time import monotonic, sleep
 from typing import Any
 
 import pytest
+
+from newsportal.recommend.base import View
 
 PHONE = {"viewport": {"width": 360, "height": 740}, "device_scale_factor": 2, "has_touch": True, "is_mobile": True}
 READER = {"user_agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"}
@@ -21,6 +24,10 @@ BOXES = """[...document.querySelectorAll(".card")].map(card => {
 NAMELESS = """[...document.querySelectorAll("a[href], button, input:not([type=hidden])")].filter(node =>
     !(node.textContent.trim() || node.getAttribute("aria-label") || node.querySelector("img[alt]:not([alt=''])") || node.labels?.length)
 ).map(node => node.outerHTML)"""
+
+
+DRAWN = """[...document.querySelectorAll(".curve canvas")].map(canvas =>
+    canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.some(Boolean))"""
 
 
 @pytest.fixture
@@ -300,3 +307,17 @@ def test_everything_that_can_be_clicked_has_a_name(visit: Any) -> None:
         page = visitor.go(path)
         nameless = page.evaluate(NAMELESS)
         assert nameless == [], path
+
+
+@pytest.mark.parametrize("options", [{}, PHONE], ids=["desk", "phone"])
+def test_the_monitor_draws_its_months(visit: Any, options: dict[str, Any]) -> None:
+    visitor = visit(**options)
+    store, now = visitor.site.store, visitor.site.newsroom.NOW
+    story = visitor.site.ids["album-bridge"]
+    store.readers.bring([View(f"{ago:032x}", story, 3, 9, now - timedelta(days=ago)) for ago in (100, 70, 40, 10)], now=now)
+    page = visitor.go("/monitor")
+    assert page.locator(".curve canvas").count() == 2
+    until(lambda: page.evaluate(DRAWN) == [True, True])
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.keyboard.press("t")  # the other theme has other colours: drawn anew
+    until(lambda: page.locator(".curve canvas").count() == 2 and page.evaluate(DRAWN) == [True, True])

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from gettext import NullTranslations
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
 from newsportal.portal.context import Visit
 from newsportal.portal.render import render
+from newsportal.recommend.ratings import ALPHA
 from newsportal.storage.readers import Month
 
 router = APIRouter()
-
-ALPHA = 0.532
-"""Before a fit: the paper's median of w_c / w_s."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +45,20 @@ def monitor(request: Request) -> Response:
     told = next(iter(readers.fits()), None)
     learnt = learnt_of(*told) if told else None
     months = readers.months(alpha=learnt.alpha if learnt else ALPHA)
-    return render(request, "monitor.html", lines=lines_of(months), learnt=learnt, alpha=learnt.alpha if learnt else ALPHA, feed=None)
+    alpha = learnt.alpha if learnt else ALPHA
+    return render(request, "monitor.html", lines=lines_of(months), learnt=learnt, alpha=alpha, named=named(visit.clock.words))
+
+
+def named(words: NullTranslations) -> dict[str, str]:
+    """What the figures of a fit are called; one that we do not know keeps its own name."""
+    return {
+        "by": words.gettext("worked out by"),
+        "views": words.gettext("views learnt from"),
+        "readers": words.gettext("readers"),
+        "stories": words.gettext("stories that may be recommended"),
+        "seconds": words.gettext("seconds that it took"),
+        "let_go": words.gettext("views and offers let go, as promised"),
+    }
 
 
 def lines_of(months: Sequence[Month]) -> list[Line]:

@@ -27,7 +27,7 @@
         { ...axis, size: 64, values: (_, splits) => splits.map(shown[key]) },
       ],
       series: [
-        { label: "", value: (_, month) => (month == null ? "–" : named(month)) },
+        { label: document.querySelector(".months th").textContent, value: (_, month) => (month == null ? "–" : named(month)) },
         {
           label: figure.querySelector("figcaption").textContent,
           stroke: colour("--accent"),
