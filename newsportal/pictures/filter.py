@@ -61,6 +61,9 @@ NAME: Final = re.compile(
 )
 """What the address of a picture says that is no photograph; it counts for small ones alone."""
 
+KEPT, BY_HAND = "kept", "by-hand"
+"""What an editor said of a picture: it is a photograph, whatever is counted; it belongs to no story."""
+
 FILE: Final = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|bmp)$", re.IGNORECASE)
 SHARD: Final = re.compile(r"^([a-z]+)\d{1,3}(?=\.)")
 """``img3.``, ``p12.``: servers among which one picture's copies are spread."""
@@ -140,13 +143,14 @@ def enough(counted: int) -> int:
 def judged(images: Sequence[Image], reasons: Mapping[str, str | None]) -> tuple[Image, ...]:
     """The pictures of a story, each with why it is left out, if it is. ``reasons``: key → why a picture belongs to no story.
 
-    What is left out already stays so.
+    What is left out already stays so; what an editor keeps (:data:`KEPT`) is left alone.
     """
     areas = [image.width * image.height for image in images if image.width and image.height and image.format and not image.dropped]
-    return tuple(
-        image if image.dropped else replace(image, dropped=reasons.get(key(image.url)) or unfit(image, _others(image, areas)))
-        for image in images
-    )
+    return tuple(image if image.dropped else _judged(image, reasons.get(key(image.url)), areas) for image in images)
+
+
+def _judged(image: Image, reason: str | None, areas: Sequence[int]) -> Image:
+    return image if reason == KEPT else replace(image, dropped=reason or unfit(image, _others(image, areas)))
 
 
 def _others(image: Image, areas: Sequence[int]) -> float | None:

@@ -24,9 +24,11 @@ from newsportal.pipelines.turning import Interrupted
 from newsportal.storage.pictures import Picture, Shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from scrapy.crawler import Crawler
+
+    from newsportal.storage.galleries import Galleries
 
 logger = logging.getLogger(__name__)
 
@@ -38,6 +40,12 @@ LATELY: Final = timedelta(days=1)
 
 SWEEP: Final = 500
 """Addresses that are taken out of stored stories in one transaction."""
+
+
+def addresses_of(galleries: Galleries, key: str, ids: Collection[str]) -> set[str]:
+    """Under one key a picture may have several addresses (a version, a size): those that it has in these stories. Raises ``StoreError``."""
+    stored = (one.image.url for id in ids for one in galleries.pictures(id, dropped=True))
+    return {url for url in stored if rules.key(url) == key}
 
 
 class PicturesPipeline(Stage):
@@ -97,22 +105,23 @@ class PicturesPipeline(Stage):
         sites = {one.site for found in stories.values() for one in found}
         counted = {name: store.counted(name) for name in sites}
         fresh = {key: reason for key, found in stories.items() if (reason := rules.frequent(found, counted))}
+        told = reasons | fresh
+        left_out = {key: reason for key, reason in told.items() if reason != rules.KEPT}
         for image in gallery.images:
-            if rules.key(image.url) in fresh or rules.key(image.url) in reasons:
+            if rules.key(image.url) in left_out:
                 self._urls[rules.key(image.url)].add(image.url)
         if fresh:
             store.mark(fresh, now=now)
             self._take_out(fresh, pictures)
-        self._reasons |= reasons | fresh
-        return reasons | fresh
+        self._reasons |= left_out
+        return told
 
     def _take_out(self, reasons: Mapping[str, str], pictures: Mapping[str, Picture]) -> None:
         """Leave pictures out of the stories that were stored before they were frequent. Raises ``StoreError``."""
         galleries = self.ledger.store.galleries
         holders = self.ledger.store.pictures.addresses(reasons)
-        for key, ids in holders.items():  # under one key a picture may have several addresses: a version, a size
-            for id in ids:
-                self._urls[key].update(one.image.url for one in galleries.pictures(id) if rules.key(one.image.url) == key)
+        for key, ids in holders.items():
+            self._urls[key] |= addresses_of(galleries, key, ids)
         for key, reason in reasons.items():
             print = pictures[key].print if key in pictures else None
             galleries.drop(urls=self._urls[key], prints=[print] if print else [], reason=reason, now=utcnow())

@@ -78,7 +78,7 @@ class Pictures(Protocol):
         ...
 
     def mark(self, reasons: Mapping[str, str | None], *, now: datetime) -> None:
-        """Say of pictures why they belong to no story (``None``: they do again)."""
+        """Say of pictures why they belong to no story (``None``: they do again; ``kept``: for ever, an editor says so)."""
         ...
 
     def marked(self, *, since: datetime | None = None) -> list[Picture]:

@@ -7,9 +7,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Connection, Engine, func, select, update
+from sqlalchemy import Connection, Engine, case, func, select, update
 
 from newsportal.items import content_id
+from newsportal.pictures.filter import KEPT
 from newsportal.storage.dialects import reading as read
 from newsportal.storage.dialects import upsert
 from newsportal.storage.dialects import writing as write
@@ -49,7 +50,7 @@ class SqlPictures:
                 connection.execute(update(PICTURES).where(PICTURES.c.id == _id(key), other).values(**values))
 
     def marked(self, *, since: datetime | None = None) -> list[Picture]:
-        wanted = select(PICTURES).where(PICTURES.c.frequent.is_not(None)).order_by(PICTURES.c.since.desc(), PICTURES.c.id)
+        wanted = select(PICTURES).where(PICTURES.c.frequent != KEPT).order_by(PICTURES.c.since.desc(), PICTURES.c.id)
         if since is not None:
             wanted = wanted.where(PICTURES.c.since >= since)
         with read(self._engine) as connection:
@@ -79,7 +80,8 @@ class SqlPictures:
         return [Seen(by_key[row.picture_id], row.stories, row.sites) for row in rows if row.picture_id in by_key]
 
     def census(self) -> Census:
-        columns = [func.count(), *map(func.count, (PICTURES.c.looked, PICTURES.c.refused, PICTURES.c.frequent))]
+        left_out = case((PICTURES.c.frequent != KEPT, 1))
+        columns = [func.count(), *map(func.count, (PICTURES.c.looked, PICTURES.c.refused, left_out))]
         with read(self._engine) as connection:
             figures = list(connection.execute(select(*columns).select_from(PICTURES)).one())
             stories = connection.scalar(select(func.count()).select_from(PICTURE_STORIES))

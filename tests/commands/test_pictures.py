@@ -1,0 +1,101 @@
+"""``newsportal pictures``: what is known, left out and kept, by hand too."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from newsportal.cli import app
+from newsportal.errors import NewsportalError
+from newsportal.items import Gallery, Image, Link, content_id
+from newsportal.pictures.filter import key
+from newsportal.portal.picture_cache import PictureCache
+from newsportal.storage import open_store
+from newsportal.storage.base import Store
+from newsportal.storage.pictures import Picture, Shown
+
+NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
+LOGO = "https://static.example/mark.png?v={}"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "sources.yaml").write_text("store: sqlite:///news.db\npictures: {cache: 缓存, cache_size: 4 MB}\n", "utf-8")
+    store = open_store(f"sqlite:///{tmp_path}/news.db")
+    for number in range(3):
+        save(store, number)
+    store.pictures.mark({key(LOGO): "frequent"}, now=NOW)
+    store.close()
+    return tmp_path
+
+
+def save(store: Store, number: int) -> None:
+    page = f"https://photo.example/s/{number}.html"
+    images = (Image(f"https://pics.example/{number}.jpg"), Image(LOGO.format(number), dropped="frequent"))
+    store.galleries.save(Gallery(page, "组图", Link(page, "gallery:甲"), NOW, images, complete=True, identity=page), now=NOW)
+    pictures = [Picture(key(image.url), image.url, 300, 250, "png", looked=NOW) for image in images]
+    story = Shown(content_id(page), "photo.example", str(number), frozenset(one.key for one in pictures))
+    store.pictures.saw(story, pictures, now=NOW)
+
+
+def run(folder: Path, *options: str) -> str:
+    result = CliRunner().invoke(app, ["pictures", "--sources", str(folder / "sources.yaml"), *options], catch_exceptions=False)
+    assert result.exit_code == 0
+    return result.output
+
+
+def asked(folder: Path, *options: str) -> dict[str, Any]:
+    told: dict[str, Any] = json.loads(run(folder, "--json", *options))
+    return told
+
+
+def left_out(folder: Path) -> list[str]:
+    store = open_store(f"sqlite:///{folder}/news.db")
+    every = [one for article in store.all_articles() for one in store.galleries.pictures(article.id, dropped=True)]
+    store.close()
+    return sorted(one.image.url for one in every if one.dropped)
+
+
+def test_it_tells_what_most_stories_show_and_why_it_is_left_out(folder: Path) -> None:
+    told = asked(folder, "--limit", "1")
+    assert (told["pictures"], told["stories"], told["looked_at"], told["left_out"]) == (4, 3, 4, 1)
+    (first,) = told["often"]
+    assert (first["url"], first["stories"], first["sites"], first["left_out"]) == (LOGO.format(0), 3, 1, "frequent")
+    assert told["cache"] == {"folder": str(folder / "缓存"), "files": 0, "bytes": 0, "limit": 4 * 1024**2}
+    shown = run(folder)
+    assert "frequent" in shown
+    assert LOGO.format(0) in shown
+
+
+def test_an_editor_keeps_a_picture_and_leaves_another_out(folder: Path) -> None:
+    told = asked(folder, "--keep", LOGO.format(2))
+    assert (told["changed"], told["often"][0]["kept"], told["often"][0]["left_out"]) == (3, True, None)
+    assert left_out(folder) == []
+    assert asked(folder)["left_out"] == 0
+    assert asked(folder, "--leave-out", "https://pics.example/1.jpg")["changed"] == 1
+    assert left_out(folder) == ["https://pics.example/1.jpg"]
+    assert "kept by hand" in run(folder)
+
+
+def test_a_picture_that_nobody_knows_is_told_of(folder: Path) -> None:
+    with pytest.raises(NewsportalError, match="no photo story shows this picture"):
+        run(folder, "--keep", "https://pics.example/other.jpg")
+
+
+def test_the_cache_is_cleared(folder: Path) -> None:
+    assert PictureCache(folder / "缓存", 4_000_000).put("ab.full.jpg", b"x" * 1000)
+    assert asked(folder)["cache"]["files"] == 1
+    assert asked(folder, "--clear-cache")["cleared"] == {"files": 1, "bytes": 1000}
+    assert "0 pictures" in run(folder, "--clear-cache")
+
+
+def test_without_a_cache_there_is_nothing_to_clear(folder: Path) -> None:
+    (folder / "sources.yaml").write_text("store: sqlite:///news.db\n", "utf-8")
+    assert asked(folder)["cache"] is None
+    with pytest.raises(NewsportalError, match="there is no cache"):
+        run(folder, "--clear-cache")
