@@ -86,7 +86,7 @@ def _said(node: dom.Element) -> tuple[Kind | None, int]:
     """What a link says: in words, else by its ``rel``."""
     head = node.tag == "link"
     if not head:
-        kind, page = said((_written(node) or _unwritten(node))[:MAX_LABEL])
+        kind, page = said((written(node) or _unwritten(node))[:MAX_LABEL])
         if kind is not None:
             return kind, page
     rel = node.get("rel")
@@ -96,7 +96,7 @@ def _said(node: dom.Element) -> tuple[Kind | None, int]:
     return ("declared" if "next" in words else "canonical" if head and "canonical" in words else None), 0
 
 
-def _written(node: dom.Element) -> str:
+def written(node: dom.Element) -> str:
     """The text of a link, none for one that holds half a page: so broken markup costs no time."""
     if not len(node):
         text = node.text

@@ -19,7 +19,7 @@ from newsportal.extractors.js_literal import NoLiteral, literal
 MAX_CHARS: Final = 12_000_000
 """Of one page, read as JSON; a page with more data than this is no page."""
 
-MAX_LITERAL_CHARS: Final = 1_000_000
+MAX_LITERAL_CHARS: Final = 600_000
 """Of one page, read as JavaScript literals, which takes fifty times as long."""
 
 MAX_VALUES: Final = 300

@@ -17,6 +17,7 @@ from newsportal import dom
 from newsportal.extractors.gallery.variants import variant
 from newsportal.extractors.hub_urls import Address
 from newsportal.extractors.images import ICON, LAZY, PICTURE, size_of, source_of
+from newsportal.extractors.page_turns import written
 from newsportal.items import Image
 
 Lead = Literal["none", "story", "page", "site"]
@@ -57,6 +58,9 @@ VIEWED: Final = re.compile(r"[?&=](https?://[^&\s\"'<>]{5,1000}\.(?:jpe?g|png|gi
 """The picture that a viewer is asked to show: ``show.html?http://…/1.jpg``."""
 
 CARD_LEVELS: Final = 3
+MAX_CARD: Final = 60
+"""Elements of a card at most."""
+
 CARD_CHARS: Final = 6
 """Characters of a heading that leads to another page."""
 
@@ -139,12 +143,12 @@ def _heading_of_card(node: dom.Element, document: dom.Document, akin: Callable[[
         if box is None or box.tag in ("body", "main", "article") or len(list(islice(box.iter("img"), 3))) > 2:
             return None
         links = list(islice(box.iter("a"), 5))
-        said = [(link, dom.text_of(link)) for link in links] if len(links) < 5 else []
+        said = [(link, written(link)) for link in links] if len(links) < 5 else []
         headings = [(link, text) for link, text in said if len(text) >= CARD_CHARS]
         if headings:
             href = headings[0][0].get("href") or ""
             target = None if DEAD.match(href) else dom.join(document.base, href) or href
-            whole = len(dom.text_of(box))
+            whole = len(dom.text_of(box)) if len(list(islice(box.iter(), MAX_CARD))) < MAX_CARD else MAX_CARD * CARD_CHARS
             if target and not akin(target) and sum(len(text) for _, text in headings) >= CARD_SHARE * whole:
                 return target
             return None

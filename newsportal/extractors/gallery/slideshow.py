@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any, Final
 
 from newsportal import dom
@@ -19,7 +19,8 @@ from newsportal.extractors.script_values import LINKED_DATA, values
 from newsportal.items import Image
 from newsportal.text import clean, letters
 
-MAX_OBJECTS: Final = 60_000
+MAX_OBJECTS: Final = 20_000
+MAX_LISTS: Final = 400
 MAX_DEPTH: Final = 30
 MAX_SLIDES: Final = 500
 LEAST: Final = 2
@@ -88,7 +89,7 @@ def slideshow(document: dom.Document, shown: Sequence[str], total: int | None, t
     known = frozenset(map(key_of, shown))
     best: Slides | None = None
     for name, value in values(document):
-        for found in _lists(name, value, document.base):
+        for found in islice(_lists(name, value, document.base), MAX_LISTS):
             score = _score(found, known, total, title)
             if score > 0 and (best is None or score > best.score):
                 best = Slides(found.images, found.title, score)

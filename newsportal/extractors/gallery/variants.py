@@ -55,8 +55,9 @@ def variant(url: str) -> Variant:
     name = name[: ending.start()] if ending else name
     marks = [folder for folder in folders if FOLDER.match(folder)]
     kept = [folder for folder in folders if not FOLDER.match(folder)]
-    for form in (BEHIND, BEFORE):
-        while (match := form.search(name)) is not None and match.end() - match.start() < len(name):
+    for form in (BEHIND, BEHIND, BEFORE):  # a_thumb_320x240.jpg
+        match = form.search(name)
+        if match is not None and match.end() - match.start() < len(name):
             marks.append(match["word"])
             name = name[: match.start()] + name[match.end() :]
     query = RESIZING.sub("", parts.query).strip("&")

@@ -21,7 +21,7 @@ from newsportal.extractors.gallery.pattern import MAX_PAGES
 from newsportal.extractors.hub_urls import Address, pattern
 from newsportal.extractors.page_labels import dead, said
 from newsportal.extractors.page_marks import Place, places, step
-from newsportal.extractors.page_turns import MAX_ANCHORS, MAX_LABEL, beside
+from newsportal.extractors.page_turns import MAX_ANCHORS, MAX_LABEL, beside, written
 from newsportal.extractors.pagination import Pager, find_pager
 
 LETTERED: Final = re.compile(r"^(?P<stem>.*[\d_-])(?P<letter>[a-z])?(?P<ending>\.\w{2,6})$", re.IGNORECASE)
@@ -112,8 +112,7 @@ def _links(document: dom.Document) -> list[_Link]:
             break
         if not href or href.startswith("#"):
             continue
-        text = dom.text_of(node) if len(node) < 4 else ""
-        text = text or node.get("title") or node.get("aria-label") or ""
+        text = written(node) or node.get("title") or node.get("aria-label") or ""
         if not text or len(text) > MAX_LABEL or ANOTHER.search(text) or said(text)[0] is None or dead(node) or beside(node):
             continue
         url = dom.join(document.base, href)
