@@ -29,7 +29,7 @@ def test_it_has_stories_in_many_layouts_told_again_and_alike(photos: MadeUpPhoto
     gold = photos.gold(*SITES)
     assert len(gold) == len({told.url for told in gold}) >= 280
     assert min(Counter(told.site for told in gold).values()) >= 12
-    assert len({SITES[told.site].layout for told in gold}) == 8
+    assert len({SITES[told.site].layout for told in gold}) == 11
     _, right = folded([Kept(told.url, True, (), "") for told in gold], gold)
     assert len(right) >= 100
     assert len(alike(photos.world, STATIC)) >= 100
@@ -66,6 +66,22 @@ def test_every_page_and_picture_answers(photos: MadeUpPhotos) -> None:
         with Image.open(BytesIO(body)) as picture:
             assert picture.size == shot.drawing.size
             assert picture.get_format_mimetype() == headers["content-type"]
+
+
+def test_index_pages_lead_to_every_story_and_to_what_is_none(photos: MadeUpPhotos) -> None:
+    from madeup.client import get, links
+    from madeup.photos import SITES
+    from madeup.photos.lists import TRAPS, index_path, pages
+
+    for key, site in SITES.items():
+        found: list[str] = []
+        for number in range(1, pages(photos.world, key) + 1):
+            status, _, body = get(photos.url(key, index_path(key, number)))
+            assert status == 200
+            found += links(body.decode(site.encoding))
+        assert {edition.path for edition in photos.world.of(key)} <= set(found)
+        assert set(TRAPS[key]) <= set(found)
+        assert {get(photos.url(key, path))[0] for path in TRAPS[key]} <= {200, 404}
 
 
 def test_pictures_are_not_given_to_strangers(photos: MadeUpPhotos) -> None:

@@ -22,6 +22,9 @@ MARKS = {
     "qiushui": "page/{i}/",
     "lanting": "index_{i}.html",
     "weilan": "?p={i}",
+    "huaxin": "_{i}",
+    "gulang": "?page={i}",
+    "xinghai": "p{i}",
 }
 TRAPS = {
     "jiangan": ("/photo/video/81.html", "/photo/zt/5.html", "/photo/2026/1.html", "/photo/wenzi/3.html"),
