@@ -9,6 +9,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, insert, select, update
 
 from newsportal.errors import StoreError
+from newsportal.storage import gallery_labels
 from newsportal.storage.folding import refresh
 from newsportal.storage.rows import name as looked_up
 from newsportal.storage.tables import ARTICLES, CHANGES
@@ -36,4 +37,5 @@ def give(connection: Connection, article_id: str, category: str | None, by: str,
         return
     connection.execute(update(ARTICLES).where(ARTICLES.c.id == article_id).values(**values))
     refresh(connection, row["story_id"])
+    gallery_labels.put_up(connection, article_id)
     connection.execute(insert(CHANGES), {"kind": "article", "id": article_id, "at": now})

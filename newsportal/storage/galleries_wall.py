@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, or_, select
 
 from newsportal.storage.galleries import WallFilter, WallPage, WallStory
 from newsportal.storage.galleries_rows import gallery_of
-from newsportal.storage.gallery_tables import GALLERIES
+from newsportal.storage.gallery_tables import GALLERIES, LABELLED
 from newsportal.storage.lists import EXCERPT_CHARS
 from newsportal.storage.reading import topics_of
 from newsportal.storage.rows import article_from, name
-from newsportal.storage.tables import ARTICLES, EPOCH, MICROSECOND, STORIES, TOPICS
+from newsportal.storage.tables import ARTICLES, EPOCH, MICROSECOND, STORIES
 
-ORDERS = {"ranked": GALLERIES.c.score, "newest": GALLERIES.c.moment}
+ORDERS = {"ranked": "score", "newest": "moment"}
+
+KINDS = ("topic", "source", "category")
+"""What narrows, rarest first: the first one given is read from the index in order, the others are looked up."""
 
 FIGURES = tuple(column for column in GALLERIES.c if column.name not in ("id", "text", "moment"))
 
@@ -31,37 +35,36 @@ def wall(connection: Connection, which: WallFilter) -> WallPage:
 
 
 def _page(which: WallFilter) -> Select[Any]:
-    key = ORDERS[which.order]
+    given = [(kind, name(value)) for kind in KINDS if (value := getattr(which, kind)) is not None]
+    driver = LABELLED if given else GALLERIES
+    key, id = driver.c[ORDERS[which.order]], LABELLED.c.gallery_id if given else GALLERIES.c.id
     excerpt = func.substr(ARTICLES.c.text, 1, EXCERPT_CHARS).label("text")
     head = [column for column in ARTICLES.c if column.name not in ("text", "html")]
+    statement = select(*head, excerpt, *FIGURES, STORIES.c.count, STORIES.c.sites, key.label("order_key")).select_from(driver)
+    if given:
+        statement = statement.join(GALLERIES, GALLERIES.c.id == LABELLED.c.gallery_id)
     return (
-        select(*head, excerpt, *FIGURES, STORIES.c.count, STORIES.c.sites, key.label("order_key"))
-        .select_from(GALLERIES)
-        .join(ARTICLES, ARTICLES.c.id == GALLERIES.c.id)
+        statement.join(ARTICLES, ARTICLES.c.id == GALLERIES.c.id)
         .join(STORIES, and_(STORIES.c.id == ARTICLES.c.story_id, STORIES.c.head_id == GALLERIES.c.id))
-        .where(GALLERIES.c.pictures > 0, *_narrowed(which), *_behind(which, key))
-        .order_by(key.desc(), GALLERIES.c.id.desc())
+        .where(GALLERIES.c.pictures > 0, *_narrowed(given), *_behind(which, key, id))
+        .order_by(key.desc(), id.desc())
     )
 
 
-def _narrowed(which: WallFilter) -> list[ColumnElement[bool]]:
-    conditions: list[ColumnElement[bool]] = []
-    if which.topic is not None:
-        conditions.append(exists().where(TOPICS.c.article_id == GALLERIES.c.id, TOPICS.c.topic == name(which.topic)))
-    if which.category is not None:
-        conditions.append(ARTICLES.c.category == name(which.category))
-    if which.source is not None:
-        conditions.append(ARTICLES.c.source == name(which.source))
-    return conditions
+def _narrowed(given: Sequence[tuple[str, str]]) -> Iterator[ColumnElement[bool]]:
+    for place, (kind, value) in enumerate(given):
+        labels = LABELLED if place == 0 else LABELLED.alias(f"also_{kind}")
+        fits = and_(labels.c.kind == kind, labels.c.value == value)
+        yield fits if place == 0 else exists().where(labels.c.gallery_id == GALLERIES.c.id, fits)
 
 
-def _behind(which: WallFilter, key: ColumnElement[Any]) -> list[ColumnElement[bool]]:
+def _behind(which: WallFilter, key: ColumnElement[Any], id: ColumnElement[str]) -> list[ColumnElement[bool]]:
     value, _, last = (which.before or "").partition("~")
     try:
         edge = EPOCH + int(value) * MICROSECOND if which.order == "newest" else float(value)
     except (ValueError, OverflowError):
         return []
-    return [or_(key < edge, and_(key == edge, GALLERIES.c.id < last))]
+    return [or_(key < edge, and_(key == edge, id < last))]
 
 
 def _cursor(row: dict[str, Any]) -> str:

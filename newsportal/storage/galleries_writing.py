@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
 from newsportal.errors import StoreError
 from newsportal.items import Article, Gallery, GalleryPage, content_id
 from newsportal.recommend.score import parts, score
-from newsportal.storage import categories, gallery_folding, gallery_parting
+from newsportal.storage import categories, gallery_folding, gallery_labels, gallery_parting
 from newsportal.storage.dialects import upsert
 from newsportal.storage.folding import new_story, refresh
 from newsportal.storage.galleries import LEFT_ALONE, SavedGallery
@@ -157,6 +157,7 @@ def settle(connection: Connection, story_id: str) -> None:
         images = [image_of(dict(one)) for one in connection.execute(shown).mappings()]
         worth = parts(images, weight=row["weight"], sites=sites, complete=row["complete"])
         connection.execute(update(GALLERIES).where(GALLERIES.c.id == row["id"]).values(score=score(worth, row["moment"])))
+        gallery_labels.put_up(connection, row["id"])
 
 
 def drop(connection: Connection, urls: Collection[str], prints: Collection[str], reason: str | None, now: datetime) -> int:

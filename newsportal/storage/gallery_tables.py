@@ -6,7 +6,7 @@ from __future__ import annotations
 from sqlalchemy import JSON, BigInteger, Boolean, Column, Float, ForeignKey, Index, Integer, String, Table, Text
 
 from newsportal.storage.dialects import LONG_TEXT
-from newsportal.storage.tables import ID_CHARS, METADATA, Moment
+from newsportal.storage.tables import ID_CHARS, METADATA, NAME_CHARS, Moment
 
 PRINT_CHARS = 16
 """A perceptual hash (``items.Image.print``)."""
@@ -77,6 +77,19 @@ PICTURES = Table(
     Index(None, "print"),
 )
 """The pictures of a story by ``number``, those left out among them (``dropped``: why). ``name`` is the hash of ``url``."""
+
+LABELLED = Table(
+    "gallery_labels",
+    METADATA,
+    Column("gallery_id", String(ID_CHARS), ForeignKey("galleries.id"), primary_key=True),
+    Column("kind", String(8), primary_key=True),
+    Column("value", String(NAME_CHARS), primary_key=True),
+    Column("score", Float(53), nullable=False),
+    Column("moment", Moment, nullable=False),
+    Index(None, "kind", "value", "score", "gallery_id"),
+    Index(None, "kind", "value", "moment", "gallery_id"),
+)
+"""Every topic, category and source of a photo story: the wall of a topic is read in order from an index."""
 
 WORDS = Table(
     "gallery_words",

@@ -265,3 +265,7 @@ def test_an_editors_category_outlives_a_later_visit(store: Store) -> None:
     store.set_category(saved.id, "摄影", by="editor", now=NOW)
     store.galleries.save(gallery(1, 2, 3, category="旅游"), now=NOW)
     assert _article(store, saved.id).category == "摄影"
+    assert _walk(store, WallFilter(category="摄影")) == ["88"]
+    assert _walk(store, WallFilter(category="旅游")) == []
+    assert _walk(store, WallFilter(category="摄影", topic="自然", source="gallery:某图站")) == ["88"]
+    assert _walk(store, WallFilter(category="摄影", topic="城市")) == []

@@ -72,6 +72,18 @@ def upgrade() -> None:
     op.create_index("ix_gallery_pictures_name", "gallery_pictures", ["name"])
     op.create_index("ix_gallery_pictures_print", "gallery_pictures", ["print"])
     op.create_table(
+        "gallery_labels",
+        sa.Column("gallery_id", sa.String(length=20), nullable=False),
+        sa.Column("kind", sa.String(length=8), nullable=False),
+        sa.Column("value", sa.String(length=255), nullable=False),
+        sa.Column("score", sa.Float(precision=53), nullable=False),
+        sa.Column("moment", sa.BigInteger(), nullable=False),
+        sa.ForeignKeyConstraint(["gallery_id"], ["galleries.id"], name="fk_gallery_labels_gallery_id"),
+        sa.PrimaryKeyConstraint("gallery_id", "kind", "value", name="pk_gallery_labels"),
+    )
+    op.create_index("ix_gallery_labels_kind_value_score_gallery_id", "gallery_labels", ["kind", "value", "score", "gallery_id"])
+    op.create_index("ix_gallery_labels_kind_value_moment_gallery_id", "gallery_labels", ["kind", "value", "moment", "gallery_id"])
+    op.create_table(
         "gallery_words",
         sa.Column("gallery_id", sa.String(length=20), nullable=False),
         sa.Column("words", sa.JSON(), nullable=False),
@@ -93,6 +105,7 @@ def upgrade() -> None:
 def downgrade() -> None:
     op.drop_table("gallery_keys")
     op.drop_table("gallery_words")
+    op.drop_table("gallery_labels")
     op.drop_table("gallery_pictures")
     op.drop_table("gallery_refused")
     op.drop_table("gallery_pages")

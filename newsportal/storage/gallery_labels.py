@@ -1,0 +1,21 @@
+"""A photo story stands on the wall under each of its topics, its category and its source. Inside the caller's transaction."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, delete, insert, select
+
+from newsportal.storage.gallery_tables import GALLERIES, LABELLED
+from newsportal.storage.tables import ARTICLES, TOPICS
+
+
+def put_up(connection: Connection, id: str) -> None:
+    """Put the photo story ``id`` up under what it is labelled with now, with what the wall is ordered by; nothing for other articles."""
+    order = connection.execute(select(GALLERIES.c.score, GALLERIES.c.moment).where(GALLERIES.c.id == id)).first()
+    if order is None:
+        return
+    connection.execute(delete(LABELLED).where(LABELLED.c.gallery_id == id))
+    article = connection.execute(select(ARTICLES.c.category, ARTICLES.c.source).where(ARTICLES.c.id == id)).one()
+    labels = {("topic", topic) for topic in connection.scalars(select(TOPICS.c.topic).where(TOPICS.c.article_id == id))}
+    labels |= {(kind, value) for kind, value in (("category", article.category), ("source", article.source)) if value}
+    row = {"gallery_id": id, "score": order.score, "moment": order.moment}
+    connection.execute(insert(LABELLED), [{**row, "kind": kind, "value": value} for kind, value in sorted(labels)])
