@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 from urllib.parse import urldefrag, urljoin, urlsplit
 
+from newsportal.encoding import LABELS, decode
 from newsportal.errors import FetchFailed
 
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
@@ -69,6 +70,18 @@ def renderable(status: int, content_type: str | None) -> bool:
 def shows(body: bytes) -> bool:
     """Whether there is something for a browser: markup, and not that of a feed."""
     return b"<" in body[:HEAD] and not LIST.search(body[:HEAD])
+
+
+def declared(answer: Answer) -> Answer:
+    """A page that says in its header what encoding its bytes have, whatever it declares: the browser believes the header."""
+    content_type = answer.header("content-type")
+    codec = decode(answer.body, content_type)[1]
+    label = next((label for label, known in LABELS.items() if known == codec.removesuffix("-sig")), None)
+    if label is None:
+        return answer
+    kind = (content_type or "text/html").partition(";")[0].strip()
+    others = tuple(pair for pair in answer.headers if pair[0] != "content-type")
+    return replace(answer, headers=(*others, ("content-type", f"{kind}; charset={label}")))
 
 
 def sent(headers: Iterable[tuple[str, str]]) -> dict[str, str]:

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 QUIET: Final = 0.4
 """Seconds without a change before a page counts as at rest: scripts that wait for a moment wait for some tenths."""
 
-QUIET_SCROLLED: Final = 0.2
-"""The same after each step down: what is lazy asks at once."""
+QUIET_SCROLLED: Final = 0.1
+"""The same after each step down: what is lazy asks as soon as it is drawn."""
 
 STEP: Final = 0.05
 """Seconds between two looks."""
@@ -39,7 +39,12 @@ LOOK: Final = """() => {
   return [document.readyState === 'loading', state ? state.changes : 0,
           !!all && all.scrollTop + innerHeight + 2 < all.scrollHeight];
 }"""
-SCROLL: Final = "() => scrollBy({top: innerHeight, behavior: 'instant'})"
+SCROLL: Final = """() => {
+  scrollBy({top: innerHeight, behavior: 'instant'});
+  const drawn = new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+  return Promise.race([drawn, new Promise(done => setTimeout(done, 1000))]);
+}"""
+"""A busy machine draws late, and what is lazy asks when it is drawn."""
 
 
 class Busy(Protocol):
@@ -66,8 +71,8 @@ async def come_to_rest(page: Page, visit: Busy, wait: float) -> bool:
         elif now - since >= (QUIET_SCROLLED if scrolls else QUIET):
             if not below or scrolls >= SCROLLS:
                 return True
-            scrolls, since = scrolls + 1, now
             await _quietly(page, SCROLL)
+            scrolls, since = scrolls + 1, monotonic()
         await asyncio.sleep(STEP)
     return False
 

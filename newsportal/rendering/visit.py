@@ -14,7 +14,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 from newsportal.errors import EgressDenied, RenderFailed
-from newsportal.rendering.exchange import METHODS, Answer, Ask, Asked, followed, same_page, sent, told
+from newsportal.rendering.exchange import METHODS, Answer, Ask, Asked, declared, followed, same_page, sent, told
 from newsportal.rendering.limits import Limits
 from newsportal.rendering.rest import WATCHER, WINDOW, come_to_rest
 
@@ -91,7 +91,7 @@ class Visit:
     def __init__(self, url: str, first: Answer, ask: Ask, limits: Limits) -> None:
         self.tally = Tally()
         self._url = url
-        self._first: Answer | None = first
+        self._first: Answer | None = declared(first)
         self._ask = ask
         self._limits = limits
         self._document: str | None = None

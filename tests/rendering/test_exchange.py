@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from newsportal.errors import FetchFailed
-from newsportal.rendering.exchange import Answer, Asked, followed, renderable, same_page, sent, shows, told
+from newsportal.rendering.exchange import Answer, Asked, declared, followed, renderable, same_page, sent, shows, told
 from newsportal.rendering.visit import refusal
 
 
@@ -78,6 +78,21 @@ def test_headers_that_are_ours_to_write_are_dropped() -> None:
 def test_headers_that_no_longer_hold_are_not_told() -> None:
     written = (("content-encoding", "gzip"), ("set-cookie", "a=1"), ("set-cookie", "b=2"), ("vary", "a"), ("vary", "b"), ("alt-svc", "h3"))
     assert told(written) == {"set-cookie": "a=1\nb=2", "vary": "a, b"}
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type", "expected"),
+    [
+        ("北京今天多云转晴，市民出行游玩".encode("gb18030"), None, "text/html; charset=gb18030"),
+        ("北京今天多云转晴，市民出行游玩".encode("gbk"), "text/html; charset=utf-8", "text/html; charset=gb18030"),
+        ("北京今天多云转晴".encode(), "application/xhtml+xml; charset=gbk", "application/xhtml+xml; charset=utf8"),
+        ("臺灣今天的天氣很好，市民出遊".encode("big5"), "text/html; charset=big5", "text/html; charset=big5"),
+    ],
+)
+def test_the_browser_is_told_the_encoding_that_the_bytes_have(body: bytes, content_type: str | None, expected: str) -> None:
+    headers = (("content-type", content_type), ("vary", "a")) if content_type else (("vary", "a"),)
+    found = declared(Answer(200, headers, body))
+    assert found.headers == (("vary", "a"), ("content-type", expected))
 
 
 def _server(**moved: tuple[int, str]) -> tuple[Any, list[Asked]]:
