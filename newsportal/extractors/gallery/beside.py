@@ -23,6 +23,7 @@ MAX_SLIDE_CHARS: Final = 600
 """Characters of one picture's words; more is an article's text. The longest captions of news agencies have some 400."""
 
 MAX_SLIDE_LINES: Final = 4
+HEADS: Final = ("h2", "h3", "h4", "h5", "h6", "dt")
 CLIMB: Final = 12
 """Levels above a picture in which its box is looked for."""
 
@@ -49,6 +50,7 @@ NOISE: Final = re.compile(
     r"|(?:点击|點擊|单击|按|支持|使用|提示|通过)[^。]{0,12}(?:图片|圖片|大图|原图|键盘|鍵盤|方向键|下一[页頁张張]|[←→])"
     r"|^(?:查看|浏览|下载|下載)?(?:原图|原圖|大图|大圖|全部图片|全屏(?:观看|浏览|查看)?|幻灯(?:片)?(?:播放|浏览)?|自动播放|列表(?:模式|查看)?|缩略图"
     r"|返回.{0,6}|重新(?:播放|浏览)|收藏|点赞|举报)$"
+    r"|^(?:图源|圖源|图片来源|圖片來源|摄影|攝影|image source|photo(?:graph)? by|getty images)(?:\s*[:：,/，]|$).{0,40}$"
     r"|^(?:copyright|©|all rights reserved|share|print|advertisement|loading|previous|next|close|slide ?show|full ?screen"
     r"|view (?:gallery|fullscreen|original))\b.{0,40}$"
     r"|^.{0,40}\d{4}\s*[-年/.]\s*\d{1,2}\s*[-月/.]\s*\d{1,2}\s*日?\s*(?:\d{1,2}[:：]\d{2}(?:[:：]\d{2})?)?(?:\s.{0,40})?$",
@@ -87,12 +89,25 @@ def told(found: Sequence[Shown], document: dom.Document, titles: Sequence[str]) 
 
 
 def _caption(one: Shown, said: str | None) -> str | None:
-    """What the element around the picture declares, what stands beside it, what the picture itself declares."""
+    """What its figure says, what the element around it declares, what stands beside it, what the picture itself declares."""
+    written = _figured(one.node)
+    if written:
+        return written
     if one.told:
         text = dom.text_of(dom.parse_html(one.told)) if "<" in one.told else clean(one.told)
         if text and (not said or letters(text) not in letters(said)):
             said = text if one.node.tag != "img" or not said else said
     return (said or caption_of(one.node) or None) if one.node.tag == "img" else said or clean(one.node.get("aria-label") or "") or None
+
+
+def _figured(node: dom.Element) -> str | None:
+    """The ``figcaption`` of a figure of one picture, without credits."""
+    figure = next(node.iterancestors("figure"), None)
+    captions = list(figure.iter("figcaption")) if figure is not None else []
+    if len(captions) != 1:
+        return None
+    lines = [line for line in dom.lines_of(captions[0]) if NOISE.search(line) is None]
+    return " ".join(lines)[:MAX_SLIDE_CHARS] or None
 
 
 def _of_one(one: Shown, titles: set[str]) -> tuple[list[str | None], Sequence[str]]:
@@ -101,12 +116,19 @@ def _of_one(one: Shown, titles: set[str]) -> tuple[list[str | None], Sequence[st
         before, after = flow(box, [one.node], titles)
         if not before and not after:
             continue
-        if after and sum(map(len, after)) <= MAX_SLIDE_CHARS:
-            return [" ".join(after)], before
+        own = _alike(after)
+        if own and sum(map(len, own)) <= MAX_SLIDE_CHARS:
+            return [" ".join(own)], [*before, *after[len(own) :]]
         if not after and sum(map(len, before)) <= MAX_SLIDE_CHARS:
             return [" ".join(before)], []
         return [None], [*before, *after]
     return [None], []
+
+
+def _alike(lines: Sequence[Line]) -> Sequence[Line]:
+    """The first lines as long as they look alike; a heading, and what looks like the line behind it."""
+    heads = next((at for at, line in enumerate(lines) if not line.form.startswith(HEADS)), 0)
+    return lines[: next((at for at in range(heads, len(lines)) if lines[at].form != lines[heads].form), len(lines))]
 
 
 def _of_many(found: Sequence[Shown], titles: set[str]) -> tuple[list[str | None], Sequence[str]]:

@@ -19,7 +19,7 @@ from newsportal.extractors.gallery.pictures import of_story, shown
 from newsportal.extractors.gallery.slideshow import Slides, slideshow
 from newsportal.extractors.gallery.story import bare_title
 from newsportal.extractors.gallery.variants import enter, key_of
-from newsportal.extractors.gallery.ways import Ways, same_story, ways
+from newsportal.extractors.gallery.ways import Ways, by_pictures, same_story, ways
 from newsportal.extractors.language import language_of
 from newsportal.extractors.metadata import Metadata, read_metadata
 from newsportal.extractors.origin import origin
@@ -47,6 +47,9 @@ def read(document: dom.Document, *, link: Link | None = None, now: datetime) -> 
     count = counted(document.lines, (heading or "", page_title))
     way = ways(document, count)
     found = shown(document, lambda url: same_story(document.url, url) or url in way.pages)
+    if way.next is None and len(way.pages) < 2:
+        drawn = by_pictures(document.url, [one.target for one in found if one.lead == "story"], count)
+        way = drawn if drawn.pages else way
     own = of_story(found)
     lead = dom.join(document.base, meta.get("og:image") or meta.article_image() or "")
     slides = slideshow(document, [*(one.image.url for one in own), *([lead] if lead else [])], count.total if count else None, title)

@@ -7,7 +7,7 @@ names of what it stands in, and where a click on it leads. How often a site show
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -85,11 +85,16 @@ FEW: Final = 2
 a click on the picture leads to the next story."""
 
 FACE: Final = re.compile(
-    r"(?:^|[/_.-])(?:face|portrait|head_?(?:pic|img|shot)?|user|author|reporter|wechat|weixin|weibo)\d{0,3}\.\w+(?:$|\?)", re.IGNORECASE
+    r"(?:^|[/_.-])(?:face|portrait|head_?(?:pic|img|shot)?|user|author|reporter|wechat|weixin|weibo"
+    r"|left|right|prev(?:ious)?|next|arrow|close|zoom|play|top|up|down|bg|background|line|dot|search|menu)[_-]?\w{0,2}\.\w+(?:$|\?)",
+    re.IGNORECASE,
 )
-"""Files that are called after people and channels."""
+"""Files that are called after people and channels, and what a page's frame is made of."""
 
 GIF: Final = re.compile(r"\.gif(?:$|[?!@])", re.IGNORECASE)
+STRIP_LEAST: Final = 3
+"""Pictures of one form that lead to so many pages of the story are a row of small copies."""
+
 LEVELS: Final = 4
 """Elements above a picture whose names are asked what it stands in."""
 
@@ -159,9 +164,12 @@ def _heading_of_card(node: dom.Element, document: dom.Document, akin: Callable[[
 def of_story(found: list[Shown]) -> list[Shown]:
     """Those of :func:`shown` that are the story's: first those that lead nowhere or on to its next page, without rows of small copies."""
     forms = Counter(one.form for one in found if one.lead == "page")
-    targets = Counter(one.form for one in found if one.lead == "story" and one.target)
+    targets: dict[str, set[str | None]] = defaultdict(set)
+    for one in found:
+        if one.lead == "story":
+            targets[one.form].add(one.target)
     inside = [one for one in found if not one.aside and one.lead != "site"]
-    own = [one for one in inside if one.lead == "none" or (one.lead == "story" and targets[one.form] == 1)]
+    own = [one for one in inside if one.lead == "none" or (one.lead == "story" and len(targets[one.form]) < STRIP_LEAST)]
     alone = [one for one in inside if one.lead == "page" and forms[one.form] == 1]
     large = _stills([one for one in own if not one.small])
     showcased = [one for one in alone if one.showcased and not one.small]

@@ -56,10 +56,29 @@ SMALL_KEY: Final = re.compile(
 PICTURE_KEY: Final = re.compile(r"img|image|pic|photo|src|url|uri|href|file|path|address", re.IGNORECASE)
 CAPTION_KEYS: Final = (
     *("note", "caption", "captions", "desc", "description", "intro", "introduction", "summary", "text", "txt", "content", "word", "words"),
-    *("abstract", "remark", "memo", "info", "comment", "body", "alt", "alttext", "alt_text", "synopsis", "title", "headline", "name"),
+    *(
+        "abstract",
+        "remark",
+        "memo",
+        "info",
+        "comment",
+        "body",
+        "sub",
+        "legend",
+        "alt",
+        "alttext",
+        "alt_text",
+        "synopsis",
+        "title",
+        "subtitle",
+        "headline",
+        "label",
+        "name",
+    ),
 )
 """What words under a picture are called, the likeliest first; compared without prefixes (``picDesc``, ``photo_intro``)."""
 
+PLAIN_KEY: Final = re.compile(r"(?<=\w{3})(?:html|markup|plain|zh|cn)$")
 LINK_KEY: Final = re.compile(
     r"^(?:url|link|href|docurl|pageurl|page_url|weburl|arturl|article_?url|target|permalink|sourceurl|seturl)$", re.IGNORECASE
 )
@@ -112,7 +131,7 @@ def _score(found: _Found, known: frozenset[str], total: int | None, title: str |
     there = sum(1 for image in found.images if key_of(image.url) in known)
     agrees = found.title is not None and title is not None and _same_title(found.title, title)
     called = any(STORY_LIST.search(name) for name in found.names[:2])
-    drawn = not known and called and 2 * captions >= count  # a script draws all that the page shows
+    drawn = not known and called and (2 * captions >= count or count >= SURE)  # a script draws all that the page shows
     tied = total == count or there > 0 or agrees or drawn
     if not tied or (not captions and (_are_sizes(found.images) or (total != count and there < 2 and count < SURE))):
         return 0.0
@@ -263,7 +282,7 @@ def _texts(record: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, A
 
 
 def _caption(record: Mapping[str, Any]) -> str | None:
-    named = {re.sub(r"[_-]", "", str(key)).lower(): value for key, value in record.items()}
+    named = {PLAIN_KEY.sub("", re.sub(r"[_-]", "", str(key)).lower()): value for key, value in reversed(list(record.items()))}
     for wanted in CAPTION_KEYS:
         for key, value in named.items():
             if key == wanted.replace("_", "") or (

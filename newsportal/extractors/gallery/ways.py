@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -52,13 +52,30 @@ def ways(document: dom.Document, count: Count | None) -> Ways:
     if pager.next is not None or pager.number is not None:
         return _of_pager(document.url, pager, count)
     links = _links(document)
-    named = _lettered(document.url, links) or _numbered(links, count)
+    named = _lettered(document.url, [link.url for link in links]) or _numbered(links, count)
     if named:
         return _of_row(document.url, named, count)
     url = _onward(document.url, links, count)
     if url is not None:
         return Ways(count.number if count else None, next=url)
     return _by_own_mark(document.url, count)
+
+
+def by_pictures(url: str, targets: Iterable[str | None], count: Count | None) -> Ways:
+    """The pages that the pictures of a page lead to: arrows that are drawn, a row of small copies."""
+    own = places(url)
+    steps = [(found, target) for target in targets if target is not None and (found := step(own, target)) is not None]
+    if not steps:
+        lettered = {target for target in targets if target is not None and same_story(url, target)}
+        return _of_row(url, _lettered(url, lettered), count) if lettered else Ways()
+    here = next(found.here for found, _ in steps)
+    named = {found.there if found.there is not None else 1: target for found, target in steps if found.here == here}
+    form = next((found.form for found, _ in steps if found.there is not None), None)
+    number = here if here is not None else 1
+    named[number] = url
+    if form is not None:
+        named = _filled(named, form, max(*named, count.total if count is not None and not count.pictures else 0))
+    return _of_row(url, named, count)
 
 
 def same_story(url: str, other: str) -> bool:
@@ -80,11 +97,11 @@ def _of_pager(url: str, pager: Pager, count: Count | None) -> Ways:
         None,
     )
     if count is not None and form is not None and (count.number in (None, number)) and not count.pictures:
-        named = _filled(named, form, url, count.total)
+        named = _filled(named, form, count.total)
     return Ways(number, tuple(address for _, address in sorted(named.items()))[:MAX_PAGES], following)
 
 
-def _filled(named: Mapping[int, str], form: str, own: str, total: int) -> dict[int, str]:
+def _filled(named: Mapping[int, str], form: str, total: int) -> dict[int, str]:
     """Addresses up to ``total`` in the form of those known; what their numbers lack to the pages' is told by one that is known."""
     shift = next((number - int(match[1]) for number, url in named.items() if (match := _in_form(form, url))), 0)
     pages = {number: form.replace("{}", str(number - shift), 1) for number in range(2, min(total, MAX_PAGES) + 1)}
@@ -128,14 +145,14 @@ def _letter_of(url: str) -> tuple[str, str | None] | None:
     return (f"{parts.netloc}{match['stem']}{match['ending']}", match["letter"]) if match else None
 
 
-def _lettered(url: str, links: list[_Link]) -> dict[int, str]:
+def _lettered(url: str, links: Iterable[str]) -> dict[int, str]:
     own = _letter_of(url)
     named: dict[int, str] = {}
     for link in links:
-        other = _letter_of(link.url)
+        other = _letter_of(link)
         if own is None or other is None or other[0] != own[0] or other[1] == own[1]:
             continue
-        named[ord(other[1].lower()) - ord("a") + 1 if other[1] else 1] = link.url
+        named[ord(other[1].lower()) - ord("a") + 1 if other[1] else 1] = link
     if named and own is not None:
         named[ord(own[1].lower()) - ord("a") + 1 if own[1] else 1] = url
     return named
