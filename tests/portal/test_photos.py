@@ -135,6 +135,12 @@ def test_the_viewer_is_loaded_only_with_a_photo_story(wall: httpx.Client, photos
     assert "photoswipe" not in client.get(f"/story/{ids['bridge']}").text
 
 
+def test_the_front_page_has_a_row_of_the_best(wall: httpx.Client, client: httpx.Client) -> None:
+    best = page(wall, "/photos").xpath("//div[@data-wall]//h2/a/@href")
+    assert page(wall, "/").xpath("//section[@aria-labelledby='photos-name']//h3/a/@href") == best[:5]
+    assert "photos.css" not in client.get("/").text  # a portal without photo stories does without
+
+
 def test_lists_tell_how_many_pictures_a_story_has(wall: httpx.Client) -> None:
     assert "9 张图" in wall.get("/latest").text
     assert 'href="/photos"' in wall.get("/").text

@@ -12,12 +12,14 @@ from fastapi import APIRouter, Request, Response
 from newsportal.portal.context import Visit
 from newsportal.portal.moments import by_day
 from newsportal.portal.pages.feeds import feed_addresses
+from newsportal.portal.pages.photos import card_of
 from newsportal.portal.pages.runs import failures_of
 from newsportal.portal.reading import thumbnail
 from newsportal.portal.recommending import further
 from newsportal.portal.render import render
 from newsportal.report import Run
 from newsportal.storage.base import Store, Story, StoryFilter
+from newsportal.storage.galleries import WallFilter
 
 router = APIRouter()
 
@@ -26,6 +28,7 @@ MAX_BOARDS = 12  # more topics than this are reached through the bar on top; a b
 LATEST = 20
 HOTTEST = 6
 SECONDS = 3
+PHOTOS = 5
 FOR_YOU = 4  # a row of the widest page
 HOT_FOR = timedelta(days=2)  # a story reported everywhere the day before yesterday is no longer the news
 RUNNING_FOR = timedelta(hours=12)  # a crawl without an end that began before that was killed
@@ -56,6 +59,7 @@ def home(request: Request) -> Response:
         lead=lead,
         hottest=hottest,
         seconds=seconds(lead, hottest, latest.stories),
+        photos=[card_of(portal, story, clock.words) for story in portal.store.galleries.wall(WallFilter(limit=PHOTOS)).stories],
         suggested=further(visit, n=FOR_YOU),
         boards=boards(portal.store, portal.topics(), counted),
         days=by_day(latest.stories, clock, lambda story: story.head.moment),
