@@ -130,6 +130,10 @@ class ClicksError(NewsportalError):
     """A file holds no log of what readers looked at, or a line of it is wrong; the message names both. The caller takes nothing of it."""
 
 
+class SparkFailed(NewsportalError):
+    """Apache Spark cannot be started, or gave up. Nothing was saved; the fit before stays in use. The caller shows it."""
+
+
 class DependencyMissing(NewsportalError):
     """A capability needs an extra that is not installed. The message is the command that installs it."""
 

@@ -28,7 +28,7 @@ VIEWS = Table(
     Column("places", LargeBinary, nullable=False),
     Column("first", Moment, nullable=False),
     Column("at", Moment, nullable=False),
-    Index(None, "first"),
+    Index(None, "first", "reader", "seen"),  # all that a month is counted from
     Index(None, "at"),
 )
 """``places`` has a bit for each picture (the lowest of the first byte is the first picture's), ``seen`` of them are set; ``first`` and

@@ -41,7 +41,7 @@ def fit(
         else:
             from newsportal.recommending import spark as on_spark
 
-            made = on_spark.fit(known.store, spark, now, since=moment(since), days=days)
+            made = on_spark.fit(store, known.store, spark, now, since=moment(since), days=days)
     if as_json:
         print_json(row(made))
     else:

@@ -35,7 +35,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["article_id"], ["articles.id"], name="fk_views_article_id"),
         sa.PrimaryKeyConstraint("reader", "article_id", name="pk_views"),
     )
-    op.create_index("ix_views_first", "views", ["first"])
+    op.create_index("ix_views_first_reader_seen", "views", ["first", "reader", "seen"])
     op.create_index("ix_views_at", "views", ["at"])
     op.create_table(
         "offers",

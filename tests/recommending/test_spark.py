@@ -1,0 +1,192 @@
+"""The fit on many machines is the fit on one: the parts' sums, put together without Spark, and the command on a real one."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+from functools import reduce
+from importlib.util import find_spec
+from itertools import chain, pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from newsportal.errors import DependencyMissing, SparkFailed
+from newsportal.items import Article, Link
+from newsportal.recommend import best
+from newsportal.recommend.base import Item, View
+from newsportal.recommend.best import Best
+from newsportal.recommend.clicks import columns, hours, of
+from newsportal.recommend.known import Here
+from newsportal.recommending import parts, spark
+from newsportal.storage import open_store
+from newsportal.storage.base import Store
+
+NOW = datetime.now(UTC).replace(microsecond=0)
+HOUR = timedelta(hours=1)
+
+
+class Spread:
+    """What of Spark's RDD a fit needs, as lists."""
+
+    def __init__(self, elements: Iterable[Any]) -> None:
+        self.elements = list(elements)
+        self.context = self
+
+    def broadcast(self, value: Any) -> Any:
+        return type("Shared", (), {"value": value})
+
+    def map(self, step: Callable[[Any], Any]) -> Spread:
+        return Spread(map(step, self.elements))
+
+    def flatMap(self, step: Callable[[Any], Iterable[Any]]) -> Spread:  # noqa: N802
+        return Spread(chain.from_iterable(map(step, self.elements)))
+
+    def groupByKey(self) -> Spread:  # noqa: N802
+        found: dict[Any, list[Any]] = {}
+        for key, value in reversed(self.elements):  # in no order
+            found.setdefault(key, []).append(value)
+        return Spread(found.items())
+
+    def mapValues(self, step: Callable[[Any], Any]) -> Spread:  # noqa: N802
+        return Spread((key, step(value)) for key, value in self.elements)
+
+    def treeReduce(self, step: Callable[[Any, Any], Any]) -> Any:  # noqa: N802
+        return reduce(step, self.elements)
+
+    def collect(self) -> list[Any]:
+        return self.elements
+
+    def toLocalIterator(self) -> Iterator[Any]:  # noqa: N802
+        return iter(self.elements)
+
+    def cache(self) -> Spread:
+        return self
+
+
+@pytest.fixture(scope="module")
+def items() -> tuple[Item, ...]:
+    chance = random.Random(1)
+    made = [
+        Item(f"s{n:04}", NOW - HOUR * 400 * chance.random(), tuple({f"w{chance.randrange(200)}" for _ in range(6)}), (f"t{n % 5}",))
+        for n in range(600)
+    ]
+    return tuple(made)
+
+
+@pytest.fixture(scope="module")
+def views() -> list[View]:
+    chance = random.Random(2)
+    made = []
+    for _ in range(6000):
+        reader, story = int(150 * chance.random() ** 2), int(650 * chance.random() ** 2)
+        made.append(View(f"r{reader:03}", f"s{story:04}", 1 + chance.randrange(8), 8, NOW - HOUR * 300 * chance.random()))
+    return made
+
+
+@pytest.fixture(scope="module")
+def apart(items: tuple[Item, ...], views: list[View]) -> spark.Log:
+    """The log in five parts, one of them without a view."""
+    cuts = ["", "r003", "r004", "r00400", "r070", "~"]
+    some = ([view for view in views if after < view.reader <= until] for after, until in pairwise(cuts))
+    return spark.Log(Spread(parts.part(part, items) for part in some), items, hours(NOW))
+
+
+def test_parts_answer_as_the_whole_log_does(items: tuple[Item, ...], views: list[View], apart: spark.Log) -> None:
+    here = Here(of(views, items).before(hours(NOW)))
+    assert (len(apart), apart.readers, apart.stories) == (len(here), here.readers, here.stories)
+    assert (apart.alpha(), apart.rate()) == (here.alpha(), here.rate())
+    for share in (0.0, 0.1, 0.5, 0.7, 0.85, 1.0):
+        assert apart.when(share) == pytest.approx(here.when(share), abs=1e-9)
+    begin, end = here.when(0.6), here.when(0.8)
+    mine, its = apart.moments(begin, end), here.moments(begin, end)
+    assert len(mine) == len(its) > 50
+    for one, other in zip(mine, its, strict=True):
+        assert (one.situation, one.now) == (other.situation, other.now)
+        assert np.array_equal(one.history, other.history)
+        assert np.array_equal(one.targets, other.targets)
+
+
+def test_what_is_learnt_in_parts_is_what_is_learnt_in_one_place(items: tuple[Item, ...], views: list[View], apart: spark.Log) -> None:
+    mine = best.learnt_of(apart, hours(NOW))
+    its = best.fitted(of(views, items), hours(NOW))
+    assert mine.facts == its.facts
+    for table in ("together", "after"):
+        one, other = getattr(mine.learnt, table), getattr(its.learnt, table)
+        assert np.array_equal(one.starts, other.starts)
+        assert np.array_equal(one.story, other.story)
+        np.testing.assert_allclose(one.value, other.value, atol=1e-12)
+    np.testing.assert_allclose(mine.learnt.popular, its.learnt.popular, atol=1e-9)
+    for column in ("starts", "story", "began", "by"):
+        assert np.array_equal(getattr(mine.learnt.rows, column), getattr(its.learnt.rows, column))
+    _answer_alike(mine, its, {f"r{number:03}": [view for view in views if view.reader == f"r{number:03}"] for number in range(0, 150, 10)})
+
+
+def _answer_alike(mine: Best, its: Best, histories: dict[str, list[View]]) -> None:
+    for reader, history in histories.items():
+        one, other = (model.recommend(history, NOW, 20, reader=reader) for model in (mine, its))
+        assert [(found.story, found.by, found.because) for found in one] == [(found.story, found.by, found.because) for found in other]
+        assert [found.score for found in one] == pytest.approx([found.score for found in other], abs=1e-9)
+        assert one
+
+
+def test_a_log_without_views_can_be_learnt_from(items: tuple[Item, ...]) -> None:
+    nothing = spark.Log(Spread([parts.part([], items)] * 2), items, hours(NOW))
+    assert best.learnt_of(nothing, hours(NOW)).facts == best.fitted(columns(best.Log([], items)), hours(NOW)).facts
+
+
+def test_without_java_or_the_extra_the_remedy_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    assert not spark.java()
+    if find_spec("pyspark"):
+        with pytest.raises(SparkFailed, match="apt install openjdk"), spark.session("local[1]"):
+            pass
+    monkeypatch.setitem(sys.modules, "pyspark.sql", None)
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    with pytest.raises(DependencyMissing, match=r"\[spark\]"), spark.session("local[1]"):
+        pass
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not (find_spec("pyspark") and spark.java()), reason="needs the extra spark and Java (make tools)")
+def test_the_command_learns_the_same_on_spark(tmp_path: Path) -> None:
+    (tmp_path / "sources.yaml").write_text("store: sqlite:///news.db\n", "utf-8")
+    store = open_store(f"sqlite:///{tmp_path}/news.db")
+    readers = _fill(store)
+    models, facts = [], []
+    for options in ([], ["--spark", "local[2]"]):
+        command = [sys.executable, "-m", "newsportal", "recommend", "fit", "--json", *options]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False)
+        assert done.returncode == 0, done.stderr[-3000:]
+        facts.append(json.loads(done.stdout))
+        fit = store.readers.fit()
+        assert fit is not None
+        models.append(best.unpack(fit.packed))
+    assert [row["by"] for row in facts] == ["embedded", "spark local[2]"]
+    embedded, on_spark = ({name: row[name] for name in row if name not in ("made", "by", "seconds", "bytes")} for row in facts)
+    assert embedded == on_spark
+    _answer_alike(models[1], models[0], {reader: store.readers.history(reader) for reader in readers})
+    store.close()
+
+
+def _fill(store: Store) -> list[str]:
+    chance = random.Random(3)
+    ids = []
+    for number in range(120):
+        link = Link(f"https://news.example/{number}", f"feed:{number % 4}")
+        text = "".join(chr(0x4E00 + (number * 977 + place * (331 + number)) % 20_000) for place in range(200))
+        at = NOW - HOUR * (number + 1)
+        named = Article(link.url, link, at, identity=link.url, title=text[:10], text=text, published=at)
+        ids.append(store.add(named, now=at).story_id)
+    log = [
+        View(f"r{chance.randrange(60)}", ids[int(120 * chance.random() ** 2)], chance.randrange(9), 8, NOW - HOUR * 50 * chance.random())
+        for _ in range(2500)
+    ]
+    store.readers.bring(log, now=NOW)
+    return [f"r{number}" for number in range(0, 60, 7)]
