@@ -58,6 +58,7 @@ CAPTION_KEYS: Final = (
     *("note", "caption", "captions", "desc", "description", "intro", "introduction", "summary", "text", "txt", "content", "word", "words"),
     *(
         "abstract",
+        "subhtml",
         "remark",
         "memo",
         "info",
@@ -83,7 +84,7 @@ LINK_KEY: Final = re.compile(
     r"^(?:url|link|href|docurl|pageurl|page_url|weburl|arturl|article_?url|target|permalink|sourceurl|seturl)$", re.IGNORECASE
 )
 OTHER_STORIES: Final = re.compile(
-    r"relat|recommend|tuijian|more|hot|rank|next|prev|ads?$|advert|latest|focus|menu|nav|also|guess|other", re.IGNORECASE
+    r"relat|recommend|tuijian|more|(?<!p)hot|rank|next|prev|ads?$|advert|latest|focus|menu|nav|also|guess|other", re.IGNORECASE
 )
 """What lists of other stories are called."""
 

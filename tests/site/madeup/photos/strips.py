@@ -27,9 +27,9 @@ def strip(world: World, edition: Edition, page: int) -> Response:
     lead = f'<p style="text-indent:2em">{escape(edition.text)}</p>' if page == 1 else ""
     more = markup.advertisement(world, edition, page) if markup.has_advertisement(edition, page) else ""
     body = (
-        f'{markup.top(world, edition.site)}<div class="path"><a href="/">首页</a>&gt;&gt;<a href="{SITES[edition.site].index.format(i="")}">图片</a></div><div class="pic_content"><h1>{escape(edition.title)}{mark}</h1><p>{when} 来源：<a href="/">{SITES[edition.site].name}</a> 作者：{edition.author}</p>'
+        f'{markup.top(world, edition.site)}<div class="path"><a href="/">首页</a>&gt;&gt;<a href="{SITES[edition.site].index.format(i="")}">图片</a></div><div class="pic_content"><h1>{escape(edition.title)}{mark}</h1><p>{when} 来源：<a href="/">{SITES[edition.site].name}</a> 作者：{edition.author}</p>{lead}'
         f'<table><tr><td><a href="{before}"><img src="/static/left.png"></a></td><td><a href="{after}"><img src="{shot.url}" border="0"></a></td><td><a href="{after}"><img src="/static/right.png"></a></td></tr></table>'
-        f'<div class="words"><p>{markup.caption(shot)}</p></div>{lead}{more}<ul class="strip">{thumbs}</ul></div>{markup.following(world, edition)}{markup.side(world, edition)}{markup.foot(edition.site)}'
+        f'<div class="words"><p>{markup.caption(shot)}</p></div>{more}<ul class="strip">{thumbs}</ul></div>{markup.following(world, edition)}{markup.side(world, edition)}{markup.foot(edition.site)}'
     )
     return markup.page(
         edition.site, markup.document(f"{escape(edition.title)}{mark}--图片频道--{SITES[edition.site].name}", body, encoding="gb2312")
