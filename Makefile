@@ -54,7 +54,7 @@ $(TEST_READY): requirements/test.txt $(RUN_READY)
 	@$(PIP) install --require-hashes --no-build-isolation -r requirements/test.txt
 	@touch $@
 
-tools:  ## the system's tools for the tests (Chromium, Redis), where we may install them
+tools:  ## the system's tools for the tests (Chromium, Redis, Java), where we may install them
 	@command -v redis-server >/dev/null 2>&1 || if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	  echo "Installing Redis for the tests ..."; \
 	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends redis-server >/dev/null \
@@ -65,6 +65,12 @@ tools:  ## the system's tools for the tests (Chromium, Redis), where we may inst
 	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium fonts-noto-cjk >/dev/null \
 	  || echo "Chromium could not be installed; the browser tests will be skipped"; \
 	  else echo "no Chromium: the browser tests will be skipped (install it with: sudo apt install chromium)"; fi
+	@command -v java >/dev/null 2>&1 || if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "Installing Java for the tests of Spark ..."; \
+	  apt-get update -qq; for version in 21 17; do \
+	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends openjdk-$$version-jre-headless >/dev/null 2>&1 && break; \
+	  done; command -v java >/dev/null 2>&1 || echo "Java could not be installed; the tests of Spark will be skipped"; \
+	  else echo "no Java: the tests of Spark will be skipped (install it with: sudo apt install default-jre-headless)"; fi
 
 lock: $(TEST_READY)  ## renew the locked requirements (needs uv)
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header requirements/build.in -o requirements/build.txt
