@@ -58,6 +58,12 @@ class Best:
         """The candidates for every reader."""
         return candidates.general(self.learnt)
 
+    @cached_property
+    def newest(self) -> Sequence[int]:
+        """What may be shown to explore: the newest, of one hour those seen least first."""
+        order: list[int] = np.lexsort((self.learnt.popular[-1], -np.floor(self.learnt.published))).tolist()
+        return order[: candidates.NEWEST]
+
     def recommend(
         self, history: Sequence[View], now: datetime, n: int, *, without: Collection[str] = (), reader: str = ""
     ) -> tuple[Recommendation, ...]:
@@ -144,11 +150,11 @@ class Best:
         return sum(float(value[near == story].sum()) for near, value in (self.learnt.together.row(seen), self.learnt.after.row(seen)))
 
     def _explored(self, told: Sequence[Recommendation], reader: str, now: datetime, left_out: Collection[int]) -> list[Recommendation]:
-        """Every tenth place is drawn from the newest, those seen least first."""
+        """Every tenth place is drawn from the newest."""
         shown = {one.story for one in told}
         newest = [
             story
-            for story in np.lexsort((self.learnt.popular[-1], -self.learnt.published)).tolist()[: candidates.NEWEST]
+            for story in self.newest
             if story not in left_out and self.learnt.items[story].story not in shown and self.learnt.published[story] <= hours(now)
         ]
         names = [self.learnt.items[story].story for story in newest]

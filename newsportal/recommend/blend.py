@@ -49,7 +49,11 @@ ROUNDS: Final = 50
 OTHERS: Final = 400
 """Candidates that a moment is compared with."""
 
-KAPPA: Final = 2.0
+KAPPA: Final[Mapping[str, float]] = {NEW: 20.0, BACK: 1.0, UNDERWAY: 1.0}
+"""Of a new reader little but popularity can tell (chosen on windows of three logs before those that are told of)."""
+
+DIGITS: Final = 4
+"""Decimals of a weight: sums that were added in another order (on many machines) must give the same weights."""
 
 SEED: Final = 20140228
 """Which readers are asked is drawn; the same log gives the same weights."""
@@ -123,7 +127,7 @@ Example: TypeAlias = tuple[Floats, Floats, Floats]
 Candidates: TypeAlias = Callable[[Learnt, signals.Asked], Ints]
 
 
-def weigh(log: Known, candidates: Candidates, *, kappa: float = KAPPA) -> Blend:
+def weigh(log: Known, candidates: Candidates, *, kappa: Mapping[str, float] = KAPPA) -> Blend:
     """What windows of the log teach."""
     ends = [*(log.when(cut) for cut in CUTS), np.inf] if len(log) else []
     windows = [(log.learnt(begin), log.moments(begin, end)) for begin, end in pairwise(ends)]
@@ -135,7 +139,7 @@ def weigh(log: Known, candidates: Candidates, *, kappa: float = KAPPA) -> Blend:
             example = _example(replace(learnt, mixture=mixture), moment, candidates, draw)
             if example is not None:
                 examples[moment.situation].append(example)
-    weights = {name: fitted(found, kappa) for name, found in examples.items() if len(found) >= FEWEST}
+    weights = {name: fitted(found, kappa[name]) for name, found in examples.items() if len(found) >= FEWEST}
     return Blend(mixture, weights, {name: len(found) for name, found in examples.items()})
 
 
@@ -172,32 +176,33 @@ def _example(learnt: Learnt, moment: Moment, candidates: Candidates, draw: np.ra
 
 
 def fitted(examples: Sequence[Example], kappa: float) -> Floats:
+    """w: near "popularity alone" as far as the examples leave it open. Figures are centred, which changes no chance."""
     spread = np.mean([rows.std(axis=0) for rows, _, _ in examples], axis=0) + 1e-9
-    scaled = [((rows - rows.mean(axis=0)) / spread, share, stands_for) for rows, share, stands_for in examples]
+    rows = np.concatenate([(rows - rows.mean(axis=0)) / spread for rows, _, _ in examples])
+    share = np.concatenate([share for _, share, _ in examples])
+    stands_for = np.concatenate([stands_for for _, _, stands_for in examples])
+    sizes = np.array([len(share) for _, share, _ in examples])
     prior = np.zeros(len(spread))
-    prior[0] = _least([(rows[:, :1], share, stands_for) for rows, share, stands_for in scaled], np.zeros(1), 0.0)[0][0]
-    weights: Floats = _least(scaled, prior, kappa)[0] / spread
-    return weights
+    prior[0] = _least(rows[:, :1], share, stands_for, sizes, np.zeros(1), 0.0)[0]
+    return np.asarray(np.round(_least(rows, share, stands_for, sizes, prior, kappa) / spread, DIGITS), dtype=np.float64)
 
 
-def _least(examples: Sequence[Example], prior: Floats, kappa: float) -> tuple[Floats, float]:
-    """The weights where the loss is least, and that loss."""
+def _least(rows: Floats, share: Floats, stands_for: Floats, sizes: Ints, prior: Floats, kappa: float) -> Floats:
+    """The weights where the loss is least. ``sizes``: rows of each example, one after another."""
     from scipy.optimize import minimize
+
+    starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
 
     def loss(weights: Floats) -> tuple[float, Floats]:
         off = weights - prior
-        total, slope = kappa / 2 * float(off @ off), kappa * off
-        for rows, share, stands_for in examples:
-            score = rows @ weights + stands_for
-            score -= score.max()
-            chance = np.exp(score)
-            among = chance.sum()
-            total -= float(share @ score) - float(np.log(among))
-            slope = slope - (share - chance / among) @ rows
-        return total, slope
+        score = rows @ weights + stands_for
+        score -= np.repeat(np.maximum.reduceat(score, starts), sizes)
+        chance = np.exp(score)
+        among = np.add.reduceat(chance, starts)
+        slope = kappa * off - (share - chance / np.repeat(among, sizes)) @ rows
+        return kappa / 2 * float(off @ off) - float(share @ score) + float(np.log(among).sum()), slope
 
-    found = minimize(loss, prior, jac=True, method="L-BFGS-B")
-    return found.x, float(found.fun)
+    return np.asarray(minimize(loss, prior, jac=True, method="L-BFGS-B").x, dtype=np.float64)
 
 
 def names(weights: Floats) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import pairwise
 from math import log2
 from time import perf_counter
 from typing import Any, Final
@@ -82,7 +83,7 @@ def splits(log: Log, kind: str, *, cuts: Sequence[float] = CUTS, most: int = QUE
     views, items = list(log.views), list(log.items)
     at = np.sort([hours(view.at) for view in views])
     moments = [*(float(np.quantile(at, cut)) for cut in cuts), np.inf]
-    for cut, end in zip(moments, moments[1:], strict=False):
+    for cut, end in pairwise(moments):
         yield split(Log(views, items), kind, cut, end, most=most)
 
 

@@ -16,8 +16,9 @@ Of each story's row the ``KEPT`` largest stay; of equal values those of the stor
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import Any, Final
 
 import numpy as np
 
@@ -36,7 +37,7 @@ KEPT: Final = 100
 """Neighbours of a story that are kept."""
 
 CHUNK: Final = 4_000_000
-"""Pairs summed at once: about 200 MB."""
+"""Pairs summed at once: about 400 MB."""
 
 DIGITS: Final = 10
 """Decimals that decide which neighbours stay: sums that differ in rounding alone are ties, wherever they were summed."""
@@ -57,7 +58,8 @@ class Table:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sums:
-    """Sums over pairs, an entry an ordered pair of different stories: ``together`` c, ``pairs`` w, ``after`` s."""
+    """Sums over pairs, an entry an ordered pair of different stories: ``together`` c, ``pairs`` w, ``after`` s. Rows by first,
+    then second."""
 
     first: Ints
     second: Ints
@@ -67,42 +69,64 @@ class Sums:
 
 
 def pair_sums(clicks: Clicks) -> Sums:
-    """c, w and s of every pair of stories. Both orders of a pair have an entry."""
-    counts = np.bincount(clicks.reader, minlength=len(clicks.readers))
-    weight = 1.0 / np.maximum(counts, 1)[clicks.reader] if len(clicks) else np.empty(0)
-    summed: list[tuple[Ints, Floats]] = []
-    waiting: list[tuple[Ints, Floats]] = []
-    held = 0
-    for gap in range(1, WINDOW + 1):
-        here = np.flatnonzero(clicks.reader[gap:] == clicks.reader[:-gap])
-        if not len(here):
-            break
-        waiting += _pairs(clicks, here, gap, weight[here])
-        held += 2 * len(here)
-        if held > CHUNK:
-            summed, waiting, held = [_summed([*summed, *waiting])], [], 0
-    keys, values = _summed([*summed, *waiting])
-    stories = max(1, clicks.stories)
-    return Sums(keys // stories, keys % stories, *values.T)
-
-
-def _pairs(clicks: Clicks, here: Ints, gap: int, weight: Floats) -> list[tuple[Ints, Floats]]:
-    first, second = clicks.story[here], clicks.story[here + gap]
-    one = np.ones(len(here))
-    step = one / gap if gap <= STEPS else np.zeros(len(here))
-    forth = np.column_stack((weight, one, step))
-    back = np.column_stack((weight, one, np.zeros(len(here))))
-    return [(first * clicks.stories + second, forth), (second * clicks.stories + first, back)]
-
-
-def _summed(parts: list[tuple[Ints, Floats]]) -> tuple[Ints, Floats]:
+    """c, w and s of the pairs that :func:`together` or :func:`after` keeps. Stories go by in blocks, so memory is bounded by
+    what is kept."""
+    damping, views = damped(clicks), np.bincount(clicks.story, minlength=clicks.stories).astype(np.float64)
+    parts = [near(block_sums(clicks, low, high), damping, views) for low, high in blocks(views)]
     if not parts:
-        return np.empty(0, dtype=np.int64), np.empty((0, 3))
-    keys, values = np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+        return Sums(*(np.empty(0, dtype=np.int64),) * 2, *(np.empty(0),) * 3)
+    return Sums(*(np.concatenate(columns) for columns in zip(*(_columns(part) for part in parts), strict=True)))
+
+
+def _columns(sums: Sums) -> list[Any]:
+    return [getattr(sums, field.name) for field in fields(sums)]
+
+
+def blocks(views: Floats) -> Iterator[tuple[int, int]]:
+    """Ranges of stories that begin ``CHUNK`` pairs at most, as far as one story does not alone."""
+    ends = np.cumsum(views) * 2 * WINDOW
+    low = 0
+    while low < len(views):
+        done = ends[low - 1] if low else 0.0
+        high = max(low + 1, int(np.searchsorted(ends, done + CHUNK, side="right")))
+        yield low, high
+        low = high
+
+
+def block_sums(clicks: Clicks, low: int, high: int) -> Sums:
+    """The sums of the pairs whose first story lies in a range."""
+    counts = np.bincount(clicks.reader, minlength=len(clicks.readers))
+    here = np.flatnonzero((clicks.story >= low) & (clicks.story < high))
+    keys: list[Ints] = []
+    values: list[Floats] = []
+    for gap in (*range(1, WINDOW + 1), *range(-1, -WINDOW - 1, -1)):
+        there = here + gap
+        inside = (there >= 0) & (there < len(clicks))
+        first, second = here[inside], there[inside]
+        own = clicks.reader[first] == clicks.reader[second]
+        first, second = first[own], second[own]
+        keys.append((clicks.story[first] - low) * clicks.stories + clicks.story[second])
+        after = np.full(len(first), 1 / gap if 0 < gap <= STEPS else 0.0)
+        values.append(np.column_stack((1.0 / counts[clicks.reader[first]], np.ones(len(first)), after)))
+    key, value = added(np.concatenate(keys), np.concatenate(values))
+    return Sums(key // clicks.stories + low, key % clicks.stories, *value.T)
+
+
+def added(keys: Ints, values: Floats) -> tuple[Ints, Floats]:
+    if not len(keys):
+        return keys, values
     order = np.argsort(keys, kind="stable")
     keys, values = keys[order], values[order]
     starts = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1])))
     return keys[starts], np.add.reduceat(values, starts, axis=0)
+
+
+def near(sums: Sums, damping: Floats, views: Floats) -> Sums:
+    """Those sums that a table keeps."""
+    near = np.zeros(len(sums.first), dtype=bool)
+    for value in (_together(sums, damping), _after(sums, views)):
+        near[_nearest(sums.first, sums.second, value, len(views), KEPT)] = True
+    return Sums(*(column[near] for column in _columns(sums)))
 
 
 def damped(clicks: Clicks) -> Floats:
@@ -113,21 +137,31 @@ def damped(clicks: Clicks) -> Floats:
 
 def together(sums: Sums, damping: Floats) -> Table:
     """The ``KEPT`` stories that are looked at together most, of each story; ``damping``: d."""
-    value = sums.together / np.sqrt(damping[sums.first] * damping[sums.second]) * sums.pairs / (sums.pairs + SHRINK)
-    return nearest(sums.first, sums.second, value, len(damping))
+    return nearest(sums.first, sums.second, _together(sums, damping), len(damping))
+
+
+def _together(sums: Sums, damping: Floats) -> Floats:
+    likeness = sums.together / np.sqrt(damping[sums.first] * damping[sums.second])
+    return np.asarray(likeness * sums.pairs / (sums.pairs + SHRINK), dtype=np.float64)
 
 
 def after(sums: Sums, views: Floats) -> Table:
     """The ``KEPT`` stories that are looked at next most, of each story; ``views``: v."""
-    return nearest(sums.first, sums.second, sums.after / np.maximum(views, 1)[sums.first], len(views))
+    return nearest(sums.first, sums.second, _after(sums, views), len(views))
+
+
+def _after(sums: Sums, views: Floats) -> Floats:
+    return np.asarray(sums.after / np.maximum(views, 1)[sums.first], dtype=np.float64)
 
 
 def nearest(first: Ints, second: Ints, value: Floats, stories: int, kept: int = KEPT) -> Table:
     """The ``kept`` largest values above 0 of each first story; of equal ones the lower second."""
+    chosen = _nearest(first, second, value, stories, kept)
+    return Table(np.searchsorted(first[chosen], np.arange(stories + 1)), second[chosen], value[chosen])
+
+
+def _nearest(first: Ints, second: Ints, value: Floats, stories: int, kept: int) -> Ints:
     some = np.flatnonzero(value > 0)
     order = some[np.lexsort((second[some], -np.round(value[some], DIGITS), first[some]))]
-    first, second, value = first[order], second[order], value[order]
-    starts = np.searchsorted(first, np.arange(stories + 1))
-    stay = np.arange(len(first)) - starts[first] < kept
-    first, second, value = first[stay], second[stay], value[stay]
-    return Table(np.searchsorted(first, np.arange(stories + 1)), second, value)
+    starts = np.searchsorted(first[order], np.arange(stories + 1))
+    return order[np.arange(len(order)) - starts[first[order]] < kept]

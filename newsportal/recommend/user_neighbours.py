@@ -38,7 +38,7 @@ class UserNeighbours:
     published: Floats
 
     def predict(self, stories: Ints, own: Floats, now: float, but: int | None = None) -> Floats:
-        """r̂ of every story for a reader who gave ``stories`` the ratings ``own``; ``but``: the reader's own row, which is no neighbour's."""
+        """r̂ of every story for a reader who gave ``stories`` the ratings ``own``; ``but``: the reader's own row."""
         faded = decay.weight(now - self.published, self.rate, self.unit)
         if not len(stories):
             return faded
