@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-SITES = ("jiangan", "songling", "yuntai", "beigang", "guanlan", "qiushui", "lanting")
+SITES = ("jiangan", "songling", "yuntai", "beigang", "guanlan", "qiushui", "lanting", "huaxin", "gulang", "xinghai")
 WHOLE = 0.99
 """Of the stories, complete with pictures and captions in order, and nothing else among them (paper C: 99.5 / 97.2 %)."""
 
