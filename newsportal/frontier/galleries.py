@@ -29,7 +29,7 @@ NO_PICTURES: Final = "no-pictures"
 
 @dataclass(frozen=True, slots=True)
 class Sifted:
-    """The links to visit, without those that led to no photo story within a day. ``stale``: every entry of the page was stored before
+    """The links to visit, without those that led to no photo story within six hours. ``stale``: every entry of the page was stored before
     this run (or is one of those), so older pages bring nothing."""
 
     wanted: tuple[Link, ...]
@@ -50,7 +50,8 @@ async def sift(ledger: Ledger, links: Sequence[Link]) -> Sifted:
     known = await asyncio.to_thread(ledger.known.known, list(names))
     kept = await asyncio.to_thread(ledger.store.galleries.known, known)
     old = {name for name in known if name not in kept or not waits(kept[name])}
-    old |= await asyncio.to_thread(ledger.store.galleries.refused, set(names) - known, now=utcnow())
+    refused = await asyncio.to_thread(ledger.store.galleries.refused, set(names) - known, now=utcnow())
+    old |= {name for name in refused if not ledger.known.met_first_here(name)}
     met = {name for name in old if ledger.known.met_first_here(name)}
     fresh = [name for name in reversed(names) if name not in old and ledger.known.claim(name)]
     try:
@@ -78,7 +79,7 @@ async def _count(ledger: Ledger, links: Sequence[Link], fresh: set[str], old: Co
 
 
 async def refuse(ledger: Ledger, link: Link, reason: str) -> None:
-    """``link`` leads to no photo story: it failed, and is left alone for a day."""
+    """``link`` leads to no photo story: it failed, and is left alone for six hours."""
     try:
         await asyncio.to_thread(ledger.store.galleries.refuse, name_of(link), reason, now=utcnow())
     except StoreError as error:

@@ -71,8 +71,8 @@ class StoredPicture:
     dropped: str | None = None
 
 
-LEFT_ALONE: Final = timedelta(days=1)
-"""So long a link that led to no photo story is not followed again: a page may get its pictures later. Chosen."""
+LEFT_ALONE: Final = timedelta(hours=6)
+"""So long a link that led to no photo story is not followed again: a page may be put up, or get its pictures, after its link. Chosen."""
 
 WallOrder = Literal["ranked", "newest"]
 

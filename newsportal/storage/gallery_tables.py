@@ -57,7 +57,7 @@ REFUSED = Table(
     Column("reason", String(SLUG_CHARS), nullable=False),
     Column("seen", Moment, nullable=False, index=True),
 )
-"""Links of index pages that led to no photo story, and why: they are left alone for a day. ``name`` is the hash of the identity."""
+"""Links of index pages that led to no photo story, and why: they are left alone for six hours. ``name`` is the hash of the identity."""
 
 PICTURES = Table(
     "gallery_pictures",

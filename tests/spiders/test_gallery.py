@@ -139,7 +139,7 @@ def test_an_index_page_met_as_a_story_is_counted_and_left(site: PictureSite, tmp
     assert set(stories(sources)) == {"51_1.html"}
     site.asked.clear()
     assert crawl(sources)["known"] == 2
-    assert site.asked == ["/photo/"], "it is left alone for a day"
+    assert site.asked == ["/photo/"], "it is left alone for hours"
 
 
 def test_an_index_is_read_on_until_everything_is_known(site: PictureSite, tmp_path: Path) -> None:

@@ -232,11 +232,11 @@ def test_what_no_database_can_keep_is_made_storable(store: Store) -> None:
     assert [one.image.caption for one in store.galleries.pictures(saved.id)] == ["题"]
 
 
-def test_links_that_led_nowhere_are_left_alone_for_a_day(store: Store) -> None:
+def test_links_that_led_nowhere_are_left_alone_for_hours(store: Store) -> None:
     store.galleries.refuse(NAME, "index-page", now=NOW)
     store.galleries.refuse(NAME, "http-404", now=NOW)
-    assert store.galleries.refused([NAME, "pic.example/other"], now=NOW + 23 * HOUR) == {NAME}
-    assert store.galleries.refused([NAME], now=NOW + 25 * HOUR) == set()
+    assert store.galleries.refused([NAME, "pic.example/other"], now=NOW + 5 * HOUR) == {NAME}
+    assert store.galleries.refused([NAME], now=NOW + 7 * HOUR) == set()
     assert store.known([NAME]) == set()
 
 
