@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Callable
 from datetime import UTC, datetime
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -212,3 +213,15 @@ def test_whole_pictures_where_prints_are_wished(site: Any, response: Any, look: 
     (found,) = look(site.url("/1.jpg"), allow=site.allow, prints=True)
     assert found.print is not None
     assert "range" not in site.seen[0].headers
+
+
+def test_what_was_archived_is_replayed(site: Any, look: Look, tmp_path: Path) -> None:
+    whole = jpeg()
+    site.routes["/1.jpg"] = [b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\nconnection: close\r\n\r\n" % len(whole), whole]
+    archive = str(tmp_path / "crawl.warc.gz")
+    (first,) = look(site.url("/1.jpg"), allow=site.allow, NEWSPORTAL_ARCHIVE=archive)
+    asked = len(site.seen)
+    again, never = look(site.url("/1.jpg"), site.url("/2.jpg"), allow=site.allow, NEWSPORTAL_REPLAY=archive)
+    assert (again.width, again.height, again.format) == (first.width, first.height, first.format) == (900, 600, "jpeg")
+    assert (never.refused, never.looked) == (None, None)  # not gone: nobody asked for it then
+    assert len(site.seen) == asked

@@ -1,0 +1,121 @@
+"""Perceptual hashes of made-up photographs: how far they move under what is done to pictures, how far apart others lie, and what heads,
+prints and thumbnails cost. ``python benchmarks/prints.py 200``"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator, Mapping
+from io import BytesIO
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from PIL import Image, ImageDraw, ImageFilter, ImageFont
+
+from newsportal.pictures.head import look
+from newsportal.pictures.print import dhash, distance, phash, print_of
+from newsportal.pictures.thumbnails import FULL_SIDE, THUMB_SIDE, rewritten
+
+Picture = Image.Image
+WIDTH, HEIGHT = 480, 320
+BOUNDS = (0, 4, 6, 8, 10, 12, 14)
+
+
+def photographs(number: int) -> Iterator[Picture]:
+    """Light as in nature (its power falls with the frequency) and things in it; every second one has a bright sky over dark ground."""
+    chance = np.random.default_rng(5)
+    fall = np.fft.fftfreq(HEIGHT)[:, None] ** 2 + np.fft.fftfreq(WIDTH)[None, :] ** 2
+    fall[0, 0] = 1
+    for place in range(number):
+        light = [np.fft.ifft2(np.fft.fft2(chance.normal(size=fall.shape)) / fall ** chance.uniform(0.45, 0.75)).real for _ in range(4)]
+        shades = np.stack([light[0] / light[0].std() + 0.5 * one / one.std() for one in light[1:]], -1)
+        shades = (shades - shades.min()) / np.ptp(shades) * 255
+        if place % 2:
+            down = np.arange(HEIGHT)[:, None, None]
+            ground = np.where(down < chance.uniform(0.35, 0.65) * HEIGHT, 230 - 60 * down / HEIGHT, 90 - 30 * down / HEIGHT)
+            shades = ground + (shades - shades.mean()) * chance.uniform(0.2, 0.5)
+        made = Image.fromarray(np.clip(shades, 0, 255).astype("uint8"))
+        draw = ImageDraw.Draw(made)
+        for _ in range(chance.integers(2, 9)):
+            x, y, r = chance.integers(0, WIDTH), chance.integers(0, HEIGHT), chance.integers(10, 120)
+            draw.ellipse((x - r, y - r * 0.7, x + r, y + r * 0.7), fill=tuple(int(one) for one in chance.integers(0, 255, 3)))
+        yield made.filter(ImageFilter.GaussianBlur(1))
+
+
+def saved(picture: Picture, format: str, quality: int) -> Picture:
+    out = BytesIO()
+    picture.save(out, format, quality=quality)
+    return Image.open(BytesIO(out.getvalue()))
+
+
+def cropped(picture: Picture, share: float) -> Picture:
+    across, down = int(picture.width * share / 2), int(picture.height * share / 2)
+    return picture.crop((across, down, picture.width - across, picture.height - down))
+
+
+def marked(picture: Picture) -> Picture:
+    """With the name of a site in a corner, half transparent."""
+    layer = Image.new("RGBA", picture.size, (0, 0, 0, 0))
+    font = ImageFont.load_default(size=picture.width // 30)
+    ImageDraw.Draw(layer).text((picture.width * 0.7, picture.height * 0.92), "news.example", fill=(255, 255, 255, 150), font=font)
+    return Image.alpha_composite(picture.convert("RGBA"), layer).convert("RGB")
+
+
+def half(picture: Picture) -> Picture:
+    return picture.resize((picture.width // 2, picture.height // 2))
+
+
+CHANGES: Mapping[str, Callable[[Picture], Picture]] = {
+    "JPEG, quality 20": lambda one: saved(one, "JPEG", 20),
+    "WebP, quality 60": lambda one: saved(one, "WEBP", 60),
+    "200 pixels wide": lambda one: one.resize((200, 133)),
+    "a fifth brighter": lambda one: one.point(lambda value: min(255, int(value * 1.2))),
+    "cropped by 2 %": lambda one: cropped(one, 0.02),
+    "cropped by 5 %": lambda one: cropped(one, 0.05),
+    "cropped by 10 %": lambda one: cropped(one, 0.1),
+    "foot cut off by 5 %": lambda one: one.crop((0, 0, one.width, int(one.height * 0.95))),
+    "watermark": marked,
+    "watermark, half the size, JPEG 50": lambda one: saved(half(marked(one)), "JPEG", 50),
+    "cropped by 2 %, half the size, JPEG 50": lambda one: saved(half(cropped(one, 0.02)), "JPEG", 50),
+}
+
+
+def row(name: str, distances: Any) -> str:
+    return f"{name:42}" + "".join(f"{np.mean(distances <= bound) * 100:7.2f}" for bound in BOUNDS) + f"{np.mean(distances):7.1f}"
+
+
+def costs(picture: Picture) -> None:
+    out = BytesIO()
+    picture.resize((2400, 1600), Image.Resampling.BICUBIC).save(out, "JPEG", quality=85)
+    data = out.getvalue()
+    jobs: Mapping[str, tuple[Callable[[], object], int]] = {
+        "head": (lambda: look(data[:65536]), 2000),
+        "print": (lambda: print_of(data), 20),
+        "thumbnail": (lambda: rewritten(data, THUMB_SIDE), 20),
+        "whole": (lambda: rewritten(data, FULL_SIDE), 5),
+    }
+    print(f"\nms for a JPEG of 2400 × 1600 ({len(data) >> 10} kB):")
+    for name, (job, times) in jobs.items():
+        began = perf_counter()
+        for _ in range(times):
+            job()
+        print(f"  {name:10} {(perf_counter() - began) / times * 1000:8.3f}")
+
+
+def main() -> None:
+    reader = argparse.ArgumentParser(description=__doc__)
+    reader.add_argument("number", type=int, nargs="?", default=200)
+    pictures = list(photographs(reader.parse_args().number))
+    for method in (phash, dhash):
+        prints = [method(one) or "" for one in pictures]
+        print(f"\n{method.__name__}: % of pictures within so many bits" + " " * 5 + "".join(f"{bound:7}" for bound in BOUNDS) + "   mean")
+        for name, change in CHANGES.items():
+            moved = [distance(own, method(change(one)) or "f" * 16) for own, one in zip(prints, pictures, strict=True)]
+            print(row(name, np.array(moved)))
+        apart = np.array([distance(one, other) for place, one in enumerate(prints) for other in prints[:place]])
+        print(row(f"others ({len(apart)} pairs, nearest {apart.min()})", apart))
+    costs(pictures[0])
+
+
+if __name__ == "__main__":
+    main()
