@@ -25,6 +25,9 @@ FEW_OWN: Final = 2
 SHORT_LINE: Final = 40
 """Characters of a line that may be the whole message of a page that is none."""
 
+FEW_WORDS: Final = 60
+"""Characters under the pictures of a page above which it is no error's."""
+
 LISTING: Final = frozenset(("url-list-word", "url-shallow"))
 REFRESH: Final = re.compile(r"^\s*\d{0,2}\s*;\s*url\s*=", re.IGNORECASE)
 
@@ -45,18 +48,20 @@ def refuse_index(url: str, found: Sequence[Shown], own: Sequence[Shown], says: b
         raise NotApplicable("index-page", detail)
 
 
-def refuse_message(document: dom.Document, title: str | None, has_words: bool) -> None:
-    """Raise ``NotApplicable`` for a page that is an error's, a login's or a check's, or only sends its reader on; ``has_words``: there is
-    something under its pictures."""
+def refuse_message(document: dom.Document, title: str | None, words: Sequence[str]) -> None:
+    """Raise ``NotApplicable`` for a page that is an error's, a login's or a check's, or only sends its reader on; ``words``: what stands
+    under its pictures."""
     for reason, pattern in REASONS:
         if title and pattern.search(title):
             raise NotApplicable(reason, title[:80])
-    if has_words:
+    if sum(map(len, words)) > FEW_WORDS:
         return
-    short = [line for line in document.lines if len(line) <= SHORT_LINE]
+    short = words or [line for line in document.lines if len(line) <= SHORT_LINE]
     for reason, pattern in REASONS:
         if reason != "login" and (message := next((line for line in short if pattern.search(line)), None)):
             raise NotApplicable(reason, message)
+    if words:
+        return
     for node in document.root.iter("meta"):
         if (node.get("http-equiv") or "").lower() == "refresh" and REFRESH.search(node.get("content") or ""):
             raise NotApplicable("soft-404", "it sends its reader on")

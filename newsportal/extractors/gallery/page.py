@@ -56,8 +56,8 @@ def read(document: dom.Document, *, link: Link | None = None, now: datetime) -> 
     beside = told(own, document, [heading or "", title or ""]) if own else Told(())
     if slides is not None and not _is_story(slides, beside.images, way, count):
         slides = None
-    has_words = slides is not None or any(image.caption for image in beside.images) or bool(beside.lines)
-    refuse_message(document, heading or page_title, has_words)
+    words = [*beside.lines, *(image.caption for image in (slides or beside).images if image.caption)]
+    refuse_message(document, heading or page_title, words)
     if slides is None:
         refuse_index(document.url, found, own, count is not None or way.next is not None or declares_article(meta) or _captioned(beside))
     images = slides.images if slides is not None else _once(beside.images)

@@ -24,7 +24,7 @@ COUNTER: Final = re.compile(
 SAME_TEXT: Final = 0.6
 """The share of a story's pages that must say the same under their pictures for it to be the story's text, not a picture's."""
 
-TOKEN: Final = re.compile(r"\d{1,4}|[a-zA-Z]")
+TOKEN: Final = re.compile(r"\W*(?:_|pages?[=_-]?|p(?=\d))*(\d{1,4}|[a-zA-Z])?\W*", re.IGNORECASE | re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +117,11 @@ def _by_address(page: GalleryPage, pages: Sequence[GalleryPage]) -> int | None:
     start = _shared(urls)
     end = _shared([url[start:][::-1] for url in urls])
     rest = page.url[start : len(page.url) - end]
-    token = TOKEN.search(rest)
+    token = TOKEN.fullmatch(rest)
     if token is None:
-        return 1
-    return int(token[0]) if token[0].isdecimal() else ord(token[0].lower()) - ord("a") + 1
+        return None
+    mark = token[1] or "1"
+    return int(mark) if mark.isdecimal() else ord(mark.lower()) - ord("a") + 1
 
 
 def _shared(texts: Sequence[str]) -> int:

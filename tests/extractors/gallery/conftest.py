@@ -1,0 +1,8 @@
+"""The made-up photo stories are a module of these tests."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))

@@ -1,0 +1,140 @@
+# ruff: noqa: E501  (markup is read best on one line)
+"""The same four pictures in many layouts: each page gives them in order, with their captions, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from html import escape
+
+import pytest
+from stories import CAPTIONS, LEAD, PAIRS, TITLE, page, picture, story, told
+
+from newsportal.errors import NotApplicable
+
+RECORDS = [{"img": url, "timg": picture(at, "_s"), "note": caption} for at, (url, caption) in enumerate(PAIRS)]
+PAIRED = list(zip(range(4), CAPTIONS, strict=True))
+
+
+def each(form: str) -> str:
+    return "".join(form.format(url=picture(at), small=picture(at, "_s"), caption=caption, at=at) for at, caption in PAIRED)
+
+
+LAYOUTS = {
+    "paragraphs in turn": f"<p>{LEAD}</p>" + each('<p align="center"><img src="{url}"></p><p align="center">{caption}</p>'),
+    "figures": each('<figure><img src="{url}" alt=""><figcaption>{caption}<p>图源：江畔图片网/林见</p></figcaption></figure>'),
+    "slides of a carousel": '<div class="slides">'
+    + each('<div class="slide"><img data-original="{url}" src="/static/grey.gif"><div class="text">{caption}</div><span>{at}/4</span></div>')
+    + "</div>",
+    "lazy, in noscript too": each('<p><img data-src="{url}" src="data:image/gif;base64,R0"><noscript><img src="{url}"></noscript></p><p>{caption}</p>'),
+    "srcset": each('<div><img src="{small}" srcset="{small} 240w, {url} 1200w"><p>{caption}</p></div>'),
+    "picture and source": each('<div><picture><source srcset="{url}"><img src="{small}"></picture><p>{caption}</p></div>'),
+    "backgrounds": each('<div class="item"><div class="bg" style="height:600px; background-image: url(\'{url}\')"></div><p>{caption}</p></div>'),
+    "links to the large ones": each('<div class="item"><a href="{url}" target="_blank"><img src="{small}" width="240"></a><p>{caption}</p></div>'),
+    "a strip of small copies above": '<ul class="thumbs">' + each('<li><a href="#p{at}"><img src="{small}"></a></li>') + "</ul>"
+    + each('<p><img src="{url}"></p><p>{caption}</p>'),
+    "captions in attributes of the boxes": each('<li data-src="{url}" data-sub-html="<h4>{caption}</h4>"><img src="{small}"></li>'),
+    "alt alone": "<p>" + each('<img src="{url}" alt="{caption}">') + "</p>",
+    "tables": "<table>" + each('<tr><td><img src="{url}"></td></tr><tr><td class="zi">{caption}</td></tr>') + "</table>",
+    "without protocol": each('<div><img src="{url}"><p>{caption}</p></div>').replace("https://photo", "//photo"),
+    "JSON in a script": f"<script>var slide_data = {json.dumps({'title': TITLE, 'list': RECORDS})};</script><img src='{picture(0)}'>",
+    "JSON of an application": '<script id="__NEXT_DATA__" type="application/json">'
+    + json.dumps({"props": {"story": {"headline": TITLE, "slides": [{"image": {"url": url, "width": 900, "height": 600}, "captionHtml": f"<p>{caption}</p>"} for url, caption in PAIRS]}}})
+    + "</script>",
+    "JSON in a string": f"<script>var page = {{gallery: JSON.parse({json.dumps(json.dumps({'title': TITLE, 'sub_images': [{'url': url} for url, _ in PAIRS], 'count': 4}))})}};</script>",
+    "a literal that is no JSON": "<script>var album = { // pictures\n total: 4, list: [" + "".join(f"{{pic: '{url}', txt: '{caption}',}},\n" for url, caption in PAIRS) + "], };</script>",
+    "pushed piece by piece": "<script>" + "".join(f'photos.push({{src: "{url}", desc: "{caption}"}});' for url, caption in PAIRS) + "</script>",
+    "lists side by side": "<script>var pics = new Array(), notes = new Array();"
+    + "".join(f"pics[{at}]='{url}'; notes[{at}]='{caption}';" for at, (url, caption) in enumerate(PAIRS)) + "</script>",
+    "a textarea": f'<textarea name="gallery-data" style="display:none">{escape(json.dumps({"info": {"setname": TITLE}, "list": RECORDS}))}</textarea>',
+    "an attribute": f'<div class="viewer" data-photos="{escape(json.dumps([{"src": url, "subHtml": caption} for url, caption in PAIRS]))}"></div>',
+    "linked data": '<script type="application/ld+json">'
+    + json.dumps({"@type": "ImageGallery", "name": TITLE, "image": [{"@type": "ImageObject", "contentUrl": url, "caption": caption} for url, caption in PAIRS]})
+    + "</script>",
+}  # fmt: skip
+WITHOUT_CAPTIONS = {"JSON in a string"}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_pictures_and_captions_in_order(layout: str) -> None:
+    found = story(page(LAYOUTS[layout]))
+    wanted = [(url, None) for url, _ in PAIRS] if layout in WITHOUT_CAPTIONS else PAIRS
+    assert told(found) == wanted
+    assert found.title == TITLE
+
+
+@pytest.mark.parametrize(
+    "layout", [name for name, html in LAYOUTS.items() if "<script" in html or "textarea" in html or "data-photos" in html]
+)
+def test_a_page_that_carries_the_story_is_whole(layout: str) -> None:
+    found = story(page(LAYOUTS[layout]))
+    assert found.whole
+    assert found.total == 1
+
+
+def test_the_introduction_is_text_and_no_caption() -> None:
+    assert story(page(LAYOUTS["paragraphs in turn"])).text == LEAD
+
+
+def test_captions_above_their_pictures() -> None:
+    assert told(story(page(each('<p class="t">{caption}</p><p><img src="{url}"></p>')))) == PAIRS
+
+
+@pytest.mark.parametrize(
+    "stranger",
+    [
+        '<p><a href="https://ads.example/click?to=3"><img src="/up/ad.jpg"></a></p>',
+        '<p><img src="/static/qrcode_wx.png" width="200"></p>',
+        '<p><img src="/up/x.jpg" width="468" height="60"></p>',
+        '<p><img src="/up/x.jpg" alt="扫一扫，关注我们"></p>',
+        '<div class="author"><img src="/up/1/u.jpg"></div>',
+        '<p><img src="/static/arrow_left.png"><img src="/static/next.png"></p>',
+        '<div class="next-set"><a href="/2026/1121/c20009.html"><img src="/up/n.jpg">下一组图</a></div>',
+        '<aside><img src="/up/x.jpg"></aside>',
+        '<ul class="cards">'
+        + "".join(f'<li><div><img src="/up/c{at}.jpg"></div><a href="/2026/1120/c3000{at}.html">另一个很长的标题在这里</a></li>' for at in range(3))
+        + "</ul>",
+        '<script>var related = [{"img": "/up/1.jpg", "title": "别处", "url": "/2026/1.html"}, {"img": "/up/2.jpg", "title": "再别处", "url": "/2026/2.html"}]</script>',
+        '<img src="/up/point.gif">',
+    ],
+)  # fmt: skip
+def test_what_is_no_picture_of_the_story(stranger: str) -> None:
+    assert told(story(page(each('<div class="item"><img src="{url}"><p>{caption}</p></div>') + stranger))) == PAIRS
+
+
+def test_a_caption_stays_under_its_picture_when_an_advertisement_stands_behind() -> None:
+    body = f'<div class="photo"><img src="{picture(0)}"><p class="desc">{CAPTIONS[0]}</p></div><p class="pic"><img src="https://ads.example/7.jpg"></p>'
+    assert told(story(page(body)))[0] == PAIRS[0]
+
+
+@pytest.mark.parametrize(
+    ("html", "reason"),
+    [
+        (page("<p>页面不存在</p>", title="出错了"), "soft-404"),
+        (page("<p>您访问的页面不存在</p><img src='/up/404.jpg'>", related=""), "soft-404"),
+        (page("<p>请输入验证码</p>", title="安全验证", related=""), "captcha"),
+        (page("<p>文字新闻没有图片。</p>", related=""), "no-pictures"),
+        (page("<ul>" + "".join(f'<li><a href="/2026/1122/c{at}.html"><img src="/up/{at}.jpg">标题标题标题{at}</a></li>' for at in range(9)) + "</ul>"), "index-page"),
+        ("%PDF-1.7 something", "not-html"),
+        ("", "no-pictures"),
+    ],
+)  # fmt: skip
+def test_pages_that_are_none(html: str, reason: str) -> None:
+    with pytest.raises(NotApplicable) as why:
+        story(html)
+    assert why.value.reason == reason
+
+
+def test_a_front_page_is_an_index_whatever_it_shows() -> None:
+    with pytest.raises(NotApplicable, match="index-page"):
+        story(page(LAYOUTS["figures"]), "https://photo.example/")
+
+
+def test_the_forms_of_a_lead_picture_are_no_slideshow() -> None:
+    crops = {"@type": "NewsArticle", "headline": TITLE, "image": [picture(0, f"_{size}") for size in ("16x9", "4x3", "1x1")]}
+    html = page(
+        f'<figure><img src="{picture(0)}"><figcaption>{CAPTIONS[0]}</figcaption></figure>',
+        head=f'<script type="application/ld+json">{json.dumps(crops)}</script>',
+    )
+    found = story(html)
+    assert told(found) == PAIRS[:1]
+    assert not found.whole

@@ -1,0 +1,175 @@
+# ruff: noqa: E501  (markup is read best on one line)
+"""Which pages are asked for, which answers are none, and what a pattern, a counter and a pager say."""
+
+from __future__ import annotations
+
+import pytest
+from stories import CAPTIONS, TITLE, URL, page, picture, story
+
+from newsportal.extractors.gallery import assemble, further, is_end, open_pages
+from newsportal.extractors.gallery.counter import counted
+from newsportal.extractors.gallery.pattern import MAX_PAGES, parse
+from newsportal.items import GalleryPage, Image
+
+P = "https://p.example/photo/"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "url", "number", "second"),
+    [
+        ("{id}_{n}.html", P + "123.html", 1, P + "123_2.html"),
+        ("{id}_{n}.html", P + "123_7.html", 7, P + "123_2.html"),
+        ("{id}{a}.html", P + "123.html", 1, P + "123b.html"),
+        ("{id}{a}.html", P + "123c.html", 3, P + "123b.html"),
+        ("{id}_{n-1}.html", P + "123.html", 1, P + "123_1.html"),
+        ("{id}_{n-1}.html", P + "123_1.html", 2, P + "123_1.html"),
+        ("{n}.html", P + "123/", 1, P + "123/2.html"),
+        ("{n}.html", P + "123/index.html", 1, P + "123/2.html"),
+        ("?id={id}&page={n}", P + "v.php?id=3", 1, P + "v.php?id=3&page=2"),
+        ("?page={n}&id={id}", P + "v.php?id=3", 1, P + "v.php?page=2&id=3"),
+        ("{id}/{nn}.html", P + "a/01.html", 1, P + "a/02.html"),
+        ("/photo/{id}_{n}.html", P + "77.html", 1, P + "77_2.html"),
+        ("https://p.example/photo/{id}-p{n}.shtml", P + "c-1.shtml", 1, P + "c-1-p2.shtml"),
+        ("{id}_{n}.html", P + "2026_0305.html", 1, P + "2026_0305_2.html"),
+        ("{id}_{n}.html", P + "123.shtml", None, None),
+    ],
+)
+def test_a_pattern_counts(pattern: str, url: str, number: int | None, second: str | None) -> None:
+    assert parse(pattern).number(url) == number
+    assert parse(pattern).address(url, 2) == second
+
+
+@pytest.mark.parametrize("text", ["{id}.html", "{n}_{n}.html", "{id}_{x}{n}.html", "{id}{id}{n}", ""])
+def test_what_is_no_pattern_is_refused_in_words(text: str) -> None:
+    with pytest.raises(ValueError, match=r"\{"):
+        parse(text)
+
+
+@pytest.mark.parametrize(
+    ("line", "number", "total"),
+    [
+        ("3/12", 3, 12),
+        ("(3/12)", 3, 12),
+        ("第3页 共12页", 3, 12),
+        ("3\t/\t12", 3, 12),
+        ("Page 3 of 12", 3, 12),
+        ("（共8页）", None, 8),
+        ("1 / 8 张", 1, 8),
+    ],
+)
+def test_counters(line: str, number: int | None, total: int) -> None:
+    found = counted(["别的一行字", line])
+    assert found is not None
+    assert (found.number, found.total) == (number, total)
+
+
+@pytest.mark.parametrize("line", ["12/25/2024", "2024/3/12", "6/10分", "比分 3/2", "9/3", "5月3/4日的事情一直拖到今天也没有人管", "1/1"])
+def test_no_counters(line: str) -> None:
+    assert counted([line]) is None
+
+
+def test_counters_that_disagree_tell_nothing() -> None:
+    assert counted(["1/5", "1/7"]) is None
+
+
+def one(url: str, at: int, more: str = "", *, title: str = TITLE) -> GalleryPage:
+    body = f'<div class="photo"><img src="{picture(at)}"><p class="desc">{CAPTIONS[at]}</p></div>{more}'
+    return story(page(body, title=title), url)
+
+
+def numbered(at: int) -> str:
+    return URL if at == 1 else URL.replace(".html", f"_{at}.html")
+
+
+def test_a_pattern_is_counted_up_one_by_one() -> None:
+    first = one(URL, 0)
+    assert further(first, [URL], "{id}_{n}.html", [first]) == (numbered(2),)
+    assert further(first, [URL], None, [first]) == ()
+    assert further(first, [URL, numbered(2)], "{id}_{n}.html", [first]) == ()
+
+
+def test_a_total_gives_all_pages_at_once() -> None:
+    first = one(URL, 0, "<p>1/4</p>")
+    assert first.total == 4
+    assert further(first, [URL], "{id}_{n}.html", [first]) == (numbered(2), numbered(3), numbered(4))
+
+
+def test_a_pager_gives_what_it_names() -> None:
+    first = one(
+        URL,
+        0,
+        f'<div class="pages"><b>1</b> <a href="{numbered(2)}">2</a> <a href="{numbered(3)}">3</a> <a href="{numbered(2)}">下一页</a></div>',
+    )
+    assert first.pages == (numbered(1), numbered(2), numbered(3))
+    assert first.next == numbered(2)
+    assert further(first, [URL], None, [first]) == (numbered(2), numbered(3))
+
+
+def test_the_total_of_a_pager_names_pages_that_no_link_leads_to() -> None:
+    first = one(URL, 0, f'<p>第1页 共4页</p><a href="{numbered(2)}">下一页</a>')
+    assert further(first, [URL], None, [first]) == (numbered(2), numbered(3), numbered(4))
+
+
+def test_pages_by_letters_that_a_pager_names() -> None:
+    lettered = URL.replace(".html", "b.html")
+    first = one(URL, 0, f'<a href="{lettered}">下一页</a>')
+    assert further(first, [URL], None, [first]) == (lettered,)
+
+
+def test_arrows_and_small_copies_turn_pages() -> None:
+    strip = "".join(f'<li><a href="{numbered(at)}"><img src="{picture(at - 1, "_s")}" width="90"></a></li>' for at in (1, 2, 3, 4))
+    body = f'<table><tr><td><a href="{numbered(2)}"><img src="{picture(0)}"></a></td></tr></table><p>{CAPTIONS[0]}</p><ul class="strip">{strip}</ul>'
+    first = story(page(body))
+    assert [image.url for image in first.images] == [picture(0)]
+    assert further(first, [URL], None, [first]) == (numbered(2), numbered(3), numbered(4))
+
+
+def test_numbers_in_a_row_whose_addresses_share_only_their_shape() -> None:
+    row = '<div class="pages"><span>1</span> ' + "".join(f'<a href="/2026/1122/c1031{at}.html">{at}</a> ' for at in (2, 3, 4)) + "</div>"
+    first = one(URL, 0, row + "<p>1/4</p>")
+    assert [url[-11:] for url in further(first, [URL], None, [first])] == ["c10312.html", "c10313.html", "c10314.html"]
+
+
+@pytest.mark.parametrize("words", ["下一组图", "下一组", "下一图集", "下一篇", "next gallery"])
+def test_the_next_story_is_not_followed(words: str) -> None:
+    first = one(URL, 0, f'<p>2/4</p><a href="/2026/1122/c10236.html">{words}</a>')
+    assert "https://photo.example/2026/1122/c10236.html" not in further(first, [URL], None, [first])
+
+
+def test_a_page_whose_only_picture_leads_to_the_next_story_keeps_it() -> None:
+    body = f'<div class="photo"><a href="/2026/1122/c10236.html"><img src="{picture(3)}"></a><p>{CAPTIONS[3]}</p></div>'
+    assert [image.url for image in story(page(body)).images] == [picture(3)]
+
+
+def test_ends() -> None:
+    first, second = one(URL, 0), one(numbered(2), 1)
+    met = [first, second]
+    assert is_end(one(numbered(3), 2), met, asked=numbered(3)) is None
+    assert is_end(one(numbered(3), 1), met, asked=numbered(3)) == "repeats"
+    assert is_end(one("https://photo.example/2026/1122/c10999.html", 3), met, asked=numbered(3)) == "elsewhere"
+    assert (
+        is_end(GalleryPage("https://photo.example/", images=(Image("https://photo.example/x.jpg"),)), met, asked=numbered(3))
+        == "front-page"
+    )
+    assert is_end(first, [], asked=URL) is None
+
+
+def test_a_page_that_repeats_its_picture_beside_a_new_advertisement_repeats() -> None:
+    again = one(numbered(3), 1, '<p><img src="https://ads.example/uploads/9.jpg"></p>')
+    assert is_end(again, [one(URL, 0), one(numbered(2), 1)], asked=numbered(3)) == "repeats"
+
+
+def test_another_story_at_the_address() -> None:
+    other = one(numbered(2), 1, "<p>2/9</p>", title="北麓冰上帆船赛鸣枪")
+    assert is_end(other, [one(URL, 0, "<p>1/4</p>")], asked=numbered(2)) == "another-story"
+
+
+def test_counting_ends_at_the_limit() -> None:
+    met = [GalleryPage(URL, images=(Image(picture(0)),)), *(GalleryPage(numbered(at)) for at in range(2, MAX_PAGES + 1))]
+    assert open_pages(met, [], "{id}_{n}.html") == ()
+
+
+def test_a_story_is_complete_when_nothing_is_left_to_ask_for() -> None:
+    pages = [one(numbered(at), at - 1) for at in (1, 2, 3)]
+    assert not assemble(pages, pattern="{id}_{n}.html").complete
+    assert assemble(pages, pattern="{id}_{n}.html", ended=[numbered(4)]).complete
