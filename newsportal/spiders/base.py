@@ -17,10 +17,9 @@ from twisted.python.failure import Failure
 from newsportal.errors import NotApplicable, StoreError
 from newsportal.frontier.ledger import STORE_FAILS, Ledger, Sifted, ledger_of, utcnow
 from newsportal.frontier.links import is_entry
-from newsportal.handlers import render_notes
 from newsportal.items import Article, Link, Page
-from newsportal.rendering import missing
 from newsportal.schedule import Visits, due
+from newsportal.spiders import rendering
 from newsportal.spiders.outcome import outcome_of, retry_after
 from newsportal.storage.base import SourceState
 
@@ -92,7 +91,10 @@ class NewsSpider(scrapy.Spider):
         for source in chosen:
             try:
                 state = await self.ledger.state(source.key)
-                if self.skips(source, state) or self.unshowable(source):
+                if self.skips(source, state):
+                    continue
+                if rendering.unshowable(self.ledger, source):
+                    self.visited.add(source.key)
                     continue
                 if await self.ledger.begin(state):
                     self.thorough.add(source.key)
@@ -119,18 +121,6 @@ class NewsSpider(scrapy.Spider):
             return False
         visits = Visits(last=state.last_run, failures=state.failures_in_row, rest_until=state.rest_until)
         return not due(visits, self.interval(source), self.hours(source), datetime.now().astimezone())
-
-    def unshowable(self, source: Any) -> bool:
-        """Whether the source's pages need a browser and there is none: it is told of at once, and the other sources go on."""
-        if not getattr(source, "render", False):
-            return False
-        lack = missing(self.ledger.sources.rendering.browser)
-        if lack:
-            logger.error("%s is not visited, its pages are to be rendered: %s", source.key, lack)
-            self.visited.add(source.key)
-            self.ledger.list_failed(source.key, "no-browser", lack)
-            self.ledger.note(source.key, lack)
-        return lack is not None
 
     # list pages
 
@@ -277,10 +267,7 @@ class NewsSpider(scrapy.Spider):
 
     async def finish(self, reason: str) -> None:
         """Save what is remembered of the sources; called by the run report when the spider closes."""
-        stats = self.crawler.stats.get_stats() if self.crawler.stats else {}
-        for source in self.visited:
-            for said in render_notes(stats, source):
-                self.ledger.note(source, said)
+        rendering.tell(self.ledger, self.crawler.stats.get_stats() if self.crawler.stats else {}, self.visited)
         try:
             await self.ledger.close(self.visited, utcnow(), finished=reason == "finished")
         except StoreError as error:
