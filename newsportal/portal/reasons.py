@@ -18,6 +18,11 @@ EXPLAINED: tuple[tuple[str, str], ...] = (
     (r"list-page|no-articles", _("the page is a list in which no article was found")),
     (r"no-posts", _("no posts were found on the page of a forum's thread")),
     (r"no-threads", _("the page of a forum has neither boards nor threads that could be recognised")),
+    (r"no-galleries", _("no link of the index page looks like a photo story")),
+    (r"index-page", _("the page is a list, not a photo story")),
+    (r"no-pictures", _("no pictures of a story were found on the page")),
+    (r"missing-pages", _("pages of the photo story are missing")),
+    (r"too-slow", _("it took too long; the next visit goes on")),
     (r"error-page", _("the page tells of an error instead of the news")),
     (r"store", _("it could not be stored; the next crawl asks again")),
     (r"dns|resol|name-or-service", _("the name was not found: no network, or a mistake in the address")),
@@ -56,6 +61,8 @@ FOLDED = {
     "part-of-text": _("a part of the text"),
     "contains-text": _("contains the text"),
     "same-title": _("the same title"),
+    "same-pictures": _("the same pictures"),
+    "same-words": _("the same title and first sentence"),
     "by-hand": _("put together by an editor"),
 }
 """Why a version stands in a story, by the slug of its fold key."""
