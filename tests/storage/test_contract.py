@@ -42,7 +42,10 @@ class TestAdd:
         assert (story.count, story.sites, story.head.id) == (1, 1, added.id)
 
     def test_keeps_every_field(self, store: Store) -> None:
-        images = (Image("https://news.example/1.jpg", caption="桥", width=640, height=480), Image("https://news.example/2.jpg", dropped="small"))
+        images = (
+            Image("https://news.example/1.jpg", caption="桥", width=640, height=480),
+            Image("https://news.example/2.jpg", dropped="small"),
+        )
         full = article(
             topic="旅游", topics=("交通",), html="<p>第一段</p>", author="记者甲", origin="河湾日报", site="河湾新闻网", images=images,
             language="zh-Hant", category="社会", category_by="model 3", category_score=0.9, category_reason="法院 · 警方", algorithm="best",
