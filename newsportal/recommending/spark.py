@@ -104,6 +104,7 @@ class Log:
         self._items = items
         self._published = np.array([hours(item.published) for item in items], dtype=np.float64)
         self._sizes: list[parts.Size] = self._parts.map(parts.size).collect()
+        self._ends: dict[parts.Column, Ints] = {}  # how many values lie up to each bin's end
 
     @property
     def stories(self) -> int:
@@ -154,10 +155,11 @@ class Log:
     def _quantile(self, column: parts.Column, share: float) -> float:
         """As ``numpy.quantile`` has it: between the two values whose ranks lie about the share."""
         bounds = (min(size.bounds[column][0] for size in self._sizes), max(size.bounds[column][1] for size in self._sizes))
-        counts: Ints = self._parts.map(partial(parts.bins, column=column, bounds=bounds)).treeReduce(np.add)
+        if column not in self._ends:
+            self._ends[column] = np.cumsum(self._parts.map(partial(parts.bins, column=column, bounds=bounds)).treeReduce(np.add))
         place = (len(self) - 1) * share
         ranks = (int(np.floor(place)), int(np.ceil(place)))
-        ends = np.cumsum(counts)
+        ends = self._ends[column]
         first, last = (int(np.searchsorted(ends, rank, side="right")) for rank in ranks)
         found = self._parts.map(partial(parts.values_of, column=column, bounds=bounds, first=first, last=last)).collect()
         values = parts.ranked(found, int(ends[first - 1]) if first else 0, ranks)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import os
 import random
 import subprocess
 import sys
@@ -153,26 +153,43 @@ def test_without_java_or_the_extra_the_remedy_is_told(monkeypatch: pytest.Monkey
         pass
 
 
+BOTH = """
+import sys
+from datetime import datetime
+from newsportal.recommending import fitting, spark
+from newsportal.storage import open_store
+uri, now = sys.argv[1], datetime.fromisoformat(sys.argv[2])
+store = open_store(uri)
+for name, fit in (("one", fitting.fit(store, now)), ("many", spark.fit(store, uri, "local[2]", now))):
+    open(name, "wb").write(fit.packed)
+"""
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not (find_spec("pyspark") and spark.java()), reason="needs the extra spark and Java (make tools)")
-def test_the_command_learns_the_same_on_spark(tmp_path: Path) -> None:
-    (tmp_path / "sources.yaml").write_text("store: sqlite:///news.db\n", "utf-8")
-    store = open_store(f"sqlite:///{tmp_path}/news.db")
+def test_spark_learns_the_same_from_a_store(tmp_path: Path) -> None:
+    uri = f"sqlite:///{tmp_path}/news.db"
+    store = open_store(uri)
     readers = _fill(store)
-    models, facts = [], []
-    for options in ([], ["--spark", "local[2]"]):
-        command = [sys.executable, "-m", "newsportal", "recommend", "fit", "--json", *options]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False)
-        assert done.returncode == 0, done.stderr[-3000:]
-        facts.append(json.loads(done.stdout))
-        fit = store.readers.fit()
-        assert fit is not None
-        models.append(best.unpack(fit.packed))
-    assert [row["by"] for row in facts] == ["embedded", "spark local[2]"]
-    embedded, on_spark = ({name: row[name] for name in row if name not in ("made", "by", "seconds", "bytes")} for row in facts)
-    assert embedded == on_spark
-    _answer_alike(models[1], models[0], {reader: store.readers.history(reader) for reader in readers})
+    command = [sys.executable, "-c", BOTH, uri, NOW.isoformat()]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=900, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    one, many = (best.unpack((tmp_path / name).read_bytes()) for name in ("one", "many"))
+    assert many.facts == one.facts
+    _answer_alike(many, one, {reader: store.readers.history(reader) for reader in readers})
+    assert [facts["by"] for _, facts in store.readers.fits()] == ["spark local[2]", "embedded"]
     store.close()
+
+
+def test_the_command_says_what_is_missing(tmp_path: Path) -> None:
+    (tmp_path / "sources.yaml").write_text("store: sqlite:///news.db\n", "utf-8")
+    open_store(f"sqlite:///{tmp_path}/news.db").close()
+    command = [sys.executable, "-m", "newsportal", "recommend", "fit", "--spark", "local[1]"]
+    environ = {**os.environ, "JAVA_HOME": str(tmp_path)}
+    done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "install" in done.stderr
 
 
 def _fill(store: Store) -> list[str]:
