@@ -5,8 +5,8 @@ views, the reader's share is estimated with m = ``PRIOR`` views of anybody (Diri
 
     p(l) = (n(l) + m · base(l)) / (n + m)        affinity(s) = Σ over labels l of s: ln(p(l) / base(l))
 
-**Words.** tf–idf vectors of length 1 (Salton, Buckley 1988), idf(w) = ln((1 + N) / (1 + stories with w)) + 1; the likeness of two
-stories is their cosine.
+**Words.** Vectors of length 1 (Salton, Buckley 1988) of each word's idf, each word once,
+idf(w) = ln((1 + N) / (1 + stories with w)) + 1; the likeness of two stories is their cosine.
 """
 
 from __future__ import annotations
@@ -49,16 +49,20 @@ def label_likings(matrix: Matrix, base: Floats, history: Ints, weights: Floats) 
 
 
 def word_matrix(items: Sequence[Item], words: Sequence[str], idf: Floats) -> Matrix:
-    """Stories by words: tf–idf rows of length 1."""
+    """Stories by words: idf rows, of length 1 together with the words that no other story has."""
     numbers = {word: number for number, word in enumerate(words)}
+    rare = float(idf.max(initial=1.0)) ** 2
     rows: list[int] = []
     columns: list[int] = []
+    others = np.zeros(len(items))
     for row, item in enumerate(items):
-        known = [numbers[word] for word in item.words if word in numbers]
+        own = set(item.words)
+        known = sorted(numbers[word] for word in own if word in numbers)
+        others[row] = rare * (len(own) - len(known))
         rows += [row] * len(known)
         columns += known
     matrix = _matrix(rows, columns, idf[np.array(columns, dtype=np.int64)], (len(items), len(words)))
-    lengths = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
+    lengths = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel() + others)
     return sparse.diags_array(1 / np.maximum(lengths, 1e-12)) @ matrix
 
 

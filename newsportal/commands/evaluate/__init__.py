@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from newsportal.commands.evaluate import classify, dedup, extraction, forum
+from newsportal.commands.evaluate import classify, dedup, extraction, forum, recommend
 
 __all__ = ["register"]
 
@@ -17,6 +17,7 @@ def register(app: typer.Typer) -> None:
     classify.register(group)
     dedup.register(group)
     forum.register(group)
+    recommend.register(group)
     app.add_typer(group, name="evaluate")
 
 

@@ -1,0 +1,155 @@
+"""``newsportal evaluate recommend``: how well methods of recommendation tell what readers look at next."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from html import escape
+from pathlib import Path
+from time import perf_counter
+from typing import Annotated, Any, Final
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+
+from newsportal.commands.context import open_record
+from newsportal.commands.corpus.common import SourcesFile
+from newsportal.errors import NewsportalError
+from newsportal.recommend.base import Item, Log, View
+
+FIGURES: Final = {"recall": "recall@20", "ndcg": "NDCG@20", "hit": "hit@20", "ms_median": "ms", "ms_p95": "p95 ms", "fit_seconds": "fit s"}
+
+METHOD_NAMES: Final = ("paper", "paper-days", "paper-refitted", "popular", "recent", "items", "items-decay", "vsknn", "best")
+
+FEWEST: Final = 100
+"""Views from which a comparison says anything."""
+
+WIDTH: Final = 300
+"""Pixels of the longest bar."""
+
+
+def register(group: typer.Typer) -> None:
+    """Add ``recommend`` to ``newsportal evaluate``."""
+    group.command("recommend")(recommend)
+
+
+def recommend(
+    data: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="A log as recommend export writes it; default: the store's own.")
+    ] = None,
+    method: Annotated[list[str] | None, typer.Option("--method", "-m", help="Which to compare; several times; default: all.")] = None,
+    kind: Annotated[str, typer.Option("--kind", help="window: what readers look at until the next cut; next: the next click.")] = "window",
+    questions: Annotated[int, typer.Option("--questions", min=1, help="At most so many a cut.")] = 1000,
+    sources: SourcesFile = None,
+    html: Annotated[Path | None, typer.Option("--html", help="Write a report with bars.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON line a row.")] = False,
+) -> None:
+    """Recall, NDCG and hits of lists of 20, and milliseconds an answer, on a log split in time.
+
+    Three times, at 0.5, 0.7 and 0.85 of the views, methods learn from what was before and are asked about what came after.
+    """
+    names = list(method or METHOD_NAMES)
+    for name in names:
+        if name not in METHOD_NAMES:
+            raise typer.BadParameter(f"no method is called {name!r}; there are: {', '.join(METHOD_NAMES)}", param_hint="--method")
+    if kind not in ("window", "next"):
+        raise typer.BadParameter(f"{kind!r} is neither window nor next", param_hint="--kind")
+    try:
+        log = _enough(_read(data) if data else _stored(sources))
+        rows = list(_rows(log, names, kind, questions, as_json))
+        if html is not None:
+            html.write_text(page(rows), encoding="utf-8")
+    except (NewsportalError, OSError) as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(1) from error
+
+
+def _read(file: Path) -> Log:
+    """Views of a file; a story was published when it was first looked at."""
+    from newsportal.commands.recommend.click_files import form_of, opened, read
+
+    with opened(str(file)) as stream:
+        views = list(read(stream, form_of(str(file)), str(file)))
+    first: dict[str, datetime] = {}
+    for view in views:
+        first[view.story] = min(first.get(view.story, view.at), view.at)
+    return Log(views, [Item(story, at) for story, at in first.items()])
+
+
+def _enough(log: Log) -> Log:
+    views = list(log.views)
+    if len(views) < FEWEST:
+        raise NewsportalError(f"{len(views)} views are too few to compare anything: at least {FEWEST} are needed")
+    return log
+
+
+def _stored(sources: Path | None) -> Log:
+    from newsportal.recommending.candidates import items
+
+    with open_record(sources) as (_, store):
+        views: list[View] = list(store.readers.views())
+        return Log(views, list(items(store.readers, datetime.now(UTC))))
+
+
+def _rows(log: Log, names: Sequence[str], kind: str, questions: int, as_json: bool) -> Iterator[dict[str, Any]]:
+    """A row a cut and method, printed as it comes."""
+    from newsportal.recommend import evaluation
+    from newsportal.recommend.methods import METHODS
+
+    with Progress(console=Console(stderr=True), transient=True, disable=as_json or not sys.stderr.isatty()) as progress:
+        task = progress.add_task("", total=len(evaluation.CUTS) * len(names))
+        for cut, split in zip(evaluation.CUTS, evaluation.splits(log, kind, most=questions), strict=True):
+            if not as_json:
+                typer.echo(f"{cut:.0%} of the views known, {len(split.questions)} questions")
+                typer.echo(f"{'':16}" + "".join(f"{heading:>11}" for heading in FIGURES.values()))
+            for name in names:
+                progress.update(task, description=name)
+                start = perf_counter()
+                model = METHODS[name](split.known, split.cut)
+                took = round(perf_counter() - start, 2)
+                row = {
+                    "cut": cut,
+                    "kind": kind,
+                    "method": name,
+                    **evaluation.measure(model, split.questions).as_json(),
+                    "fit_seconds": took,
+                }
+                progress.advance(task)
+                typer.echo(json.dumps(row) if as_json else f"{name:16}" + "".join(f"{row[figure]:11.3f}" for figure in FIGURES))
+                yield row
+
+
+def page(rows: Sequence[dict[str, Any]]) -> str:
+    """A report that needs no other file: NDCG as bars, a group a cut."""
+    longest = max((row["ndcg"] for row in rows), default=0) or 1
+    parts = []
+    for cut in dict.fromkeys(row["cut"] for row in rows):
+        own = [row for row in rows if row["cut"] == cut]
+        bars = "".join(_bar(row, longest) for row in own)
+        headings = "".join(f"<th>{escape(heading)}</th>" for heading in FIGURES.values())
+        told = f"{cut:.0%} of the views known, {own[0]['questions']} questions"
+        parts.append(f"<h2>{told}</h2><table><tr><th></th>{headings}<th></th></tr>{bars}</table>")
+    return PAGE.replace("BODY", "".join(parts))
+
+
+def _bar(row: dict[str, Any], longest: float) -> str:
+    width = round(WIDTH * row["ndcg"] / longest)
+    cells = "".join(f"<td>{row[figure]:.3f}</td>" for figure in FIGURES)
+    bar = f'<svg width="{WIDTH}" height="12" role="img" aria-label="NDCG {row["ndcg"]:.3f}"><rect width="{width}" height="12"/></svg>'
+    return f"<tr><th>{escape(row['method'])}</th>{cells}<td>{bar}</td></tr>"
+
+
+PAGE: Final = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>Recommendation</title><style>
+:root { color-scheme: light dark; }
+body { margin: 0 auto; padding: 1.5rem 1rem 4rem; max-width: 60rem; font: 1rem/1.55 system-ui, sans-serif; overflow-x: auto; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+th, td { padding: .22rem .6rem; text-align: right; } th:first-child { text-align: left; } rect { fill: #3b6ea5; }
+</style></head><body><h1>Recommendation</h1>BODY</body></html>
+"""

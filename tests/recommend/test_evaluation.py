@@ -1,0 +1,57 @@
+"""A log split in time: nothing of what is asked about is known before."""
+
+from __future__ import annotations
+
+from math import log2
+
+import pytest
+
+from newsportal.recommend import evaluation
+from newsportal.recommend.clicks import hours
+from newsportal.recommend.evaluation import NEXT, WINDOW, figures
+from newsportal.recommend.methods import METHODS
+from tests.recommend.made import log
+
+
+@pytest.mark.parametrize("kind", [WINDOW, NEXT])
+def test_nothing_of_the_future_is_known(kind: str) -> None:
+    for split in evaluation.splits(log(), kind):
+        assert len(split.known)
+        assert split.questions
+        assert (split.known.at < split.cut).all()
+        assert (split.known.published <= split.cut).all()
+        names = {item.story for item in split.known.items}
+        for question in split.questions:
+            assert question.targets <= names
+            assert not question.targets & {view.story for view in question.history}
+            assert all(view.at <= question.now for view in question.history)
+            if kind == WINDOW:
+                assert all(hours(view.at) < split.cut for view in question.history)
+
+
+def test_figures_by_hand() -> None:
+    recall, ndcg, hit = figures(("a", "b", "c"), frozenset("bx"), 3)
+    assert (recall, hit) == (0.5, 1.0)
+    assert ndcg == pytest.approx((1 / log2(3)) / (1 + 1 / log2(3)))
+    assert figures(("a",), frozenset("x"), 3) == (0.0, 0.0, 0.0)
+    assert figures(("x", "y"), frozenset("xy"), 2) == pytest.approx((1, 1, 1))
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_ranks_what_was_not_seen(name: str) -> None:
+    split = next(evaluation.splits(log(), WINDOW))
+    model = METHODS[name](split.known, split.cut)
+    for question in split.questions[:20]:
+        found = model.ranked(question.history, question.now, 20)
+        assert len(found) == len(set(found)) == 20
+        assert not set(found) & {view.story for view in question.history}
+    assert model.ranked((), split.questions[0].now, 5)
+
+
+def test_ours_is_above_the_others_where_taste_and_age_matter() -> None:
+    for split in evaluation.splits(log(readers=120), WINDOW):
+        found = {
+            name: evaluation.measure(METHODS[name](split.known, split.cut), split.questions).ndcg for name in ("recent", "items", "best")
+        }
+        assert found["best"] > found["items"]
+        assert found["best"] >= found["recent"]

@@ -1,0 +1,127 @@
+"""The paper's formulas and the sums of ours, by hand."""
+
+from __future__ import annotations
+
+from math import exp, factorial, log
+
+import numpy as np
+import pytest
+
+from newsportal.recommend import content, decay, item_neighbours, popularity, ratings, sessions, user_neighbours
+from newsportal.recommend.base import Item
+from newsportal.recommend.clicks import Clicks, hours, of
+from tests.recommend.made import DAWN, at, view
+
+ITEMS = [Item(name, DAWN) for name in "abcd"]
+
+
+def clicks() -> Clicks:
+    views = [view("p", "a", 1), view("p", "b", 2), view("p", "c", 3), view("q", "a", 1), view("q", "c", 5)]
+    return of(views, ITEMS)
+
+
+def test_a_rating_is_the_share_that_was_seen_less_alpha() -> None:
+    assert ratings.ratings(np.array([4 / 8]), 0.532) == pytest.approx([-0.032])
+    assert ratings.ALPHA == 0.532
+
+
+def test_alpha_is_the_median() -> None:
+    assert ratings.median_share(np.array([0.1, 0.9, 0.4])) == 0.4
+    assert ratings.median_share(np.array([0.1, 0.9, 0.4, 0.6])) == 0.5
+    assert ratings.median_share(np.array([])) == ratings.ALPHA
+
+
+def test_decay_is_poisson_at_whole_hours_and_between_them() -> None:
+    assert decay.weight(np.array([5.0]))[0] == pytest.approx(exp(-5.6) * 5.6**5 / factorial(5))
+    assert decay.weight(np.array([48.0]), unit=decay.DAY)[0] == pytest.approx(exp(-5.6) * 5.6**2 / 2)
+    assert decay.weight(np.array([-3.0]))[0] == pytest.approx(exp(-5.6))
+    assert decay.weight(np.array([5.1]))[0] > decay.weight(np.array([0.0, 12.0])).max()
+
+
+def test_the_rate_is_the_mean_age() -> None:
+    assert decay.fitted_rate(np.array([2.0, 10.0])) == 6.0
+    assert decay.fitted_rate(np.array([24.0, 72.0]), decay.DAY) == 2.0
+
+
+def test_a_reader_and_a_story_are_one_view_the_latest_with_the_most_pictures() -> None:
+    found = of([view("p", "a", 5, 1, 4), view("p", "a", 2, 3, 4), view("p", "z", 2)], ITEMS)
+    assert (len(found), found.share.tolist()) == (1, [0.75])
+    assert found.at[0] == pytest.approx(hours(at(5)))
+
+
+def test_prediction_is_the_papers_formula_3() -> None:
+    """p rated a 0.4 and b −0.4, q rated a 0.2 and c 0.4; for a reader who rated a 0.3: sim 1 and 1, k 1/2."""
+    log = of([view("p", "a", 1, 9, 10), view("p", "b", 1, 1, 10), view("q", "a", 1, 7, 10), view("q", "c", 1, 9, 10)], ITEMS)
+    model = user_neighbours.fit(log, alpha=0.5)
+    now = hours(at(5))
+    told = model.predict(np.array([0]), np.array([0.3]), now)
+    w = exp(-5.6) * 5.6**5 / factorial(5)
+    assert told[1] == pytest.approx((0.3 + 0.5 * (-0.4 - 0.0)) * w)
+    assert told[2] == pytest.approx((0.3 + 0.5 * (0.4 - 0.3)) * w)
+    assert told[3] == pytest.approx(0.3 * w)
+
+
+def test_likeness_is_the_cosine_over_what_both_rated() -> None:
+    log = of([view("p", "a", 1, 9, 10), view("p", "b", 1, 3, 10), view("q", "d", 1, 9, 10)], ITEMS)
+    alike = user_neighbours.fit(log, alpha=0.5).alike(np.array([0, 1]), np.array([0.1, 0.3]))
+    assert alike[0] == pytest.approx((0.4 * 0.1 - 0.2 * 0.3) / ((0.4**2 + 0.2**2) * (0.1**2 + 0.3**2)) ** 0.5)
+    assert alike[1] == 0
+
+
+def test_popularity_halves_with_the_half_life() -> None:
+    found = popularity.popularity(clicks(), hours(at(5)), 2.0)
+    assert found.tolist() == pytest.approx([2 * 0.25, 2**-1.5, 0.5 + 1, 0])
+
+
+def test_pairs_are_summed_by_place() -> None:
+    log = clicks()
+    sums = item_neighbours.pair_sums(log)
+    told = {
+        (int(i), int(j)): (c, w, s) for i, j, c, w, s in zip(sums.first, sums.second, sums.together, sums.pairs, sums.after, strict=True)
+    }
+    assert told[0, 2] == pytest.approx((1 / 3 + 1 / 2, 2, 1 / 2 + 1))
+    assert told[2, 0] == pytest.approx((1 / 3 + 1 / 2, 2, 0))
+    assert told[0, 1] == pytest.approx((1 / 3, 1, 1))
+    assert len(told) == 6
+
+
+def test_together_and_after_by_hand() -> None:
+    log = clicks()
+    sums, damping = item_neighbours.pair_sums(log), item_neighbours.damped(log)
+    near, value = item_neighbours.together(sums, damping).row(0)
+    assert near.tolist() == [2, 1]
+    assert value[0] == pytest.approx((5 / 6) / (5 / 6) * 2 / 7)
+    near, value = item_neighbours.after(sums, np.array([2.0, 1.0, 2.0, 0.0])).row(0)
+    assert (near.tolist(), value.tolist()) == ([2, 1], pytest.approx([0.75, 0.5]))
+
+
+def test_sums_in_blocks_are_the_sums(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tests.recommend.made import log as made
+
+    log = of(made().views, made().items)
+    whole = item_neighbours.pair_sums(log)
+    monkeypatch.setattr(item_neighbours, "CHUNK", 500)
+    parts = item_neighbours.pair_sums(log)
+    for column in ("first", "second", "together", "pairs", "after"):
+        assert getattr(parts, column) == pytest.approx(getattr(whole, column))
+
+
+def test_equal_neighbours_stand_in_the_order_of_names() -> None:
+    table = item_neighbours.nearest(np.array([0, 0, 0]), np.array([3, 1, 2]), np.array([0.5, 0.5, 0.5]), 4, 2)
+    assert table.row(0)[0].tolist() == [1, 2]
+
+
+def test_votes_of_readers_alike_by_hand() -> None:
+    """History c, a (the latest first): p has both, q both; sim = (0.9 + 0.8) / 2, the latest shared is c: 0.9."""
+    known = sessions.rows(clicks())
+    found = sessions.votes(known, np.array([2, 0]), 4)
+    assert found[1] == pytest.approx(0.85 * 0.9 * (1 + 5 * log(2)))
+    assert found[3] == 0
+
+
+def test_likings_are_smoothed_shares() -> None:
+    matrix = content.label_matrix([Item("a", DAWN, (), ("x",)), Item("b", DAWN, (), ("y",))], ("x", "y"))
+    base = content.base_shares(matrix, np.array([3.0, 1.0]))
+    assert base.tolist() == pytest.approx([4 / 6, 2 / 6])
+    told = content.label_likings(matrix, base, np.array([1, 1]), np.ones(2))
+    assert told[1] == pytest.approx(log((2 + 5 / 3) / 7 / (1 / 3)))
