@@ -67,7 +67,7 @@ class Portal:
         """Made when first asked for: the fit is read, and what is new."""
         from newsportal.recommending.serving import Recommender
 
-        return Recommender(self.store)
+        return Recommender(self.store, days=self.site.recommends_from)
 
     def topics(self) -> tuple[str, ...]:
         """The topics of ``sources.yaml`` in its order, then those that only the store still knows."""

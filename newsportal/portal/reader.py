@@ -25,8 +25,8 @@ WELL_FORMED = re.compile(rf"[0-9a-f]{{{2 * RANDOM_BYTES}}}")
 MACHINES = re.compile(r"bot\b|bot[/;_-]|spider|crawler|slurp|preview|archiver|monitor", re.IGNORECASE)
 """Programs that say so. What they open is nobody's taste."""
 
-Wish = Literal["on", "off", "browser"]
-"""Whether a profile may be kept: yes; switched off here; the browser asks not to be tracked."""
+Wish = Literal["on", "off", "browser", "portal"]
+"""Whether a profile may be kept: yes; switched off here; the browser asks not to be tracked; this portal keeps none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,8 @@ def reader_of(request: Request) -> Reader:
 
 
 def _wish(request: Request) -> Wish:
+    if not request.app.state.portal.site.recommends:
+        return "portal"
     if request.cookies.get(SWITCH) == "off":
         return "off"
     return "browser" if "1" in (request.headers.get("sec-gpc"), request.headers.get("dnt")) else "on"

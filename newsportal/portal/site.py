@@ -13,6 +13,7 @@ log = logging.getLogger(__name__)
 
 DEFAULT_TITLE = "newsportal"
 DEFAULT_LANGUAGE = "zh"
+DEFAULT_DAYS = 30
 DEFAULT_TIMEZONE = "Asia/Shanghai"
 """Chinese first: most servers run on UTC, where «today» would begin at eight in the morning for the readers."""
 
@@ -43,17 +44,21 @@ class Site:
     zone: tzinfo
     topics: tuple[str, ...] = ()
     url: str | None = None  # the address readers use, without a slash at the end
+    recommends: bool = True  # False: nothing is kept of readers, and nothing recommended
+    recommends_from: int = DEFAULT_DAYS  # the last so many days, where nobody has looked at a story
 
 
 def site_of(sources: SourcesLike) -> Site:
     """What ``sources`` says about the portal; what it leaves open has the defaults above."""
-    said = sources.portal
+    said, recommending = sources.portal, getattr(sources, "recommendation", None)
     return Site(
         title=getattr(said, "title", None) or DEFAULT_TITLE,
         language=getattr(said, "language", None) or DEFAULT_LANGUAGE,
         zone=zone_named(getattr(said, "timezone", None) or DEFAULT_TIMEZONE),
         topics=tuple(topic.name for topic in sources.topics),
         url=(getattr(said, "url", None) or "").rstrip("/") or None,
+        recommends=getattr(recommending, "enabled", True),
+        recommends_from=getattr(recommending, "days", DEFAULT_DAYS),
     )
 
 

@@ -201,3 +201,21 @@ def test_a_busy_store_costs_a_view_and_no_page(serve, shelf: Store, caplog: pyte
 def test_the_page_says_that_the_browser_does_not_want_it(reader: httpx.Client) -> None:
     assert "要求不被跟踪" in reader.get("/profile", headers={"sec-gpc": "1"}).text
     assert "要求不被跟踪" in reader.get("/for-you", headers={"dnt": "1"}).text
+
+
+def test_a_portal_may_keep_nothing_of_anybody(serve, shelf: Store, newsroom: ModuleType) -> None:
+    class Off:
+        enabled, days = False, 30
+
+    class Settings(newsroom.Settings):
+        recommendation = Off()
+
+    client = serve(shelf, settings=Settings())
+    look(client, shelf.made["album-bridge"], [1], **{"user-agent": "Mozilla/5.0"})
+    assert kept(shelf) == []
+    for path in ("/", f"/story/{shelf.made['album-bridge']}", f"/story/{shelf.made['bridge']}", "/settings"):
+        text = client.get(path).text
+        assert "/for-you" not in text, path
+        assert "seen.js" not in text, path
+    assert client.get("/for-you").status_code == 404
+    assert "不记录" in client.get("/profile").text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, HTTPException, Request, Response
 
 from newsportal.portal.context import Visit
 from newsportal.portal.reader import reader_of
@@ -18,5 +18,7 @@ SHOWN = 30
 def for_you(request: Request) -> Response:
     visit = Visit(request)
     reader = reader_of(request)
+    if reader.wish == "portal":
+        raise HTTPException(404)
     history = visit.portal.store.readers.history(reader.name, limit=1) if reader.name and reader.kept else []
     return render(request, "for_you.html", reader=reader, new=not history, suggested=offered(visit, SHOWN), feed=None)
