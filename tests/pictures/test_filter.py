@@ -154,3 +154,9 @@ def test_every_reason_is_kept_and_places_stay() -> None:
     assert [one.url for one in found] == [one.url for one in images]
     assert [one.dropped for one in found] == [None, "gone", "frequent", "small"]
     assert rules.left_out(found) == {"gone": 1, "frequent": 1, "small": 1}
+
+
+def test_what_an_editor_keeps_is_left_alone() -> None:
+    logo = image(60, 60, "https://a.example/logo.png")
+    assert judged([logo], {"a.example/logo.png": rules.KEPT}) == (logo,)
+    assert judged([logo], {"a.example/logo.png": rules.BY_HAND})[0].dropped == "by-hand"

@@ -119,6 +119,15 @@ def test_the_next_crawl_takes_out_what_a_killed_one_had_only_marked(stage: Pictu
     assert kept(ledger, first)[LOGO.format(1)] == "frequent"
 
 
+def test_what_an_editor_keeps_is_never_frequent(stage: PicturesPipeline, ledger: Ledger) -> None:
+    through(stage, ledger, story(0, Image(LOGO.format(0))))
+    ledger.store.pictures.mark({"static.example/mark.png": "kept"}, now=NOW)
+    done = [through(stage, ledger, story(number, Image(LOGO.format(number)))) for number in range(1, 6)]
+    asyncio.run(stage.close_spider())
+    assert [one.images[-1].dropped for one in done] == [None] * 5
+    assert kept(ledger, done[-1])[LOGO.format(5)] is None
+
+
 def test_copies_of_one_story_keep_their_pictures(stage: PicturesPipeline, ledger: Ledger) -> None:
     pictures = [Image(f"https://agency.example/{place}.jpg") for place in range(5)]
     for number in range(6):

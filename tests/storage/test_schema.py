@@ -18,6 +18,9 @@ from sqlalchemy import create_engine
 
 from newsportal.storage import open_store, prints, schema
 from newsportal.storage.dialects import open_engine, reading
+from newsportal.storage.gallery_tables import GALLERIES
+from newsportal.storage.picture_tables import PICTURES
+from newsportal.storage.reader_tables import SWITCHED_OFF
 from newsportal.storage.tables import METADATA
 from newsportal.storage.thread_tables import THREADS
 
@@ -30,7 +33,7 @@ def test_migrations_make_the_tables(tmp_path: Path) -> None:
     with reading(engine) as connection:
         assert schema.version(connection) == schema.HEAD
         context = MigrationContext.configure(connection, opts={"compare_type": True, "compare_server_default": True})
-        assert THREADS.metadata is METADATA, "the tables of threads are among them"
+        assert {table.metadata for table in (THREADS, GALLERIES, PICTURES, SWITCHED_OFF)} == {METADATA}, "their tables are among them"
         assert compare_metadata(context, METADATA) == []
     engine.dispose()
 
