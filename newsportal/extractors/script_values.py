@@ -65,7 +65,7 @@ def values(document: dom.Document) -> Iterator[tuple[str, Any]]:
     budget = _Budget()
     for node in document.root.iter("script"):
         text = node.text or ""
-        if len(text) > NEAR_BEFORE / 8 and MAYBE_PICTURED.search(text):
+        if text and MAYBE_PICTURED.search(text):
             kind = (node.get("type") or "").lower()
             if "json" in kind:
                 yield from _alone(text, LINKED_DATA if LINKED_DATA in kind else node.get("id") or "", budget)

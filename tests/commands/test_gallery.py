@@ -1,0 +1,109 @@
+"""``newsportal gallery``: saved pages a line each, an address over all its pages."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from newsportal.commands import gallery
+from newsportal.errors import FetchFailed
+from newsportal.items import Page
+
+URL = "https://photo.example/2026/c10235.html"
+CAPTIONS = ("工匠给龙舟上最后一遍桐油。", "十二岁的鼓手第一次坐上船头。", "三百艘龙舟从七个码头出发。")
+
+
+def html(at: int) -> bytes:
+    return (
+        f"<title>龙舟下水({at}/3)_图片网</title><body><h1>龙舟下水</h1>"
+        f"<div class=photo><img src=/up/7f{at}3.jpg><p>{CAPTIONS[at - 1]}</p></div>"
+    ).encode()
+
+
+def numbered(at: int) -> str:
+    return URL if at == 1 else URL.replace(".html", f"_{at}.html")
+
+
+def run(*arguments: str) -> Result:
+    app = typer.Typer()
+    gallery.register(app)
+    return CliRunner().invoke(app, list(arguments))
+
+
+def lines(result: Result) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+@pytest.fixture
+def web(monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes | int]:
+    """Address → what stands there, or the status of the answer; 404 for all others."""
+    pages: dict[str, bytes | int] = {numbered(at): html(at) for at in (1, 2, 3)}
+
+    def fetched(url: str) -> Page:
+        there = pages.get(url, 404)
+        if there == 0:
+            raise FetchFailed(url, "timeout")
+        return Page(url, b"" if isinstance(there, int) else there, datetime.now(UTC), there if isinstance(there, int) else 200)
+
+    monkeypatch.setattr(gallery, "_fetched", fetched)
+    monkeypatch.setattr(gallery, "DELAY", 0.0)
+    return pages
+
+
+def test_an_address_is_read_over_all_its_pages(web: dict[str, bytes | int]) -> None:
+    (row,) = lines(run(URL, "--pattern", "{id}_{n}.html", "--json"))
+    assert [image["caption"] for image in row["images"]] == list(CAPTIONS)
+    assert (row["title"], row["complete"], row["total"], row["missing"]) == ("龙舟下水", True, 3, [])
+    assert row["pages"] == [numbered(at) for at in (1, 2, 3)]
+
+
+@pytest.mark.parametrize("answer", [0, 503])
+def test_a_page_that_fails_is_named_and_the_story_is_not_complete(web: dict[str, bytes | int], answer: int) -> None:
+    web[numbered(2)] = answer
+    result = run(URL, "--pattern", "{id}_{n}.html", "--json")
+    (row,) = lines(result)
+    assert (row["missing"], row["complete"], len(row["images"])) == ([2], False, 2)
+    assert numbered(2) in result.stderr
+    assert "try again later" in result.stderr
+
+
+def test_an_address_that_is_gone_gives_an_error(web: dict[str, bytes | int]) -> None:
+    (row,) = lines(run("https://photo.example/2026/gone.html", "--json"))
+    assert row["error"] == "http-404"
+
+
+def test_a_folder_gives_a_line_a_page(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_bytes(html(1))
+    (tmp_path / "a.json").write_text(json.dumps({"url": URL}))
+    (tmp_path / "b.html").write_text("<p>只有文字</p>", "utf-8")
+    (tmp_path / "c.html.gz").write_bytes(b"\x1f\x8bnot gzip")
+    first, second, third = lines(run(str(tmp_path), "--json"))
+    assert (first["id"], first["url"], first["images"]) == (
+        "a",
+        URL,
+        [{"url": "https://photo.example/up/7f13.jpg", "caption": CAPTIONS[0], "width": None, "height": None}],
+    )
+    assert second["error"].startswith("no-pictures")
+    assert "gzip" in third["error"]
+
+
+def test_people_see_a_table(tmp_path: Path) -> None:
+    page = tmp_path / "a.html"
+    page.write_bytes(html(1))
+    result = run(str(page), "--url", URL)
+    assert "龙舟下水" in result.stdout
+    assert "pages missing: 2, 3" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [(("nowhere.html",), 1), ((URL, "--pattern", "{id}.html"), 2), ((".", "--url", URL), 2), (("x", "--url", "ftp://x"), 2)],
+)
+def test_mistakes_are_told(arguments: tuple[str, ...], code: int) -> None:
+    assert run(*arguments).exit_code == code
