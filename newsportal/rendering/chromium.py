@@ -39,6 +39,9 @@ NAMES: Final = ("chromium", "chromium-browser", "google-chrome-stable", "google-
 
 INSTALL: Final = "install Chromium, e.g. with: sudo apt install chromium"
 
+FOLDER: Final = "newsportal-browser-"
+"""How the names of folders begin in which a browser's launcher and profile lie while it runs."""
+
 CLOSE_SECONDS: Final = 10.0
 """For a browser to end by itself; then it is killed."""
 
@@ -141,7 +144,8 @@ class Chromium:
             from playwright.async_api import async_playwright
 
             self._playwright = await async_playwright().start()
-        self._folder = Path(tempfile.mkdtemp(prefix="newsportal-browser-"))
+        _sweep()
+        self._folder = Path(tempfile.mkdtemp(prefix=FOLDER))
         browser = await self._launched(self._playwright.chromium, program, self._folder)
         pid, isolated = (int(word) for word in (self._folder / "pid").read_text().split())
         self.isolated = bool(isolated)
@@ -189,6 +193,17 @@ class Chromium:
         folder, self._folder = self._folder, None
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _sweep() -> None:
+    """Remove what browsers of killed crawls left: the folders whose process is gone."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER}*"):
+        with suppress(OSError, ValueError, IndexError):
+            os.kill(int((folder / "pid").read_text().split()[0]), 0)
+            continue
+        with suppress(OSError):
+            if (folder / "pid").exists():
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _kill(pid: int) -> None:

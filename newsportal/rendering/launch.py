@@ -18,6 +18,8 @@ CLONE_NEWUSER = 0x10000000
 CLONE_NEWNET = 0x40000000
 """linux/prctl.h and linux/sched.h."""
 
+PROFILE = "--user-data-dir="
+
 
 def die_with_parent(libc: ctypes.CDLL) -> None:
     """Even kill -9 of the crawl leaves no browser: the driver ends when its pipe closes, and the browser with it."""
@@ -49,6 +51,8 @@ def main(arguments: list[str]) -> None:
             with suppress(OSError):
                 isolated = without_network(libc)
     Path(pid_file).write_text(f"{os.getpid()} {int(isolated)}")
+    profile = Path(pid_file).with_name("profile")  # beside it, so that whoever sweeps finds it
+    command = [f"{PROFILE}{profile}" if word.startswith(PROFILE) else word for word in command]
     os.execv(command[0], command)  # noqa: S606 - it becomes the browser, under the same number
 
 

@@ -55,6 +55,10 @@ class Busy(Protocol):
         """A request waits for its answer."""
 
     @property
+    def asked(self) -> int:
+        """Requests so far: one that came and went between two looks is a sign of life, too."""
+
+    @property
     def left(self) -> bool:
         """The page leads elsewhere; what it shows does not matter any more."""
 
@@ -62,12 +66,12 @@ class Busy(Protocol):
 async def come_to_rest(page: Page, visit: Busy, wait: float) -> bool:
     """Wait for rest, scrolling down; whether it came within ``wait`` seconds. A page that hangs is the caller's to time."""
     began = since = monotonic()
-    last, scrolls = -1, 0
+    last, scrolls = (-1, -1), 0
     while monotonic() - began < wait and not visit.left:
         loading, changes, below = await _look(page)
         now = monotonic()
-        if loading or visit.busy or changes != last:
-            last, since = changes, now
+        if loading or visit.busy or (changes, visit.asked) != last:
+            last, since = (changes, visit.asked), now
         elif now - since >= (QUIET_SCROLLED if scrolls else QUIET):
             if not below or scrolls >= SCROLLS:
                 return True

@@ -107,6 +107,10 @@ class Visit:
         return bool(self._asking)
 
     @property
+    def asked(self) -> int:
+        return self.tally.asked
+
+    @property
     def left(self) -> bool:
         return self._elsewhere is not None
 
