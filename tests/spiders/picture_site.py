@@ -106,7 +106,7 @@ def command(sources: Path, *options: str) -> list[str]:
 
 def crawl(sources: Path, *options: str) -> dict[str, Any]:
     """The row of the source in the run report, which adds up."""
-    done = subprocess.run(command(sources, *options), capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command(sources, *options), capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     assert "Traceback" not in done.stderr, done.stderr[-3000:]
     report: dict[str, Any] = json.loads(done.stdout)

@@ -177,7 +177,7 @@ def test_a_killed_crawl_goes_on_where_it_was(site: PictureSite, tmp_path: Path) 
     site.before = kill
     child = subprocess.Popen(command(sources), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     killed.append(child)
-    assert child.wait(60) != 0
+    assert child.wait(240) != 0
     assert stories(sources) == {}
     before = opened(sources).galleries.pages(site.at.removeprefix("http://") + "/photo/2026/81_1.html")
     assert before, "pages are kept as they come"
