@@ -14,7 +14,8 @@ from typing import Final
 
 from newsportal import dom
 from newsportal.extractors.captions import caption_of
-from newsportal.extractors.gallery.pictures import ASIDE, ASIDE_TAGS, SKIPPED, Shown
+from newsportal.extractors.gallery.names import ASIDE, ASIDE_TAGS, SKIPPED
+from newsportal.extractors.gallery.pictures import Shown
 from newsportal.extractors.joining import is_pager
 from newsportal.items import Image
 from newsportal.text import clean, letters

@@ -14,6 +14,21 @@ from itertools import islice
 from typing import Final, Literal
 
 from newsportal import dom
+from newsportal.extractors.gallery.names import (
+    ASIDE,
+    ASIDE_TAGS,
+    BACKGROUND,
+    BACKGROUND_NAMES,
+    DEAD,
+    FACE,
+    GIF,
+    LARGE_NAME,
+    NO_STORY,
+    SHOWCASE,
+    SKIPPED,
+    STRIP,
+    VIEWED,
+)
 from newsportal.extractors.gallery.variants import variant
 from newsportal.extractors.hub_urls import Address
 from newsportal.extractors.images import ICON, LAZY, PICTURE, size_of, source_of
@@ -25,37 +40,6 @@ Lead = Literal["none", "story", "page", "site"]
 
 MAX_PICTURES: Final = 2_000
 """Pictures of one page that are looked at."""
-
-ASIDE: Final = re.compile(
-    r"relat|recommend|tuijian|xiangguan|guess|comment|cmt|pinglun|(?<![a-z])foot|copyright|(?<![a-z])nav(?![a-z])|menu|topbar|toolbar|breadcrumb"
-    r"|search|share|social|weixin|wechat|qr-?code|erweima|ewm|side-?bar|(?<![a-z])side(?![a-z])|aside|widget|banner|advert|(?<![a-z])ads?(?![a-z])"
-    r"|(?<![a-z])ad[-_]|[-_]ad(?![a-z])|sponsor|guanggao|popup|author|avatar|(?<![a-z])user-?(?:info|name|pic|head|card|face)|profile|(?<![a-z])rank|(?<![a-z])hot(?![a-z])|login|friend"
-    r"|logo|download|app-?(?:down|code)|more(?![a-z])|promo|next-?(?:group|album|set|story|gallery)|prev-?(?:group|album|set|story|gallery)|also|latest",
-    re.IGNORECASE,
-)
-"""Class and id of what stands beside a story."""
-
-ASIDE_TAGS: Final = frozenset(("nav", "aside", "footer"))
-SHOWCASE: Final = re.compile(
-    r"(?<![a-z])(?:gallery|album|slides?|slideshow|photo|pic|picture|img|image|main|content|article|big|figure|swiper|viewer|stage|tuji|tuku)(?![a-z])",
-    re.IGNORECASE,
-)
-"""Class and id of what a story's pictures stand in."""
-
-STRIP: Final = re.compile(r"thumb|strip|small|(?<![a-z])mini|tiny|(?<![a-z])nav|filmstrip|xiaotu|indicator|dots", re.IGNORECASE)
-"""Class and id of a row of small copies."""
-
-BACKGROUND: Final = re.compile(r"background(?:-image)?\s*:[^;]{0,200}?url\(\s*[\"']?([^\"')]{1,3000})", re.IGNORECASE)
-BACKGROUND_NAMES: Final = ("data-bg", "data-background", "data-background-image", "data-bgimage", "data-bgset", "data-image")
-LARGE_NAME: Final = re.compile(r"big|large|full|zoom|orig|hi-?res|high|max", re.IGNORECASE)
-"""Attributes that hold the large copy of what ``src`` shows."""
-
-SKIPPED: Final = frozenset("script style template iframe object svg head select".split())
-DEAD: Final = re.compile(r"#|[a-z]+:(?!//)", re.IGNORECASE)
-"""Links that lead to no page: fragments, scripts, mail."""
-
-VIEWED: Final = re.compile(r"[?&=](https?://[^&\s\"'<>]{5,1000}\.(?:jpe?g|png|gif|webp|avif))(?:$|[&?])", re.IGNORECASE)
-"""The picture that a viewer is asked to show: ``show.html?http://…/1.jpg``."""
 
 CARD_LEVELS: Final = 3
 MAX_CARD: Final = 60
@@ -74,24 +58,11 @@ BANNER_HEIGHT: Final = 130
 SAID_SMALL: Final = 160
 """A picture that declares both its sides below this is a small copy or an icon."""
 
-NO_STORY: Final = re.compile(
-    r"二维码|二維碼|扫一扫|扫码|头像|頭像|广告|廣告|(?<![a-z])logo(?![a-z])|(?<![a-z])qr code|advertisement|^ad$", re.IGNORECASE
-)
-"""What ``alt`` says of pictures that belong to no story."""
-
 HEADINGS: Final = 3
 FEW: Final = 2
 """Pictures of a page of a story over many; where it has no more, the one that leads to another page may be its largest: on the last page
 a click on the picture leads to the next story."""
 
-FACE: Final = re.compile(
-    r"(?:^|[/_.-])(?:face|portrait|head_?(?:pic|img|shot)?|user|author|reporter|wechat|weixin|weibo"
-    r"|left|right|prev(?:ious)?|next|arrow|close|zoom|play|top|up|down|bg|background|line|dot|search|menu)[_-]?\w{0,2}\.\w+(?:$|\?)",
-    re.IGNORECASE,
-)
-"""Files that are called after people and channels, and what a page's frame is made of."""
-
-GIF: Final = re.compile(r"\.gif(?:$|[?!@])", re.IGNORECASE)
 STRIP_LEAST: Final = 3
 """Pictures of one form that lead to so many pages of the story are a row of small copies."""
 

@@ -13,8 +13,9 @@ from itertools import islice, pairwise
 from typing import Any, Final
 
 from newsportal import dom
+from newsportal.extractors.gallery.records import SMALL_KEY, address_of, leads_away, picture_of, words_of
 from newsportal.extractors.gallery.variants import enter, key_of
-from newsportal.extractors.images import ICON, PICTURE, SMALL
+from newsportal.extractors.images import PICTURE
 from newsportal.extractors.script_values import LINKED_DATA, values
 from newsportal.items import Image
 from newsportal.text import clean, letters
@@ -46,50 +47,13 @@ STORY_KEY: Final = re.compile(
 """What records of other stories have, and those of pictures have not."""
 
 OBJECTS_OF_PICTURES: Final = re.compile(r"ImageObject|Photograph")
-MAX_CAPTION_CHARS: Final = 1_500
 
-BIG_KEY: Final = re.compile(r"big|large|orig|full|raw|hd|max|high|super|desktop", re.IGNORECASE)
-SMALL_KEY: Final = re.compile(
-    r"thumb|small|mini|tiny|icon|square|avatar|cover|poster|(?:^|_)(?:s|t|ns|sm|th)_?(?:img|pic|url|src)|mobile|head|logo|preview|placeholder|blur",
-    re.IGNORECASE,
-)
-PICTURE_KEY: Final = re.compile(r"img|image|pic|photo|src|url|uri|href|file|path|address", re.IGNORECASE)
-CAPTION_KEYS: Final = (
-    *("note", "caption", "captions", "desc", "description", "intro", "introduction", "summary", "text", "txt", "content", "word", "words"),
-    *(
-        "abstract",
-        "subhtml",
-        "remark",
-        "memo",
-        "info",
-        "comment",
-        "body",
-        "sub",
-        "legend",
-        "alt",
-        "alttext",
-        "alt_text",
-        "synopsis",
-        "title",
-        "subtitle",
-        "headline",
-        "label",
-        "name",
-    ),
-)
-"""What words under a picture are called, the likeliest first; compared without prefixes (``picDesc``, ``photo_intro``)."""
-
-PLAIN_KEY: Final = re.compile(r"(?<=\w{3})(?:html|markup|plain|zh|cn)$")
-LINK_KEY: Final = re.compile(
-    r"^(?:url|link|href|docurl|pageurl|page_url|weburl|arturl|article_?url|target|permalink|sourceurl|seturl)$", re.IGNORECASE
-)
 OTHER_STORIES: Final = re.compile(
     r"relat|recommend|tuijian|more|(?<!p)hot|rank|next|prev|ads?$|advert|latest|focus|menu|nav|also|guess|other", re.IGNORECASE
 )
 """What lists of other stories are called."""
 
 STORY_LIST: Final = re.compile(r"slide|galler|photo|pic|image|img|album|list|items", re.IGNORECASE)
-IMAGE_ADDRESS: Final = re.compile(r"^(?:https?:)?//[^\s\"'<>]{4,2000}$|^/[^\s\"'<>]{2,2000}$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,11 +158,11 @@ def _records(held: Sequence[Any], names: tuple[str, ...], owners: tuple[Mapping[
     found: dict[str, Image] = {}
     pictured = leading = 0
     for record in held[:MAX_SLIDES]:
-        picture = _picture(record, base) if isinstance(record, dict) else None
+        picture = picture_of(record, base) if isinstance(record, dict) else None
         if picture is None or (names[-1] == LINKED_DATA and not OBJECTS_OF_PICTURES.search(str(record.get("@type")))):
             continue
         pictured += 1
-        leading += _leads_away(record, picture.url, base) or any(STORY_KEY.match(str(key)) for key in record)
+        leading += leads_away(record, picture.url, base) or any(STORY_KEY.match(str(key)) for key in record)
         enter(found, picture)
     least = PICTURED * min(len(held), MAX_SLIDES)
     if pictured >= LEAST and pictured >= least - 1 and leading <= LEADING * pictured:
@@ -211,7 +175,7 @@ def _parallel(held: Mapping[str, Any], names: tuple[str, ...], owners: tuple[Map
         return  # lists of the forms of a lead picture
     lists = {key: value for key, value in held.items() if isinstance(value, list) and len(value) >= LEAST}
     for key, value in lists.items():
-        urls = [_address(one, base) if isinstance(one, str) and PICTURE.match(one.strip()) else None for one in value[:MAX_SLIDES]]
+        urls = [address_of(one, base) if isinstance(one, str) and PICTURE.match(one.strip()) else None for one in value[:MAX_SLIDES]]
         if sum(url is not None for url in urls) < max(LEAST, PICTURED * len(urls)) or SMALL_KEY.search(key):
             continue
         texts = max(
@@ -222,7 +186,7 @@ def _parallel(held: Mapping[str, Any], names: tuple[str, ...], owners: tuple[Map
         found: dict[str, Image] = {}
         for number, url in enumerate(urls):
             if url is not None:
-                enter(found, Image(url, _words(texts[number]) if texts else None))
+                enter(found, Image(url, words_of(texts[number]) if texts else None))
         if len(found) >= LEAST:
             yield _Found(_settled(found), _title((held, *owners)), (key, *names))
 
@@ -242,84 +206,6 @@ def _settled(found: Mapping[str, Image]) -> tuple[Image, ...]:
     return tuple(Image(image.url, None if alike else image.caption, image.width, image.height) for image in found.values())
 
 
-def _picture(record: Mapping[str, Any], base: str) -> Image | None:
-    """The picture of a record: the largest copy it names, itself or in an object inside."""
-    best: tuple[tuple[int, int], str, Mapping[str, Any]] | None = None
-    for key, value, owner in _texts(record):
-        if "@" in key or (not PICTURE_KEY.search(key) and not (value.lower().startswith(("http", "//", "/")) and PICTURE.match(value))):
-            continue
-        if not (PICTURE.match(value) or (_called_picture(key) and IMAGE_ADDRESS.match(value))):
-            continue
-        rank = (2 if BIG_KEY.search(key) else 0 if SMALL_KEY.search(key) else 1, _pixels(owner.get("width")) or 0)
-        if best is None or rank > best[0]:
-            best = (rank, value, owner)
-    url = _address(best[1], base) if best is not None else None
-    if best is None or url is None or ICON.search(url):
-        return None
-    owner = best[2]
-    width, height = (_pixels(owner.get(long) or owner.get(short)) for long, short in (("width", "w"), ("height", "h")))
-    if (width and width < SMALL) or (height and height < SMALL):
-        return None
-    return Image(url, _caption(record), width, height)
-
-
-def _called_picture(key: str) -> bool:
-    return re.search(r"img|image|pic|photo|src", key, re.IGNORECASE) is not None
-
-
-def _texts(record: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-    """Texts of a record and of the objects in it (two levels), with the key that says most and the object they stand in."""
-    waiting: list[tuple[str, Any, Mapping[str, Any], int]] = [("", record, record, 0)]
-    seen = 0
-    while waiting and seen < 200:
-        key, value, owner, depth = waiting.pop(0)
-        seen += 1
-        if isinstance(value, str):
-            yield key, value.strip()[:3000], owner
-        elif isinstance(value, dict) and depth < 4:
-            waiting.extend((f"{key} {name}".strip() if depth else str(name), inner, value, depth + 1) for name, inner in value.items())
-        elif isinstance(value, list) and depth < 4:
-            waiting.extend((key, inner, owner, depth + 1) for inner in value[:10])
-
-
-def _caption(record: Mapping[str, Any]) -> str | None:
-    named = {PLAIN_KEY.sub("", re.sub(r"[_-]", "", str(key)).lower()): value for key, value in reversed(list(record.items()))}
-    for wanted in CAPTION_KEYS:
-        for key, value in named.items():
-            if key == wanted.replace("_", "") or (
-                len(wanted) > 3 and key.endswith(wanted) and not key.startswith(("site", "user", "author"))
-            ):
-                text = _words(value)
-                if text and not PICTURE.match(text):
-                    return text
-    inner = (value for value in record.values() if isinstance(value, dict))
-    return next((text for value in inner if (text := _shallow_caption(value))), None)
-
-
-def _shallow_caption(record: Mapping[str, Any]) -> str | None:
-    return next((text for key in CAPTION_KEYS if (text := _words(record.get(key))) and not PICTURE.match(text)), None)
-
-
-def _words(value: Any) -> str | None:
-    """A caption as plain text."""
-    if isinstance(value, dict):
-        value = value.get("text") or value.get("plain") or value.get("html")
-    if not isinstance(value, str) or not value.strip():
-        return None
-    text = dom.text_of(dom.parse_html(value)) if "<" in value or "&" in value else clean(value)
-    return text[:MAX_CAPTION_CHARS] or None
-
-
-def _leads_away(record: Mapping[str, Any], picture: str, base: str) -> bool:
-    """Whether a record leads to a page of its own, another than this."""
-    for key, value in record.items():
-        if isinstance(value, str) and LINK_KEY.match(str(key)) and value.strip() and not value.startswith(("#", "javascript:")):
-            url = _address(value, base)
-            if url is not None and url != picture and not PICTURE.match(value) and url.rstrip("/") != base.partition("#")[0].rstrip("/"):
-                return key_of(url) != key_of(picture)
-    return False
-
-
 def _title(owners: Sequence[Mapping[str, Any]]) -> str | None:
     """What the object around a list, or one in it (``{"slide": {"title": …}, "images": […]}``), is called."""
     for owner in owners:
@@ -330,13 +216,3 @@ def _title(owners: Sequence[Mapping[str, Any]]) -> str | None:
                 if isinstance(value, str) and len(value.strip()) > 3 and not PICTURE.match(value):
                     return clean(value)
     return None
-
-
-def _address(value: str, base: str) -> str | None:
-    return dom.join(base, value.strip().replace("&amp;", "&"))
-
-
-def _pixels(value: Any) -> int | None:
-    if isinstance(value, str) and value.strip().isdecimal() and len(value) < 6:
-        value = int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 100_000 else None
