@@ -95,10 +95,12 @@ class SqlPictures:
 def saw(connection: Connection, story: Shown, pictures: Sequence[Picture], now: datetime) -> None:
     """See ``Pictures.saw``."""
     rows = {_id(picture.key): _row(picture, now) for picture in pictures}
+    there = {_id(picture.key): picture for picture in _pictures(connection, rows)}
     upsert(connection, PICTURES, list(rows.values()), update=("seen",))
     for picture in pictures:
-        if picture.looked is not None:
-            learnt = {column: getattr(picture, column) for column in LEARNT}
+        known = there.get(_id(picture.key))
+        learnt = {column: getattr(picture, column) for column in LEARNT}
+        if known and picture.looked is not None and any(getattr(known, column) != value for column, value in learnt.items()):
             connection.execute(update(PICTURES).where(PICTURES.c.id == _id(picture.key)).values(**learnt))
     told = {"id": story.id, "site": name(story.site), "title": name(story.title)[:ID_CHARS], "seen": now}
     upsert(connection, PICTURE_STORIES, [told], update=("site", "title", "seen"))
