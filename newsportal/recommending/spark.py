@@ -9,6 +9,7 @@ Where executors can open the store (a server, or Spark on this machine) each rea
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 import time
@@ -40,6 +41,9 @@ PARTS_A_CORE: Final = 2
 
 ASKED_AT_ONCE: Final = 1000
 """Readers whose views are fetched together, of those drawn by lot."""
+
+ENDED: Final = re.compile(r"(?!org\.|java\.|py4j\.)[\w.]*(?:Error|Exception|Unavailable|TooNew|Missing): \S")
+"""The last line of a Python traceback."""
 
 Parts = Any
 """An RDD of :class:`Clicks`, a range of readers each (pyspark is loaded when it is asked for)."""
@@ -193,8 +197,13 @@ def session(master: str) -> Iterator[Any]:
         finally:
             spark.stop()
     except (PySparkException, Py4JError) as error:
-        said = str(error).strip().splitlines()
-        raise SparkFailed(f"Spark at {master} gave up: {said[0] if said else type(error).__name__}") from error
+        raise SparkFailed(f"Spark at {master} gave up: {why(str(error)) or type(error).__name__}") from error
+
+
+def why(said: str) -> str:
+    """Of what Spark says (pages of Java), the line that a Python worker ended with, else the first one."""
+    lines = said.strip().splitlines()
+    return next(filter(ENDED.match, lines), lines[0] if lines else "")
 
 
 def java() -> bool:
