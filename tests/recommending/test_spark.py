@@ -168,7 +168,7 @@ for name, fit in (("one", fitting.fit(store, now)), ("many", spark.fit(store, ur
 def test_of_what_spark_says_the_cause_is_told() -> None:
     said = (
         "An error occurred while calling z:org.apache.spark.api.python.PythonRDD.collectAndServe.\n"
-        ": org.apache.spark.SparkException: Job aborted\nTraceback (most recent call last):\n  File \"x.py\"\n"
+        ': org.apache.spark.SparkException: Job aborted\nTraceback (most recent call last):\n  File "x.py"\n'
         "newsportal.errors.StoreUnavailable: news.db: it cannot be opened\n\tat org.apache"
     )
     assert spark.why(said) == "newsportal.errors.StoreUnavailable: news.db: it cannot be opened"
