@@ -14,24 +14,11 @@ from itertools import islice
 from typing import Final, Literal
 
 from newsportal import dom
-from newsportal.extractors.gallery.names import (
-    ASIDE,
-    ASIDE_TAGS,
-    BACKGROUND,
-    BACKGROUND_NAMES,
-    DEAD,
-    FACE,
-    GIF,
-    LARGE_NAME,
-    NO_STORY,
-    SHOWCASE,
-    SKIPPED,
-    STRIP,
-    VIEWED,
-)
+from newsportal.extractors.gallery.elements import Met, says, walk_pictures
+from newsportal.extractors.gallery.names import DEAD, FACE, GIF, NO_STORY, SHOWCASE, STRIP
 from newsportal.extractors.gallery.variants import variant
 from newsportal.extractors.hub_urls import Address
-from newsportal.extractors.images import ICON, LAZY, PICTURE, size_of, source_of
+from newsportal.extractors.images import ICON, PICTURE, size_of
 from newsportal.extractors.page_turns import written
 from newsportal.items import Image
 
@@ -58,7 +45,6 @@ BANNER_HEIGHT: Final = 130
 SAID_SMALL: Final = 160
 """A picture that declares both its sides below this is a small copy or an icon."""
 
-HEADINGS: Final = 3
 FEW: Final = 2
 """Pictures of a page of a story over many; where it has no more, the one that leads to another page may be its largest: on the last page
 a click on the picture leads to the next story."""
@@ -90,7 +76,7 @@ def shown(document: dom.Document, akin: Callable[[str], bool]) -> list[Shown]:
     """Every picture of a page that is no icon, in page order; ``akin`` tells whether an address is a page of this story."""
     body = next(iter(document.root.iter("body")), None)
     found: list[Shown] = []
-    for met in _walk(body, document.base) if body is not None else ():
+    for met in walk_pictures(body, document.base) if body is not None else ():
         one = _judged(met, document, akin)
         if one is not None:
             found.append(one)
@@ -169,115 +155,7 @@ def _each_once(chosen: list[Shown]) -> list[Shown]:
     return list(once.values())
 
 
-@dataclass(slots=True)
-class _Met:
-    """An element that shows a picture, as the walk finds it."""
-
-    node: dom.Element
-    url: str | None
-    link: str | None
-    large: str | None
-    aside: bool
-    told: str | None
-
-
-def _walk(body: dom.Element, base: str) -> Iterator[_Met]:
-    """Pictures in document order; what stands around one is known without climbing."""
-    walk = dom.walk(body)
-    titled = _titled(body)
-    asides: list[dom.Element] = []
-    links: list[dom.Element] = []
-    holders: list[tuple[dom.Element, str, str | None]] = []
-    for event, node in walk:
-        if event == "end":
-            if asides and asides[-1] is node:
-                asides.pop()
-            if links and links[-1] is node:
-                links.pop()
-            if holders and holders[-1][0] is node:
-                _, held, told = holders.pop()
-                if held and node.tag != "a":
-                    yield _Met(node, held, None, None, bool(asides), told)
-            continue
-        tag = node.tag
-        if tag in SKIPPED:
-            walk.skip_subtree()
-            continue
-        if not node.attrib:
-            if tag in ASIDE_TAGS:
-                asides.append(node)
-            continue
-        if tag in ASIDE_TAGS or (_says(ASIDE, node) and node not in titled):
-            asides.append(node)
-        if tag == "a":
-            links.append(node)
-        link = links[-1].get("href") if links else None
-        if tag == "img":
-            taken, told = _taken(holders)
-            yield _Met(node, source_of(node, base), link, taken or _large_of(node, base), bool(asides), told)
-            continue
-        holds = _held(node, base)
-        if holds:
-            holders.append((node, holds, _told(node)))
-            continue
-        background = _background(node, base)
-        if background:
-            yield _Met(node, background, link, None, bool(asides), None)
-
-
-def _titled(body: dom.Element) -> set[dom.Element]:
-    """What stands around the page's headings: whatever it calls itself, it is not beside the story."""
-    return {body, *(above for heading in islice(body.iter("h1"), HEADINGS) for above in heading.iterancestors())}
-
-
-def _taken(holders: list[tuple[dom.Element, str, str | None]]) -> tuple[str | None, str | None]:
-    """The large copy that the innermost element around a picture holds: it goes with the first picture inside."""
-    if not holders or not holders[-1][1]:
-        return None, None
-    node, large, told = holders[-1]
-    holders[-1] = (node, "", told)
-    return large, told
-
-
-def _held(node: dom.Element, base: str) -> str | None:
-    """The large picture that an element holds for the small one inside: ``<a href=big.jpg>``, ``<li data-src=big.jpg>``."""
-    if node.tag == "a":
-        href = node.get("href") or ""
-        viewed = VIEWED.search(href)
-        return dom.join(base, viewed[1]) if viewed else dom.join(base, href) if PICTURE.match(href) else None
-    if node.tag in ("source", "video", "audio", "input", "link", "meta"):
-        return None
-    named = (
-        value
-        for name, value in node.items()
-        if (name in LAZY or LARGE_NAME.search(name)) and name.startswith("data") and PICTURE.match(value)
-    )
-    return next((url for value in named if (url := dom.join(base, value))), None)
-
-
-def _large_of(node: dom.Element, base: str) -> str | None:
-    named = (value for name, value in node.items() if LARGE_NAME.search(name) and PICTURE.match(value))
-    return next((url for value in named if (url := dom.join(base, value))), None)
-
-
-def _told(node: dom.Element) -> str | None:
-    names = ("data-caption", "data-sub-html", "data-desc", "data-description", "data-title", "data-intro", "title")
-    return next((value for value in map(node.get, names) if value and value.strip()), None)
-
-
-def _background(node: dom.Element, base: str) -> str | None:
-    style = node.get("style")
-    match = BACKGROUND.search(style[:5000]) if style and "url(" in style else None
-    value = match[1] if match else next((value for value in map(node.get, BACKGROUND_NAMES) if value and PICTURE.match(value)), None)
-    return dom.join(base, value.strip()) if value and not value.startswith("data:") else None
-
-
-def _says(pattern: re.Pattern[str], node: dom.Element) -> bool:
-    name = f"{node.get('class') or ''} {node.get('id') or ''}"[:200]
-    return name != " " and pattern.search(name) is not None
-
-
-def _judged(met: _Met, document: dom.Document, akin: Callable[[str], bool]) -> Shown | None:
+def _judged(met: Met, document: dom.Document, akin: Callable[[str], bool]) -> Shown | None:
     """The picture with its place; ``None`` for icons, counters and banners."""
     node, url = met.node, met.large or met.url
     if (
@@ -302,9 +180,9 @@ def _judged(met: _Met, document: dom.Document, akin: Callable[[str], bool]) -> S
         found,
         lead=lead,
         target=target,
-        small=small or (not met.large and any(_says(STRIP, one) for one in (node, *around))),
+        small=small or (not met.large and any(says(STRIP, one) for one in (node, *around))),
         form=_form(node, around),
-        showcased=any(_says(SHOWCASE, one) for one in (node, *around)),
+        showcased=any(says(SHOWCASE, one) for one in (node, *around)),
     )
 
 
@@ -312,7 +190,7 @@ def _is_banner(width: int | None, height: int | None) -> bool:
     return bool(width and height and width >= BANNER * height and height <= BANNER_HEIGHT)
 
 
-def _lead(met: _Met, document: dom.Document, akin: Callable[[str], bool]) -> tuple[Lead, str | None]:
+def _lead(met: Met, document: dom.Document, akin: Callable[[str], bool]) -> tuple[Lead, str | None]:
     href = (met.link or "").strip()
     target = dom.join(document.base, href) if href and not href.startswith("#") and not PICTURE.match(href) else None
     if target is None and href and not DEAD.match(href) and not PICTURE.match(href):
