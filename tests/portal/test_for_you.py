@@ -54,7 +54,7 @@ def test_a_new_reader_gets_a_sensible_page(reader: httpx.Client, shelf: Store) -
     found = items(reader)
     assert 10 <= len(found) == len(set(found)) <= 30
     assert all(reason for _, reason in found)
-    assert "还没有你的阅读记录" in reader.get("/for-you").text
+    assert "还没有您的阅读记录" in reader.get("/for-you").text
     assert list(shelf.readers.views()) == []
     assert all(reader.get(address).status_code == 200 for address, _ in found[:3])
 
@@ -74,9 +74,9 @@ def test_what_was_seen_is_not_recommended_and_speaks_for_others(reader: httpx.Cl
     found = items(reader)
     assert found
     assert not {f"/story/{story}" for story in seen} & {address for address, _ in found}
-    assert "根据你在这里看过的内容挑选" in reader.get("/for-you").text
+    assert "根据您在这里看过的内容挑选" in reader.get("/for-you").text
     reasons = dict(found)
-    assert reasons[f"/story/{shelf.made['album-more-1']}"].startswith("因为你看过《")
+    assert reasons[f"/story/{shelf.made['album-more-1']}"].startswith("因为您看过《")
 
 
 def test_what_was_offered_is_counted_once_a_day_and_what_was_opened_of_it(reader: httpx.Client, shelf: Store) -> None:
