@@ -10,16 +10,16 @@ from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
 
 from newsportal.errors import StoreError
 from newsportal.items import Article, Gallery, GalleryPage, content_id
-from newsportal.recommend.score import parts, score
-from newsportal.storage import categories, gallery_folding, gallery_labels, gallery_parting
+from newsportal.storage import categories, gallery_folding, gallery_parting
 from newsportal.storage.dialects import upsert
-from newsportal.storage.folding import new_story, refresh
+from newsportal.storage.folding import new_story
 from newsportal.storage.galleries import LEFT_ALONE, SavedGallery
-from newsportal.storage.galleries_rows import IMAGE, SHOWN_IN_LISTS, article_of, image_of, picture_rows, said, slug, state, text_of
+from newsportal.storage.galleries_rows import IMAGE, SHOWN_IN_LISTS, article_of, picture_rows, said, slug, state, text_of
+from newsportal.storage.gallery_ranking import settle
 from newsportal.storage.gallery_tables import GALLERIES, GALLERY_PAGES, PICTURES, REFUSED
 from newsportal.storage.reading import chunks
 from newsportal.storage.rows import category_of, content_of, keywords_of, row_of, sorted_by, storable, topics_of
-from newsportal.storage.tables import ARTICLES, STORIES, TOPICS
+from newsportal.storage.tables import ARTICLES, TOPICS
 from newsportal.storage.writing import find, log
 
 PAGES_KEPT: Final = timedelta(days=60)
@@ -145,19 +145,6 @@ def _follow(connection: Connection, id: str) -> None:
 
 def _image(row: Mapping[str, Any] | Any) -> dict[str, Any]:
     return {key: row[key] for key in IMAGE}
-
-
-def settle(connection: Connection, story_id: str) -> None:
-    """After a change of a story's photo stories: its figures, and the score of each of them."""
-    refresh(connection, story_id)
-    sites = connection.scalar(select(STORIES.c.sites).where(STORIES.c.id == story_id)) or 1
-    members = select(GALLERIES).join(ARTICLES, ARTICLES.c.id == GALLERIES.c.id).where(ARTICLES.c.story_id == story_id)
-    for row in connection.execute(members).mappings().all():
-        shown = select(PICTURES).where(PICTURES.c.gallery_id == row["id"], PICTURES.c.dropped.is_(None))
-        images = [image_of(dict(one)) for one in connection.execute(shown).mappings()]
-        worth = parts(images, weight=row["weight"], sites=sites, complete=row["complete"])
-        connection.execute(update(GALLERIES).where(GALLERIES.c.id == row["id"]).values(score=score(worth, row["moment"])))
-        gallery_labels.put_up(connection, row["id"])
 
 
 def drop(connection: Connection, urls: Collection[str], prints: Collection[str], reason: str | None, now: datetime) -> int:

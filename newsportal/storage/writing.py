@@ -14,6 +14,7 @@ from newsportal.storage import categories, prints
 from newsportal.storage.base import Added
 from newsportal.storage.dialects import upsert
 from newsportal.storage.folding import choose, new_story, refresh, save_keys
+from newsportal.storage.gallery_ranking import settle
 from newsportal.storage.prints import Printed
 from newsportal.storage.rows import category_of, content_of, identity_of, keywords_of, name, row_of, sorted_by, storable, topics_of
 from newsportal.storage.tables import ALIASES, ARTICLES, CHANGES, CONTENT, EARLIEST_FIRST, FOLD_KEYS, REVISIONS, STORIES, TOPICS, UNFOLDED
@@ -187,7 +188,7 @@ def unfold(connection: Connection, article_id: str, now: datetime) -> str:
     _move(connection, article_id, story_id, fold_of=None, fold_reason=None, fold_score=None)
     upsert(connection, UNFOLDED, [{"article_id": article_id, "story_id": old}])
     upsert(connection, UNFOLDED, [{"article_id": other, "story_id": story_id} for other in _members(connection, old)])
-    _settle(connection, (old,), article_id, now)
+    _settle(connection, (old, story_id), article_id, now)
     return story_id
 
 
@@ -209,5 +210,5 @@ def _move(connection: Connection, article_id: str, story_id: str, **fold_columns
 
 def _settle(connection: Connection, stories: Iterable[str], article_id: str, now: datetime) -> None:
     for story_id in stories:
-        refresh(connection, story_id)
+        settle(connection, story_id)
     log(connection, "fold", article_id, now)

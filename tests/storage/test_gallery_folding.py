@@ -11,7 +11,7 @@ import pytest
 from newsportal.items import Gallery, Image, Link
 from newsportal.storage import open_store
 from newsportal.storage.base import Store
-from newsportal.storage.galleries import SavedGallery
+from newsportal.storage.galleries import SavedGallery, WallFilter
 
 NOON = datetime(2026, 3, 5, 12, tzinfo=UTC)
 SNOW = ("0f0f3c3c5a5a1234", "123456789abcdef0", "ffff0000ff000ff0", "8421842112481248")
@@ -62,6 +62,25 @@ def test_what_an_editor_took_out_stays_out(store: Store) -> None:
     alone = store.unfold(other.id, now=NOON)
     again = save(store, "b/1", "雪后古城银装素裹了", "大雪。", (*SNOW, SEA[0]))
     assert (again.outcome, again.story_id) == ("grown", alone)
+
+
+def test_scores_follow_an_editor_s_word(store: Store) -> None:
+    """A story that two sites tell is worth more than one that one site tells, and loses that when it is taken apart."""
+    one = save(store, "a/1", "雪后古城银装素裹", "大雪。", SNOW)
+    other = save(store, "b/1", "海边的渔船", "渔民归来。", SEA)
+
+    def scores() -> list[float]:
+        found = [store.galleries.gallery(saved.id) for saved in (one, other)]
+        walls = {story.gallery.id: story.gallery.score for story in store.galleries.wall(WallFilter(source="gallery:a")).stories}
+        assert all(gallery is not None and walls.get(gallery.id, gallery.score) == gallery.score for gallery in found)
+        return [gallery.score for gallery in found if gallery is not None]
+
+    alone = scores()
+    store.fold(other.id, one.story_id, reason="editor", now=NOON)
+    together = scores()
+    assert all(after > before for after, before in zip(together, alone, strict=True))
+    store.unfold(other.id, now=NOON)
+    assert scores() == alone
 
 
 def test_a_story_that_grows_may_turn_out_a_repeat(store: Store) -> None:

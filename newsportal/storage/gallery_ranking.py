@@ -1,0 +1,25 @@
+"""What photo stories are ranked by follows whatever changes their story. Inside the caller's transaction."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, select, update
+
+from newsportal.recommend.score import parts, score
+from newsportal.storage import gallery_labels
+from newsportal.storage.folding import refresh
+from newsportal.storage.galleries_rows import image_of
+from newsportal.storage.gallery_tables import GALLERIES, PICTURES
+from newsportal.storage.tables import ARTICLES, STORIES
+
+
+def settle(connection: Connection, story_id: str) -> None:
+    """After a change of a story's photo stories: its figures, and the score of each of them."""
+    refresh(connection, story_id)
+    sites = connection.scalar(select(STORIES.c.sites).where(STORIES.c.id == story_id)) or 1
+    members = select(GALLERIES).join(ARTICLES, ARTICLES.c.id == GALLERIES.c.id).where(ARTICLES.c.story_id == story_id)
+    for row in connection.execute(members).mappings().all():
+        shown = select(PICTURES).where(PICTURES.c.gallery_id == row["id"], PICTURES.c.dropped.is_(None))
+        images = [image_of(dict(one)) for one in connection.execute(shown).mappings()]
+        worth = parts(images, weight=row["weight"], sites=sites, complete=row["complete"])
+        connection.execute(update(GALLERIES).where(GALLERIES.c.id == row["id"]).values(score=score(worth, row["moment"])))
+        gallery_labels.put_up(connection, row["id"])
