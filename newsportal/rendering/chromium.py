@@ -12,7 +12,6 @@ import os
 import shutil
 import signal
 import sys
-import tempfile
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, Final
 
 from newsportal.errors import DependencyMissing, RenderFailed
 from newsportal.rendering import launch
+from newsportal.rendering.folders import new_folder, sweep
 from newsportal.rendering.memory import Watch
 
 if TYPE_CHECKING:
@@ -38,9 +38,6 @@ NAMES: Final = ("chromium", "chromium-browser", "google-chrome-stable", "google-
 """As the systems' packages call it."""
 
 INSTALL: Final = "install Chromium, e.g. with: sudo apt install chromium"
-
-FOLDER: Final = "newsportal-browser-"
-"""How the names of folders begin in which a browser's launcher and profile lie while it runs."""
 
 CLOSE_SECONDS: Final = 10.0
 """For a browser to end by itself; then it is killed."""
@@ -144,8 +141,8 @@ class Chromium:
             from playwright.async_api import async_playwright
 
             self._playwright = await async_playwright().start()
-        _sweep()
-        self._folder = Path(tempfile.mkdtemp(prefix=FOLDER))
+        await asyncio.to_thread(sweep)
+        self._folder = new_folder()
         browser = await self._launched(self._playwright.chromium, program, self._folder)
         pid, isolated = (int(word) for word in (self._folder / "pid").read_text().split())
         self.isolated = bool(isolated)
@@ -193,17 +190,6 @@ class Chromium:
         folder, self._folder = self._folder, None
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
-
-
-def _sweep() -> None:
-    """Remove what browsers of killed crawls left: the folders whose process is gone."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER}*"):
-        with suppress(OSError, ValueError, IndexError):
-            os.kill(int((folder / "pid").read_text().split()[0]), 0)
-            continue
-        with suppress(OSError):
-            if (folder / "pid").exists():
-                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _kill(pid: int) -> None:

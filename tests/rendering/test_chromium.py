@@ -100,16 +100,3 @@ def test_a_family_of_processes_and_its_largest_page() -> None:
         assert process.wait(10) == 0  # its page was killed, and it ended by itself
         assert small.end() == process.pid
         assert small.end() is None
-
-
-def test_what_killed_browsers_left_is_swept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rendering.tempfile, "tempdir", str(tmp_path))
-    with subprocess.Popen([sys.executable, "-c", ""]) as gone:
-        gone.wait()
-    for name, pid in {"dead": str(gone.pid), "alive": str(os.getpid()), "starting": None}.items():
-        folder = tmp_path / f"newsportal-browser-{name}"
-        folder.mkdir()
-        if pid:
-            (folder / "pid").write_text(f"{pid} 1")
-    rendering._sweep()
-    assert sorted(folder.name for folder in tmp_path.iterdir()) == ["newsportal-browser-alive", "newsportal-browser-starting"]
