@@ -84,11 +84,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--hosts", nargs="+", default=list(STATIC), metavar="KEY", help=f"of {', '.join(STATIC)}, weilan (needs a browser)")
     parser.add_argument("--seed", type=int, default=1, help="another seed, other stories told again elsewhere")
-    parser.add_argument("--grain", action="store_true", help="pictures of over 64 kB, which are not fetched whole unless --prints is given")
-    parser.add_argument("--prints", action="store_true", help="with pictures.prints: true")
+    parser.add_argument("--grain", action="store_true", help="pictures of over 64 kB, which are fetched whole only as far as --prints says")
+    parser.add_argument("--prints", type=int, default=6, help="pictures.prints: so many pictures of a story are fetched whole")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, MadeUpPhotos(seed=options.seed, grain=options.grain) as photos:
-        head = f"pictures: {{prints: {str(options.prints).lower()}}}\n{HEAD}"
+        head = f"pictures: {{prints: {options.prints}}}\n{HEAD}"
         sources = photos.sources(Path(folder) / "sources.yaml", *options.hosts, head=head)
         seconds, requests = [], []
         for visit in range(2):

@@ -6,6 +6,9 @@ anew. Pictures tell both apart, where they are known:
 
     s = matched pictures / pictures of the story that has fewer,   c = the paper's cosine
 
+Where both stories have at least three pictures with prints, s counts those alone: large pictures have prints only as far as they were
+fetched whole (``pictures.prints``).
+
 =============================================  ==========================================
 pictures of both known (at least three each)   s ≥ 0.5, or s ≥ 0.2 and c ≥ 0.3
 fewer known                                    s ≥ 0.5 with two pictures matched, or c ≥ 0.5
@@ -80,13 +83,14 @@ def compare(one: PhotoStory, other: PhotoStory) -> Alike | None:
     """Whether two photo stories are one, by the rule above."""
     words = cosine(one.words, other.words)
     matched = matches(one.pictures, other.pictures)
-    fewer = min(len(one.pictures), len(other.pictures))
-    share = matched / fewer if fewer else 0.0
+    printed = comparable(one.pictures, other.pictures)
+    fewer = printed if printed >= ENOUGH else min(len(one.pictures), len(other.pictures))
+    share = min(matched / fewer, 1.0) if fewer else 0.0
     if share >= MOST_SHARED and matched >= min(TOGETHER, fewer) and (matched >= TOGETHER or words >= PAPER):
         return Alike("same-pictures", share)
     if share >= SOME_SHARED and words >= PAPER:
         return Alike("same-pictures", max(share, words))
-    if comparable(one.pictures, other.pictures) >= ENOUGH:
+    if printed >= ENOUGH:
         return None
     if words >= WORDS_ALONE and numbers(one.title) == numbers(other.title):
         return Alike("same-words", words)

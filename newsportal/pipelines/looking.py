@@ -127,20 +127,20 @@ def _is_whole(response: Response, most: int | None) -> bool:
 
 
 class Looker:
-    """Looks at the pictures of stories. ``prints``: fetches each whole, so that it has a print."""
+    """Looks at the pictures of stories. ``prints``: the first so many of each are fetched whole, so that they have a print."""
 
-    def __init__(self, fetch: Fetch, *, max_pixels: int = MAX_PIXELS, prints: bool = False) -> None:
+    def __init__(self, fetch: Fetch, *, max_pixels: int = MAX_PIXELS, prints: int = 0) -> None:
         self._fetch = fetch
         self._max_pixels = max_pixels
-        self._most = None if prints else FIRST_BYTES
+        self._prints = prints
 
-    async def look(self, image: Image, gallery: Gallery) -> Picture:
+    async def look(self, image: Image, gallery: Gallery, *, whole: bool = False) -> Picture:
         """What a picture's bytes tell; ``looked`` stays ``None`` where none could be had, for now. Raises ``Interrupted``."""
         plain = Picture(key(image.url), image.url)
         if not askable(image.url):
             return replace(plain, refused="bad-address", looked=utcnow())
         try:
-            found = await self._head(image, gallery)
+            found = await self._head(image, gallery, None if whole else FIRST_BYTES)
         except Missing as why:
             return replace(plain, refused="gone", looked=utcnow()) if why.reason in GONE else plain
         except NotApplicable as why:
@@ -148,10 +148,10 @@ class Looker:
         head, print = found
         return replace(plain, width=head.width, height=head.height, format=head.format, print=print, looked=utcnow())
 
-    async def _head(self, image: Image, gallery: Gallery) -> tuple[Head, str | None]:
+    async def _head(self, image: Image, gallery: Gallery, most: int | None) -> tuple[Head, str | None]:
         """Raises ``Missing``, ``Interrupted``, ``NotApplicable``."""
         try:
-            got = await self._fetch(image, gallery, self._most)
+            got = await self._fetch(image, gallery, most)
         except Missing as why:
             if why.reason not in GONE and why.reason != BAD_RANGE:
                 raise
@@ -182,12 +182,13 @@ class Looker:
         found = {name: known[name] for name in wanted if name in known and known[name].looked is not None}
         until, turn = monotonic() + MAX_SECONDS, asyncio.Semaphore(AT_ONCE)
 
-        async def one(name: str, image: Image) -> tuple[str, Picture]:
+        async def one(place: int, name: str, image: Image) -> tuple[str, Picture]:
             async with turn:
-                plain = Picture(name, image.url)
-                return name, await self.look(image, gallery) if monotonic() < until else plain
+                if monotonic() >= until:
+                    return name, Picture(name, image.url)
+                return name, await self.look(image, gallery, whole=place < self._prints)
 
-        missing = [one(name, image) for name, image in wanted.items() if name not in found]
+        missing = [one(place, name, image) for place, (name, image) in enumerate(wanted.items()) if name not in found]
         answers = await asyncio.gather(*missing, return_exceptions=True)
         for answer in answers:
             if isinstance(answer, BaseException):

@@ -15,8 +15,9 @@ class Pictures(Part):
 
     look: bool = True
     """true: format and size are read from each picture's first bytes, and logos and banners are told by them."""
-    prints: bool = False
-    """true: every picture is fetched whole for its perceptual hash, by which copies are found under other addresses."""
+    prints: Annotated[int, Field(ge=0, le=1000)] = 6
+    """How many pictures of a story, the first ones, are fetched whole for their perceptual hashes, by which copies of stories are found.
+    Smaller ones have one in any case."""
     cache: FilePath | None = None
     """A folder in which pictures that readers look at are kept, with thumbnails; by default browsers fetch them from their publishers."""
     cache_size: Space = 2 * 1024**3

@@ -55,6 +55,14 @@ def test_without_prints_words_decide_and_issues_of_a_series_stay_apart() -> None
     assert compare(third, fourth) is None
 
 
+def test_only_pictures_that_could_match_count() -> None:
+    """Large pictures have prints only as far as they were fetched whole: here three of nine and of eight."""
+    one = story("1", "雪后的古城银装素裹", "一场大雪过后。", *SNOW[:3], *[None] * 6)
+    other = story("2", "镜头下的冬日", "摄影师清晨登楼。", *SNOW[:3], *[None] * 5)
+    assert compare(one, other) is not None
+    assert compare(one, story("3", "雪后的古城银装素裹", "一场大雪过后。", *SEA[:3], *[None] * 5)) is None
+
+
 def test_pictures_match_by_address_too_and_each_once() -> None:
     urls = ["https://p.example/a.jpg?w=640", "http://p.example/a.jpg", "https://p.example/b.jpg"]
     one, other = seen(Image(url) for url in urls[:1]), seen(Image(url) for url in urls[1:])

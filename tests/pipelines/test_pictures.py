@@ -15,8 +15,9 @@ from PIL import Image as Pillow
 from newsportal.errors import StoreUnavailable
 from newsportal.frontier.ledger import Ledger
 from newsportal.items import Article, Gallery, Image, Link
+from newsportal.pictures.head import FIRST_BYTES
 from newsportal.pipelines.base import Left
-from newsportal.pipelines.looking import Bytes, looked_at
+from newsportal.pipelines.looking import Bytes, Looker, looked_at
 from newsportal.pipelines.pictures import PicturesPipeline
 from newsportal.pipelines.turning import Interrupted, Missing
 from newsportal.sources.pictures import Pictures
@@ -181,6 +182,18 @@ def test_counting_alone(ledger: Ledger, web: Web) -> None:
     done = [through(stage, ledger, story(number, Image(LOGO.format(number)))) for number in range(3)]
     assert [one.images[-1].dropped for one in done] == [None, None, "frequent"]
     assert web.asked == []
+
+
+def test_the_first_pictures_are_fetched_whole_for_their_prints() -> None:
+    asked: list[tuple[str, int | None]] = []
+
+    async def fetch(image: Image, gallery: Gallery, most: int | None) -> Bytes:
+        asked.append((image.url[-5:], most))
+        return Bytes(PHOTOS[0] if most else MARK, most is None)
+
+    found = asyncio.run(Looker(fetch, prints=2).pictures(story(1, photos=4)))
+    assert sorted(asked) == [("0.jpg", None), ("1.jpg", None), ("2.jpg", FIRST_BYTES), ("3.jpg", FIRST_BYTES)]
+    assert [picture.print is not None for picture in sorted(found.values(), key=lambda one: one.url)] == [True, True, False, False]
 
 
 def test_looked_at_alone() -> None:
