@@ -24,7 +24,13 @@ REFERENCE = ROOT / "docs" / "commands.md"
 FENCED = re.compile(r"^```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 SCRAPYS_OWN = ("list", "crawl", "shell", "fetch", "settings")
-SPIDER_CLASSES = {"metasearch": "metasearch.MetasearchSpider", "rss": "rss.RssSpider", "hub": "hub.HubSpider", "forum": "forum.ForumSpider"}
+SPIDER_CLASSES = {
+    "metasearch": "metasearch.MetasearchSpider",
+    "rss": "rss.RssSpider",
+    "hub": "hub.HubSpider",
+    "forum": "forum.ForumSpider",
+    "gallery": "gallery.GallerySpider",
+}
 
 
 def commands() -> dict[str, Any]:
