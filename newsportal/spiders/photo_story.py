@@ -66,7 +66,7 @@ class Reading:
         """One more page of the story, which may name others."""
         self.met.append(page)
         self.answered.add(asked)
-        self._enter(gallery.further(page, self.asked, self.source.pattern, self.met))
+        self._enter(gallery.further(page, {*self.asked, *self.open}, self.source.pattern, self.met))
 
     def join(self, pages: Iterable[GalleryPage]) -> None:
         """Pages that others brought meanwhile."""

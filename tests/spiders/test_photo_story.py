@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from newsportal.extractors.gallery.pattern import MAX_PAGES
 from newsportal.items import GalleryPage, Image, Link
 from newsportal.sources import Gallery
 from newsportal.spiders import photo_story
@@ -167,6 +168,17 @@ def test_a_story_that_takes_too_long_goes_on_next_time(monkeypatch: pytest.Monke
     assert story.wanted() == []
     made = story.story()
     assert (made.complete, made.failure, made.later) == (False, "too-slow", True)
+
+
+def test_a_site_that_names_new_pages_on_every_page_is_not_followed_for_ever() -> None:
+    story = reading(pattern=None)
+    came(story, 1, pages=tuple(url(1000 + at) for at in range(150)))
+    while wanted := ask(story):
+        for number in wanted:
+            failed(story, number, GONE)
+        came(story, wanted[0], pages=tuple(url(1000 * wanted[0] + at) for at in range(150)))
+        assert len(story.asked) + len(story.open) <= MAX_PAGES
+    assert len(story.asked) == MAX_PAGES
 
 
 def test_an_address_that_is_none_is_not_asked_for() -> None:

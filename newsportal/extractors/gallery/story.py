@@ -97,26 +97,29 @@ def in_order(pages: Sequence[GalleryPage], pattern: str | None = None) -> list[G
 def numbers_of(pages: Sequence[GalleryPage], pattern: str | None = None) -> dict[str, int]:
     """Address → number of the page, where all have one and no two have the same; else empty."""
     form = parse(pattern) if pattern else None
-    for way in (lambda page: _by_pattern(form, page), lambda page: page.number, lambda page: _by_address(page, pages)):
-        found = {page.url: way(page) for page in pages}
+    told = (_by_pattern(form, pages), {page.url: page.number for page in pages}, _by_address(pages))
+    for found in told:
         known = {url: number for url, number in found.items() if number is not None}
         if len(known) == len(pages) and len(set(known.values())) == len(known):
             return known
     return {}
 
 
-def _by_pattern(form: Pattern | None, page: GalleryPage) -> int | None:
-    return form.number(page.url) if form is not None else None
+def _by_pattern(form: Pattern | None, pages: Sequence[GalleryPage]) -> dict[str, int | None]:
+    return {page.url: form.number(page.url) for page in pages} if form is not None else {}
 
 
-def _by_address(page: GalleryPage, pages: Sequence[GalleryPage]) -> int | None:
-    """What tells the address from the others': a number or a letter; nothing for the first page."""
-    urls = [one.url for one in pages]
+def _by_address(pages: Sequence[GalleryPage]) -> dict[str, int | None]:
+    """What tells each address from the others: a number or a letter; nothing for the first page."""
+    urls = [page.url for page in pages]
     if len(urls) < 2:
-        return None
+        return {}
     start = _shared(urls)
     end = _shared([url[start:][::-1] for url in urls])
-    rest = page.url[start : len(page.url) - end]
+    return {url: _mark(url[start : len(url) - end]) for url in urls}
+
+
+def _mark(rest: str) -> int | None:
     token = TOKEN.fullmatch(rest)
     if token is None:
         return None

@@ -16,6 +16,9 @@ from newsportal.extractors.turning import is_front_page
 from newsportal.items import GalleryPage
 from newsportal.text import letters
 
+MAX_PICTURES: Final = 2_000
+"""Pictures of a story from which on no further page is asked for: what one story may cost. The longest known have some hundreds."""
+
 NEW_LETTERS: Final = 4
 """A page with known pictures brings something if it says so much that no other page said."""
 
@@ -27,11 +30,11 @@ def further(page: GalleryPage, asked: Collection[str], pattern: str | None, met:
     not. Raises ``ValueError`` for a pattern that is none (``pattern.parse``).
     """
     known = (*met, page)
-    if any(one.whole for one in known):
+    if any(one.whole for one in known) or sum(len(one.images) for one in known) >= MAX_PICTURES:
         return ()
     done = {_name(url) for url in asked} | {_name(one.url) for one in known}
     numbers = {one.number for one in met}
-    left = MAX_PAGES - len({_name(one.url) for one in known})
+    left = MAX_PAGES - len(done)  # dead ones count: else a site could name new ones on every page
     total = told_total(known)
     found = (url for number, url in _named(page, pattern, total) if number is None or number not in numbers)
     return tuple(dict.fromkeys(url for url in found if _name(url) not in done))[: max(left, 0)]

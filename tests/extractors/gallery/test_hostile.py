@@ -10,8 +10,9 @@ from stories import NOW, URL, page
 
 from newsportal import dom
 from newsportal.errors import NotApplicable
-from newsportal.extractors.gallery import read
+from newsportal.extractors.gallery import assemble, read
 from newsportal.extractors.script_values import values
+from newsportal.items import GalleryPage, Image
 
 pytestmark = pytest.mark.slow
 
@@ -56,3 +57,11 @@ def test_bad_pages_end(kind: str) -> None:
 def test_values_are_bounded() -> None:
     document = dom.from_text("<script>" + 'x={"src":"/1.jpg"};' * 5_000 + "</script>", URL)
     assert len(list(values(document))) <= 301
+
+
+def test_a_long_story_of_long_addresses_is_put_in_order_in_time() -> None:
+    urls = [f"https://photo.example/{'a' * 1_900}_{at}.html" for at in range(1, 201)]
+    pages = [GalleryPage(url, images=(Image(f"{url}.jpg"),)) for url in reversed(urls)]
+    began = time.process_time()
+    assert assemble(pages).pages == tuple(urls)
+    assert time.process_time() - began < 2.0  # below 0.1 s; comparing all addresses for each page takes ten times as long

@@ -9,6 +9,7 @@ from stories import CAPTIONS, TITLE, URL, page, picture, story
 from newsportal.extractors.gallery import assemble, further, is_end, open_pages
 from newsportal.extractors.gallery.counter import counted
 from newsportal.extractors.gallery.pattern import MAX_PAGES, parse
+from newsportal.extractors.gallery.turning import MAX_PICTURES
 from newsportal.items import GalleryPage, Image
 
 P = "https://p.example/photo/"
@@ -167,6 +168,17 @@ def test_another_story_at_the_address() -> None:
 def test_counting_ends_at_the_limit() -> None:
     met = [GalleryPage(URL, images=(Image(picture(0)),)), *(GalleryPage(numbered(at)) for at in range(2, MAX_PAGES + 1))]
     assert open_pages(met, [], "{id}_{n}.html") == ()
+
+
+def test_dead_pages_count_towards_the_limit() -> None:
+    asked = [numbered(at) for at in range(2, MAX_PAGES + 1)]
+    assert further(GalleryPage(URL, next=numbered(900)), asked, None, ()) == ()
+
+
+def test_a_story_of_too_many_pictures_goes_no_further() -> None:
+    images = tuple(Image(f"https://photo.example/{at}.jpg") for at in range(MAX_PICTURES))
+    assert further(GalleryPage(URL, images=images[1:], next=numbered(2)), (), None, ()) == (numbered(2),)
+    assert further(GalleryPage(URL, images=images, next=numbered(2)), (), None, ()) == ()
 
 
 def test_a_story_is_complete_when_nothing_is_left_to_ask_for() -> None:
