@@ -8,6 +8,7 @@ page on which the picture stands: servers that refuse other people's pages (防�
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from time import monotonic
@@ -34,6 +35,10 @@ if TYPE_CHECKING:
 
 MORE_BYTES: Final = 4 * FIRST_BYTES
 """Asked for once where the size stands further behind: colour profiles and previews may go before it."""
+
+REMEMBERED: Final = 4_096
+"""Pictures of which this process remembers what it saw: copies of a story are often read together, before the store knows of either.
+Some 500 bytes each."""
 
 MAX_SECONDS: Final = 300.0
 """After so long no further picture of a story is asked for; their sizes stay unknown."""
@@ -133,6 +138,8 @@ class Looker:
         self._fetch = fetch
         self._max_pixels = max_pixels
         self._prints = prints
+        self._seen: OrderedDict[str, Picture] = OrderedDict()
+        self._under_way: dict[str, asyncio.Future[Picture | None]] = {}
 
     async def look(self, image: Image, gallery: Gallery, *, whole: bool = False) -> Picture:
         """What a picture's bytes tell; ``looked`` stays ``None`` where none could be had, for now. Raises ``Interrupted``."""
@@ -173,6 +180,27 @@ class Looker:
         except NotApplicable:  # its head is sound: a browser shows what it can
             return None
 
+    async def _once(self, name: str, image: Image, gallery: Gallery, *, whole: bool) -> Picture:
+        """Look, unless this process has seen the picture or another story is looking at it just now. Raises ``Interrupted``."""
+        while name in self._under_way:
+            found = await asyncio.shield(self._under_way[name])
+            if found is not None:
+                return found
+        if name in self._seen:
+            return self._seen[name]
+        self._under_way[name] = answer = asyncio.get_running_loop().create_future()
+        found = None
+        try:
+            found = await self.look(image, gallery, whole=whole)
+        finally:
+            del self._under_way[name]
+            answer.set_result(found)
+        if found.looked is not None:
+            self._seen[name] = found
+            while len(self._seen) > REMEMBERED:
+                self._seen.popitem(last=False)
+        return found
+
     async def pictures(self, gallery: Gallery, known: Mapping[str, Picture] = NOTHING) -> dict[str, Picture]:
         """Key → what is known now of each picture of a story; those of ``known`` that were looked at are not asked for again.
 
@@ -186,7 +214,7 @@ class Looker:
             async with turn:
                 if monotonic() >= until:
                     return name, Picture(name, image.url)
-                return name, await self.look(image, gallery, whole=place < self._prints)
+                return name, await self._once(name, image, gallery, whole=place < self._prints)
 
         missing = [one(place, name, image) for place, (name, image) in enumerate(wanted.items()) if name not in found]
         answers = await asyncio.gather(*missing, return_exceptions=True)

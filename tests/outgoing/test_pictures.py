@@ -62,8 +62,8 @@ def look(reactor_loop: asyncio.AbstractEventLoop) -> Look:
 
             async def start(self) -> Any:
                 gallery = Gallery(page, "组图", Link(page, "gallery:甲"), NOW)
-                looker = Looker(downloads[0], prints=prints)
-                found.extend([await looker.look(Image(url), gallery) for url in urls])
+                looker = Looker(downloads[0])
+                found.extend([await looker.look(Image(url), gallery, whole=prints) for url in urls])
                 for _ in ():
                     yield
 

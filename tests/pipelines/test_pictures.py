@@ -21,6 +21,7 @@ from newsportal.pipelines.looking import Bytes, Looker, looked_at
 from newsportal.pipelines.pictures import PicturesPipeline
 from newsportal.pipelines.turning import Interrupted, Missing
 from newsportal.sources.pictures import Pictures
+from newsportal.storage.pictures import Picture
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 LOGO = "https://static.example/mark.png?v={}"
@@ -194,6 +195,37 @@ def test_the_first_pictures_are_fetched_whole_for_their_prints() -> None:
     found = asyncio.run(Looker(fetch, prints=2).pictures(story(1, photos=4)))
     assert sorted(asked) == [("0.jpg", None), ("1.jpg", None), ("2.jpg", FIRST_BYTES), ("3.jpg", FIRST_BYTES)]
     assert [picture.print is not None for picture in sorted(found.values(), key=lambda one: one.url)] == [True, True, False, False]
+
+
+def test_copies_that_are_read_together_ask_for_a_picture_once(web: Web) -> None:
+    """Before the store knows of it; also those that come while nobody looks any more, and not what failed."""
+    looker = Looker(web)
+    one, other = story(1), story(1, site="elsewhere.example")
+
+    async def together() -> list[dict[str, Picture]]:
+        return [*await asyncio.gather(looker.pictures(one), looker.pictures(other)), await looker.pictures(one)]
+
+    found = asyncio.run(together())
+    assert len(web.asked) == len(set(web.asked)) == 2
+    assert found[0] == found[1] == found[2]
+    assert all(picture.width for picture in found[1].values())
+    web.failing = {"https://pics.example/2/0.jpg": Missing("timeout")}
+    failed = asyncio.run(looker.pictures(story(2)))["https://pics.example/2/0.jpg".partition("://")[2]]
+    assert failed.looked is None
+    web.failing = {}
+    again = asyncio.run(looker.pictures(story(2)))
+    assert all(picture.width for picture in again.values())
+
+
+def test_when_the_crawl_ends_nobody_waits_for_the_one_who_looked(web: Web) -> None:
+    looker = Looker(web)
+    web.failing = {f"https://pics.example/1/{place}.jpg": Interrupted() for place in range(2)}
+
+    async def together() -> list[BaseException | dict[str, Picture]]:
+        both = asyncio.gather(looker.pictures(story(1)), looker.pictures(story(1)), return_exceptions=True)
+        return await asyncio.wait_for(both, 5)
+
+    assert [type(one) for one in asyncio.run(together())] == [Interrupted, Interrupted]
 
 
 def test_looked_at_alone() -> None:
