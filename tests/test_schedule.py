@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
+from itertools import pairwise
 
 import pytest
 
@@ -38,6 +39,6 @@ def test_outside_its_hours_a_source_waits_for_the_next_one() -> None:
 def test_the_heavier_an_index_page_the_sooner_it_is_visited_again() -> None:
     periods = [period(weight, 10, 240) for weight in range(1, 11)]
     assert (periods[0], round(periods[-1], 9)) == (240, 10)
-    assert all(1.42 < one / other < 1.43 for one, other in zip(periods, periods[1:], strict=False)), "each step shortens it alike"
+    assert all(1.42 < one / other < 1.43 for one, other in pairwise(periods)), "each step shortens it alike"
     assert (period(0, 10, 240), period(99, 10, 240)) == (240, periods[-1])
     assert period(3, 30, 30) == 30
