@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from newsportal.items import Image, content_id
 from newsportal.portal.context import Portal
-from newsportal.portal.reading import web_address
+from newsportal.portal.reading import thumbnail, web_address
+from newsportal.storage.base import StoredArticle
 
 VERSION_CHARS = 8
 
@@ -15,6 +16,12 @@ def address_of(portal: Portal, article_id: str, place: int, image: Image, *, thu
     if url is None or portal.desk is None:
         return url
     return f"/picture/{article_id}/{place}{'/thumb' if thumb else ''}?v={version(url)}"
+
+
+def beside(portal: Portal, article: StoredArticle) -> str | None:
+    """The address of the picture that stands beside an article's headline, None where it has none."""
+    found = thumbnail(article.images)
+    return address_of(portal, article.id, *found, thumb=True) if found else None
 
 
 def version(url: str) -> str:

@@ -130,9 +130,9 @@ def pictures(article: StoredArticle, shown: Markup) -> list[Image]:
     return [image for image in dict.fromkeys(fit) if str(escape(image.url)) not in shown]
 
 
-def thumbnail(images: Sequence[Image]) -> str | None:
-    """The first picture large enough to stand beside a headline; sizes that nobody told count as large enough."""
-    for image in images:
+def thumbnail(images: Sequence[Image]) -> tuple[int, Image] | None:
+    """The first picture large enough to stand beside a headline, and its place (from 1); sizes that nobody told count as large enough."""
+    for place, image in enumerate(images, 1):
         if web_address(image.url) and (image.width or MIN_THUMBNAIL) >= MIN_THUMBNAIL and (image.height or MIN_THUMBNAIL) >= MIN_THUMBNAIL:
-            return image.url
+            return place, image
     return None

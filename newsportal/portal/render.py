@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from functools import cache
+from functools import cache, partial
 from importlib import resources
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -17,6 +17,7 @@ from newsportal.portal import reading
 from newsportal.portal.context import Visit
 from newsportal.portal.judged import chosen, doubtful
 from newsportal.portal.language import LANGUAGES, TAGS, translations
+from newsportal.portal.pictures import beside
 from newsportal.portal.preferences import remember
 from newsportal.portal.reasons import ended, explain, folded
 from newsportal.storage.galleries import is_gallery
@@ -50,7 +51,6 @@ def environment(language: str) -> Environment:
         "excerpt": reading.excerpt,
         "site_name": reading.site_name,
         "web_address": reading.web_address,
-        "thumbnail": reading.thumbnail,
         "marked": reading.marked,
         "number": lambda value: babel.numbers.format_decimal(value, locale=language),
         "percent": lambda value: babel.numbers.format_percent(value, "#,##0.0%", locale=language),
@@ -77,6 +77,7 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
         language=visit.language,
         lang_tag=TAGS[visit.language],
         chosen=visit.chosen,
+        beside=partial(beside, visit.portal),
         **{"feed": None, **values},
     )
     answer = HTMLResponse(html, status, headers={"content-language": visit.language, **PERSONAL})

@@ -140,6 +140,16 @@ def test_the_templates_name_these_addresses_and_they_last(client: httpx.Client, 
     assert client.head(address).status_code == 200
 
 
+@pytest.mark.parametrize("path", ["/", "/latest", "/photos"])
+def test_lists_show_pictures_from_the_cache(path: str, client: httpx.Client, fresh: Store, publisher: Publisher) -> None:
+    """A publisher gives a list of ours nothing (防盗链); its page's Referer only the cache sends."""
+    url = publisher.url("/1.jpg")
+    id = story(fresh, Image("data:image/png;base64,x"), Image(url))
+    page = client.get(path).text
+    assert f"/picture/{id}/2/thumb?v={version(url)}" in page
+    assert url not in page
+
+
 def test_without_a_cache_browsers_ask_the_publisher(serve: Any, fresh: Store, publisher: Publisher) -> None:
     url = publisher.url("/1.jpg")
     id = story(fresh, Image(url))

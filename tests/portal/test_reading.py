@@ -104,8 +104,6 @@ def test_pictures_in_the_body_are_not_shown_twice() -> None:
 
 
 def test_icons_are_no_thumbnails() -> None:
-    assert (
-        reading.thumbnail((Image("https://a.example/i.gif", None, 16, 16), Image("https://a.example/p.jpg", None, 800, 600)))
-        == "https://a.example/p.jpg"
-    )
+    icon, photograph = Image("https://a.example/i.gif", None, 16, 16), Image("https://a.example/p.jpg", None, 800, 600)
+    assert reading.thumbnail((icon, photograph)) == (2, photograph)
     assert reading.thumbnail((Image("data:image/png;base64,x"),)) is None

@@ -92,7 +92,7 @@ def photos(request: Request) -> Response:
 def choices(visit: Visit, topic: str | None, here: dict[str, Any]) -> list[Choice]:
     """All topics as links, the chosen one marked; none where there is nothing to choose."""
     topics = visit.portal.topics()
-    everything = Choice(visit.clock.words.gettext("Everything"), address("/photos", **{**here, "topic": None}), topic is None)
+    everything = Choice(visit.clock.words.gettext("All photo stories"), address("/photos", **{**here, "topic": None}), topic is None)
     rest = [Choice(clean(name), address("/photos", **{**here, "topic": name}), name == topic) for name in topics]
     return [everything, *rest] if rest else []
 
