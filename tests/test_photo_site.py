@@ -90,6 +90,7 @@ def test_pictures_are_not_given_to_strangers(photos: MadeUpPhotos) -> None:
     first = {site: photos.world.of(site)[0].shots[0].url for site in ("guanlan", "songling", "qiushui")}
     assert get(first["guanlan"])[0] == 403  # the host for pictures
     assert get(first["songling"], Referer="http://elsewhere.example/")[0] == 403
+    assert get(first["songling"], referer=photos.url("songling", "/"))[0] == 200  # names of headers have no case
     status, _, other = get(first["qiushui"])
     assert status == 200
     assert other != get(first["qiushui"], Referer=photos.url("qiushui", "/gallery/"))[2]

@@ -75,7 +75,7 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
 
     def do_GET(self) -> None:
-        response = self.server.answer(self.command, self.path, dict(self.headers.items()))
+        response = self.server.answer(self.command, self.path, {name.title(): value for name, value in self.headers.items()})
         if response is None or self.server.leaving.wait(response.wait):
             self.close_connection = True
             return
