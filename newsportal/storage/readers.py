@@ -34,7 +34,8 @@ class Month:
     """A month of reading (paper C, figures 3 and 4). ``start``: its first moment (UTC).
 
     ``views`` and ``pictures`` count what was looked at for the first time in it; of ``offered`` recommendations ``opened`` were opened, and
-    ``liked`` of those read past α (formula 4: precision = liked / offered).
+    ``liked`` of those read to the share α or more (formula 4: precision = liked / offered). Where
+    most stories are articles α is 1, and what was read whole is liked.
     """
 
     start: datetime

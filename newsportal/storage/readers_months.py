@@ -59,7 +59,7 @@ def _count(connection: Connection, start: datetime, end: datetime, alpha: float)
     ).one()
     shown = _between(OFFERS.c.day, start, end)
     offered, opened = connection.execute(select(func.count(), func.count(OFFERS.c.opened)).where(shown)).one()
-    past = (VIEWS.c.reader == OFFERS.c.reader) & (VIEWS.c.article_id == OFFERS.c.opened) & (VIEWS.c.seen > alpha * VIEWS.c.pictures)
+    past = (VIEWS.c.reader == OFFERS.c.reader) & (VIEWS.c.article_id == OFFERS.c.opened) & (VIEWS.c.seen >= alpha * VIEWS.c.pictures)
     liked = connection.scalar(select(func.count()).select_from(OFFERS).join(VIEWS, past).where(shown, OFFERS.c.opened.is_not(None)))
     return Month(start, views, int(pictures or 0), readers, offered, opened, liked or 0)
 

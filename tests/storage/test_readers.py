@@ -136,6 +136,7 @@ def test_offers_count_once_a_day_and_know_whether_they_were_opened_and_liked(sto
     store.readers.offer("林", offered(ids[3], ids[4]), now=NOW + DAY)
     store.readers.saw("林", ids[3], [1], pictures=1, now=NOW + DAY + HOUR)
     assert store.readers.months(alpha=0.2)[0] == Month(datetime(2026, 3, 1, tzinfo=UTC), 5, 7, 2, 6, 3, 3)
+    assert store.readers.months(alpha=1.0)[0].liked == 1  # learnt where most stories are articles: what was read whole is liked
 
 
 def test_an_offer_of_a_story_is_opened_by_any_of_its_articles(store: Store, ids: list[str]) -> None:

@@ -62,7 +62,7 @@ def named(words: NullTranslations) -> dict[str, str]:
 
 
 def lines_of(months: Sequence[Month]) -> list[Line]:
-    """Precision as the paper's formula 4 has it: recommended stories that were read past α, of all that were recommended."""
+    """Precision as the paper's formula 4 has it: recommended stories that were read to the share α, of all that were recommended."""
     return [
         Line(
             f"{month.start:%Y-%m}",
