@@ -1,19 +1,26 @@
-"""``make demo``: the made-up Web, a crawl of it, and the portal on what it brought; no network is touched but loopback."""
+"""``make demo``: the made-up Web, a crawl of it, made-up readers, and the portal on all that; no network is touched but loopback."""
 
 from __future__ import annotations
 
 import argparse
 import shutil
 import sys
+import threading
+import time
+from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from madeup import MadeUpWeb
+from madeup import MadeUpWeb, readers
 from madeup.photos import MadeUpPhotos
 
 from newsportal.cli import main as newsportal
+from newsportal.errors import StoreError
+from newsportal.sources import load
+from newsportal.storage import open_store
+from newsportal.storage.dialects import open_engine
 
 FOLDER = Path("demo-data")
 """Made anew every time: the made-up sites have new ports, and their news is always of today."""
@@ -26,6 +33,14 @@ GALLERIES = ("guanlan", "lanting", "songling")
 
 MORE = "    pages: 1\n"
 
+LOOK = 2.0
+"""Seconds between two looks whether the first crawl has ended."""
+
+TOLD = (
+    "{readers} made-up readers have looked at stories {views} times, so that /for-you and /monitor have something to show; "
+    "the figures of earlier months are made up as well. What you look at yourself comes on top."
+)
+
 
 def sources(web: MadeUpWeb, photos: MadeUpPhotos) -> Path:
     """The ``sources.yaml`` of the made-up Web, with photo stories. The portal keeps their pictures: some hosts give them to nobody else."""
@@ -36,6 +51,25 @@ def sources(web: MadeUpWeb, photos: MadeUpPhotos) -> Path:
         f"{text}\npictures:\n  cache: data/{PICTURES}\n\ngalleries:\n{photos.entries(*GALLERIES, more=MORE)}", encoding="utf-8"
     )
     return written
+
+
+def read(file: Path) -> None:
+    """When the first crawl has ended, let made-up readers look at what it brought."""
+    uri = load(file).store
+    while True:
+        time.sleep(LOOK)
+        try:
+            store = open_store(uri, create=False)
+        except StoreError:  # the portal has not made it yet
+            continue
+        try:
+            if any(run.ended for run in store.runs(1)):
+                made = readers.fill(store, datetime.now(UTC))
+                readers.earlier_months(open_engine(uri, create=False), datetime.now(UTC))
+                print(TOLD.format(readers=made.readers, views=made.views), flush=True)
+                return
+        finally:
+            store.close()
 
 
 def main() -> None:
@@ -50,6 +84,7 @@ def main() -> None:
         photos.visit = 1  # nothing fails here
         file = sources(web, photos)
         print(f"A made-up Web of {len(web.addresses) + len(photos.addresses)} sites on loopback; its sources.yaml is {file}", flush=True)
+        threading.Thread(target=read, args=(file,), daemon=True, name="readers").start()
         port = ["--port", arguments.port] if arguments.port else []
         newsportal(["up", "--sources", str(file), "--host", arguments.host, *port])
 

@@ -1,0 +1,103 @@
+"""Made-up readers of the demo: what they looked at, what they were recommended and opened, and the figures of earlier months.
+
+Nobody real is behind any of it. What the portal then recommends is learnt from it as from a real log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from random import Random
+
+from sqlalchemy import Engine, insert
+
+from newsportal.recommend.base import View
+from newsportal.recommend.ratings import ALPHA
+from newsportal.recommending import fitting
+from newsportal.recommending.serving import Recommender
+from newsportal.storage.base import Store
+from newsportal.storage.reader_tables import MONTHS
+from newsportal.storage.readers import Told
+from newsportal.storage.readers_months import month_of
+
+READERS = 120
+LOOKS = (8, 24)  # stories a reader looked at
+TASTES = 2  # topics, categories or sources that a reader likes
+KEEN = 300  # how much rather a reader looks at what is liked
+HOURS = 24.0  # between a story and its reader, on average
+BACK = timedelta(days=7)  # stories of this age and younger are read
+SHOWN = 6  # recommended to each reader, once
+OPENED = 0.45  # of these
+MONTHS_BEFORE = 11
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """What was made up."""
+
+    readers: int
+    views: int
+
+
+def fill(store: Store, now: datetime, seed: int = 1) -> Brought:
+    """Let made-up readers look at the stories of ``store``, learn from that, recommend, and let them open some of it."""
+    chance = Random(seed)
+    told = sorted(store.readers.stories(now - BACK), key=lambda one: one.story)
+    heads = {story: known.head.id for story, known in store.listed([one.story for one in told]).items()}
+    sizes = {story: _size(store, head) for story, head in heads.items()}
+    names = [f"{chance.getrandbits(128):032x}" for _ in range(READERS)]
+    views = [view for name in names for view in _looks(name, told, sizes, now, chance)] if told else []
+    store.readers.bring([replace(view, story=heads[view.story]) for view in views], now=now)
+    fitting.fit(store, now)
+    recommender = Recommender(store)
+    for name in names:
+        offered = [one.recommendation for one in recommender.recommended(name, now, SHOWN)]
+        store.readers.offer(name, offered, now=now)
+        for one in offered:
+            if one.story in heads and chance.random() < OPENED:
+                _look(store, name, heads[one.story], sizes[one.story], now, chance)
+    return Brought(len(names), store.readers.counts()[0])
+
+
+def earlier_months(engine: Engine, now: datetime, seed: int = 1) -> None:
+    """Figures of the months before, as they stay when views are let go: more readers month by month, and better recommendations."""
+    chance, start, rows = Random(seed), month_of(now), []
+    for back in range(1, MONTHS_BEFORE + 1):
+        start = month_of(start - timedelta(days=1))
+        growth = 1 - back / (MONTHS_BEFORE + 3)
+        views = round(READERS * 12 * growth * chance.uniform(0.85, 1.15))
+        offered = round(views * 0.4)
+        opened = round(offered * (0.25 + 0.2 * growth) * chance.uniform(0.9, 1.1))
+        rows.append(
+            {"start": start, "views": views, "pictures": views * 3, "readers": round(READERS * growth), "offered": offered,
+             "opened": opened, "liked": round(opened * chance.uniform(0.6, 0.75))}
+        )  # fmt: skip
+    with engine.begin() as connection:
+        connection.execute(insert(MONTHS), rows)
+
+
+def _looks(name: str, told: Sequence[Told], sizes: dict[str, int], now: datetime, chance: Random) -> list[View]:
+    """What a reader looked at, by taste, each story some hours after it was published."""
+    labels = sorted({label for one in told for label in one.labels})
+    likes = set(chance.sample(labels, min(TASTES, len(labels))))
+    weights = [KEEN ** len(likes.intersection(one.labels)) for one in told]
+    chosen = {one.story: one for one in chance.choices(told, weights, k=chance.randint(*LOOKS))}
+    views = []
+    for one in chosen.values():
+        at = one.published + timedelta(hours=chance.expovariate(1 / HOURS))
+        size = sizes[one.story]
+        if at < now:
+            views.append(View(name, one.story, chance.randint(1, size) if size else 1, size or 1, at))
+    return views
+
+
+def _look(store: Store, name: str, article: str, size: int, now: datetime, chance: Random) -> None:
+    seen = size if chance.random() < ALPHA else chance.randint(1, size or 1)
+    store.readers.saw(name, article, range(1, seen + 1), pictures=size, now=now)
+
+
+def _size(store: Store, article: str) -> int:
+    """The pictures of a photo story; 0 of another."""
+    found = store.galleries.gallery(article)
+    return found.pictures if found else 0

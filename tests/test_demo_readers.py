@@ -1,0 +1,40 @@
+"""The demo's made-up readers leave what real ones would: something to learn from, recommendations with reasons, months to draw."""
+
+from __future__ import annotations
+
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+from madeup import readers
+
+from newsportal.recommending.serving import Recommender
+from newsportal.storage import open_store
+from newsportal.storage.dialects import open_engine
+
+sys.path.insert(0, str(Path(__file__).parent / "portal"))
+
+import albums
+import newsroom
+
+
+def test_the_portal_has_something_to_show(tmp_path: Path) -> None:
+    uri = f"sqlite:///{tmp_path / 'store.db'}"
+    store = open_store(uri)
+    newsroom.fill(store)
+    albums.fill(store)
+    made = readers.fill(store, newsroom.NOW)
+    readers.earlier_months(open_engine(uri, create=False), newsroom.NOW)
+    assert (made.readers, store.readers.counts()) == (readers.READERS, (made.views, readers.READERS))
+    months = store.readers.months(alpha=0.5)
+    assert [month.start.month for month in months] == [6, 7, 8, 9, 10, 11, 12, 1, 2, 3, 4, 5]
+    assert all(month.offered > month.opened > month.liked > 0 for month in months)
+    [(_, facts)] = store.readers.fits()
+    assert facts["readers"] > readers.READERS / 2
+    looked = list(store.readers.views())
+    stories = {one.story: one.published for one in store.readers.stories(newsroom.NOW - timedelta(days=30))}
+    assert all(stories[view.story] <= view.at <= newsroom.NOW and 1 <= view.seen <= view.pictures for view in looked)
+    recommender = Recommender(store)
+    found = [recommender.recommended(name, newsroom.NOW, 10) for name in sorted({view.reader for view in looked})[:10]]
+    assert any(one.because for some in found for one in some)
+    store.close()
