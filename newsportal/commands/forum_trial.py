@@ -6,12 +6,12 @@ from urllib.parse import urlsplit
 
 from newsportal import dom
 from newsportal.commands.discovery import NoSource, Proposal
-from newsportal.commands.trial import Fetch, Reading, Trial
-from newsportal.errors import EgressDenied, FetchFailed, NotApplicable
+from newsportal.commands.trial import Fetch, Reading, Trial, Unread, page_of
+from newsportal.errors import NotApplicable
 from newsportal.extractors.forum import kinds, poster
 from newsportal.extractors.forum.kinds import Signpost
 from newsportal.extractors.forum.thread import read_page
-from newsportal.items import Extraction, Link, Page
+from newsportal.items import Extraction, Link
 from newsportal.sources import Forum
 from newsportal.sources.uris import mask
 
@@ -20,10 +20,6 @@ MAX_TRIED = 3
 
 MAX_SHOWN = 20
 SHOWN_POSTS = 3
-
-
-class Unread(Exception):
-    """Raised within a trial for a page that cannot be had."""
 
 
 def forum_trial(source: Forum, fetch: Fetch) -> tuple[Trial, Reading | None]:
@@ -51,7 +47,7 @@ def _thread(trial: Trial, fetch: Fetch) -> Reading | None:
     reading = None
     for link in trial.links[:MAX_TRIED]:
         try:
-            page = _page(link.url, fetch)
+            page = page_of(link.url, fetch)
             found = read_page(dom.document(page), poster("best"), page.fetched, asked=link.url)
         except (Unread, NotApplicable) as error:
             reading = Reading(link.url, failure=str(error))
@@ -65,18 +61,8 @@ def _thread(trial: Trial, fetch: Fetch) -> Reading | None:
 
 
 def _looked(url: str, fetch: Fetch) -> Signpost:
-    page = _page(url, fetch)
+    page = page_of(url, fetch)
     return kinds.look(dom.document(page), page.fetched)
-
-
-def _page(url: str, fetch: Fetch) -> Page:
-    try:
-        page = fetch(url)
-    except (EgressDenied, FetchFailed) as error:
-        raise Unread(mask(str(error))) from error
-    if page.status >= 400:
-        raise Unread(f"the server answers {page.status}")
-    return page
 
 
 def propose_forum(url: str, fetch: Fetch) -> Proposal:

@@ -6,11 +6,11 @@ from urllib.parse import urlsplit
 
 from newsportal import dom
 from newsportal.commands.discovery import NoSource, Proposal
-from newsportal.commands.trial import Fetch, Reading, Trial
-from newsportal.errors import EgressDenied, FetchFailed, NotApplicable
+from newsportal.commands.trial import Fetch, Reading, Trial, Unread, page_of
+from newsportal.errors import NotApplicable
 from newsportal.extractors import gallery
 from newsportal.extractors.gallery.links import entries
-from newsportal.items import Extraction, GalleryPage, Link, Page
+from newsportal.items import Extraction, GalleryPage, Link
 from newsportal.sources import Gallery
 from newsportal.sources.uris import mask
 from newsportal.text import clean
@@ -27,15 +27,11 @@ MIN_STORIES = 3
 SHOWN_CAPTIONS = 3
 
 
-class Unread(Exception):
-    """Raised within a trial for a page that cannot be had."""
-
-
 def gallery_trial(source: Gallery, fetch: Fetch) -> tuple[Trial, Reading | None]:
     """The first index page and a story of it."""
     url = source.seeds[0]
     try:
-        page = _page(url, fetch)
+        page = page_of(url, fetch)
     except Unread as error:
         return Trial(source.key, mask(url), failure=str(error)), None
     found = entries(dom.document(page), page.fetched, seed=source.seed, banned=source.banned_seed)
@@ -50,7 +46,7 @@ def _story(trial: Trial, pattern: str | None, fetch: Fetch) -> Reading | None:
     reading = None
     for link in trial.links[:MAX_TRIED]:
         try:
-            first = _page(link.url, fetch)
+            first = page_of(link.url, fetch)
             met = [gallery.read(dom.document(first), link=link, now=first.fetched)]
         except (Unread, NotApplicable) as error:
             reading = Reading(link.url, failure=str(error))
@@ -65,7 +61,7 @@ def _ended(met: list[GalleryPage], pattern: str | None, fetch: Fetch) -> set[str
     while len(met) + len(ended) < MAX_PAGES and (wanted := gallery.open_pages(met, ended, pattern)):
         url = wanted[0]
         try:
-            answer = _page(url, fetch)
+            answer = page_of(url, fetch)
             page = gallery.read(dom.document(answer), now=answer.fetched)
         except (Unread, NotApplicable):
             ended.add(url)
@@ -86,16 +82,6 @@ def _told(met: list[GalleryPage], ended: set[str], pattern: str | None, link: Li
     whole = "that is all" if story.complete else "there are more" if len(met) >= MAX_PAGES else f"missing: {story.missing or 'some'}"
     text = f"{len(story.images)} pictures on {len(met)} pages{total}; {whole}. {' / '.join(captions[:SHOWN_CAPTIONS]) or 'no captions'}"
     return Extraction(story.title, text, published=story.published, author=story.author, origin=story.origin, algorithm="gallery")
-
-
-def _page(url: str, fetch: Fetch) -> Page:
-    try:
-        page = fetch(url)
-    except (EgressDenied, FetchFailed) as error:
-        raise Unread(mask(str(error))) from error
-    if page.status >= 400:
-        raise Unread(f"the server answers {page.status}")
-    return page
 
 
 def propose_gallery(url: str, fetch: Fetch) -> Proposal:

@@ -4,14 +4,13 @@ priority, for a bounded time, never two at once."""
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
+from newsportal.commands.beside import Beside, command
 from newsportal.report import Run
 
 REST: Final = 3600.0
@@ -33,9 +32,8 @@ class Learning:
         self._clock = clock
         self._new = 0
         self._last: float | None = None
-        self._child: subprocess.Popen[str] | None = None
+        self._beside = Beside()
         self._thread: threading.Thread | None = None
-        self._stopped = False
 
     def crawled(self, run: Run) -> bool:
         """A crawl ended; answers whether a training began."""
@@ -54,39 +52,28 @@ class Learning:
 
     def stop(self) -> None:
         """End a training that runs: what it has not finished is not kept."""
-        self._stopped = True
-        if self._child is not None and self._child.poll() is None:
-            self._child.kill()
+        self._beside.stop()
         self.wait()
 
     def _is_due(self) -> bool:
         rested = self._last is None or self._clock() - self._last >= REST
         at_work = self._thread is not None and self._thread.is_alive()
-        return 0 < self._least_new <= self._new and rested and not at_work and not self._stopped
+        return 0 < self._least_new <= self._new and rested and not at_work and not self._beside.stopped
 
     def _command(self) -> list[str]:
-        command = [sys.executable, "-m", "newsportal", "retrain", "--gently", "--json"]
-        return command if self._sources is None else [*command, "--sources", str(self._sources)]
+        return command(self._sources, "retrain", "--gently", "--json")
 
     def _train(self) -> None:
-        streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "encoding": "utf-8"}
-        self._child = subprocess.Popen(self._command(), start_new_session=True, **streams)
-        if self._stopped:
-            self._child.kill()
-        try:
-            output, errors = self._child.communicate(timeout=MOST)
-        except subprocess.TimeoutExpired:
-            self._child.kill()
-            self._child.communicate()
+        done = self._beside.run(self._command(), MOST)
+        if done is None:
+            return
+        if done.late:
             self._say(f"the training took more than {MOST / 60:g} minutes and was ended; the models in use stay")
             return
-        if self._stopped:
-            return
-        for line in output.splitlines():
+        for line in done.output.splitlines():
             self._tell(line)
-        if self._child.returncode:
-            why = errors.strip().splitlines()[-1:] or [f"status {self._child.returncode}"]
-            self._say(f"the training failed: {why[0]}; the models in use stay")
+        if done.failure:
+            self._say(f"the training failed: {done.failure}; the models in use stay")
 
     def _tell(self, line: str) -> None:
         """Of the corpora that were trained; the others are no news."""

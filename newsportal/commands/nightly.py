@@ -6,14 +6,13 @@ A machine that was off at that hour does it when it is on again.
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
+from newsportal.commands.beside import Beside, command
 from newsportal.errors import StoreError
 from newsportal.storage import open_store
 
@@ -49,7 +48,7 @@ class Nightly(threading.Thread):
         self._say = say
         self._now = now
         self._done = threading.Event()
-        self._child: subprocess.Popen[str] | None = None
+        self._beside = Beside()
         self._tried: datetime | None = None
 
     def run(self) -> None:
@@ -60,8 +59,7 @@ class Nightly(threading.Thread):
     def stop(self) -> None:
         """End a fit that runs: the one before stays in use."""
         self._done.set()
-        if self._child is not None and self._child.poll() is None:
-            self._child.kill()
+        self._beside.stop()
 
     def is_due(self) -> bool:
         """Whether the latest fit, or try, is from before the hour, and there is anything to learn from or to let go."""
@@ -83,28 +81,18 @@ class Nightly(threading.Thread):
     def fit(self) -> None:
         """Run the command, and tell what it said."""
         self._tried = self._now()
-        streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "encoding": "utf-8"}
-        self._child = subprocess.Popen(self._command(), start_new_session=True, **streams)
-        if self._done.is_set():
-            self._child.kill()
-        try:
-            output, errors = self._child.communicate(timeout=MOST)
-        except subprocess.TimeoutExpired:
-            self._child.kill()
-            self._child.communicate()
+        done = self._beside.run(self._command(), MOST)
+        if done is None:
+            return
+        if done.late:
             self._say(f"the fit of recommendations took more than {MOST / 3600:g} hours and was ended; the one before stays in use")
-            return
-        if self._done.is_set():
-            return
-        if self._child.returncode:
-            why = errors.strip().splitlines()[-1:] or [f"status {self._child.returncode}"]
-            self._say(f"the fit of recommendations failed: {why[0]}; the one before stays in use")
-            return
-        self._say(told(output))
+        elif done.failure:
+            self._say(f"the fit of recommendations failed: {done.failure}; the one before stays in use")
+        else:
+            self._say(told(done.output))
 
     def _command(self) -> list[str]:
-        command = [sys.executable, "-m", "newsportal", "recommend", "fit", "--gently", "--json"]
-        return command if self._sources is None else [*command, "--sources", str(self._sources)]
+        return command(self._sources, "recommend", "fit", "--gently", "--json")
 
 
 def told(output: str) -> str:

@@ -48,6 +48,21 @@ class Refused(Exception):
     """Raised within a trial for what goes into ``Trial.failure``."""
 
 
+class Unread(Exception):
+    """Raised within a trial for a page that cannot be had."""
+
+
+def page_of(url: str, fetch: Fetch) -> Page:
+    """The page at ``url``. Raises :class:`Unread`."""
+    try:
+        page = fetch(url)
+    except (EgressDenied, FetchFailed) as error:
+        raise Unread(mask(str(error))) from error
+    if page.status >= 400:
+        raise Unread(f"the server answers {page.status}")
+    return page
+
+
 def fetcher(sources: Sources, verify: bool = True, render: bool = False) -> Fetch:
     """Fetch as the crawl does: the same addresses allowed, the same name, the same limits, the same browser where there is one."""
     polite = sources.politeness

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -59,7 +60,7 @@ def test_it_is_due_once_a_night_and_after_a_night_that_was_missed(uri: str, tmp_
 
 
 def _runs(monkeypatch: pytest.MonkeyPatch, script: str) -> None:
-    monkeypatch.setattr(Nightly, "_command", lambda _: [nightly.sys.executable, "-c", script])
+    monkeypatch.setattr(Nightly, "_command", lambda _: [sys.executable, "-c", script])
 
 
 def test_what_it_did_is_told_and_a_failure_is_not_tried_all_night(uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
