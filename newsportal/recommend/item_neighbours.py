@@ -11,6 +11,7 @@ which is symmetric. **After** (sequential rules; Ludewig, Jannach 2018, section 
 
     s(i → j) = Σ 1 / (q − p)      after(i → j) = s(i → j) / v(i),   v(i) = views of i
 
+Every addend is rounded to a multiple of ``clicks.STEP``, so the sums do not depend on the order of adding.
 Of each story's row the ``KEPT`` largest stay; of equal values those of the story whose name sorts first.
 """
 
@@ -22,7 +23,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from newsportal.recommend.clicks import Clicks, Floats, Ints
+from newsportal.recommend.clicks import Clicks, Floats, Ints, summable
 
 WINDOW: Final = 50
 """Places between two views of one reader that still make a pair: bounds the pairs of a reader with n views to 50 n."""
@@ -40,7 +41,7 @@ CHUNK: Final = 4_000_000
 """Pairs summed at once: about 400 MB."""
 
 DIGITS: Final = 10
-"""Decimals that decide which neighbours stay: sums that differ in rounding alone are ties, wherever they were summed."""
+"""Decimals that decide which neighbours stay: values that differ in rounding alone are ties."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,7 +98,8 @@ def block_sums(clicks: Clicks, low: int, high: int) -> Sums:
     """The sums of the pairs whose first story lies in a range."""
     counts = np.bincount(clicks.reader, minlength=len(clicks.readers))
     here = np.flatnonzero((clicks.story >= low) & (clicks.story < high))
-    keys: list[Ints] = []
+    firsts: list[Ints] = []
+    seconds: list[Ints] = []
     values: list[Floats] = []
     for gap in (*range(1, WINDOW + 1), *range(-1, -WINDOW - 1, -1)):
         there = here + gap
@@ -105,20 +107,27 @@ def block_sums(clicks: Clicks, low: int, high: int) -> Sums:
         first, second = here[inside], there[inside]
         own = clicks.reader[first] == clicks.reader[second]
         first, second = first[own], second[own]
-        keys.append((clicks.story[first] - low) * clicks.stories + clicks.story[second])
-        after = np.full(len(first), 1 / gap if 0 < gap <= STEPS else 0.0)
-        values.append(np.column_stack((1.0 / counts[clicks.reader[first]], np.ones(len(first)), after)))
-    key, value = added(np.concatenate(keys), np.concatenate(values))
-    return Sums(key // clicks.stories + low, key % clicks.stories, *value.T)
+        firsts.append(clicks.story[first] - low)
+        seconds.append(clicks.story[second])
+        after = np.full(len(first), summable(np.array(1 / gap)) if 0 < gap <= STEPS else 0.0)
+        values.append(np.column_stack((summable(1.0 / counts[clicks.reader[first]]), np.ones(len(first)), after)))
+    first, second, value = added(np.concatenate(firsts), np.concatenate(seconds), np.concatenate(values), clicks.stories)
+    return Sums(first + low, second, *value.T)
 
 
-def added(keys: Ints, values: Floats) -> tuple[Ints, Floats]:
-    if not len(keys):
-        return keys, values
-    order = np.argsort(keys, kind="stable")
-    keys, values = keys[order], values[order]
-    starts = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1])))
-    return keys[starts], np.add.reduceat(values, starts, axis=0)
+def added(first: Ints, second: Ints, values: Floats, stories: int) -> tuple[Ints, Ints, Floats]:
+    """The pairs that are there, by first and second, and the sum of each column of ``values`` over the entries of a pair."""
+    from scipy import sparse
+
+    if not len(first):
+        return first, second, values
+    shape = (int(first.max()) + 1, stories)
+    sums = [sparse.coo_matrix((column, (first, second)), shape=shape).tocsr() for column in values.T]  # adds up: no sort of all entries
+    for one in sums:
+        one.sort_indices()
+    pairs = sums[0]
+    rows = np.repeat(np.arange(shape[0]), np.diff(pairs.indptr))
+    return rows, pairs.indices.astype(np.int64), np.column_stack([one.data for one in sums])
 
 
 def near(sums: Sums, damping: Floats, views: Floats) -> Sums:
@@ -132,7 +141,7 @@ def near(sums: Sums, damping: Floats, views: Floats) -> Sums:
 def damped(clicks: Clicks) -> Floats:
     """d of every story."""
     counts = np.bincount(clicks.reader, minlength=len(clicks.readers))
-    return np.bincount(clicks.story, 1.0 / np.maximum(counts, 1)[clicks.reader], minlength=clicks.stories).astype(np.float64)
+    return np.bincount(clicks.story, summable(1.0 / np.maximum(counts, 1))[clicks.reader], minlength=clicks.stories).astype(np.float64)
 
 
 def together(sums: Sums, damping: Floats) -> Table:

@@ -29,7 +29,7 @@ class Known(Protocol):
         ...
 
     def when(self, share: float) -> float:
-        """The hour before which this share of the views lies (quantile, interpolated linearly)."""
+        """The hour before which this share of the views lies: that of a view, the lower where the share falls between two."""
         ...
 
     def learnt(self, moment: float) -> Learnt:
@@ -67,7 +67,7 @@ class Here:
         return len(self.clicks)
 
     def when(self, share: float) -> float:
-        return float(np.quantile(self.clicks.at, share))
+        return float(np.quantile(self.clicks.at, share, method="lower"))
 
     def learnt(self, moment: float) -> Learnt:
         return signals.learn(self.clicks, moment)

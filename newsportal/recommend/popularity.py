@@ -2,19 +2,20 @@
 
     p(s) = Σ 2^(−(now − t) / h)  over the views of s at t < now,   h: half-life in hours; h = ∞ counts them
 
-Fading is the same for every view, so p at a later moment is p · 2^(−later / h): the order stays.
+Every addend is rounded to a multiple of ``clicks.STEP``, so p does not depend on the order of adding. Fading is the same for every view:
+p at a later moment is p · 2^(−later / h), and the order stays.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from newsportal.recommend.clicks import Clicks, Floats
+from newsportal.recommend.clicks import Clicks, Floats, summable
 
 
 def popularity(clicks: Clicks, now: float, half_life: float = np.inf) -> Floats:
     """p of every story."""
-    return counted(clicks.story, fading(clicks.at, now, half_life), clicks.stories)
+    return counted(clicks.story, summable(fading(clicks.at, now, half_life)), clicks.stories)
 
 
 def counted(story: np.ndarray, weights: Floats, stories: int) -> Floats:

@@ -1,7 +1,8 @@
 """What one part of the readers adds to what a fit asks of a log, and how such shares are put together. NumPy alone: no Spark here.
 
 A part holds all views of its readers (a range of their names), so sums over readers and over pairs of one reader's views are sums
-of the parts' sums. Only the order of addition differs from a log in one place: figures agree to about 1e-15 of their size.
+of the parts' sums. Addends are multiples of ``clicks.STEP``, so the order of adding does not matter: the sums are those of a log in one
+place, to the last bit.
 """
 
 from __future__ import annotations
@@ -108,8 +109,8 @@ def blocks(of: Clicks, moment: float, ranges: Sequence[tuple[int, int]]) -> Iter
 def kept(shares: Iterable[Block], damping: Floats, views: Floats) -> Sums:
     """The sums of one range over all parts: those that a table keeps."""
     first, second, values = (np.concatenate(column) for column in zip(*shares, strict=True))
-    key, value = item_neighbours.added(first * len(views) + second, values)
-    return item_neighbours.near(Sums(key // len(views), key % len(views), *value.T), damping, views)
+    first, second, value = item_neighbours.added(first, second, values, len(views))
+    return item_neighbours.near(Sums(first, second, *value.T), damping, views)
 
 
 def joined(ranges: Sequence[Sums]) -> Sums:

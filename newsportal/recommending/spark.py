@@ -122,10 +122,10 @@ class Log:
         return sum(size.views for size in self._sizes)
 
     def when(self, share: float) -> float:
-        return self._quantile("at", share)
+        return self._about("at", share)[0]
 
     def alpha(self) -> float:
-        return round(self._quantile("share", 0.5), 6) if len(self) else ratings.ALPHA
+        return round(float(np.mean(self._about("share", 0.5))), 6) if len(self) else ratings.ALPHA
 
     def rate(self) -> float:
         return round(sum(size.ages for size in self._sizes) / len(self), 6)
@@ -156,8 +156,8 @@ class Log:
 
         return list(blend.drawn(len(names), looks, begin, end))
 
-    def _quantile(self, column: parts.Column, share: float) -> float:
-        """As ``numpy.quantile`` has it: between the two values whose ranks lie about the share."""
+    def _about(self, column: parts.Column, share: float) -> list[float]:
+        """The two values whose ranks lie about the share; twice the same where one lies on it."""
         bounds = (min(size.bounds[column][0] for size in self._sizes), max(size.bounds[column][1] for size in self._sizes))
         if column not in self._ends:
             self._ends[column] = np.cumsum(self._parts.map(partial(parts.bins, column=column, bounds=bounds)).treeReduce(np.add))
@@ -166,8 +166,7 @@ class Log:
         ends = self._ends[column]
         first, last = (int(np.searchsorted(ends, rank, side="right")) for rank in ranks)
         found = self._parts.map(partial(parts.values_of, column=column, bounds=bounds, first=first, last=last)).collect()
-        values = parts.ranked(found, int(ends[first - 1]) if first else 0, ranks)
-        return float(np.quantile(values, place - ranks[0]))
+        return parts.ranked(found, int(ends[first - 1]) if first else 0, ranks)
 
 
 @contextmanager
