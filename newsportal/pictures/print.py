@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 SIDE: Final = 32
 """Zauner: the side of the picture that is transformed."""
 
+DRAFT: Final = 4 * SIDE
+"""Pixels of the shorter side at least to which a picture is reduced before that."""
+
 LOW: Final = 8
 """Zauner: frequencies of either direction that are kept."""
 
@@ -37,7 +40,7 @@ HEX_DIGITS: Final = 16
 
 def print_of(data: bytes, *, max_pixels: int = MAX_PIXELS) -> str | None:
     """The pHash of a whole picture file as 16 hexadecimal digits; ``None`` for one that is flat. Raises ``NotApplicable``."""
-    with decoded(data, side=SIDE * 4, max_pixels=max_pixels) as (_, picture):
+    with decoded(data, lambda width, height: (DRAFT, DRAFT), max_pixels=max_pixels) as (_, picture):
         return phash(picture)
 
 

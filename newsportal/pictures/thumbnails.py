@@ -7,6 +7,7 @@ of a moving picture the first frame.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from io import BytesIO
 from typing import TYPE_CHECKING, Final
 
@@ -43,7 +44,7 @@ class Written:
 
 def rewritten(data: bytes, side: int, *, max_pixels: int = MAX_PIXELS) -> Written:
     """The picture anew, its longer side at most ``side`` (of a long one its width a quarter of it). Raises ``NotApplicable``."""
-    with decoded(data, side=side, max_pixels=max_pixels) as (_, picture):
+    with decoded(data, partial(_inside, side=side), max_pixels=max_pixels) as (_, picture):
         try:
             return _written(picture, side)
         except (OSError, ValueError, MemoryError) as error:
@@ -53,14 +54,19 @@ def rewritten(data: bytes, side: int, *, max_pixels: int = MAX_PIXELS) -> Writte
 def _written(picture: Decoded, side: int) -> Written:
     from PIL import Image
 
-    clear = picture.mode in ("RGBA", "LA", "PA") or "transparency" in picture.info
-    plain = picture.convert("RGBA" if clear else "RGB")
-    plain.thumbnail(_bounds(plain.width, plain.height, side), Image.Resampling.LANCZOS, reducing_gap=2.0)
-    bare = Image.new(plain.mode, plain.size)  # a picture of pixels alone: what else the file carried stays behind
-    bare.paste(plain)
-    out, format = BytesIO(), "WEBP" if clear else "JPEG"
-    bare.save(out, format, quality=QUALITY, **({} if clear else {"optimize": True, "progressive": True}))
+    picture.thumbnail(_bounds(picture.width, picture.height, side), Image.Resampling.LANCZOS, reducing_gap=2.0)
+    bare = Image.new(picture.mode, picture.size)  # a picture of pixels alone: what else the file carried stays behind
+    bare.paste(picture)
+    out, format = BytesIO(), "WEBP" if picture.mode == "RGBA" else "JPEG"
+    bare.save(out, format, quality=QUALITY, **({} if format == "WEBP" else {"optimize": True, "progressive": True}))
     return Written(out.getvalue(), TYPES[format], bare.width, bare.height)
+
+
+def _inside(width: int, height: int, side: int) -> tuple[int, int]:
+    """The size of a picture that fits into its bounds."""
+    across, down = _bounds(width, height, side)
+    scale = max(width / across, height / down, 1.0)
+    return max(1, int(width / scale)), max(1, int(height / scale))
 
 
 def _bounds(width: int, height: int, side: int) -> tuple[int, int]:

@@ -1,0 +1,71 @@
+"""What decoding may cost: pictures whose few bytes would take memory or time are refused, and large ones are reduced by bands."""
+
+from __future__ import annotations
+
+from io import BytesIO
+
+import pytest
+from PIL import Image
+
+from newsportal.errors import NotApplicable
+from newsportal.pictures import decoding
+from newsportal.pictures.decoding import MAX_SCANS, decoded, reduced
+from newsportal.pictures.head import look
+
+
+def saved(picture: Image.Image, format: str, **how: object) -> bytes:
+    out = BytesIO()
+    picture.save(out, format, **how)
+    return out.getvalue()
+
+
+def noise(width: int, height: int, mode: str = "RGB") -> Image.Image:
+    return Image.effect_noise((width, height), 80).convert(mode)
+
+
+def half(width: int, height: int) -> tuple[int, int]:
+    return width // 2, height // 2
+
+
+def test_a_jpeg_of_a_thousand_scans_is_refused_before_it_is_decoded() -> None:
+    data = saved(noise(64, 64), "JPEG", progressive=True)
+    at = data.rindex(decoding.SCAN)
+    bomb = data[:at] + data[at:-2] * MAX_SCANS + data[-2:]
+    assert look(bomb).width == 64  # its head is sound
+    with pytest.raises(NotApplicable, match="scans") as caught, decoded(bomb, half):
+        pass
+    assert caught.value.reason == "too-large"
+    with decoded(data, half) as (_, picture):
+        assert picture.size == (32, 32)
+
+
+@pytest.mark.parametrize(("format", "most"), [("JPEG", 10_000), ("PNG", 10_000), ("WEBP", 20_000), ("AVIF", 12_000)])
+def test_formats_that_take_more_memory_may_have_fewer_pixels(format: str, most: int) -> None:
+    data = saved(noise(100, 100), format)
+    with decoded(data, half, max_pixels=most):
+        pass
+    with pytest.raises(NotApplicable) as caught, decoded(data, half, max_pixels=most - 1):
+        pass
+    assert caught.value.reason == "too-large"
+
+
+@pytest.mark.parametrize("mode", ["RGB", "RGBA", "LA", "L", "P", "I;16", "1"])
+def test_bands_make_the_same_picture_as_the_whole(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    picture = noise(300, 211, "L").convert(mode)
+    wanted = "RGBA" if mode in ("RGBA", "LA") else "RGB"
+    whole = reduced(picture, wanted, (100, 70))
+    monkeypatch.setattr(decoding, "BAND", 1000)
+    assert reduced(picture, wanted, (100, 70)).tobytes() == whole.tobytes()
+    assert (whole.mode, whole.size) == (wanted, (100, 71))
+    assert reduced(picture, wanted, (300, 211)).size == (300, 211)
+
+
+def test_what_is_clear_stays_clear_and_what_lies_stands_up() -> None:
+    palette = noise(400, 300, "L").convert("P")
+    with decoded(saved(palette, "PNG", transparency=0), half) as (_, picture):
+        assert (picture.mode, picture.size) == ("RGBA", (200, 150))
+    lying = Image.Exif()
+    lying[0x0112] = 6
+    with decoded(saved(noise(400, 300), "JPEG", exif=lying.tobytes()), half) as (head, picture):
+        assert (head.width, head.height) == (300, 400)
+        assert picture.size == (150, 200)
