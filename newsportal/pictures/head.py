@@ -22,7 +22,7 @@ FIRST_BYTES: Final = 64 * 1024
 """Bytes that are asked for. A JPEG's size stands behind its Exif segment, which is 64 kB at most and seldom over 20."""
 
 MAX_PIXELS: Final = 60_000_000
-"""Larger pictures are refused: cameras of the press have up to 61 megapixels, and decoded it is 180 MB."""
+"""Larger pictures are refused: cameras of the press have up to 61 megapixels. Decoding takes up to 540 MB."""
 
 MAX_SIDE: Final = 30_000
 """Pixels. JPEG can name 65,535; long pictures (长图) on news sites stay below 20,000."""

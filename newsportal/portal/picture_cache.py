@@ -117,8 +117,10 @@ class PictureCache:
         return total
 
     def files(self) -> Iterator[Kept]:
-        """What is kept; files that nobody finished writing are removed on the way."""
+        """What is kept; files that nobody finished writing are removed on the way. What others keep in this folder is none of ours."""
         for path in self.folder.glob("??/*"):
+            if not path.name.removeprefix(".").startswith(path.parent.name):
+                continue
             try:
                 found = path.stat()
                 if path.name.endswith(PART) and time() - found.st_mtime > ABANDONED:

@@ -64,6 +64,7 @@ class Desk:
         self._under_way: dict[str, asyncio.Task[Ready]] = {}
         self._failed: OrderedDict[str, tuple[float, str]] = OrderedDict()
         self._turn = asyncio.Semaphore(AT_ONCE)
+        self._decoding = asyncio.Semaphore(1)  # decoders wait for one another: not in the threads that the store's answers need
 
     @classmethod
     def of(cls, sources: Any) -> Self | None:
@@ -97,14 +98,14 @@ class Desk:
     async def _make(self, name: str, url: str, referer: str, *, thumb: bool) -> Ready:
         if thumb:  # the viewer wants the large one next: it is fetched once, and the small one made of it
             large = await self.picture(url, referer, thumb=False)
-            return await asyncio.to_thread(self._written, name, large.body, THUMB_SIDE)
+            return await self._write(name, large.body, THUMB_SIDE)
         until, why = self._failed.get(name, (0.0, ""))
         if monotonic() < until:
             raise NoPicture(why)
         try:
             async with self._turn:
                 body = await self._fetched(url, referer)
-            return await asyncio.to_thread(self._written, name, body, FULL_SIDE)
+                return await self._write(name, body, FULL_SIDE)
         except NoPicture as why_not:
             self._failed[name] = (monotonic() + REST, why_not.reason)
             while len(self._failed) > MAX_FAILURES:
@@ -120,6 +121,10 @@ class Desk:
         if page.status != 200:
             raise NoPicture(f"http-{page.status}")
         return page.body
+
+    async def _write(self, name: str, body: bytes, side: int) -> Ready:
+        async with self._decoding:
+            return await asyncio.to_thread(self._written, name, body, side)
 
     def _written(self, name: str, body: bytes, side: int) -> Ready:
         try:

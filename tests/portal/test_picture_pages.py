@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import socketserver
 import subprocess
@@ -23,9 +24,12 @@ import httpx
 import pytest
 from PIL import Image as Pillow
 
+from newsportal.egress import Policy
 from newsportal.items import Article, Gallery, Image, Link
-from newsportal.portal import picture_cache
+from newsportal.pictures.thumbnails import Written
+from newsportal.portal import picture_cache, picture_desk
 from newsportal.portal.picture_cache import PictureCache
+from newsportal.portal.picture_desk import Desk
 from newsportal.portal.pictures import version
 from newsportal.sources import Sources
 from newsportal.storage.base import Store
@@ -326,3 +330,38 @@ def test_everything_can_be_cleared(tmp_path: Path) -> None:
     filled(cache, 5, size=100)
     assert cache.clear() == (5, 500)
     assert cache.clear() == (0, 0)
+
+
+def test_what_others_keep_in_the_folder_is_not_touched(tmp_path: Path) -> None:
+    album = tmp_path / "US"
+    album.mkdir()
+    (album / "beach.jpg").write_bytes(b"x" * 900_000)
+    os.utime(album / "beach.jpg", (1, 1))
+    cache = PictureCache(tmp_path, 1_000_000)
+    filled(cache, 120)
+    assert cache.clear()[0] > 50
+    assert (album / "beach.jpg").stat().st_size == 900_000
+
+
+def test_pictures_that_wait_for_the_decoder_take_no_threads(publisher: Publisher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    working, most = 0, 0
+
+    def slow(body: bytes, side: int, *, max_pixels: int) -> Written:
+        nonlocal working, most
+        working += 1
+        most = max(most, working)
+        time.sleep(0.02)
+        working -= 1
+        return Written(b"picture", "image/jpeg", 1, 1)
+
+    monkeypatch.setattr(picture_desk, "rewritten", slow)
+    desk = Desk(PictureCache(tmp_path, 1_000_000), Policy((f"127.0.0.1:{publisher.port}",)), "newsportal/1")
+
+    async def all_at_once() -> list[Any]:
+        asked = (desk.picture(publisher.url(f"/{number % 10}.jpg"), "", thumb=number >= 10) for number in range(20))
+        return await asyncio.gather(*asked)
+
+    publisher.bodies |= {f"/{number}.jpg": b"x" for number in range(10)}
+    assert {ready.body for ready in asyncio.run(all_at_once())} == {b"picture"}
+    assert most == 1
+    assert len(publisher.seen) == 10
