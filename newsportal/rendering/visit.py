@@ -17,6 +17,7 @@ from newsportal.errors import EgressDenied, RenderFailed
 from newsportal.rendering.exchange import METHODS, Answer, Ask, Asked, declared, followed, same_page, sent, told
 from newsportal.rendering.limits import Limits
 from newsportal.rendering.rest import WATCHER, WINDOW, come_to_rest
+from newsportal.rendering.taking import taken
 
 if TYPE_CHECKING:
     from playwright.async_api import Page, Request, Route
@@ -40,17 +41,6 @@ DOT: Final = bytes.fromhex("47494638396101000100800000000000ffffff21f90401000000
 
 CONTEXT: Final[dict[str, Any]] = {"service_workers": "block", "accept_downloads": False, "viewport": WINDOW, "locale": "zh-CN"}
 """Every page has a browser context of its own: nothing of one is known to the next."""
-
-FINISH: Final = """address => {
-  const here = document.baseURI.split('#')[0];
-  if (here !== address && !document.querySelector('base[href]') && document.head) {
-    const base = document.createElement('base');
-    base.href = here;
-    document.head.prepend(base);
-  }
-  return document.documentElement ? document.documentElement.outerHTML.length : 0;
-}"""
-"""Where scripts changed the page's own address, relative links are relative to the new one. Answers the page's length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,12 +134,12 @@ class Visit:
             rested = await come_to_rest(page, self, self._limits.wait)
             if self._elsewhere is not None:
                 return Rendered(elsewhere=self._elsewhere)
-            length = await page.evaluate(FINISH, self._url)
-            if not isinstance(length, int) or length > self._limits.max_bytes:
-                raise RenderFailed(self._url, "render-too-large", f"{length} characters", passing=False)
             if not page.url.startswith(("http:", "https:")):  # an error page of the browser's, an empty one, one made of script alone
                 raise RenderFailed(self._url, "render-lost", f"the page became {page.url[:40]}", passing=False)
-            return Rendered(await page.content(), rested=rested)
+            html = await taken(page, self._url, self._limits.max_bytes)
+            if isinstance(html, int):
+                raise RenderFailed(self._url, "render-too-large", f"{html} characters", passing=False)
+            return Rendered(html, rested=rested)
         except Error as error:
             if self._elsewhere is not None:
                 return Rendered(elsewhere=self._elsewhere)

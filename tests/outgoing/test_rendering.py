@@ -288,16 +288,22 @@ def test_the_memory_of_pages_is_bounded_and_the_crawl_goes_on(render: Render, si
     site.routes["/heap"] = html("<script>const kept = []; for (;;) kept.push({a: [1, 2, 3], b: kept.length + 'x'})</script>")
     step = "const b = new Uint8Array(3e7); b.fill(1); kept.push(b); document.body.append(document.createElement('p'))"
     site.routes["/buffers"] = html(f"<script>const kept = []; setInterval(() => {{ {step} }}, 20)</script>")
-    found = render("/heap", "/buffers", story, memory=600 * 1024 * 1024, pages=1, wait=20, timeout=25)
+    found = render("/heap", "/buffers", story, memory=600 * 1024 * 1024, pages=1, wait=100, timeout=110)
     assert found.errors[site.url("/heap")].reason in {"render-crashed", "render-memory"}
     assert found.errors[site.url("/buffers")].reason == "render-memory"
     assert '<img src="/2.jpg">' in found.pages[site.url(story)].text
 
 
-def test_a_page_that_becomes_too_long_is_refused(render: Render, site: Any) -> None:
-    site.routes["/"] = html("<p id=p hidden></p><script>p.textContent = 'x'.repeat(1.2e6)</script>")
-    error = render("/", max_bytes=1_000_000).errors[site.url("/")]
-    assert (error.reason, error.passing) == ("render-too-large", False)
+def test_a_page_that_becomes_too_long_is_refused_whatever_it_says(render: Render, site: Any) -> None:
+    long = "<p id=p hidden></p><script>p.textContent = 'x'.repeat(1.2e6)</script>"
+    lie = "<script>Object.defineProperty(Element.prototype, 'outerHTML', {get: () => ''}); document.querySelector = null</script>"
+    site.routes["/"], site.routes["/lie"] = html(long), html(long + lie)
+    site.routes["/hidden"] = html("<p>真</p><script>Object.defineProperty(document, 'documentElement', {value: null})</script>")
+    found = render("/", "/lie", "/hidden", max_bytes=1_000_000)
+    for error in (found.errors[site.url("/")], found.errors[site.url("/lie")]):
+        assert (error.reason, error.passing) == ("render-too-large", False)
+    assert found.pages[site.url("/hidden")].text.startswith("<!DOCTYPE html><html>")
+    assert "真" in found.pages[site.url("/hidden")].text
 
 
 def test_the_bytes_of_a_page_are_bounded(render: Render, site: Any, response: Any) -> None:
