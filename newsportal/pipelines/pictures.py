@@ -112,19 +112,19 @@ class PicturesPipeline(Stage):
                 self._urls[rules.key(image.url)].add(image.url)
         if fresh:
             store.mark(fresh, now=now)
-            self._take_out(fresh, pictures)
+            self._take_out(fresh)
         self._reasons |= left_out
         return told
 
-    def _take_out(self, reasons: Mapping[str, str], pictures: Mapping[str, Picture]) -> None:
-        """Leave pictures out of the stories that were stored before they were frequent. Raises ``StoreError``."""
-        galleries = self.ledger.store.galleries
-        holders = self.ledger.store.pictures.addresses(reasons)
-        for key, ids in holders.items():
-            self._urls[key] |= addresses_of(galleries, key, ids)
+    def _take_out(self, reasons: Mapping[str, str]) -> None:
+        """Leave pictures out of the stories that were stored before they were frequent, under any address. Raises ``StoreError``."""
+        galleries, dictionary = self.ledger.store.galleries, self.ledger.store.pictures
+        same = dictionary.alike(reasons)
+        holders = dictionary.addresses({other for others in same.values() for other in others})
         for key, reason in reasons.items():
-            print = pictures[key].print if key in pictures else None
-            galleries.drop(urls=self._urls[key], prints=[print] if print else [], reason=reason, now=utcnow())
+            for other in same[key]:
+                self._urls[key] |= addresses_of(galleries, other, holders.get(other, ()))
+            galleries.drop(urls=self._urls[key], reason=reason, now=utcnow())
 
     async def close_spider(self) -> None:
         """What was stored by others while it was being counted here is taken out, and the report says what was left out."""

@@ -73,6 +73,10 @@ class Pictures(Protocol):
         stories are left out. The stories' ``pictures`` are told by their prints where those are known, else by their keys."""
         ...
 
+    def alike(self, keys: Collection[str]) -> Mapping[str, frozenset[str]]:
+        """Key → keys of the pictures that are this one: itself, and those with its print and size (a thumbnail has the print alone)."""
+        ...
+
     def counted(self, site: str) -> int:
         """How many stories of a site were counted."""
         ...

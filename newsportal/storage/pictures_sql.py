@@ -42,6 +42,12 @@ class SqlPictures:
         with read(self._engine) as connection:
             return stories(connection, keys, least, most)
 
+    def alike(self, keys: Collection[str]) -> Mapping[str, frozenset[str]]:
+        with read(self._engine) as connection:
+            same = _same(connection, keys)
+            named = {_id(picture.key): picture.key for picture in _pictures(connection, {id for ids in same.values() for id in ids})}
+        return {key: frozenset(named[id] for id in ids if id in named) | {key} for key, ids in same.items()}
+
     def mark(self, reasons: Mapping[str, str | None], *, now: datetime) -> None:
         with write(self._engine) as connection:
             for key, reason in sorted(reasons.items()):

@@ -37,6 +37,17 @@ PHOTOS = [png(640, 480, seed)[:60_000] for seed in range(2)]
 MARK = png(400, 300, 7)
 
 
+def twice(body: bytes) -> bytes:
+    """The picture in twice its size; its print is the same."""
+    out = BytesIO()
+    with Pillow.open(BytesIO(body)) as small:
+        small.resize((2 * small.width, 2 * small.height), Pillow.Resampling.NEAREST).save(out, "PNG")
+    return out.getvalue()
+
+
+COVERED = twice(MARK)
+
+
 class Web:
     """Pictures by address without query; ``asked`` tells what was asked for."""
 
@@ -50,6 +61,8 @@ class Web:
         name = image.url.partition("?")[0]
         if name in self.failing:
             raise self.failing[name]
+        if "covered" in name:
+            return Bytes(COVERED, True)
         return Bytes(MARK, True) if "mark" in name else Bytes(PHOTOS[0][:5000], False)
 
 
@@ -100,6 +113,18 @@ def test_a_sites_own_picture_is_taken_out_of_all_its_stories(stage: PicturesPipe
     for number, one in enumerate(stories):  # under one key it had four addresses
         assert kept(ledger, one)[LOGO.format(number)] == "frequent"
         assert [reason for url, reason in kept(ledger, one).items() if "pics" in url] == [None, None]
+
+
+def test_the_photograph_of_a_cover_that_is_everywhere_stays(stage: PicturesPipeline, ledger: Ledger) -> None:
+    photograph, cover = Image("https://pics.example/covered.png"), "https://pics.example/mark{}.png"
+    own = through(stage, ledger, story(0, photograph))
+    for number in range(1, 4):  # other stories show it small, each from another address
+        through(stage, ledger, story(number, Image(cover.format(number))))
+    asyncio.run(stage.close_spider())
+    assert kept(ledger, own)[photograph.url] is None
+    assert [kept(ledger, story(number))[cover.format(number)] for number in range(1, 4)] == ["frequent"] * 3
+    known = ledger.store.pictures.known(["pics.example/covered.png", "pics.example/mark1.png"]).values()
+    assert len({one.print for one in known}) == 1
 
 
 def test_a_story_stored_while_its_picture_became_frequent_is_cleaned_at_the_end(stage: PicturesPipeline, ledger: Ledger) -> None:

@@ -58,6 +58,18 @@ def test_pictures_with_one_print_and_size_are_counted_together(store: Store) -> 
     assert len(store.pictures.stories(["cdn0/x.png"], least=2, most=2)["cdn0/x.png"]) == 2
 
 
+def test_a_picture_is_found_under_its_other_addresses(store: Store) -> None:
+    save(store, shown(1, "a/x.png"), print="00ff00ff00ff00ff", width=300, height=250, looked=NOW)
+    save(store, shown(2, "b/y.png"), print="00ff00ff00ff00ff", width=300, height=250, looked=NOW)
+    save(store, shown(3, "b/y_small.png"), print="00ff00ff00ff00ff", width=150, height=125, looked=NOW)
+    save(store, shown(4, "c/z.png", "c/w.png"))  # nobody knows what they show
+    assert store.pictures.alike(["a/x.png", "c/z.png", "nowhere"]) == {
+        "a/x.png": {"a/x.png", "b/y.png"},
+        "c/z.png": {"c/z.png"},
+        "nowhere": {"nowhere"},
+    }
+
+
 def test_what_was_learnt_stays_until_something_else_is_learnt(store: Store) -> None:
     assert store.pictures.known(["a/1.jpg"]) == {}
     save(store, shown(1, "a/1.jpg"), width=640, height=480, format="jpeg", print="0123456789abcdef", looked=NOW)
