@@ -16,7 +16,7 @@ from newsportal.commands import jsonl
 from newsportal.commands.pages import WEB, SavedPage, refuse_for_folder, saved_pages, web_address
 from newsportal.commands.turned import DELAY, LATER, PUBLIC_ONLY
 from newsportal.errors import EgressDenied, FetchFailed, NewsportalError, NotApplicable
-from newsportal.extractors.gallery import Assembly, assemble, is_end, open_pages, read
+from newsportal.extractors.gallery import Assembly, assemble, bears_out, guess, is_end, open_pages, read
 from newsportal.extractors.gallery.pattern import MAX_PAGES, parse
 from newsportal.items import GalleryPage, Image, Page
 
@@ -101,18 +101,20 @@ def _followed(url: str, pattern: str | None) -> dict[str, Any]:
         return _failure(url, first.url, str(error))
     ended: set[str] = set()
     lost: dict[str, str] = {}
+    tried = guess(met[0]) if pattern is None else None
+    pattern = pattern or tried
     while wanted := open_pages(met, ended | lost.keys(), pattern):
         if len(met) + len(ended) + len(lost) > MAX_PAGES:
             _say(url, f"more than {MAX_PAGES} pages: the rest is left out")
             break
-        _turn(wanted[0], met, ended, lost)
+        _turn(wanted[0], met, ended, lost, guessed=tried is not None)
     for at, why in lost.items():
         _say(url, f"no page at {at}: {why}; {LATER}")
     return _plain(url, met[0].url, assemble(met, pattern=pattern, ended=ended), (), None)
 
 
-def _turn(url: str, met: list[GalleryPage], ended: set[str], lost: dict[str, str]) -> None:
-    """Ask for one further page, and put the answer where it belongs."""
+def _turn(url: str, met: list[GalleryPage], ended: set[str], lost: dict[str, str], *, guessed: bool) -> None:
+    """Ask for one further page, and put the answer where it belongs. ``guessed``: nothing on the first page names it."""
     time.sleep(DELAY)
     try:
         page = _fetched(url)
@@ -121,9 +123,12 @@ def _turn(url: str, met: list[GalleryPage], ended: set[str], lost: dict[str, str
         ended.add(url)
         return
     except FetchFailed as error:
-        lost[url] = error.reason
+        if guessed and len(met) == 1:
+            ended.add(url)
+        else:
+            lost[url] = error.reason
         return
-    if is_end(found, met, asked=url):
+    if is_end(found, met, asked=url) or (guessed and not bears_out(found, met)):
         ended.add(url)
     else:
         met.append(found)

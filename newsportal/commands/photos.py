@@ -21,6 +21,10 @@ WIDEST = 10_000
 """Columns of the table, at most: ids and addresses are to be copied whole."""
 
 
+MOST_INCOMPLETE = 10_000
+"""Stories that lack pages among which those of a topic or source are looked for."""
+
+
 class Order(StrEnum):
     ranked = "ranked"
     newest = "newest"
@@ -64,7 +68,8 @@ def _wall(store: Store, order: Order, limit: int, topic: str | None, source: str
 
 
 def _incomplete(store: Store, limit: int, topic: str | None, source: str | None) -> list[Row]:
-    galleries = {gallery.id: gallery for gallery in store.galleries.incomplete(limit=limit if topic is None and source is None else WIDEST)}
+    most = limit if topic is None and source is None else MOST_INCOMPLETE
+    galleries = {gallery.id: gallery for gallery in store.galleries.incomplete(limit=most)}
     articles = store.articles(list(galleries))
     fitting = [one for one in articles if topic in (None, *one.topics) and source in (None, one.source)]
     return [(article, galleries[article.id]) for article in fitting[:limit]]

@@ -6,6 +6,7 @@ Every page goes to the store as it comes, in whatever order, so a killed crawl l
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import AsyncIterator, Iterable
 from time import monotonic
 from typing import Any, Final
@@ -27,7 +28,7 @@ from newsportal.schedule import period
 from newsportal.sources import Gallery as Source
 from newsportal.spiders.base import NewsSpider, in_thread
 from newsportal.spiders.outcome import outcome_of
-from newsportal.spiders.photo_story import Reading
+from newsportal.spiders.photo_story import Guesses, Reading
 from newsportal.storage.base import SourceState
 
 PAGE_PRIORITY: Final = 5
@@ -43,6 +44,7 @@ class GallerySpider(NewsSpider):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._listed: set[str] = set()  # pagers run in circles, and name the pages before as well
+        self._guesses: defaultdict[str, Guesses] = defaultdict(Guesses)
 
     def sources(self) -> Iterable[Source]:
         return (source for source in self.ledger.sources.galleries if source.enabled)
@@ -88,7 +90,7 @@ class GallerySpider(NewsSpider):
 
     async def story(self, link: Link, source: Source) -> list[Any]:
         """The first requests of a visit: the first page, and what is missing of a story that was begun. Raises ``StoreError``."""
-        reading = Reading(link, source)
+        reading = Reading(link, source, guesses=self._guesses[source.key])
         kept = await asyncio.to_thread(self.ledger.store.galleries.pages, reading.name)
         if kept:
             await asyncio.to_thread(reading.begin, kept)
@@ -209,6 +211,8 @@ def _read(response: Response, reading: Reading, asked: str) -> GalleryPage:
     met = list(reading.met)
     page = gallery.read(_document(response), link=None if met else reading.link, now=utcnow())
     why = gallery.is_end(page, met, asked=asked)
+    if why is None and reading.guess is not None and met and not gallery.bears_out(page, met):
+        why = "another-story"
     if why is not None:
         raise NotApplicable(why, response.url)
     return page

@@ -27,11 +27,31 @@ PASSING: Final = frozenset({"login", "captcha", "error-page", "challenge"})
 """Why a page cannot be read that is there: it is missing, not the end of its story."""
 
 
+FIRST_GUESSES: Final = 5
+"""Stories of a source whose next page is guessed at before it is seen whether that leads anywhere."""
+
+WORTH: Final = 0.1
+"""The share of guesses that must be right for more to be made. Both chosen: stories of one page cost five requests a visit of a source."""
+
+
+@dataclass(slots=True)
+class Guesses:
+    """How often the next page of a source's stories was guessed at in this visit, and how often it was there."""
+
+    made: int = 0
+    right: int = 0
+
+    @property
+    def worth(self) -> bool:
+        return self.made < FIRST_GUESSES or self.right >= WORTH * self.made
+
+
 @dataclass(slots=True)
 class Reading:
     """``met`` are the story's pages, ``kept`` the addresses of those that lie in the store. Of the addresses that were asked for
     (``asked``), ``pending`` are under way, ``answered`` led to a page under another address, ``ended`` are none of its pages, and
-    ``lost`` may come another time. ``open`` wait for their turn."""
+    ``lost`` may come another time. ``open`` wait for their turn. ``guess`` is the pattern that is tried where the source has none and the
+    page says nothing."""
 
     link: Link
     source: Source
@@ -43,6 +63,8 @@ class Reading:
     ended: dict[str, str] = field(default_factory=dict)
     lost: dict[str, Outcome] = field(default_factory=dict)
     open: list[str] = field(default_factory=list)
+    guesses: Guesses = field(default_factory=Guesses)
+    guess: str | None = None
     began: float | None = None
     slow: bool = False
     counted: bool = False
@@ -53,6 +75,15 @@ class Reading:
         return name_of(self.link)
 
     @property
+    def pattern(self) -> str | None:
+        return self.source.pattern or self.guess
+
+    @property
+    def unproven(self) -> bool:
+        """Whether nothing but a guess says that the story goes on."""
+        return self.guess is not None and len(self.met) == 1
+
+    @property
     def whole(self) -> bool:
         return any(page.whole for page in self.met)
 
@@ -60,13 +91,18 @@ class Reading:
         """With the pages that earlier visits and other workers kept."""
         self.met = list(pages)
         self.kept = {page.url for page in self.met}
-        self._enter(gallery.open_pages(self.met, (), self.source.pattern))
+        self.guess = gallery.guessed(self.met) if self.source.pattern is None else None
+        self._enter(gallery.open_pages(self.met, (), self.pattern))
 
     def take(self, page: GalleryPage, asked: str) -> None:
         """One more page of the story, which may name others."""
+        self.guesses.right += self.unproven
         self.met.append(page)
         self.answered.add(asked)
-        self._enter(gallery.further(page, {*self.asked, *self.open}, self.source.pattern, self.met))
+        if len(self.met) == 1 and self.source.pattern is None and self.guesses.worth:
+            self.guess = gallery.guess(page)
+            self.guesses.made += self.guess is not None
+        self._enter(gallery.further(page, {*self.asked, *self.open}, self.pattern, self.met))
 
     def join(self, pages: Iterable[GalleryPage]) -> None:
         """Pages that others brought meanwhile."""
@@ -75,7 +111,7 @@ class Reading:
 
     def refuse(self, asked: str, reason: str) -> None:
         """The answer cannot be read as one of the story's pages: it has ended there, or the page is there and cannot be had now."""
-        if reason in PASSING or reason.startswith("error: "):
+        if (reason in PASSING or reason.startswith("error: ")) and not self.unproven:
             self.lost[asked] = Outcome(reason, reason)
         else:
             self.ended[asked] = reason
@@ -83,7 +119,7 @@ class Reading:
     def fail(self, asked: str, outcome: Outcome) -> None:
         """There is no answer. A dead link is an end; so is any refusal of a page that nobody but the pattern names."""
         over = not outcome.passing and not outcome.forbidden and (outcome.reason in GONE or self._guessed(asked))
-        if over:
+        if over or self.unproven:
             self.ended[asked] = outcome.reason
         else:
             self.lost[asked] = outcome
@@ -110,13 +146,13 @@ class Reading:
 
     def _guessed(self, url: str) -> bool:
         named = any(page.total or url == page.next or url in page.pages for page in self.met)
-        return self.source.pattern is not None and not named
+        return self.pattern is not None and not named
 
     def story(self) -> Gallery:
         """The story as it is after this visit."""
         link, source = self.link, self.source
         over = (*self.ended, *self.answered)
-        story = gallery.assemble(self.met, link=link, pattern=source.pattern, ended=over)
+        story = gallery.assemble(self.met, link=link, pattern=self.pattern, ended=over)
         lost = next(iter(self.lost.values()), None)
         return Gallery(
             url=link.url,

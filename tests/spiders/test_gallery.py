@@ -95,6 +95,23 @@ def test_a_pager_is_followed_and_other_pages_of_a_story_are_known(site: PictureS
     assert crawl(sources)["known"] == 2
 
 
+def test_pages_that_nothing_names_are_found_by_their_usual_names(site: PictureSite, tmp_path: Path) -> None:
+    """A pager that a script draws: no pattern, no link, no number of pages."""
+    names = [f"/photo/2026/{id}_1.html" for id in (81, 82, 83)]
+    numbered(site, 81, 3)
+    numbered(site, 82, 1)
+    site.page("/photo/2026/82_2.html", "另一座桥", 1)
+    numbered(site, 83, 2)
+    site.pages["/photo/2026/83_2.html"] = (302, "/photo/")
+    site.index("/photo/", *names)
+    sources = written(tmp_path, site, SEED)
+    row = crawl(sources)
+    assert (row["stored"], row["failed"], row["notes"]) == (3, {}, ["photo stories: 3 complete"])
+    assert {name: one.pages for name, one in stories(sources).items()} == {"81_1.html": 3, "82_1.html": 1, "83_1.html": 1}
+    assert shown(sources, "81_1.html") == ["1.jpg", "2.jpg", "3.jpg"]
+    assert (crawl(sources)["known"], site.asked.count("/photo/2026/81_4.html")) == (3, 1)
+
+
 def test_a_story_with_a_page_that_fails_is_kept_and_finished_on_the_next_visit(site: PictureSite, tmp_path: Path) -> None:
     site.index("/photo/", numbered(site, 31, 5, total=5))
     third, site.pages["/photo/2026/31_3.html"] = site.pages["/photo/2026/31_3.html"], 404

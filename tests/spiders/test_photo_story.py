@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -11,7 +12,7 @@ from newsportal.items import GalleryPage, Image, Link
 from newsportal.sources import Gallery
 from newsportal.spiders import photo_story
 from newsportal.spiders.outcome import Outcome
-from newsportal.spiders.photo_story import AT_ONCE, Reading
+from newsportal.spiders.photo_story import AT_ONCE, FIRST_GUESSES, Guesses, Reading
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 GONE = Outcome("http-404", "HTTP 404")
@@ -179,6 +180,46 @@ def test_a_site_that_names_new_pages_on_every_page_is_not_followed_for_ever() ->
         came(story, wanted[0], pages=tuple(url(1000 * wanted[0] + at) for at in range(150)))
         assert len(story.asked) + len(story.open) <= MAX_PAGES
     assert len(story.asked) == MAX_PAGES
+
+
+PASSES = Outcome("http-503", "HTTP 503", passing=True)
+
+
+@pytest.mark.parametrize("outcome", [GONE, PASSES, Outcome("robots-denied", "denied", forbidden=True)])
+def test_where_a_guess_leads_nowhere_the_story_has_one_page(outcome: Outcome) -> None:
+    story = reading(pattern=None)
+    came(story, 1)
+    assert ask(story) == [2]
+    failed(story, 2, outcome)
+    assert story.story().complete
+
+
+def test_a_guess_that_is_right_is_a_pattern() -> None:
+    story = reading(pattern=None)
+    came(story, 1)
+    came(story, 2)
+    assert ask(story)[-1:] == [3]
+    failed(story, 3, PASSES)
+    made = story.story()
+    assert (made.complete, made.failure, made.later) == (False, "http-503", True)
+    again = reading(pattern=None)
+    again.begin(story.met)
+    assert ask(again) == [3], "the next visit goes on"
+
+
+def test_guesses_that_lead_nowhere_end() -> None:
+    guesses = Guesses()
+    for _ in range(FIRST_GUESSES):
+        story = replace(reading(pattern=None), guesses=guesses)
+        came(story, 1)
+        assert story.guess is not None
+    story = replace(reading(pattern=None), guesses=guesses)
+    came(story, 1)
+    assert (story.guess, ask(story), story.story().complete) == (None, [], True)
+    guesses.right = 1
+    story = replace(reading(pattern=None), guesses=guesses)
+    came(story, 1)
+    assert story.guess is not None
 
 
 def test_an_address_that_is_none_is_not_asked_for() -> None:

@@ -1,0 +1,68 @@
+"""How a story may go on that says nothing of it: which address is tried, and what must answer there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from newsportal.extractors.gallery import bears_out, further, guess, guessed
+from newsportal.items import GalleryPage, Image
+
+P = "https://p.example/photo/"
+NOON = datetime(2026, 3, 5, 12, tzinfo=UTC)
+
+
+def first(url: str, pictures: int = 1, **more: object) -> GalleryPage:
+    images = tuple(Image(f"https://p.example/pic/{number}.jpg") for number in range(pictures))
+    return replace(GalleryPage(url, title="老桥的春天", images=images, published=NOON), **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("url", "second"),
+    [
+        (P + "123.html", P + "123_2.html"),
+        (P + "2026/c10236.shtml", P + "2026/c10236_2.shtml"),
+        (P + "t20260305_812.html", P + "t20260305_812_2.html"),
+        (P + "123_1.html", P + "123_2.html"),
+        (P + "123-01.htm", P + "123-02.htm"),
+        (P + "8812/", P + "8812/2/"),
+    ],
+)
+def test_the_usual_name_of_a_second_page_is_tried(url: str, second: str) -> None:
+    page = first(url)
+    assert further(page, (), guess(page), ()) == (second,)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        first(P + "123.html", total=4),
+        first(P + "123.html", next=P + "123_b.html"),
+        first(P + "123.html", pages=(P + "123.html", P + "124.html")),
+        first(P + "123.html", pictures=3),
+        first(P + "123.html", whole=True),
+        first(P + "123.html", title=None),
+        first(P + "about.html"),
+        first(P + "v.php?id=3"),
+        first("https://p.example/"),
+    ],
+)
+def test_what_says_how_it_goes_on_or_cannot_is_not_guessed_at(page: GalleryPage) -> None:
+    assert guess(page) is None
+
+
+def test_what_answers_must_have_the_title_and_the_day() -> None:
+    met = [first(P + "123.html")]
+    second = first(P + "123_2.html")
+    assert bears_out(second, met)
+    assert bears_out(replace(second, published=None), met)
+    assert not bears_out(replace(second, title="北麓冰上帆船赛"), met)
+    assert not bears_out(replace(second, published=NOON.replace(day=9)), met), "another issue of a series"
+
+
+def test_pages_that_were_kept_tell_what_was_guessed() -> None:
+    one, two = first(P + "123.html"), first(P + "123_2.html")
+    assert guessed([two, one]) == "{id}_{n}.html"
+    assert guessed([one]) is None
