@@ -1,8 +1,8 @@
 """Recommendations for a reader, from the latest fit and from what happened since. One :class:`Recommender` a process, shared by threads.
 
 The fit is read once, and again when a newer one is there. Every :data:`FRESH` seconds, beside the requests, stories that were found and
-views that were recorded since the fit are added, so a story of a minute ago can be recommended. Before the first fit that is all there
-is, and the answer is what is fresh and what others look at.
+views that were recorded since the fit are added, so a story of a minute ago can be recommended. Before the first fit the latest views are
+counted here (neighbours, votes, words), every :data:`EARLY`, and stand with weights that no log has taught.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from newsportal.errors import ModelError, StoreError
-from newsportal.recommend import best
+from newsportal.recommend import best, signals
 from newsportal.recommend.base import Log, Model, Recommendation
+from newsportal.recommend.clicks import columns, hours
 from newsportal.recommending.candidates import DAYS, items, new_items
 from newsportal.storage.base import Store, Story
 
@@ -25,6 +26,12 @@ log = logging.getLogger(__name__)
 
 FRESH: Final = 60.0
 """Seconds between two looks at what is new."""
+
+EARLY: Final = timedelta(minutes=10)
+"""Between two counts of the first views, as long as there is no fit."""
+
+EARLY_VIEWS: Final = 10_000
+"""The latest views that are counted then: about a second of the processor, most of it for pairs. More want a fit."""
 
 SPARE: Final = 10
 """Asked for beyond what is wanted: some stories may have been folded into others since the fit."""
@@ -40,11 +47,19 @@ class Suggestion(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """``base``: what the fit of the moment ``made`` left (``None``: there is none yet). ``model``: the same with what is new."""
+    """``base``: what the fit of the moment ``made`` left (``None``: there is none yet). ``model``: the same with what is new ``since``."""
 
     made: datetime | None
+    since: datetime
     base: Model
     model: Model
+
+
+def early(store: Store, now: datetime, days: int) -> Model:
+    """What the latest views tell before a fit has learnt how much each figure counts. Raises ``StoreError``."""
+    views = store.readers.recent(now - timedelta(days=days), limit=EARLY_VIEWS)
+    clicks = columns(Log(views, items(store.readers, now, days=days)))
+    return best.Best(signals.learn(clicks, hours(now)), {}, {"views": len(clicks), "stories": clicks.stories})
 
 
 class Recommender:
@@ -79,22 +94,23 @@ class Recommender:
 
     def refresh(self, now: datetime) -> None:
         """Look at what is new, and for a newer fit. Raises ``StoreError``."""
-        readers, known = self._store.readers, self._known
-        fit = readers.fit(newer_than=known.made if known else None)
-        made, base = (known.made, known.base) if known else (None, None)
+        made, since, base = self._base(now)
+        readers = self._store.readers
+        self._known = _Known(made, since, base, base.extended(readers.recent(since), new_items(readers, since)))
+        self._looked = self._clock()
+
+    def _base(self, now: datetime) -> tuple[datetime | None, datetime, Model]:
+        """The newest fit that can be read, else what the first views tell; and since when the rest is new."""
+        known = self._known
+        fit = self._store.readers.fit(newer_than=known.made if known else None)
         if fit is not None:
             try:
-                made, base = fit.made, best.unpack(fit.packed)
+                return fit.made, fit.made, best.unpack(fit.packed)
             except ModelError as error:
                 log.warning("the fit of %s is not used: %s", fit.made, error)
-        if base is None:
-            base = best.fit(Log((), ()), now)
-        if made is None:
-            fresh, views = items(readers, now, days=self._days), readers.recent(now - timedelta(days=self._days))
-        else:
-            fresh, views = new_items(readers, made), readers.recent(made)
-        self._known = _Known(made, base, base.extended(views, fresh))
-        self._looked = self._clock()
+        if known is not None and (known.made is not None or now - known.since < EARLY):
+            return known.made, known.since, known.base
+        return None, now, early(self._store, now, self._days)
 
     def _model(self, now: datetime) -> Model:
         """What is known, at most :data:`FRESH` seconds old but for the time that a look takes."""

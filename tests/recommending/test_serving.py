@@ -11,6 +11,7 @@ import pytest
 
 from newsportal.errors import StoreUnavailable
 from newsportal.items import Article, Link
+from newsportal.recommending import serving
 from newsportal.recommending.fitting import fit
 from newsportal.recommending.serving import Recommender
 from newsportal.storage import open_store
@@ -53,6 +54,31 @@ def test_a_portal_that_learnt_nothing_yet_recommends_what_is_new(store: Store, i
     assert len({one.story.id for one in Recommender(store, fresh=0).recommended("林", NOW, 500)}) == 60
     store.readers.saw("林", ids[0], [1], pictures=1, now=NOW)
     assert ids[0] not in {one.story.id for one in Recommender(store, fresh=0).recommended("林", NOW, 60)}
+
+
+def test_neighbours_speak_before_the_first_fit(store: Store, ids: list[str]) -> None:
+    look(store, ids)
+    found = Recommender(store, fresh=0).recommended("r0", NOW, 8)
+    assert sum(ids.index(one.story.id) % 2 == 0 for one in found) >= 6, "the sort that r0 looks at"
+    assert any(one.because for one in found)
+
+
+def test_before_the_first_fit_all_is_counted_anew_now_and_then(store: Store, ids: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: list[datetime] = []
+    count = serving.early
+    monkeypatch.setattr(serving, "early", lambda store, now, days: counted.append(now) or count(store, now, days))
+    recommender = Recommender(store, fresh=0)
+    assert len(recommender.recommended(None, NOW, 100)) == 60
+    new = add(store, 999, NOW)
+    for reader in range(30):
+        store.readers.saw(f"n{reader}", new, [1], pictures=1, now=NOW + timedelta(seconds=30))
+    assert new in {one.story.id for one in recommender.recommended(None, NOW + timedelta(minutes=1), 5)}
+    assert counted == [NOW]
+    recommender.recommended(None, NOW + timedelta(minutes=11), 5)
+    assert counted == [NOW, NOW + timedelta(minutes=11)]
+    fit(store, NOW + timedelta(minutes=12))
+    recommender.recommended(None, NOW + timedelta(minutes=30), 5)
+    assert len(counted) == 2, "the fit serves"
 
 
 def test_an_empty_store_recommends_nothing(store: Store) -> None:
