@@ -1,0 +1,110 @@
+"""``newsportal evaluate recommend``: methods side by side on a log of one's own."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from newsportal import cli
+from newsportal.commands.evaluate import recommend
+from newsportal.recommend import evaluation, methods
+from newsportal.storage import open_store
+
+DAWN = datetime(2026, 3, 1, tzinfo=UTC)
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    """Thirty readers of two tastes, ten days, as ``recommend export`` writes it."""
+    chance = random.Random(1)
+    rows = []
+    for number in range(60):
+        for reader in range(30):
+            if chance.random() < (0.5 if number % 2 == reader % 2 else 0.03):
+                at = DAWN + timedelta(hours=4 * number + 40 * chance.random())
+                rows.append({"reader": f"r{reader}", "story": f"s{number}", "seen": 1, "pictures": 1, "at": at.isoformat()})
+    file = tmp_path / "log.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return file
+
+
+@pytest.fixture
+def run() -> Run:
+    return lambda *words: CliRunner().invoke(cli.app, ["evaluate", "recommend", *map(str, words)], catch_exceptions=False)
+
+
+def test_every_method_is_compared_at_every_cut(run: Run, log: Path) -> None:
+    done = run(log, "--json", "--questions", "20")
+    assert done.exit_code == 0, done.output
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(row["cut"], row["method"]) for row in rows] == [(cut, name) for cut in evaluation.CUTS for name in recommend.METHOD_NAMES]
+    for row in rows:
+        assert all(0 <= row[figure] <= 1 for figure in ("recall", "ndcg", "hit"))
+        assert 0 < row["questions"] <= 20
+        assert {"ms_median", "ms_p95", "fit_seconds"} <= row.keys()
+    assert max(row["recall"] for row in rows if row["method"] == "items") > 0.3, "tastes are told apart"
+
+
+def test_the_methods_offered_are_those_there_are() -> None:
+    assert set(recommend.METHOD_NAMES) == set(methods.METHODS)
+
+
+def test_a_table_for_people_and_a_report_that_stands_alone(run: Run, log: Path, tmp_path: Path) -> None:
+    report = tmp_path / "report.html"
+    done = run(log, "-m", "popular", "-m", "items", "--kind", "next", "--html", report)
+    assert done.exit_code == 0, done.output
+    lines = done.stdout.splitlines()
+    assert len(lines) == 3 * 4
+    assert lines[0].startswith("50% of the views known, ")
+    assert [line.split()[0] for line in lines[2:4]] == ["popular", "items"]
+    page = report.read_text("utf-8")
+    assert page.count("<h2>") == 3
+    assert page.count("<rect") == 6
+    assert "http" not in page.replace("http-equiv", "")
+
+
+def test_the_store_s_own_log_is_compared_when_no_file_is_named(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "sources.yaml").write_text("store: sqlite:///news.db\n", "utf-8")
+    open_store(f"sqlite:///{tmp_path}/news.db").close()
+    done = run("--sources", tmp_path / "sources.yaml")
+    assert done.exit_code == 1
+    assert "0 views are too few" in done.stderr
+    assert "at least 100" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["--method", "magic"], 2, "no method is called 'magic'"),
+        (["--kind", "soon"], 2, "neither window nor next"),
+        (["nowhere.jsonl"], 1, "nowhere.jsonl"),
+    ],
+)
+def test_what_cannot_be_done_is_said(run: Run, words: list[str], code: int, said: str) -> None:
+    done = run(*words)
+    assert done.exit_code == code
+    assert said in " ".join(done.stderr.replace("│", " ").split())
+    assert "Traceback" not in done.stderr
+
+
+def test_a_wrong_line_is_named(run: Run, log: Path) -> None:
+    log.write_text(log.read_text("utf-8") + '{"reader": "r1"}\n', "utf-8")
+    done = run(log)
+    assert done.exit_code == 1
+    assert "log.jsonl" in done.stderr
+
+
+def test_too_few_views_are_no_comparison(run: Run, log: Path) -> None:
+    log.write_text("".join(log.read_text("utf-8").splitlines(keepends=True)[:50]), "utf-8")
+    done = run(log, "--json")
+    assert done.exit_code == 1
+    assert "50 views are too few" in done.stderr
+    assert done.stdout == ""
