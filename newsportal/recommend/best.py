@@ -77,8 +77,13 @@ class Best:
             self._alike(order),
             n,
             arranging.SHARE if len(known) else arranging.NEW_SHARE,
+            scores.tolist() if len(known) else (),
         )
-        told = [self._told(int(order[place]), float(scores[place]), parts[place], question) for place in shown]
+        alike = self._contents(question.history, order[shown])
+        told = [
+            self._told(int(order[place]), float(scores[place]), parts[place], question, alike[:, column])
+            for column, place in enumerate(shown)
+        ]
         return tuple(self._explored(told, reader, now, left_out) if reader else told)
 
     def ranked(self, history: Sequence[View], now: datetime, n: int) -> tuple[str, ...]:
@@ -125,24 +130,27 @@ class Best:
         likeness = (rows @ rows.T).toarray() if rows.shape[1] else np.zeros((len(order), len(order)))
         return lambda one, other: bool(likeness[one, other] >= arranging.ALIKE)
 
-    def _told(self, story: int, score: float, parts: Floats, question: Asked) -> Recommendation:
+    def _told(self, story: int, score: float, parts: Floats, question: Asked, alike: Floats) -> Recommendation:
         sums: dict[str, float] = {}
         for name, part in zip(blend.names(parts), parts, strict=True):
             sums[GROUPS[name]] = sums.get(GROUPS[name], 0.0) + float(part)
         by = max(sorted(sums), key=sums.__getitem__)
-        because = self._because(story, by, question.history)
+        because = self._because(story, by, question.history, alike)
         by = "popular" if by in ("neighbours", "content") and because is None else by
         return Recommendation(self.learnt.items[story].story, round(score, 6), by, because)
 
-    def _because(self, story: int, by: str, history: Ints) -> str | None:
-        """The story of the history nearest to this one; of equally near ones the latest."""
+    def _contents(self, history: Ints, stories: Ints) -> Floats:
+        """How many labels, and how much of their words, each story of a history has in common with each of others."""
+        matrices = (self.learnt.label_matrix, self.learnt.word_matrix)
+        return np.asarray(sum((matrix[history] @ matrix[stories].T).toarray() for matrix in matrices), dtype=np.float64)
+
+    def _because(self, story: int, by: str, history: Ints, alike: Floats) -> str | None:
+        """The story of the history nearest to this one; of equally near ones the latest. ``alike``: see :meth:`_contents`."""
         if by not in ("neighbours", "content") or not len(history):
             return None
         near = [self._near(int(seen), story) if by == "neighbours" else 0.0 for seen in history]
         if max(near) <= 0:
-            shared = np.asarray(self.learnt.label_matrix[history] @ self.learnt.label_matrix[[story]].T.toarray()).ravel()
-            words = np.asarray(self.learnt.word_matrix[history] @ self.learnt.word_matrix[[story]].T.toarray()).ravel()
-            near = [float(value) for value in shared + words]
+            near = alike.tolist()
         place = max(range(len(near)), key=lambda place: (near[place], -place))
         return self.learnt.items[history[place]].story if near[place] > 0 else None
 
