@@ -85,7 +85,8 @@ def _region(page: Page, document: dom.Document) -> Proposal:
     host = urlsplit(page.url).hostname
     articles = [link.url for link in hub.links(document) if link.kind == "article" and urlsplit(link.url).hostname == host]
     if len(articles) < MIN_ARTICLES:
-        raise NoSource(f"{page.url} is no feed, names none, and has only {len(articles)} links to articles of its own")
+        why = f"{page.url} is no feed, names none, and has only {len(articles)} links to articles of its own"
+        raise NoSource(f"{why}; for a list of photo stories add --gallery, for a forum --forum")
     prefix = common_folder(articles)
     values = {"name": _title(document) or host or page.url, "prefix": prefix}
     return Proposal("regions", values if prefix == page.url else {**values, "seeds": page.url}, len(articles))

@@ -43,6 +43,9 @@ from newsportal.text import clean
 MAX_SHOWN = 10
 """Entries that are shown; ``--json`` has all."""
 
+READ = {"gallery": "photo story", "forum": "thread"}
+"""What one entry of a source is called, by the source's kind; of all others it is an article."""
+
 PREVIEW_CHARS = 160
 SCHEMA_NAME = "sources.schema.json"
 SCHEMA_LINE = "# yaml-language-server: $schema="
@@ -241,11 +244,11 @@ def _show(trial: Trial, reading: Reading | None) -> None:
     if len(trial.links) > MAX_SHOWN:
         out.print(f"  … and {len(trial.links) - MAX_SHOWN} more", style="dim", markup=False)
     if reading is not None:
-        _show_article(out, reading)
+        _show_article(out, reading, READ.get(trial.key.partition(":")[0], "article"))
 
 
-def _show_article(out: Console, reading: Reading) -> None:
-    out.print(f"\n  one article: {clean(reading.url)}", style="bold", markup=False)
+def _show_article(out: Console, reading: Reading, kind: str) -> None:
+    out.print(f"\n  one {kind}: {clean(reading.url)}", style="bold", markup=False)
     found = reading.found
     if found is None:
         out.print(f"  ✗ {clean(reading.failure or '')}", style="red", markup=False)

@@ -21,7 +21,7 @@ from newsportal.text import clean
 DELAY = 1.0
 """Seconds between two pages of one host, as in the crawl."""
 
-PUBLIC_ONLY = "extract asks public http(s) addresses alone; save the page with a browser and name the file"
+PUBLIC_ONLY = "this command asks public http(s) addresses alone; save the page with a browser and name the file"
 LATER = "try again later"
 REMEDIES = {
     "egress-denied": PUBLIC_ONLY,

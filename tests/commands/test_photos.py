@@ -129,7 +129,9 @@ def test_a_channel_of_photo_stories_can_be_tried(site: PictureSite, tmp_path: Pa
     (trial,) = lines("source", "test", "图站", "--sources", str(sources), "--json")
     assert len(trial["links"]) == 3
     assert trial["article"]["text"].startswith("3 pictures on 3 pages; that is all. 第11号桥的第1张照片")
-    assert "photo stories" in run("source", "test", "gallery:图站", "--sources", str(sources)).stdout
+    told = run("source", "test", "gallery:图站", "--sources", str(sources)).stdout
+    assert "3 photo stories" in told
+    assert "one photo story: http://" in told
     nothing = written(tmp_path, site, "  seed: /nowhere/\n")
     found = run("source", "test", "图站", "--sources", str(nothing))
     assert found.exit_code == 1

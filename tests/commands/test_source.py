@@ -187,6 +187,8 @@ def test_what_is_no_source_is_not_added(tmp_path: Path, web: MadeUpWeb) -> None:
     before = path.read_bytes()
     for url in ("http://127.0.0.1:1/", next(iter(web.addresses.values())) + "/no/such", "javascript:alert(1)//://"):
         assert isinstance(run("add", url, "--sources", path).exception, NewsportalError)
+    bare = next(iter(web.addresses.values())) + "/robots.txt"  # a page without links
+    assert "add --gallery, for a forum --forum" in str(run("add", bare, "--sources", path).exception)
     assert path.read_bytes() == before
 
 

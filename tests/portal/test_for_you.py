@@ -170,5 +170,6 @@ def test_the_monitor_tells_months_and_what_was_learnt(serve, shelf: Store, newsr
     facts = page.xpath("string(//dl[@class='facts'])")
     assert str(round(made.facts["alpha"], 3)) in facts
     assert "λ" in facts
+    assert facts.index("学习的点击数") < facts.index("读者") < facts.index("计算方式")
     assert "uPlot" in client.get("/monitor").text
     assert "uPlot" not in client.get("/runs").text
