@@ -137,6 +137,7 @@ class Best:
         by = max(sorted(sums), key=sums.__getitem__)
         because = self._because(story, by, question.history, alike)
         by = "popular" if by in ("neighbours", "content") and because is None else by
+        by = "fresh" if by == "popular" and not self.learnt.popular[-1][story] else by  # what nobody looked at is not popular
         return Recommendation(self.learnt.items[story].story, round(score, 6), by, because)
 
     def _contents(self, history: Ints, stories: Ints) -> Floats:

@@ -116,6 +116,13 @@ def test_without_a_log_it_still_answers() -> None:
     assert [found.story for found in one.recommend((), NOW, 5)] == ["a"]
 
 
+def test_what_nobody_looked_at_is_not_called_popular() -> None:
+    items = [Item(f"s{age}", at(24 * 9 - age)) for age in (1, 2, 3, 50, 90)]
+    assert {one.by for one in best.fit(Log((), items), NOW).recommend((), NOW, 5)} == {"fresh"}
+    looked = best.fit(Log([View("r", "s50", 1, 1, at(24 * 9 - 40))], items), NOW).recommend((), NOW, 5)
+    assert {one.story for one in looked if one.by == "popular"} <= {"s50"}
+
+
 def test_the_same_log_in_another_order_teaches_the_same() -> None:
     made = log()
     other = best.fit(Log(list(made.views)[::-1], list(made.items)[::-1]), NOW)
