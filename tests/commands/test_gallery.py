@@ -73,6 +73,21 @@ def test_a_page_that_fails_is_named_and_the_story_is_not_complete(web: dict[str,
     assert "try again later" in result.stderr
 
 
+def test_pages_that_nothing_names_are_found_by_their_usual_names(web: dict[str, bytes | int]) -> None:
+    def silent(at: int, title: str = "龙舟下水") -> bytes:
+        return html(at).replace(f"({at}/3)".encode(), b"").replace("龙舟下水".encode(), title.encode())
+
+    web.update({numbered(at): silent(at) for at in (1, 2, 3)})
+    (row,) = lines(run(URL, "--json"))
+    assert (len(row["images"]), row["complete"]) == (3, True)
+    web[numbered(2)] = silent(2, "北麓冰上帆船赛")
+    (row,) = lines(run(URL, "--json"))
+    assert (len(row["images"]), row["complete"]) == (1, True), "another story at the address"
+    web[numbered(2)] = 0
+    (row,) = lines(run(URL, "--json"))
+    assert (len(row["images"]), row["complete"]) == (1, True), "nothing but the guess says that there is more"
+
+
 def test_an_address_that_is_gone_gives_an_error(web: dict[str, bytes | int]) -> None:
     (row,) = lines(run("https://photo.example/2026/gone.html", "--json"))
     assert row["error"] == "http-404"

@@ -59,6 +59,9 @@ NOISE: Final = re.compile(
 )
 """Lines around pictures that are none of their words: counters, pagers, bylines, what a reader may click."""
 
+CALLED: Final = re.compile(r"^(?:(?:image|photo|picture)\s+caption|caption|图片说明|圖片說明|图说|圖說)\s*[,，:：]\s*", re.IGNORECASE)
+"""What captions begin with for those who only hear them."""
+
 DATED: Final = re.compile(r"[，。；！？]|, ")
 """A line with a date that is a sentence."""
 
@@ -76,7 +79,7 @@ def told(found: Sequence[Shown], document: dom.Document, titles: Sequence[str]) 
     known = {letters(title) for title in titles if title}
     page = letters(next((dom.text_of(node) for node in document.root.iter("title")), ""))
     words, rest = _of_one(found[0], known) if len(found) == 1 else _of_many(found, known)
-    captions = [_caption(one, said) for one, said in zip(found, words, strict=True)]
+    captions = [CALLED.sub("", _caption(one, said) or "") or None for one, said in zip(found, words, strict=True)]
     times = Counter(letters(caption) for caption in captions if caption)
     kept = [
         caption

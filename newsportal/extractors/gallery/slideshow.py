@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 from typing import Any, Final
 
 from newsportal import dom
 from newsportal.extractors.gallery.records import SMALL_KEY, address_of, leads_away, picture_of, words_of
 from newsportal.extractors.gallery.variants import enter, key_of
+from newsportal.extractors.gallery.written import written
 from newsportal.extractors.images import PICTURE
 from newsportal.extractors.script_values import LINKED_DATA, values
 from newsportal.items import Image
@@ -72,7 +73,7 @@ def slideshow(document: dom.Document, shown: Sequence[str], total: int | None, t
     """
     known = frozenset(map(key_of, shown))
     best: Slides | None = None
-    for name, value in values(document):
+    for name, value in chain(values(document), written(document)):
         for found in islice(_lists(name, value, document.base), MAX_LISTS):
             score = _score(found, known, total, title)
             if score > 0 and (best is None or score > best.score):

@@ -39,6 +39,7 @@ PAGES = {
     "brackets": "<script>.jpg" + "([" * 1_000_000 + "</script>",
     "comments without end": "<script>.jpg" + "x={img:/*" * 200_000 + "</script>",
     "names of many marks": "".join(f"<img src=/{'thumb_' * 100}{at}.jpg>" for at in range(1_000)),
+    "records in records": "<div><i>https://i.example/1.jpg</i>" * 2_000 + "说明" * 100_000,
     "numbers": "".join(f"<a href=/photo/{at}.html>{at % 300}</a> " for at in range(10_000)) + "<img src=/a.jpg>",
 }
 

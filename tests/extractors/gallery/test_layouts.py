@@ -138,3 +138,23 @@ def test_the_forms_of_a_lead_picture_are_no_slideshow() -> None:
     found = story(html)
     assert told(found) == PAIRS[:1]
     assert not found.whole
+
+
+def test_data_that_are_written_out_as_elements() -> None:
+    """Addresses as text, in copies of two sizes, with words and a day beside them; a list of other stories' pictures stands apart."""
+    records = "".join(
+        f"<dl><dt>第{at}张</dt><dd>{picture(at).replace('/up', '/up/thumb')}</dd><dd>{picture(at)}</dd><dd>{caption}</dd><dd>2026.03.05</dd></dl>"
+        for at, caption in enumerate(CAPTIONS)
+    )
+    others = "".join(f"<li><i>https://photo.example/pic/{at}.jpg</i><b>另一个故事的图片{at}</b></li>" for at in range(9))
+    found = story(page(f'<div id="data" style="display:none">{records}</div><ul class="hot-list">{others}</ul>'))
+    assert found.whole
+    assert [(image.url, image.caption) for image in found.images] == [(picture(at), caption) for at, caption in enumerate(CAPTIONS)]
+
+
+@pytest.mark.parametrize("called", ["Image caption, ", "图片说明：", "图说:"])
+def test_what_a_caption_is_called_is_no_part_of_it(called: str) -> None:
+    body = "".join(
+        f'<figure><img src="{picture(at)}"><figcaption>{called}{caption}</figcaption></figure>' for at, caption in enumerate(CAPTIONS[:3])
+    )
+    assert [image.caption for image in story(page(body)).images] == list(CAPTIONS[:3])
