@@ -1,7 +1,8 @@
 """The list that a reader sees: the best first, but not ten of one topic, no story twice in other words, and here and there something new.
 
 * Of ``BLOCK`` places in a row at most ``SHARE`` go to stories that have a label in common, as long as others are left; labels that
-  more than ``COMMON`` of the candidates have tell nothing and do not count. For new readers, of whom nothing is known, ``NEW_SHARE``.
+  more than ``COMMON`` of the candidates have tell nothing and do not count. The next story takes the place if its score is at most ``NEAR``
+  lower. For new readers, of whom nothing is known, ``NEW_SHARE``, however far the next one is.
 * A story whose words are alike (cosine ≥ ``ALIKE``) to one in the list is passed over.
 * Every ``BLOCK``-th place shows a story drawn from the newest and least seen (ε-greedy exploration, ε = 1 / ``BLOCK``), by a draw that a
   reader and a day settle: the list does not jump about when a page is loaded again.
@@ -16,6 +17,9 @@ from typing import Final
 BLOCK: Final = 10
 SHARE: Final = 5
 NEW_SHARE: Final = 3
+NEAR: Final = 0.7
+"""ln 2: a story half as likely still takes a place for variety's sake."""
+
 COMMON: Final = 0.5
 ALIKE: Final = 0.6
 """Twice the paper's bound of one story (cosine of title and first sentence ≥ 0.3, section 2.2.3): only what is surely one."""
@@ -33,16 +37,19 @@ def telling(labels: Sequence[Sequence[str]]) -> frozenset[str]:
     return frozenset(label for label, count in counts.items() if count <= COMMON * len(labels))
 
 
-def varied(labels: Sequence[Sequence[str]], alike: Callable[[int, int], bool], n: int, share: int = SHARE) -> list[int]:
+def varied(
+    labels: Sequence[Sequence[str]], alike: Callable[[int, int], bool], n: int, share: int = SHARE, scores: Sequence[float] = ()
+) -> list[int]:
     """Places of the candidates (the best first) as they are shown; at most ``n``. What the bounds pass over comes when
-    nothing else is left."""
+    nothing else is left, with ``scores`` as soon as nothing near is."""
     counted = telling(labels)
     chosen: list[int] = []
     waiting = list(range(len(labels)))
     while waiting and len(chosen) < n:
         block = chosen[-(BLOCK - 1) :]
         waiting = [place for place in waiting if not (chosen and alike(place, chosen[-1]))]
-        found = next((place for place in waiting if _fits(place, block, labels, counted, share)), None)
+        near = (place for place in waiting if not scores or scores[waiting[0]] - scores[place] <= NEAR)
+        found = next((place for place in near if _fits(place, block, labels, counted, share)), None)
         if found is None:
             found = waiting[0] if waiting else None
         if found is None:

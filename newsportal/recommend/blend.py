@@ -9,6 +9,11 @@ is least; σ(f): the figure's spread among candidates. Moments come from windows
 is what was known at a window's beginning. There are weights for three situations: a ``new`` reader (no history), one who comes
 ``back`` (asked at the window's beginning; targets: what the window brings), and one ``underway`` (last view less than an hour ago;
 target: the next).
+
+Weights must prove themselves against **plain popularity by recency**, the one figure of popularity that alone has the best mean NDCG@20 at
+all moments: weights of the windows before ``LATE`` are compared with it at the moments of the later ones. Where they do not win, that
+figure alone has weight. For new readers a win must be larger than its standard error, since nothing is known of them that popularity could
+miss.
 """
 
 from __future__ import annotations
@@ -19,6 +24,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from newsportal.recommend import signals
 from newsportal.recommend.clicks import Clicks, Floats, Ints
@@ -40,11 +46,22 @@ BREAK: Final = 1.0
 MOMENTS: Final = 150
 """Moments of a situation and window."""
 
-TARGETS: Final = 20
+TARGETS: Final = 500
+"""Views of a window that a moment asks for: in practice all. (The first 20 alone teach what is looked at first, which is another thing.)"""
+
+LIST: Final = 20
+"""Places of the list by which weights and plain popularity are compared."""
+
+LATE: Final = 3
+"""The window from which they are compared; weights for that are learnt on those before."""
+
 FEWEST: Final = 20
 """Moments from which a situation has weights of its own."""
 
 ROUNDS: Final = 50
+
+POPULAR: Final = range(1 + len(HALF_LIVES))
+"""The figures of popularity among ``ALWAYS``: the mixture, and each half-life."""
 
 OTHERS: Final = 400
 """Candidates that a moment is compared with."""
@@ -54,6 +71,10 @@ KAPPA: Final[Mapping[str, float]] = {NEW: 20.0, BACK: 1.0, UNDERWAY: 1.0}
 
 DIGITS: Final = 4
 """Decimals of a weight: sums that were added in another order (on many machines) must give the same weights."""
+
+TOLERANCE: Final = 1e-7
+"""The search for weights ends where a step gains a smaller share of the loss: figures resemble one another, the rest is long and tells
+nothing."""
 
 SEED: Final = 20140228
 """Which readers are asked is drawn; the same log gives the same weights."""
@@ -132,15 +153,51 @@ def weigh(log: Known, candidates: Candidates, *, kappa: Mapping[str, float] = KA
     ends = [*(log.when(cut) for cut in CUTS), np.inf] if len(log) else []
     windows = [(log.learnt(begin), log.moments(begin, end)) for begin, end in pairwise(ends)]
     mixture = mixed([(learnt, moment) for learnt, some in windows for moment in some])
-    examples: dict[str, list[Example]] = {NEW: [], BACK: [], UNDERWAY: []}
     draw = np.random.default_rng(SEED)
-    for learnt, some in windows:
+    asked: dict[str, list[_Asked]] = {NEW: [], BACK: [], UNDERWAY: []}
+    for window, (learnt, some) in enumerate(windows):
+        whole = replace(learnt, mixture=mixture)
         for moment in some:
-            example = _example(replace(learnt, mixture=mixture), moment, candidates, draw)
-            if example is not None:
-                examples[moment.situation].append(example)
-    weights = {name: fitted(found, kappa[name]) for name, found in examples.items() if len(found) >= FEWEST}
-    return Blend(mixture, weights, {name: len(found) for name, found in examples.items()})
+            rows, taken = _figures(whole, moment, candidates)
+            if taken.any():
+                plain = [ndcg(rows[:, figure], taken, len(moment.targets)) for figure in POPULAR]
+                asked[moment.situation].append(_Asked(window, whole, moment, _example(rows, taken, draw), plain))
+    weights = {name: _proven(found, kappa[name], name, candidates) for name, found in asked.items() if len(found) >= FEWEST}
+    return Blend(mixture, weights, {name: len(found) for name, found in asked.items()})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Asked:
+    """A moment of a window; ``plain``: the NDCG of each figure of popularity alone."""
+
+    window: int
+    learnt: Learnt
+    moment: Moment
+    example: Example
+    plain: list[float]
+
+
+def _proven(asked: Sequence[_Asked], kappa: float, name: str, candidates: Candidates) -> Floats:
+    """Learnt weights where they win on later windows, else popularity alone."""
+    early = [one.example for one in asked if one.window < LATE]
+    late = [one for one in asked if one.window >= LATE]
+    if min(len(early), len(late)) >= FEWEST:
+        figure = int(np.argmax(np.mean([one.plain for one in asked], axis=0)))
+        weights = fitted(early, kappa)
+        found = [(*_figures(one.learnt, one.moment, candidates), len(one.moment.targets)) for one in late]
+        won = np.array([ndcg(rows @ weights, taken, targets) for rows, taken, targets in found]) - [one.plain[figure] for one in late]
+        if won.mean() <= (won.std() / np.sqrt(len(won)) if name == NEW else 0.0):
+            alone = np.zeros(len(weights))
+            alone[figure] = 1.0
+            return alone
+    return fitted([one.example for one in asked], kappa)
+
+
+def ndcg(score: Floats, taken: NDArray[np.bool_], targets: int) -> float:
+    """NDCG of the first ``LIST`` places (Järvelin, Kekäläinen 2002); ``taken``: which candidates are among so many ``targets``."""
+    gains = 1 / np.log2(np.arange(2, LIST + 2))
+    order = np.argsort(-score, kind="stable")[:LIST]
+    return float(gains[: len(order)] @ taken[order] / gains[: min(LIST, targets)].sum())
 
 
 def mixed(seen: Sequence[tuple[Learnt, Moment]]) -> Floats:
@@ -160,19 +217,21 @@ def mixed(seen: Sequence[tuple[Learnt, Moment]]) -> Floats:
     return mixture
 
 
-def _example(learnt: Learnt, moment: Moment, candidates: Candidates, draw: np.random.Generator) -> Example | None:
-    """The figures of the targets and of ``OTHERS`` candidates drawn for all others (figures are scaled over all of them)."""
+def _figures(learnt: Learnt, moment: Moment, candidates: Candidates) -> tuple[Floats, NDArray[np.bool_]]:
+    """The figures of all candidates, and which of them are targets."""
     question = signals.asked(learnt, moment.history, moment.now)
     among = candidates(learnt, question)
-    taken = np.isin(among, moment.targets)
-    if not taken.any():
-        return None
+    return signals.figures(learnt, question, among), np.isin(among, moment.targets)
+
+
+def _example(rows: Floats, taken: NDArray[np.bool_], draw: np.random.Generator) -> Example:
+    """The figures of the targets and of ``OTHERS`` candidates drawn for all others."""
     others = np.flatnonzero(~taken)
     drawn = draw.permutation(others)[:OTHERS]
     chosen = np.concatenate((np.flatnonzero(taken), drawn))
     share = (np.arange(len(chosen)) < taken.sum()) / taken.sum()
     stands_for = np.where(share > 0, 0.0, np.log(max(1, len(others)) / max(1, len(drawn))))
-    return signals.figures(learnt, question, among)[chosen], share, stands_for
+    return rows[chosen], share, stands_for
 
 
 def fitted(examples: Sequence[Example], kappa: float) -> Floats:
@@ -202,7 +261,7 @@ def _least(rows: Floats, share: Floats, stands_for: Floats, sizes: Ints, prior: 
         slope = kappa * off - (share - chance / np.repeat(among, sizes)) @ rows
         return kappa / 2 * float(off @ off) - float(share @ score) + float(np.log(among).sum()), slope
 
-    return np.asarray(minimize(loss, prior, jac=True, method="L-BFGS-B").x, dtype=np.float64)
+    return np.asarray(minimize(loss, prior, jac=True, method="L-BFGS-B", options={"ftol": TOLERANCE}).x, dtype=np.float64)
 
 
 def names(weights: Floats) -> tuple[str, ...]:

@@ -2,7 +2,8 @@
 
 Two kinds of questions. **Window**: a reader's history is what was seen before the cut, the targets are the stories first seen between
 this cut and the next; new readers count, with an empty history. **Next**: for each view in the window that follows another of the same
-reader there, the history is all before it and the target is that story alone (next click).
+reader there, the history is all before it and the target is that story alone (next click); one of the history is no target. **Again**:
+the same with those, as papers on sessions count.
 
 A method is given no view and no story from the cut on, and targets are stories that were known at the cut: the others nobody could name.
 Of a list of n = 20, with g(i) = 1 where place i (from 1) is a target and m targets (Järvelin, Kekäläinen 2002):
@@ -14,9 +15,10 @@ each the mean over questions.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from itertools import pairwise
 from math import log2
 from time import perf_counter
@@ -40,6 +42,7 @@ SEED: Final = 6
 
 WINDOW: Final = "window"
 NEXT: Final = "next"
+AGAIN: Final = "again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +100,9 @@ def split(log: Log, kind: str, cut: float, end: float, *, most: int = QUESTIONS)
     for view in sorted(views, key=lambda view: (view.reader, view.at, view.story)):
         if hours(view.at) < end:
             by_reader.setdefault(view.reader, []).append(view)
-    asked = _window if kind == WINDOW else _next
+    asked: Callable[[Sequence[View], float, set[str]], Iterator[Question]] = (
+        _window if kind == WINDOW else partial(_next, again=kind == AGAIN)
+    )
     questions = [question for own in by_reader.values() for question in asked(own, cut, names)]
     chosen = np.sort(np.random.default_rng(SEED).permutation(len(questions))[:most])
     return Split(known, cut, tuple(questions[place] for place in chosen))
@@ -111,10 +116,10 @@ def _window(own: Sequence[View], cut: float, names: set[str]) -> Iterator[Questi
         yield Question(history, datetime.fromtimestamp(cut * SECONDS, UTC), targets)
 
 
-def _next(own: Sequence[View], cut: float, names: set[str]) -> Iterator[Question]:
+def _next(own: Sequence[View], cut: float, names: set[str], *, again: bool = False) -> Iterator[Question]:
     seen: set[str] = set()
     for place, view in enumerate(own):
-        if place and view.story not in seen and view.story in names and hours(own[place - 1].at) >= cut:
+        if place and (again or view.story not in seen) and view.story in names and hours(own[place - 1].at) >= cut:
             yield Question(tuple(own[:place]), view.at, frozenset({view.story}))
         seen.add(view.story)
 

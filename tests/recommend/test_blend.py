@@ -1,0 +1,64 @@
+"""Weights that must prove themselves, and what varies a list."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+
+from newsportal.recommend import arranging, best, blend, evaluation
+from newsportal.recommend.base import Item, Log
+from newsportal.recommend.blend import BACK, NEW
+from newsportal.recommend.evaluation import AGAIN, NEXT
+from tests.recommend.made import at, log, view
+
+
+def by_chance(readers: int = 700, stories: int = 80) -> Log:
+    """Every reader comes once and looks at five stories, some of which all readers look at more: nothing but popularity can be learnt."""
+    draw = Random(4)
+    often = [1 / (place + 1) for place in range(stories)]
+    items = [Item(f"s{n:03}", at(0), (), (f"topic{n % 4}",)) for n in range(stories)]
+    views = [
+        view(f"r{reader:03}", items[story].story, 1 + reader / 4 + place / 60)
+        for reader in range(readers)
+        for place, story in enumerate(dict.fromkeys(draw.choices(range(stories), often, k=5)))
+    ]
+    return Log(views, items)
+
+
+def test_popularity_alone_ranks_where_nothing_beats_it() -> None:
+    weights = best.fit(by_chance(), at(24 * 30)).weights[NEW]
+    assert np.count_nonzero(weights) == 1
+    assert np.flatnonzero(weights)[0] in blend.POPULAR
+
+
+def test_weights_stay_where_they_win() -> None:
+    weights = best.fit(log(readers=120), at(24 * 9)).weights[BACK]
+    assert np.count_nonzero(weights) > 1
+
+
+def test_ndcg_is_the_measures() -> None:
+    draw = np.random.default_rng(3)
+    for targets in (3, 40):
+        score, taken = draw.random(100), draw.permutation(100) < targets
+        names = [str(place) for place in np.argsort(-score)]
+        wanted = frozenset(str(place) for place in np.flatnonzero(taken))
+        assert blend.ndcg(score, taken, targets) == pytest.approx(evaluation.figures(names, wanted)[1])
+
+
+def test_stories_seen_before_are_asked_for_again_only_where_that_is_told() -> None:
+    views = [view("r", story, hour) for story, hour in (("a", 1), ("a", 2), ("b", 10), ("a", 10.1), ("c", 10.2))]
+    made = Log(views, [Item(name, at(0)) for name in "abc"])
+    cut = at(5).timestamp() / 3600
+    asked = {kind: [question.targets for question in evaluation.split(made, kind, cut, np.inf).questions] for kind in (NEXT, AGAIN)}
+    assert asked == {NEXT: [{"c"}], AGAIN: [{"a"}, {"c"}]}
+
+
+def test_variety_does_not_bring_up_what_is_far_less_likely() -> None:
+    labels = [("sport",)] * 8 + [("culture",)] * 8
+    near = [-0.01 * place for place in range(16)]
+    far = [*near[:8], *(score - 3 for score in near[8:])]
+    assert arranging.varied(labels, lambda one, other: False, 8, 5, near)[5] == 8
+    assert arranging.varied(labels, lambda one, other: False, 8, 5, far) == list(range(8))
+    assert arranging.varied(labels, lambda one, other: False, 8, 5)[5] == 8
