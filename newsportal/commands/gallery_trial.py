@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from newsportal import dom
 from newsportal.commands.discovery import NoSource, Proposal
+from newsportal.commands.hints import counted
 from newsportal.commands.trial import Fetch, Reading, Trial, Unread, page_of
 from newsportal.errors import NotApplicable
 from newsportal.extractors import gallery
@@ -80,7 +81,8 @@ def _told(met: list[GalleryPage], ended: set[str], pattern: str | None, link: Li
     captions = [image.caption for image in story.images if image.caption]
     total = f" of {story.total}" if story.total else ""
     whole = "that is all" if story.complete else "there are more" if len(met) >= MAX_PAGES else f"missing: {story.missing or 'some'}"
-    text = f"{len(story.images)} pictures on {len(met)} pages{total}; {whole}. {' / '.join(captions[:SHOWN_CAPTIONS]) or 'no captions'}"
+    size = f"{counted(len(story.images), 'picture')} on {counted(len(met), 'page')}{total}"
+    text = f"{size}; {whole}. {' / '.join(captions[:SHOWN_CAPTIONS]) or 'no captions'}"
     return Extraction(story.title, text, published=story.published, author=story.author, origin=story.origin, algorithm="gallery")
 
 

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from newsportal.commands.context import open_record
+from newsportal.commands.hints import counted
 from newsportal.storage.base import Store, StoredArticle
 from newsportal.storage.galleries import StoredGallery, WallFilter
 from newsportal.text import clean
@@ -28,6 +29,9 @@ MOST_INCOMPLETE = 10_000
 class Order(StrEnum):
     ranked = "ranked"
     newest = "newest"
+
+
+NONE = "no photo stories are stored; name a channel (newsportal source add --gallery URL), then: newsportal crawl gallery"
 
 
 def register(app: typer.Typer) -> None:
@@ -52,9 +56,7 @@ def photos(
             typer.echo(json.dumps(plain(article, gallery), ensure_ascii=False))
         return
     if not found:
-        typer.echo(
-            "no photo story lacks pages" if incomplete else "no photo stories are stored; name a channel under galleries: in sources.yaml"
-        )
+        typer.echo("no photo story lacks pages" if incomplete else NONE)
         return
     _print(found)
 
@@ -96,7 +98,7 @@ def figures(gallery: StoredGallery) -> dict[str, Any]:
 def told(gallery: StoredGallery) -> str:
     """``12 pictures on 12 pages``, and what is missing."""
     pages = f"{gallery.pages} of {gallery.total}" if gallery.total and gallery.total != gallery.pages else f"{gallery.pages}"
-    said = f"{gallery.pictures} pictures on {pages} pages"
+    said = f"{counted(gallery.pictures, 'picture')} on {pages} page{'' if pages == '1' else 's'}"
     if gallery.complete:
         return said
     missing = f" (page {', '.join(map(str, gallery.missing))})" if gallery.missing else ""

@@ -89,7 +89,7 @@ def test_those_that_lack_pages_are_told_with_what_is_missing(stored: list[str]) 
 
 
 def test_a_store_without_photo_stories_says_so(stored: list[str]) -> None:
-    assert "no photo stories are stored" in run("photos", "--topic", "没有").stdout
+    assert "newsportal crawl gallery" in run("photos", "--topic", "没有").stdout
     assert "no photo story lacks pages" in run("photos", "--incomplete", "--topic", "没有").stdout
 
 
