@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from newsportal.errors import StoreError
+from newsportal.frontier.hung import left_alone
 from newsportal.frontier.ledger import utcnow
 from newsportal.frontier.links import NO_ADDRESS, askable, name_of
 
@@ -51,7 +52,7 @@ async def sift(ledger: Ledger, links: Sequence[Link]) -> Sifted:
     kept = await asyncio.to_thread(ledger.store.galleries.known, known)
     old = {name for name in known if name not in kept or not waits(kept[name])}
     refused = await asyncio.to_thread(ledger.store.galleries.refused, set(names) - known, now=utcnow())
-    old |= {name for name in refused if not ledger.known.met_first_here(name)}
+    old |= {name for name in refused if not ledger.known.met_first_here(name)} | await left_alone(ledger, list(names.values()))
     met = {name for name in old if ledger.known.met_first_here(name)}
     fresh = [name for name in reversed(names) if name not in old and ledger.known.claim(name)]
     try:

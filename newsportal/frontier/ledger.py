@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary
 from newsportal.dedup.apart import set_apart, shared, spellings
 from newsportal.dedup.canonical import identity
 from newsportal.errors import StoreError
+from newsportal.frontier import hung
 from newsportal.frontier.addon import SourcesAddon
 from newsportal.frontier.links import NO_ADDRESS, askable, name_of, sound
 from newsportal.frontier.record import record_of
@@ -92,6 +93,7 @@ class Ledger:
         self._errors: dict[str, str] = {}
         self._rests: dict[str, datetime] = {}
         self._layouts: set[str] = set()
+        self.hung: dict[str, set[str]] = defaultdict(set)
 
     # counting
 
@@ -139,7 +141,7 @@ class Ledger:
         by_identity: dict[str, Link] = {}
         for link in links:
             by_identity.setdefault(name_of(link), link)
-        known = await asyncio.to_thread(self.known.known, list(by_identity))
+        known = await asyncio.to_thread(self.known.known, list(by_identity)) | await hung.left_alone(self, list(by_identity.values()))
         fresh = {name: link for name, link in by_identity.items() if name not in known and self.known.claim(name)}
         try:
             if fresh:  # before the first is asked for: after a crash the next run finds them here
@@ -208,8 +210,10 @@ class Ledger:
             await self._done(link)
 
     async def fail(self, link: Link, reason: str, *, later: bool = False) -> None:
-        """``link`` failed. ``later``: it may work another time, so it stays deferred; else it is done."""
+        """``link`` failed. ``later``: it may work another time, so it stays deferred; else it is done, as is what hangs again and again."""
         self.count(link.source, "failed", reason)
+        if later and reason in hung.HANGS:
+            later = not await hung.hangs_again(self, link)
         if not later:
             await self._done(link)
 
@@ -277,5 +281,6 @@ class Ledger:
                 failures_in_row=state.failures_in_row + 1 if error else 0,
                 layout_changed=now if source in self._layouts else state.layout_changed,
                 unfinished=None if complete else state.unfinished,
+                hung=hung.counted(state.hung, self.hung[source], now),
             )
         )

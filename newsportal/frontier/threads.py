@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from newsportal.errors import StoreError
 from newsportal.extractors.forum.kinds import Listed
+from newsportal.frontier.hung import left_alone
 from newsportal.frontier.ledger import utcnow
-from newsportal.frontier.links import NO_ADDRESS, askable
+from newsportal.frontier.links import NO_ADDRESS, askable, name_of
 
 if TYPE_CHECKING:
     from newsportal.frontier.ledger import Ledger
@@ -61,6 +62,8 @@ async def sift(ledger: Ledger, entries: Sequence[tuple[Link, Listed]], *, again:
     names = {listed.key: (link, listed) for link, listed in reversed(entries) if askable(link.url)}
     kept = await asyncio.to_thread(ledger.store.threads.known, list(names))
     old = {name for name, (_, listed) in names.items() if name in kept and not again and not has_grown(listed, kept[name])}
+    alone = await left_alone(ledger, [link for link, _ in names.values()])
+    old |= {name for name, (link, _) in names.items() if name_of(link) in alone}
     fresh = [name for name in names if name not in old and ledger.known.claim(name)]
     try:
         if fresh:  # before the first is asked for: after a crash the next run finds them here

@@ -140,7 +140,8 @@ class Change:
 class SourceState:
     """What is remembered of a source between runs: HTTP validators per list page, rest after a block, its last outcome.
 
-    ``unfinished``: when a visit began that did not come to its end (killed, stopped, a list page failed).
+    ``unfinished``: when a visit began that did not come to its end (killed, stopped, a list page failed). ``hung``: pages that hang in the
+    browser (hash of the link's name → in how many runs, and when last, in ISO 8601).
     """
 
     source: str
@@ -153,6 +154,7 @@ class SourceState:
     failures_in_row: int = 0
     layout_changed: datetime | None = None
     unfinished: datetime | None = None
+    hung: Mapping[str, tuple[int, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

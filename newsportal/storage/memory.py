@@ -90,6 +90,7 @@ def _json(item: Any) -> Any:
 def _state(plain: Mapping[str, Any]) -> SourceState:
     values = _of(SourceState, plain, ("rest_until", "next_visit", "last_run", "last_success", "layout_changed", "unfinished"))
     values["validators"] = {url: (etag, modified) for url, (etag, modified) in plain.get("validators", {}).items()}
+    values["hung"] = {name: (runs, last) for name, (runs, last) in plain.get("hung", {}).items()}
     return SourceState(**values)
 
 

@@ -583,7 +583,7 @@ class TestMemory:
         assert store.source_state("feed:新") == SourceState("feed:新")
         state = SourceState(
             "feed:快讯", {"https://news.example/rss": ('"e1"', None)}, rest_until=NOW, next_visit=NOW, last_run=NOW, last_success=NOW,
-            last_error="http-503", failures_in_row=2, layout_changed=NOW, unfinished=NOW,
+            last_error="http-503", failures_in_row=2, layout_changed=NOW, unfinished=NOW, hung={"0a": (2, "2026-03-05T12:00:00+00:00")},
         )  # fmt: skip
         store.save_source_state(state)
         store.save_source_state(replace(state, failures_in_row=3))

@@ -1,0 +1,77 @@
+"""Links whose pages hang in the browser: each costs all of its time, so after some runs a link is left alone for a while."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+from newsportal.errors import StoreError
+from newsportal.frontier.links import name_of
+from newsportal.items import content_id
+
+if TYPE_CHECKING:
+    from newsportal.frontier.ledger import Ledger
+    from newsportal.items import Link
+    from newsportal.sources import Sources
+
+HANGS: Final = frozenset({"render-timeout", "render-memory", "render-crashed"})
+"""Reasons of ``RenderFailed`` that may be the page's own doing; a busy machine has them as well."""
+
+MOST: Final = 3
+"""Runs in which a page hangs. Chosen: a machine may be busy twice."""
+
+ALONE: Final = timedelta(days=7)
+"""Then it is asked for once more, if a list still names it: the site may have mended it."""
+
+FORGOTTEN: Final = 4 * ALONE
+REMEMBERED: Final = 1000
+"""Pages of a source; those that hung longest ago are forgotten first."""
+
+Hung = Mapping[str, tuple[int, str]]
+"""Hash of a link's name → in how many runs its page hung, and when last (ISO 8601)."""
+
+
+def counted(hung: Hung, names: Collection[str], now: datetime) -> Hung:
+    """``hung`` after a run in which the pages of these names hung. Pure."""
+    added = {content_id(name): (hung.get(content_id(name), (0, ""))[0] + 1, now.isoformat()) for name in names}
+    kept = {id: told for id, told in hung.items() if now - datetime.fromisoformat(told[1]) < FORGOTTEN} | added
+    latest = sorted(kept, key=lambda id: (kept[id][1], id), reverse=True)[:REMEMBERED]
+    return {id: kept[id] for id in sorted(latest)}
+
+
+def given_up(hung: Hung, names: Collection[str], now: datetime) -> set[str]:
+    """Of these names, those that are left alone. Pure."""
+    return {name for name in names if _alone(hung.get(content_id(name)), now)}
+
+
+def _alone(told: tuple[int, str] | None, now: datetime) -> bool:
+    return told is not None and told[0] >= MOST and now - datetime.fromisoformat(told[1]) < ALONE
+
+
+def rendered(sources: Sources) -> set[str]:
+    """Keys of the sources with ``render: true``."""
+    return {source.key for kind in (sources.feeds, sources.regions, sources.forums, sources.galleries) for source in kind if source.render}
+
+
+async def left_alone(ledger: Ledger, links: Sequence[Link]) -> set[str]:
+    """The names of those links that are left alone for a while. Raises ``StoreError``."""
+    found: set[str] = set()
+    for source in {link.source for link in links} & rendered(ledger.sources):
+        names = [name_of(link) for link in links if link.source == source]
+        found |= given_up((await ledger.state(source)).hung, names, datetime.now(UTC))
+    return found
+
+
+async def hangs_again(ledger: Ledger, link: Link) -> bool:
+    """``link``'s page hung in this run: whether it is left alone from now on. Counted when the run ends."""
+    name, now = name_of(link), datetime.now(UTC)
+    ledger.hung[link.source].add(name)
+    try:
+        before = (await ledger.state(link.source)).hung
+    except StoreError:
+        return False
+    over = name in given_up(counted(before, [name], now), [name], now)
+    if over:
+        ledger.note(link.source, f"some pages hung in the browser in {MOST} runs or more, and are left alone for {ALONE.days} days")
+    return over

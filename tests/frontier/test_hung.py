@@ -1,0 +1,77 @@
+"""Pages that hang in the browser are asked for in three runs, then left alone for a week."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from newsportal.frontier import hung
+from newsportal.frontier.ledger import Ledger
+from newsportal.frontier.links import name_of
+from newsportal.items import Link, content_id
+
+NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
+KEY = "feed:甲"
+PAGE = Link("https://a.example/hangs.html", KEY, title="题")
+
+
+@pytest.fixture
+def rendering(ledger: Ledger) -> Ledger:
+    feeds = tuple(feed.model_copy(update={"render": feed.key == KEY}) for feed in ledger.sources.feeds)
+    ledger.sources = ledger.sources.model_copy(update={"feeds": feeds})
+    return ledger
+
+
+def visit(ledger: Ledger, reason: str = "render-timeout") -> tuple[int, int]:
+    """A run whose list names the page: how many links were asked for, and how many wait afterwards."""
+
+    async def run() -> int:
+        fresh = (await ledger.sift([PAGE])).fresh
+        for link in fresh:
+            await ledger.fail(link, reason, later=True)
+        await ledger.close([KEY], datetime.now(UTC))
+        return len(fresh)
+
+    asked = asyncio.run(run())
+    ledger.hung.clear()
+    ledger.known.release([name_of(PAGE)])
+    return asked, len(ledger.store.deferred(KEY))
+
+
+def test_a_page_that_hangs_in_three_runs_is_left_alone_for_a_week(rendering: Ledger) -> None:
+    assert [visit(rendering) for _ in range(5)] == [(1, 1), (1, 1), (1, 0), (0, 0), (0, 0)]
+    row = next(row for row in rendering.report() if row.source == KEY)
+    assert (row.failed, row.known) == ({"render-timeout": 3}, 2)
+    assert any("left alone for 7 days" in note for note in row.notes)
+    state = rendering.store.source_state(KEY)
+    long_ago = (datetime.now(UTC) - timedelta(days=8)).isoformat()
+    rendering.store.save_source_state(replace(state, hung={id: (runs, long_ago) for id, (runs, _) in state.hung.items()}))
+    assert [visit(rendering) for _ in range(2)] == [(1, 0), (0, 0)]  # once more, and again a week
+
+
+def test_what_is_the_servers_doing_or_ours_waits_as_ever(rendering: Ledger) -> None:
+    assert [visit(rendering, reason) for reason in ("timeout", "http-503", "no-browser", "timeout")] == [(1, 1)] * 4
+    assert rendering.store.source_state(KEY).hung == {}
+
+
+def test_pages_of_sources_without_a_browser_are_not_looked_up(ledger: Ledger) -> None:
+    ledger.store.save_source_state(replace(ledger.store.source_state(KEY), hung={content_id(name_of(PAGE)): (9, NOW.isoformat())}))
+    assert asyncio.run(hung.left_alone(ledger, [PAGE])) == set()
+
+
+def test_what_hung_long_ago_is_forgotten_and_the_number_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = hung.counted({}, ["a", "b"], NOW)
+    assert hung.counted(told, ["b"], NOW + timedelta(days=29)) == {content_id("b"): (2, (NOW + timedelta(days=29)).isoformat())}
+    monkeypatch.setattr(hung, "REMEMBERED", 1)
+    assert set(hung.counted(told, ["c"], NOW + timedelta(days=1))) == {content_id("c")}
+
+
+def test_three_runs_are_needed_and_a_week_is_enough() -> None:
+    told = hung.counted(hung.counted({}, ["a"], NOW), ["a"], NOW)
+    assert hung.given_up(told, ["a", "b"], NOW) == set()
+    told = hung.counted(told, ["a"], NOW)
+    assert hung.given_up(told, ["a", "b"], NOW + timedelta(days=6)) == {"a"}
+    assert hung.given_up(told, ["a"], NOW + timedelta(days=7)) == set()
