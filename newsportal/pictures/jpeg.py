@@ -17,6 +17,9 @@ ORIENTATION: Final = 0x0112
 LYING: Final = frozenset(range(5, 9))
 """Orientations that swap width and height (Exif 2.32, 4.6.4)."""
 
+MAX_MARKERS: Final = 10_000
+"""Markers and fill bytes before the frame header: a colour profile may take 255, and megabytes of them would hold up the crawl."""
+
 MAX_ENTRIES: Final = 512
 """Of an Exif directory: cameras write some 20."""
 
@@ -24,9 +27,10 @@ MAX_ENTRIES: Final = 512
 def size(data: bytes) -> tuple[int, int, bool]:
     """Width, height, and whether the data reach to the end of the picture. Raises ``IndexError`` where they end before the frame header."""
     at, lying = 2, False
-    while True:
-        while data[at] == 0xFF and data[at + 1] == 0xFF:  # fill bytes
+    for _ in range(MAX_MARKERS):
+        if data[at] == 0xFF and data[at + 1] == 0xFF:  # a fill byte
             at += 1
+            continue
         if data[at] != 0xFF:
             raise NotApplicable("broken", f"a JPEG without a marker at byte {at}")
         marker = data[at + 1]
@@ -44,6 +48,7 @@ def size(data: bytes) -> tuple[int, int, bool]:
         if marker == EXIF_SEGMENT and data[at + 4 : at + 10] == b"Exif\0\0":
             lying = lying or orientation(data[at + 10 : at + 2 + length]) in LYING
         at += 2 + length
+    raise NotApplicable("broken", f"a JPEG without a frame header among {MAX_MARKERS} markers")
 
 
 def _ends(data: bytes) -> bool:

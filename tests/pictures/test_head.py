@@ -146,3 +146,10 @@ def test_exif_that_lies_about_its_length_is_harmless() -> None:
     for broken in (b"\xff\xff\xff\xff", b"\0\0\0\0"):
         odd = data[: at + 4] + broken + data[at + 8 :]
         assert look(odd).width in (301, 207)
+
+
+@pytest.mark.parametrize("filling", [b"\xff", b"\xff\x01", b"\xff\xe5\0\2"], ids=["fill bytes", "lone markers", "empty segments"])
+def test_a_jpeg_of_markers_alone_is_given_up(filling: bytes) -> None:
+    with pytest.raises(NotApplicable) as caught:
+        look(b"\xff\xd8\xff\xe0\0\2" + filling * 20_000)
+    assert caught.value.reason == "broken"
