@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from starlette.requests import Request
@@ -18,9 +18,11 @@ from newsportal.portal.moments import Clock
 from newsportal.portal.pace import Pace
 from newsportal.portal.preferences import CHOICES, Preferences, preferences
 from newsportal.portal.site import Site
+from newsportal.recommend.ratings import ALPHA
 from newsportal.search.base import Index
 from newsportal.storage.base import Store, Tally
 from newsportal.storage.galleries import is_gallery
+from newsportal.storage.readers import Month
 
 if TYPE_CHECKING:
     from newsportal.portal.picture_desk import Desk
@@ -29,12 +31,23 @@ if TYPE_CHECKING:
 TALLY_SECONDS = 5.0
 """A new topic or a larger number may be seen this much later."""
 
+READING_SECONDS = 60.0
+"""The months of the monitor may be this old: counting them reads every view and offer."""
+
 MAX_QUERY = 2000
 """Characters of an address that a page repeats in its forms; a search for 10 kB of words is answered, not repeated."""
 
 
 def present() -> datetime:
     return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """``fit``: when something was learnt last, and its figures. ``months``: the earliest first."""
+
+    fit: tuple[datetime, Mapping[str, Any]] | None
+    months: tuple[Month, ...]
 
 
 @dataclass(frozen=True)
@@ -53,6 +66,7 @@ class Portal:
     pace: Pace = field(default_factory=Pace, repr=False, compare=False)
     missed: Counter[str] = field(default_factory=Counter, repr=False, compare=False)
     _tally: list[tuple[float, Tally]] = field(default_factory=list, repr=False, compare=False)
+    _reading: list[tuple[float, Reading]] = field(default_factory=list, repr=False, compare=False)
 
     def tally(self) -> Tally:
         """The store's totals, at most ``TALLY_SECONDS`` old: counting reads every row of a label, and every page shows some."""
@@ -60,6 +74,16 @@ class Portal:
         if kept is None or monotonic() - kept[0] > TALLY_SECONDS:
             kept = (monotonic(), self.store.tally())
             self._tally[:] = [kept]
+        return kept[1]
+
+    def reading(self) -> Reading:
+        """What was learnt last and how the portal is read, at most ``READING_SECONDS`` old."""
+        kept = next(iter(self._reading), None)
+        if kept is None or monotonic() - kept[0] > READING_SECONDS:
+            fit = next(iter(self.store.readers.fits()), None)
+            alpha = float(fit[1].get("alpha", ALPHA)) if fit else ALPHA
+            kept = (monotonic(), Reading(fit, tuple(self.store.readers.months(alpha=alpha))))
+            self._reading[:] = [kept]
         return kept[1]
 
     @cached_property

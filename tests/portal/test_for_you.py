@@ -11,6 +11,7 @@ import pytest
 from lxml import html as lxml_html
 
 from newsportal.errors import StoreUnavailable
+from newsportal.portal import context
 from newsportal.portal.language import translations
 from newsportal.portal.recommending import BECAUSE, WHY, why
 from newsportal.recommend.base import Recommendation, View
@@ -133,6 +134,18 @@ def test_pages_stand_when_nothing_can_be_recommended(serve, shelf: Store) -> Non
     assert client.get("/", headers=cookies).status_code == 200
     assert client.get(f"/story/{shelf.made['bridge']}", headers=cookies).status_code == 200
     assert client.get("/for-you", headers=cookies).status_code == 503
+
+
+def test_months_are_counted_once_a_minute(serve, shelf: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(context, "monotonic", lambda: clock[0])
+    client = serve(shelf)
+    client.headers.update(PERSON)
+    assert 'data-month="2026-05"' not in client.get("/monitor").text
+    look(client, shelf.made["album-bridge"], [1])
+    assert 'data-month="2026-05"' not in client.get("/monitor").text
+    clock[0] = 61.0
+    assert 'data-month="2026-05"' in client.get("/monitor").text
 
 
 def test_every_reason_has_words_in_every_language(shelf: Store) -> None:

@@ -217,5 +217,7 @@ def test_a_portal_may_keep_nothing_of_anybody(serve, shelf: Store, newsroom: Mod
         text = client.get(path).text
         assert "/for-you" not in text, path
         assert "seen.js" not in text, path
+        assert "/profile" not in text, path
+        assert "/profile" in client.get(path, headers={"cookie": f"reader={'0' * 32}"}).text, "what was kept before can be cleared"
     assert client.get("/for-you").status_code == 404
     assert "不记录" in client.get("/profile").text

@@ -41,10 +41,9 @@ class Learnt:
 @router.get("/monitor")
 def monitor(request: Request) -> Response:
     visit = Visit(request)
-    readers = visit.portal.store.readers
-    told = next(iter(readers.fits()), None)
-    learnt = learnt_of(*told) if told else None
-    months = readers.months(alpha=learnt.alpha if learnt else ALPHA)
+    reading = visit.portal.reading()
+    learnt = learnt_of(*reading.fit) if reading.fit else None
+    months = reading.months
     alpha = learnt.alpha if learnt else ALPHA
     return render(request, "monitor.html", lines=lines_of(months), learnt=learnt, alpha=alpha, named=named(visit.clock.words))
 
