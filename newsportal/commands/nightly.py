@@ -1,6 +1,7 @@
 """What ``newsportal up`` does each night beside the crawls: ``newsportal recommend fit`` as a process of its own, at low priority.
 
-A machine that was off at that hour does it when it is on again.
+A machine that was off at that hour does it when it is on again. Where nobody is to be remembered any more
+(``recommendation.enabled: false``), what is older than is promised goes all the same.
 """
 
 from __future__ import annotations
@@ -35,11 +36,19 @@ def last_due(now: datetime, hour: int, zone: tzinfo) -> datetime:
 
 
 class Nightly(threading.Thread):
-    """Looks every few minutes whether a fit is due."""
+    """Looks every few minutes whether a fit is due. ``learn`` False: nothing is learnt, only let go."""
 
     def __init__(
-        self, sources: Path | None, store: str, hour: int, zone: tzinfo, say: Callable[[str], None], now: Callable[[], datetime] = present
-    ) -> None:  # fmt: skip
+        self,
+        sources: Path | None,
+        store: str,
+        hour: int,
+        zone: tzinfo,
+        say: Callable[[str], None],
+        now: Callable[[], datetime] = present,
+        *,
+        learn: bool = True,
+    ) -> None:
         super().__init__(daemon=True, name="nightly")
         self._sources = sources
         self._store = store
@@ -47,6 +56,7 @@ class Nightly(threading.Thread):
         self._zone = zone
         self._say = say
         self._now = now
+        self._learn = learn
         self._done = threading.Event()
         self._beside = Beside()
         self._tried: datetime | None = None
@@ -54,7 +64,7 @@ class Nightly(threading.Thread):
     def run(self) -> None:
         while not self._done.wait(LOOK if self._tried else min(LOOK, 30.0)):  # not in the first moments, when everything starts
             if self.is_due():
-                self.fit()
+                (self.fit if self._learn else self.let_go)()
 
     def stop(self) -> None:
         """End a fit that runs: the one before stays in use."""
@@ -72,11 +82,29 @@ class Nightly(threading.Thread):
             return False
         try:
             fits = store.readers.fits()
-            return bool(store.readers.counts()[0] or fits) and (not fits or fits[0][0] < due)
+            there = bool(store.readers.counts()[0] or fits)
+            return there and (not self._learn or not fits or fits[0][0] < due)
         except StoreError:
             return False
         finally:
             store.close()
+
+    def let_go(self) -> None:
+        """Delete what is older than is promised."""
+        from newsportal.recommending.fitting import alpha_of  # loads what learns, which the portal itself does not need
+
+        self._tried = self._now()
+        try:
+            store = open_store(self._store, create=False)
+            try:
+                gone = store.readers.let_go(alpha=alpha_of(store), now=self._now())
+            finally:
+                store.close()
+        except StoreError as error:
+            self._say(f"old views of readers could not be deleted: {error}")
+            return
+        if gone:
+            self._say(f"{gone} old views and offers of readers are deleted, as promised")
 
     def fit(self) -> None:
         """Run the command, and tell what it said."""

@@ -48,11 +48,10 @@ class Crawls(threading.Thread):
         self._child: subprocess.Popen[str] | None = None
         self._learning = Learning(sources, known.classifier.least_new if known.classifier.retrain else 0, self._say)
         nightly = (known.store, known.recommendation.fit_hour, zone_named(known.portal.timezone), self._say)
-        self._nightly = Nightly(sources, *nightly) if known.recommendation.enabled else None
+        self._nightly = Nightly(sources, *nightly, learn=known.recommendation.enabled)
 
     def run(self) -> None:
-        if self._nightly is not None:
-            self._nightly.start()
+        self._nightly.start()
         while not self._done.is_set():
             self._crawl()
             if self._everything:
@@ -69,8 +68,7 @@ class Crawls(threading.Thread):
         """Ask a running crawl to end, and wait for it; end a training and a fit."""
         self._done.set()
         self._learning.stop()
-        if self._nightly is not None:
-            self._nightly.stop()
+        self._nightly.stop()
         child = self._child
         if child is not None and child.poll() is None:
             child.send_signal(signal.SIGINT)

@@ -95,6 +95,20 @@ def test_it_runs_by_itself_and_ends_when_told(uri: str, monkeypatch: pytest.Monk
     assert len(said) == 1
 
 
+def test_where_nothing_is_learnt_what_is_old_goes_all_the_same(uri: str) -> None:
+    said: list[str] = []
+    late = NOW + timedelta(days=800)
+    nightly = Nightly(None, uri, 4, SHANGHAI, said.append, lambda: late, learn=False)
+    assert nightly.is_due()
+    nightly.let_go()
+    assert "as promised" in said[0]
+    store = open_store(uri)
+    assert store.readers.counts()[0] == 0
+    assert store.readers.fit() is None
+    store.close()
+    assert not nightly.is_due()
+
+
 def test_the_command_is_the_one_that_people_type(tmp_path: Path) -> None:
     beside = Nightly(tmp_path / "s.yaml", "sqlite://", 4, UTC, print)
     assert beside._command()[2:] == ["newsportal", "recommend", "fit", "--gently", "--json", "--sources", str(tmp_path / "s.yaml")]

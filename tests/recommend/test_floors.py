@@ -25,6 +25,7 @@ def benchmark() -> ModuleType:
     return module
 
 
+@pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize(
     ("name", "cut", "figure", "floor", "beaten", "by"),
@@ -32,6 +33,7 @@ def benchmark() -> ModuleType:
         ("sim", 0, "ndcg", 0.43, "items-decay", 0.05),
         ("sim", 2, "ndcg", 0.475, "items-decay", 0.06),
         ("rsc15", 0, "hit", 0.55, "vsknn", 0.005),
+        ("ml-100k", 0, "ndcg", 0.345, "recent", 0.0),
     ],
 )
 def test_as_good_as_measured_and_better_than_the_best_of_the_others(
