@@ -29,7 +29,8 @@ SECONDS = 90.0
 MEGABYTES = 700
 """Resident at the most. It was 320, most of it dictionaries; an endless body or a bomb would be added."""
 
-PROMOTION = re.compile(r"\n更多本地新闻，欢迎关注“海棠都市网”公众号.*")
+PROMOTION = re.compile(r"\n(?:更多本地新闻，欢迎关注“海棠都市网”公众号|风险提示：市场有风险，投资需谨慎).*")
+"""What two sites print under each of their articles."""
 
 REFUSED = ("169.254.", "file:", "/etc/passwd")
 
