@@ -24,7 +24,8 @@ demo: $(RUN_READY)  ## the same on a made-up Web, without any network
 test: $(TEST_READY) tools check  ## set up and run all checks and tests
 	$(BIN)/python -m pytest -q -m "not slow and not browser" -n 2
 	$(BIN)/python -m pytest -q -m "slow and not browser" -n 2 --dist loadfile
-	$(BIN)/python -m pytest -q -m browser
+	$(BIN)/python -m pytest -q -m browser --ignore=tests/e2e
+	$(BIN)/python -m pytest -q -m browser tests/e2e
 
 test-fast: $(TEST_READY)  ## the unit tests, in less than two minutes
 	$(BIN)/python -m pytest -q -m "not slow and not browser" -n 2
