@@ -98,6 +98,10 @@ class StoreUnavailable(StoreError):
     """The store is away, locked or read-only. The caller keeps its item and tries again later."""
 
 
+class FrontierUnavailable(NewsportalError):
+    """The queue of requests is away, locked or full. The crawl keeps what it has in hand and tries again; a command shows it."""
+
+
 class StoreTooNew(StoreError):
     """The database was written by a newer version. The caller stops; the message names the remedy."""
 

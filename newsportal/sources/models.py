@@ -10,7 +10,7 @@ from pydantic import PrivateAttr
 
 from newsportal import __version__
 from newsportal.sources.classifying import CategoryWords, Classifying
-from newsportal.sources.parts import Part, Politeness, Portal, Rendering, Source, UrlFilter
+from newsportal.sources.parts import Frontier, Part, Politeness, Portal, Rendering, Source, UrlFilter
 from newsportal.sources.pictures import Pictures
 from newsportal.sources.places import Feed, Forum, Gallery, Region
 from newsportal.sources.recommending import Recommending
@@ -39,6 +39,8 @@ class Sources(Part):
     """The browser for sources with render: true."""
     pictures: Pictures = Pictures()
     """The pictures of photo stories: how they are looked at, and where they are kept."""
+    frontier: Frontier = Frontier()
+    """The queue of requests."""
     url_filter: UrlFilter = UrlFilter()
     """The filter of known addresses, which keeps most questions from the store."""
     replay: FilePath | None = None
@@ -98,6 +100,12 @@ class Sources(Part):
         """Where the filter of known addresses is kept between crawls: beside the SQLite store; ``None`` for a store without a file."""
         file = self._store_file
         return file.with_name(f"{file.name}.known") if file else None
+
+    @property
+    def queue_file(self) -> Path | None:
+        """Where the queue of requests lies on this machine: beside the SQLite store; ``None`` for a store without a file."""
+        file = self._store_file
+        return file.with_name(f"{file.name}.queue") if file else None
 
     @property
     def _store_file(self) -> Path | None:

@@ -96,6 +96,17 @@ class Rendering(Part):
     """What all open pages together may hold; beyond it the largest is closed."""
 
 
+class Frontier(Part):
+    """The queue of requests: on this machine's disk, or in a Redis that all workers share."""
+
+    redis: RedisUri | None = None
+    """A Redis that all workers share; by default the queue lies beside the SQLite store. The filter of known addresses goes there, too."""
+    lease: Annotated[float, Field(ge=1, le=3600)] = 60.0
+    """Seconds without a sign of life until a worker counts as dead and its requests are handed on."""
+    tries: Annotated[int, Field(ge=2, le=100)] = 6
+    """A request during which so many workers died is set aside."""
+
+
 class UrlFilter(Part):
     """The Bloom filter of known addresses. The store is asked only where it says "perhaps"."""
 

@@ -36,6 +36,7 @@ from newsportal.storage.galleries import Galleries
 from newsportal.storage.pictures import Pictures
 from newsportal.storage.readers import Readers
 from newsportal.storage.threads import Threads
+from newsportal.storage.visits import Visits
 
 
 @runtime_checkable
@@ -65,6 +66,11 @@ class Store(Protocol):
     @property
     def readers(self) -> Readers:
         """What readers looked at, and what was learnt from it: a protocol of its own."""
+        ...
+
+    @property
+    def visits(self) -> Visits:
+        """The visits that were paid to sources: a protocol of its own."""
         ...
 
     def add(self, article: Article, keys: Sequence[FoldKey] = (), *, now: datetime) -> Added:

@@ -23,6 +23,7 @@ from newsportal.storage.prints import PrintIndex, printed
 from newsportal.storage.readers_sql import SqlReaders
 from newsportal.storage.schema import prepare
 from newsportal.storage.threads_sql import SqlThreads
+from newsportal.storage.visits_sql import SqlVisits
 
 
 class SqlStore:
@@ -36,6 +37,7 @@ class SqlStore:
         self.pictures = SqlPictures(self._engine)
         self.readers = SqlReaders(self._engine)
         self.galleries = SqlGalleries(self._engine)
+        self.visits = SqlVisits(self._engine)
         try:
             prepare(self._engine)
         except BaseException:

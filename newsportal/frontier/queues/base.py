@@ -1,0 +1,188 @@
+"""The queue of requests that loses nothing: what every backend promises. Each passes ``tests/frontier/queues/test_contract.py``.
+
+Promises, whatever the backend:
+
+- **Leases, not pops.** A task that is taken is leased to its worker. It is gone once the worker says ``done``; if the worker dies (no
+  ``beat`` for :data:`Terms.lease` seconds; on one machine also: its process is gone), the task goes back and is handed on.
+- **Nothing twice.** A task is known by its ``id``; pushed while it waits or is leased, it is refused. ``push`` may be repeated.
+- **Poison.** A task during which :data:`Terms.tries` workers died is set aside, visible, with its reason. One that two workers died of is a
+  suspect: it is handed out alone, to a worker that has nothing else in hand, so that innocent tasks are not counted with it.
+- **Hosts are held.** A worker asks a host only while it holds it, and one worker holds a host at a time, over all queues of all
+  processes. The holder keeps the delays by its own clock; at handover the queue keeps the moment from which the next one may ask
+  (``free``). Held hosts are shared fairly: a worker takes no more than its share of the hosts that wait while others have fewer, and a
+  host that somebody else waits for is yielded after the tasks in hand.
+- **Lanes.** Of tasks with the same ``lane`` one is in flight at a time (paper B: a queue whose URL was taken is blocked until it is done).
+- **Order.** Within a host by priority (the higher the sooner), then first come, first served. A task with ``at`` waits until then.
+- **Seen.** A task with a ``seen`` name is refused if a task of that name was pushed within :data:`Terms.forget` seconds.
+- **Time** is the backend's (Redis' own clock, so that machines may differ; the machine's clock on disk). A clock that jumps back
+  delays nothing by more than the longest delay of a host.
+
+Blocking calls, safe between threads. Errors: ``FrontierUnavailable`` (away, full, locked: keep what you have and try again).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """By which a queue is run; the same for all workers of one frontier. Seconds."""
+
+    lease: float = 60.0
+    tries: int = 6
+    forget: float = 30 * 86400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A request that waits. ``body`` is its JSON; the queue never looks into it. ``at``: seconds since 1970. ``source``: of whose visit."""
+
+    id: str
+    host: str
+    body: str
+    priority: int = 0
+    at: float | None = None
+    lane: str | None = None
+    source: str | None = None
+    seen: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A task in a worker's hands. ``tries``: how many workers died with it before."""
+
+    task: Task
+    tries: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """A task that was set aside: ``since`` seconds since 1970."""
+
+    task: Task
+    reason: str
+    tries: int
+    since: float
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """The answer of ``take``. ``waiting``: tasks of this queue that wait now, those for later apart (``later``). ``soon``: seconds until
+    something may be had again, ``None`` if nothing waits. ``held``: the hosts that the worker holds now, with the seconds until they may
+    be asked for the first time (0: at once). ``yielded``: hosts it must let go when what it has of them is done."""
+
+    leases: tuple[Lease, ...] = ()
+    waiting: int = 0
+    later: int = 0
+    soon: float | None = None
+    held: Mapping[str, float] = field(default_factory=dict)
+    yielded: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerState:
+    """Who works: ``name`` is HOST:PID:NUMBER, ``since`` and ``beat`` seconds since 1970, ``doing`` what it says of itself."""
+
+    name: str
+    since: float
+    beat: float
+    leased: int
+    hosts: tuple[str, ...]
+    doing: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class HostState:
+    """A host for which tasks wait or that is held. ``free_in``: seconds until it may be asked."""
+
+    host: str
+    waiting: int
+    holder: str | None = None
+    free_in: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class QueueState:
+    """All that is to be said of a queue, for people. ``hosts`` are those with most waiting, at most the number asked for."""
+
+    name: str
+    waiting: int
+    later: int
+    leased: int
+    aside: int
+    workers: tuple[WorkerState, ...]
+    hosts: tuple[HostState, ...]
+
+
+class Queue(Protocol):
+    """One queue (by the name of its spider) for one worker. Opening one sends nothing yet; see the module for the promises."""
+
+    def push(self, tasks: Sequence[Task]) -> set[str]:
+        """Let tasks wait; answers the ids that were taken in (not those that wait, are leased, or were seen)."""
+        ...
+
+    def take(self, number: int, *, delay: float, ahead: float) -> Taken:
+        """At most ``number`` tasks of hosts that this worker holds, or that are free and now become its own. ``delay``: seconds between two
+        requests to a host, ``ahead``: seconds for which work is wanted, so that of one host not more are taken than fit into it
+        (``ahead / delay``, at least one). Dead workers' leases go back here."""
+        ...
+
+    def done(self, ids: Collection[str]) -> None:
+        """Acknowledge tasks: their callbacks and items are through. Their lanes go on."""
+        ...
+
+    def back(self, ids: Collection[str], *, at: float | None = None) -> None:
+        """Give tasks back that were not done (the worker leaves): no try is counted. ``at``: not before."""
+        ...
+
+    def beat(self, doing: Mapping[str, str] | None = None) -> set[str]:
+        """I live: leases and holds go on. Answers the ids of leases that are not mine any more (I was thought dead)."""
+        ...
+
+    def hold(self, host: str) -> float | None:
+        """Hold a host, for requests that do not come from the queue (robots.txt, pictures). Seconds until it may be asked; ``None``:
+        somebody else holds it, and is told that it is waited for. Never blocks."""
+        ...
+
+    def free(self, hosts: Mapping[str, float]) -> None:
+        """Let hosts go; each with the seconds until the next one may ask it."""
+        ...
+
+    def claim(self, job: str, seconds: float) -> bool:
+        """Take a job for this worker (a visit of a source), for so long at most and while it lives; False if another has it."""
+        ...
+
+    def release(self, job: str) -> None:
+        """The job is done, or given up."""
+        ...
+
+    def leave(self) -> None:
+        """The worker ends well: leases go back without a try, hosts and jobs are free."""
+        ...
+
+    def state(self, hosts: int = 20) -> QueueState: ...
+
+    def outstanding(self, source: str) -> int:
+        """How many tasks of a source's visit wait (later ones left out) or are leased, over all workers."""
+        ...
+
+    def aside(self, limit: int = 100) -> list[Aside]: ...
+
+    def again(self, ids: Collection[str] | None = None) -> int:
+        """Let tasks that were set aside (all, or these) wait anew, with no try counted."""
+        ...
+
+    def drop(self, ids: Collection[str] | None = None) -> int:
+        """Forget tasks that were set aside."""
+        ...
+
+    def clear(self) -> int:
+        """Forget every task that waits (``newsportal frontier clear``); leased ones go when they are done. Answers how many."""
+        ...
+
+    def close(self) -> None:
+        """Close the connection; nothing is given back (see :meth:`leave`)."""
+        ...

@@ -1,0 +1,27 @@
+"""What each visit of a source brought.
+
+Types are written out, so that this step stays what it was when the tables of today change.
+"""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0008"
+down_revision = "0007"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.create_table(
+        "visits",
+        sa.Column("source", sa.String(length=255), nullable=False),
+        sa.Column("at", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("told", sa.JSON(), nullable=False),
+        sa.PrimaryKeyConstraint("source", "at", name="pk_visits"),
+    )
+    op.create_index("ix_visits_at", "visits", ["at"])
+
+
+def downgrade() -> None:
+    op.drop_table("visits")

@@ -1,0 +1,29 @@
+"""The visits that were paid to sources: what the schedule learns from and the monitor judges by. A protocol of its own within the store."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from typing import Protocol
+
+from newsportal.visits import Visit
+
+
+class Visits(Protocol):
+    """Kept for some months, then forgotten. Blocking calls. Raises ``StoreUnavailable``."""
+
+    def add(self, visit: Visit) -> None:
+        """Remember a visit. The same source at the same moment replaces what was told of it."""
+        ...
+
+    def of(self, source: str, *, since: datetime | None = None, limit: int = 200) -> list[Visit]:
+        """The visits of one source, newest first."""
+        ...
+
+    def recent(self, sources: Collection[str] | None = None, *, each: int = 50) -> Mapping[str, list[Visit]]:
+        """The newest visits of every source (or of these), newest first: one question for a whole schedule of thousands."""
+        ...
+
+    def forget(self, before: datetime) -> int:
+        """Let go what is older; answers how many visits."""
+        ...

@@ -1,0 +1,70 @@
+"""Visits in a SQL database."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import fields
+from datetime import datetime
+from itertools import groupby
+from typing import Any, Final
+
+from sqlalchemy import Engine, delete, func, select
+
+from newsportal.storage.dialects import reading as read
+from newsportal.storage.dialects import upsert
+from newsportal.storage.dialects import writing as write
+from newsportal.storage.reading import chunks
+from newsportal.storage.rows import name
+from newsportal.storage.visit_tables import VISITS
+from newsportal.visits import Visit
+
+TOLD: Final = tuple(field.name for field in fields(Visit) if field.name not in ("source", "at"))
+
+
+class SqlVisits:
+    """The :class:`~newsportal.storage.visits.Visits` of a SQL store."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def add(self, visit: Visit) -> None:
+        row = {"source": name(visit.source), "at": visit.at, "told": _plain(visit)}
+        with write(self._engine) as connection:
+            upsert(connection, VISITS, [row], update=("told",))
+
+    def of(self, source: str, *, since: datetime | None = None, limit: int = 200) -> list[Visit]:
+        wanted = select(VISITS).where(VISITS.c.source == name(source)).order_by(VISITS.c.at.desc()).limit(limit)
+        if since is not None:
+            wanted = wanted.where(VISITS.c.at >= since)
+        with read(self._engine) as connection:
+            return [_visit(row.source, row.at, row.told) for row in connection.execute(wanted)]
+
+    def recent(self, sources: Collection[str] | None = None, *, each: int = 50) -> Mapping[str, list[Visit]]:
+        place = func.row_number().over(partition_by=VISITS.c.source, order_by=VISITS.c.at.desc()).label("place")
+        found: dict[str, list[Visit]] = {}
+        with read(self._engine) as connection:
+            for chunk in [None] if sources is None else chunks(map(name, sources)):
+                chosen = select(VISITS, place) if chunk is None else select(VISITS, place).where(VISITS.c.source.in_(chunk))
+                ranked = chosen.subquery()
+                wanted = select(ranked).where(ranked.c.place <= each).order_by(ranked.c.source, ranked.c.at.desc())
+                for source, rows in groupby(connection.execute(wanted), key=lambda row: row.source):
+                    found[source] = [_visit(row.source, row.at, row.told) for row in rows]
+        return found
+
+    def forget(self, before: datetime) -> int:
+        with write(self._engine) as connection:
+            return connection.execute(delete(VISITS).where(VISITS.c.at < before)).rowcount
+
+
+def _plain(visit: Visit) -> dict[str, Any]:
+    """What there is to tell; fields that say nothing are left out."""
+    told = {key: getattr(visit, key) for key in TOLD}
+    told["published"] = [moment.isoformat() for moment in visit.published]
+    return {key: dict(value) if isinstance(value, Mapping) else value for key, value in told.items() if value}
+
+
+def _visit(source: str, at: datetime, told: Mapping[str, Any]) -> Visit:
+    """What a later version added is left out."""
+    values = {key: told[key] for key in TOLD if key in told}
+    values["published"] = tuple(datetime.fromisoformat(moment) for moment in values.get("published", ()))
+    return Visit(source, at, **values)

@@ -1,0 +1,65 @@
+"""What every store promises of visits: all that was told comes back, the newest first, for one source or for thousands."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from newsportal.storage.base import Store
+from newsportal.visits import Visit
+
+NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+
+FULL = Visit(
+    "feed:甲",
+    NOW,
+    seconds=2.5,
+    list_pages=2,
+    entries=20,
+    new=3,
+    stored=2,
+    folded=1,
+    not_modified=True,
+    failed={"http-404": 1},
+    list_failed={"timeout": 2},
+    published=(NOW - HOUR, NOW - 2 * HOUR),
+    asked_wait=60.0,
+    shaky=1,
+    hub="https://hub.example/",
+)
+
+
+def test_all_that_was_told_of_a_visit_comes_back(store: Store) -> None:
+    store.visits.add(FULL)
+    store.visits.add(Visit("feed:乙", NOW))
+    assert store.visits.of("feed:甲") == [FULL]
+    assert store.visits.of("feed:乙") == [Visit("feed:乙", NOW)]
+
+
+def test_a_visit_told_twice_is_one_visit(store: Store) -> None:
+    store.visits.add(Visit("feed:甲", NOW, new=1))
+    store.visits.add(Visit("feed:甲", NOW, new=2))
+    assert store.visits.of("feed:甲") == [Visit("feed:甲", NOW, new=2)]
+
+
+def test_visits_come_newest_first_within_what_was_asked_for(store: Store) -> None:
+    for hour in range(5):
+        store.visits.add(Visit("feed:甲", NOW + hour * HOUR, new=hour))
+    assert [visit.new for visit in store.visits.of("feed:甲", limit=2)] == [4, 3]
+    assert [visit.new for visit in store.visits.of("feed:甲", since=NOW + 3 * HOUR)] == [4, 3]
+
+
+def test_the_recent_visits_of_many_sources_are_one_question(store: Store) -> None:
+    for number in range(3):
+        for hour in range(4):
+            store.visits.add(Visit(f"feed:{number}", NOW + hour * HOUR, new=hour))
+    found = store.visits.recent(each=2)
+    assert {source: [visit.new for visit in visits] for source, visits in found.items()} == {f"feed:{n}": [3, 2] for n in range(3)}
+    assert set(store.visits.recent(["feed:1", "feed:none"])) == {"feed:1"}
+
+
+def test_old_visits_are_forgotten(store: Store) -> None:
+    for hour in range(4):
+        store.visits.add(Visit("feed:甲", NOW + hour * HOUR))
+    assert store.visits.forget(NOW + 2 * HOUR) == 2
+    assert len(store.visits.of("feed:甲")) == 2
