@@ -17,8 +17,9 @@ class Visit:
     ``entries`` are those of its list pages, ``new`` those not met before, ``stored`` and ``folded`` what became of them. ``not_modified``:
     every list page answered 304. ``failed`` and ``list_failed``: how often, by reason. ``published``: when the new entries were published,
     as the list or the page said, the newest :data:`MAX_PUBLISHED`. ``asked_wait``: seconds that the server or the feed asked to wait
-    (Retry-After, ttl, sy:updatePeriod). ``shaky``: articles stored that were read with little confidence. ``hub``: where a feed can be
-    subscribed to (WebSub).
+    (Retry-After, ttl, sy:updatePeriod). ``shaky``: articles that were read with little confidence, ``garbled``: whose characters were
+    not understood (the ledger counts both under these names). ``moved``: where a list page has gone
+    for ever (301, 308), the last of them. ``hub``: where a feed can be subscribed to (WebSub).
     """
 
     source: str
@@ -35,6 +36,8 @@ class Visit:
     published: tuple[datetime, ...] = ()
     asked_wait: float | None = None
     shaky: int = 0
+    garbled: int = 0
+    moved: str | None = None
     hub: str | None = None
 
     @property

@@ -16,11 +16,11 @@ class Visits(Protocol):
         """Remember a visit. The same source at the same moment replaces what was told of it."""
         ...
 
-    def of(self, source: str, *, since: datetime | None = None, limit: int = 200) -> list[Visit]:
-        """The visits of one source, newest first."""
+    def of(self, source: str, *, since: datetime | None = None, limit: int = 200, bringing: bool = False) -> list[Visit]:
+        """The visits of one source, newest first; ``bringing``: only those that brought something new."""
         ...
 
-    def recent(self, sources: Collection[str] | None = None, *, each: int = 50) -> Mapping[str, list[Visit]]:
+    def recent(self, sources: Collection[str] | None = None, *, each: int = 50, bringing: bool = False) -> Mapping[str, list[Visit]]:
         """The newest visits of every source (or of these), newest first: one question for a whole schedule of thousands."""
         ...
 

@@ -28,23 +28,26 @@ class SqlVisits:
         self._engine = engine
 
     def add(self, visit: Visit) -> None:
-        row = {"source": name(visit.source), "at": visit.at, "told": _plain(visit)}
+        row = {"source": name(visit.source), "at": visit.at, "brought": int(visit.new > 0), "told": _plain(visit)}
         with write(self._engine) as connection:
-            upsert(connection, VISITS, [row], update=("told",))
+            upsert(connection, VISITS, [row], update=("brought", "told"))
 
-    def of(self, source: str, *, since: datetime | None = None, limit: int = 200) -> list[Visit]:
+    def of(self, source: str, *, since: datetime | None = None, limit: int = 200, bringing: bool = False) -> list[Visit]:
         wanted = select(VISITS).where(VISITS.c.source == name(source)).order_by(VISITS.c.at.desc()).limit(limit)
         if since is not None:
             wanted = wanted.where(VISITS.c.at >= since)
+        if bringing:
+            wanted = wanted.where(VISITS.c.brought == 1)
         with read(self._engine) as connection:
             return [_visit(row.source, row.at, row.told) for row in connection.execute(wanted)]
 
-    def recent(self, sources: Collection[str] | None = None, *, each: int = 50) -> Mapping[str, list[Visit]]:
+    def recent(self, sources: Collection[str] | None = None, *, each: int = 50, bringing: bool = False) -> Mapping[str, list[Visit]]:
         place = func.row_number().over(partition_by=VISITS.c.source, order_by=VISITS.c.at.desc()).label("place")
         found: dict[str, list[Visit]] = {}
         with read(self._engine) as connection:
             for chunk in [None] if sources is None else chunks(map(name, sources)):
                 chosen = select(VISITS, place) if chunk is None else select(VISITS, place).where(VISITS.c.source.in_(chunk))
+                chosen = chosen.where(VISITS.c.brought == 1) if bringing else chosen
                 ranked = chosen.subquery()
                 wanted = select(ranked).where(ranked.c.place <= each).order_by(ranked.c.source, ranked.c.at.desc())
                 for source, rows in groupby(connection.execute(wanted), key=lambda row: row.source):

@@ -25,6 +25,8 @@ FULL = Visit(
     published=(NOW - HOUR, NOW - 2 * HOUR),
     asked_wait=60.0,
     shaky=1,
+    garbled=1,
+    moved="https://new.example/feed",
     hub="https://hub.example/",
 )
 
@@ -56,6 +58,14 @@ def test_the_recent_visits_of_many_sources_are_one_question(store: Store) -> Non
     found = store.visits.recent(each=2)
     assert {source: [visit.new for visit in visits] for source, visits in found.items()} == {f"feed:{n}": [3, 2] for n in range(3)}
     assert set(store.visits.recent(["feed:1", "feed:none"])) == {"feed:1"}
+
+
+def test_of_a_silent_source_the_visits_that_brought_something_are_still_found(store: Store) -> None:
+    for hour in range(6):
+        store.visits.add(Visit("feed:甲", NOW + hour * HOUR, new=2 if hour < 2 else 0))
+    store.visits.add(Visit("feed:甲", NOW + HOUR, new=0))  # told anew: it brought nothing
+    assert [visit.at for visit in store.visits.of("feed:甲", limit=3, bringing=True)] == [NOW]
+    assert [visit.at for visit in store.visits.recent(each=3, bringing=True)["feed:甲"]] == [NOW]
 
 
 def test_old_visits_are_forgotten(store: Store) -> None:

@@ -17,10 +17,12 @@ def upgrade() -> None:
         "visits",
         sa.Column("source", sa.String(length=255), nullable=False),
         sa.Column("at", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("brought", sa.Integer(), nullable=False, server_default="0"),
         sa.Column("told", sa.JSON(), nullable=False),
         sa.PrimaryKeyConstraint("source", "at", name="pk_visits"),
     )
     op.create_index("ix_visits_at", "visits", ["at"])
+    op.create_index("ix_visits_source_brought_at", "visits", ["source", "brought", "at"])
 
 
 def downgrade() -> None:
