@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 MAX_PUBLISHED = 50
@@ -49,3 +49,37 @@ class Visit:
     def broken(self) -> bool:
         """Whether no list page could be read."""
         return bool(self.list_failed) and not self.entries and not self.not_modified
+
+    @property
+    def begun(self) -> bool:
+        """Whether nothing is known of it but that it began: it goes on, or its worker died."""
+        return not (self.list_pages or self.list_failed)
+
+
+COUNTED = ("list_pages", "entries", "new", "stored", "folded", "shaky", "garbled")
+
+
+def together(visit: Visit, part: Visit) -> Visit:
+    """``visit`` with what another worker did of it, or the same one later. Numbers are added, the rest is what was said last."""
+    unchanged = (visit.not_modified or not visit.list_pages) and (part.not_modified or not part.list_pages)
+    return replace(
+        visit,
+        **{name: getattr(visit, name) + getattr(part, name) for name in COUNTED},
+        seconds=max(visit.seconds, part.seconds),
+        not_modified=unchanged and (visit.not_modified or part.not_modified),
+        failed=_added(visit.failed, part.failed),
+        list_failed=_added(visit.list_failed, part.list_failed),
+        published=newest((*visit.published, *part.published)),
+        asked_wait=max((wait for wait in (visit.asked_wait, part.asked_wait) if wait is not None), default=None),
+        moved=part.moved or visit.moved,
+        hub=part.hub or visit.hub,
+    )
+
+
+def newest(published: Iterable[datetime]) -> tuple[datetime, ...]:
+    """The newest :data:`MAX_PUBLISHED` of these moments, the newest first."""
+    return tuple(sorted(published, reverse=True)[:MAX_PUBLISHED])
+
+
+def _added(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
+    return {reason: one.get(reason, 0) + other.get(reason, 0) for reason in {**one, **other}}

@@ -16,6 +16,10 @@ class Visits(Protocol):
         """Remember a visit. The same source at the same moment replaces what was told of it."""
         ...
 
+    def join(self, part: Visit) -> None:
+        """Add what was done to the newest visit of the source, whoever began it (``visits.together``); remember it if there is none."""
+        ...
+
     def of(self, source: str, *, since: datetime | None = None, limit: int = 200, bringing: bool = False) -> list[Visit]:
         """The visits of one source, newest first; ``bringing``: only those that brought something new."""
         ...

@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any, Final
 
-from sqlalchemy import Engine, delete, func, select
+from sqlalchemy import Connection, Engine, delete, func, select
 
 from newsportal.storage.dialects import reading as read
 from newsportal.storage.dialects import upsert
@@ -16,7 +16,7 @@ from newsportal.storage.dialects import writing as write
 from newsportal.storage.reading import chunks
 from newsportal.storage.rows import name
 from newsportal.storage.visit_tables import VISITS
-from newsportal.visits import Visit
+from newsportal.visits import Visit, together
 
 TOLD: Final = tuple(field.name for field in fields(Visit) if field.name not in ("source", "at"))
 
@@ -28,9 +28,14 @@ class SqlVisits:
         self._engine = engine
 
     def add(self, visit: Visit) -> None:
-        row = {"source": name(visit.source), "at": visit.at, "brought": int(visit.new > 0), "told": _plain(visit)}
         with write(self._engine) as connection:
-            upsert(connection, VISITS, [row], update=("brought", "told"))
+            _put(connection, visit)
+
+    def join(self, part: Visit) -> None:
+        newest = select(VISITS).where(VISITS.c.source == name(part.source)).order_by(VISITS.c.at.desc()).limit(1)
+        with write(self._engine) as connection:
+            row = connection.execute(newest).one_or_none()
+            _put(connection, part if row is None else together(_visit(row.source, row.at, row.told), part))
 
     def of(self, source: str, *, since: datetime | None = None, limit: int = 200, bringing: bool = False) -> list[Visit]:
         wanted = select(VISITS).where(VISITS.c.source == name(source)).order_by(VISITS.c.at.desc()).limit(limit)
@@ -57,6 +62,11 @@ class SqlVisits:
     def forget(self, before: datetime) -> int:
         with write(self._engine) as connection:
             return connection.execute(delete(VISITS).where(VISITS.c.at < before)).rowcount
+
+
+def _put(connection: Connection, visit: Visit) -> None:
+    row = {"source": name(visit.source), "at": visit.at, "brought": int(visit.new > 0), "told": _plain(visit)}
+    upsert(connection, VISITS, [row], update=("brought", "told"))
 
 
 def _plain(visit: Visit) -> dict[str, Any]:

@@ -73,3 +73,32 @@ def test_old_visits_are_forgotten(store: Store) -> None:
         store.visits.add(Visit("feed:甲", NOW + hour * HOUR))
     assert store.visits.forget(NOW + 2 * HOUR) == 2
     assert len(store.visits.of("feed:甲")) == 2
+
+
+def test_what_several_workers_did_of_a_visit_is_one_visit(store: Store) -> None:
+    store.visits.add(Visit("feed:甲", NOW - HOUR, new=7))
+    store.visits.add(Visit("feed:甲", NOW))
+    store.visits.join(Visit("feed:甲", NOW + HOUR, list_pages=1, entries=3, new=2, stored=1, failed={"dns": 1}, published=(NOW,)))
+    store.visits.join(
+        Visit("feed:甲", NOW + HOUR, seconds=9.0, stored=1, failed={"dns": 1, "tls": 1}, published=(NOW + HOUR,), asked_wait=5.0)
+    )
+    assert store.visits.of("feed:甲") == [
+        Visit(
+            "feed:甲",
+            NOW,
+            seconds=9.0,
+            list_pages=1,
+            entries=3,
+            new=2,
+            stored=2,
+            failed={"dns": 2, "tls": 1},
+            published=(NOW + HOUR, NOW),
+            asked_wait=5.0,
+        ),
+        Visit("feed:甲", NOW - HOUR, new=7),
+    ]
+
+
+def test_part_of_a_visit_that_nobody_told_of_is_remembered(store: Store) -> None:
+    store.visits.join(FULL)
+    assert store.visits.of("feed:甲") == [FULL]

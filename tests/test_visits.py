@@ -1,0 +1,48 @@
+"""What a visit brought, told in parts."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from newsportal.visits import MAX_PUBLISHED, Visit, together
+
+NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
+
+
+def visit(**told: object) -> Visit:
+    return Visit("feed:甲", NOW, **told)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "unchanged"),
+    [
+        ({}, {"list_pages": 1, "not_modified": True}, True),
+        ({"list_pages": 1, "not_modified": True}, {}, True),
+        ({"list_pages": 1, "not_modified": True}, {"list_pages": 1, "not_modified": True}, True),
+        ({"list_pages": 1, "not_modified": True}, {"list_pages": 1}, False),
+        ({"list_pages": 1}, {"list_pages": 1, "not_modified": True}, False),
+        ({}, {}, False),
+    ],
+)
+def test_a_visit_is_unchanged_only_if_every_list_page_was(one: dict[str, object], other: dict[str, object], unchanged: bool) -> None:
+    assert together(visit(**one), visit(**other)).not_modified is unchanged
+
+
+def test_the_newest_publications_are_kept() -> None:
+    times = [NOW - timedelta(minutes=number) for number in range(MAX_PUBLISHED)]
+    joined = together(visit(published=tuple(times[::2])), visit(published=(*times[1::2], NOW - timedelta(days=9))))
+    assert joined.published == tuple(times)
+
+
+def test_what_was_said_last_stands() -> None:
+    first = visit(moved="https://a.example/", hub="https://hub.example/", asked_wait=60.0)
+    joined = together(first, visit(moved="https://b.example/", asked_wait=30.0))
+    assert (joined.moved, joined.hub, joined.asked_wait) == ("https://b.example/", "https://hub.example/", 60.0)
+
+
+def test_a_visit_of_which_nothing_is_known_has_only_begun() -> None:
+    assert visit().begun
+    assert not visit(list_pages=1).begun
+    assert not visit(list_failed={"dns": 1}).begun
