@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, Protocol
 
 import scrapy
@@ -18,7 +18,7 @@ from newsportal.errors import NotApplicable, StoreError
 from newsportal.frontier.ledger import STORE_FAILS, Ledger, Sifted, ledger_of, utcnow
 from newsportal.frontier.links import is_entry
 from newsportal.items import Article, Link, Page
-from newsportal.schedule import Visits, due
+from newsportal.schedule import Past, Rules, due
 from newsportal.spiders import rendering
 from newsportal.spiders.outcome import outcome_of, retry_after
 from newsportal.storage.base import SourceState
@@ -119,8 +119,10 @@ class NewsSpider(scrapy.Spider):
             return True
         if not self.due_only:
             return False
-        visits = Visits(last=state.last_run, failures=state.failures_in_row, rest_until=state.rest_until)
-        return not due(visits, self.interval(source), self.hours(source), datetime.now().astimezone())
+        past = Past((), state.last_run, state.failures_in_row, state.rest_until)
+        now = datetime.now().astimezone()
+        rules = Rules(source.key, interval=self.interval(source), hours=self.hours(source), zone=now.tzinfo or UTC)
+        return not due(past, rules, now)
 
     # list pages
 

@@ -1,0 +1,73 @@
+"""When a source is visited next. Pure: the past and the clock come as arguments, and the same past gives the same answer everywhere.
+
+    next_visit(past, rules, now) -> Next(at, why)
+
+A policy is a line in :data:`POLICIES`. What holds for all of them stands in :func:`next_visit`: an interval that the file gives, failures,
+rests, the source's hours. To add one: write it in a file of its own, and try it in ``benchmarks/schedule.py`` against the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+
+from newsportal.schedule.failures import backed_off
+from newsportal.schedule.fixed import fixed
+from newsportal.schedule.hours import by_hours, hours_on, next_in
+from newsportal.schedule.learnt import learnt, strip
+from newsportal.schedule.past import LONGEST, SHORTEST, USUAL, Next, Past, Rules, minutes
+from newsportal.schedule.price import price
+from newsportal.schedule.weight import by_weight, period
+
+__all__ = [
+    "LONGEST",
+    "POLICIES",
+    "SHORTEST",
+    "USUAL",
+    "Next",
+    "Past",
+    "Rules",
+    "due",
+    "hours_on",
+    "next_visit",
+    "period",
+    "price",
+    "strip",
+]
+
+POLICIES: Final[Mapping[str, Callable[[Past, Rules, datetime], Next]]] = {
+    "learnt": learnt,
+    "fixed": fixed,
+    "hours": by_hours,
+    "weight": by_weight,
+}
+"""The names that ``sources.yaml`` takes under ``schedule.policy``."""
+
+RESTS: Final = "it asked to be left alone until then"
+
+
+def next_visit(past: Past, rules: Rules, now: datetime) -> Next:
+    """The moment of the next visit, not before ``now`` (aware), and why then."""
+    past = past.until(now)
+    found = POLICIES["fixed" if rules.interval else rules.policy](past, rules, now)
+    if past.last is not None and (wait := backed_off(past, rules)):
+        late = past.last + minutes(wait)
+        if late > found.at:
+            found = replace(found, at=late, why=f"failed {past.failures} times in a row: {wait:.0f} minutes")
+    if past.rest_until is not None and past.rest_until > found.at:
+        found = replace(found, at=past.rest_until, why=RESTS)
+    return _within_hours(replace(found, at=max(found.at, now)), rules)
+
+
+def due(past: Past, rules: Rules, now: datetime) -> bool:
+    """Whether the source is to be visited at ``now``."""
+    return next_visit(past, rules, now).at <= now
+
+
+def _within_hours(found: Next, rules: Rules) -> Next:
+    if not rules.hours or found.at.astimezone(rules.zone).hour in rules.hours:
+        return found
+    at = next_in(rules.hours, rules.zone, found.at, 0.0)
+    return replace(found, at=at, why=f"{found.why}; its hours begin then")

@@ -1,0 +1,81 @@
+"""The schedule that learns: a source is asked when enough of its entries are expected to have waited long enough.
+
+A visit finds what was published since the last one; asked later, it saves requests, and entries wait. With λ(s) the rate at which a source
+publishes (:mod:`cadence`), t₀ its last visit and μ the price of a request, the next visit is at the first t with
+
+    W(t) = ∫ λ(s) · (s − t₀) ds  ≥  μ        from t₀ to t
+
+For a constant rate W = λT²/2, so T = √(2μ/λ): the number of visits grows with the root of the rate, which makes the sum of all delays
+least for a given number of requests (Sia, Cho, Cho: Efficient Monitoring Algorithm for Fast News Alerts, IEEE TKDE 19(7), 2007; the
+price is the Lagrange multiplier of the budget). Where the rate changes, W jumps with every expected batch, the more the longer the source
+was left alone: a bulletin of eight o'clock is fetched just after eight, and nights cost nothing.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import numpy as np
+
+from newsportal.schedule.cadence import Cadence, cadence
+from newsportal.schedule.grid import CELL_SECONDS
+from newsportal.schedule.past import Next, Past, Rules, minutes
+
+DAY_SECONDS = 86_400.0
+
+
+def learnt(past: Past, rules: Rules, now: datetime) -> Next:
+    """The moment at which W reaches the price, between ``shortest`` and ``longest`` after the last visit."""
+    found = cadence(past, rules, now)
+    if past.last is None or past.last < now - minutes(rules.longest):
+        return Next(now, "not visited for long" if past.last else "never visited", found.spent)
+    wait = waited(found, rules)
+    least = max(rules.shortest, asked(past, rules))
+    at = past.last + minutes(min(max(wait, least), max(rules.longest, least)))
+    return Next(at, _reason(found, wait, least, rules), found.spent)
+
+
+def waited(found: Cadence, rules: Rules) -> float:
+    """Minutes from the last visit until W reaches the price; ``inf`` if it does not within the horizon."""
+    price = rules.price if rules.price is not None else own_price(found, rules)
+    worth = np.cumsum(found.ahead * (found.middles / DAY_SECONDS))
+    place = int(np.searchsorted(worth, price))
+    if place >= len(worth):
+        return float("inf")
+    before = worth[place - 1] if place else 0.0
+    share = (price - before) / (worth[place] - before)
+    return float(found.starts[place] + share * CELL_SECONDS) / 60
+
+
+def own_price(found: Cadence, rules: Rules) -> float:
+    """What a request is worth to a source alone that is visited every ``usual`` minutes on the average: λT²/2."""
+    return found.spent * (rules.usual / 1440) ** 2 / 2
+
+
+ASKED_AT_MOST = 6 * 60.0
+"""Minutes. A feed's ``ttl`` of a day or a year is its software's default; a Retry-After is obeyed as long as it says (``rest_until``)."""
+
+
+def asked(past: Past, rules: Rules) -> float:
+    """Minutes that the source's last word (ttl, sy:updatePeriod) asks to leave it alone."""
+    wait = next((visit.asked_wait for visit in past.visits if not visit.broken), None)
+    return min(wait / 60, ASKED_AT_MOST, rules.longest) if wait and wait > 0 else 0.0
+
+
+def _reason(found: Cadence, wait: float, least: float, rules: Rules) -> str:
+    words = f"about {found.daily:.3g} entries a day"
+    if found.doubt:
+        words += f", {found.doubt}"
+    if wait < least:
+        return f"{words}; asked to wait {least:.0f} minutes" if least > rules.shortest else f"{words}; not before {least:.0f} minutes"
+    if wait > rules.longest:
+        return f"{words}; at the latest after {rules.longest:.0f} minutes"
+    return f"{words}; enough are expected by then"
+
+
+def strip(past: Past, rules: Rules, now: datetime) -> tuple[float, ...]:
+    """Entries expected in each of the next 24 hours, the present one first."""
+    found = cadence(Past(past.visits, now, past.failures), rules, now)
+    per_hour = int(3600 // CELL_SECONDS)
+    ahead = found.ahead[: 24 * per_hour]
+    return tuple(float(part.sum()) for part in np.array_split(ahead, 24)) if len(ahead) else (0.0,) * 24
