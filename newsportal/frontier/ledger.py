@@ -22,6 +22,7 @@ from newsportal.frontier import hung
 from newsportal.frontier.addon import SourcesAddon
 from newsportal.frontier.links import NO_ADDRESS, askable, name_of, sound
 from newsportal.frontier.record import record_of
+from newsportal.frontier.told import Told
 from newsportal.report import COUNTERS, SourceReport
 from newsportal.storage.base import SourceState
 
@@ -94,6 +95,7 @@ class Ledger:
         self._rests: dict[str, datetime] = {}
         self._layouts: set[str] = set()
         self.hung: dict[str, set[str]] = defaultdict(set)
+        self.told = Told()
 
     # counting
 
@@ -101,6 +103,7 @@ class Ledger:
         """Add to a column of the report; ``reason`` for the columns ``failed`` and ``list_failed``."""
         key = f"{PREFIX}{source}/{column}"
         self._stats.inc_value(f"{key}/{reason}" if reason else key, number)
+        self.told.count(source, column, reason, number)
 
     def note(self, source: str, text: str) -> None:
         """A sentence for the reader of the report, once. Stages call it from their threads, too."""
@@ -153,6 +156,8 @@ class Ledger:
             name = name_of(link)
             self.count(link.source, "entries")
             self.count(link.source, "new" if fresh.get(name) is link else "known" if name in known else "repeated")
+            if fresh.get(name) is link and link.published is not None:
+                self.told.published(link.source, [link.published])
         for link in broken:
             self.count(link.source, "entries")
             self.count(link.source, "new")
@@ -238,6 +243,7 @@ class Ledger:
     def rest(self, source: str, until: datetime) -> None:
         """Leave ``source`` alone until then (a captcha, a Retry-After)."""
         self._rests[source] = until
+        self.told.asked(source, max(0.0, (until - utcnow()).total_seconds()))
 
     def layout_changed(self, source: str) -> None:
         """The wrapper of ``source`` found nothing where the template-free reader did."""

@@ -60,6 +60,8 @@ class StorePipeline(Stage):
             raise
         await self._enter(article)
         await self.ledger.settle(article.link, COLUMN[added.outcome])
+        if article.link.published is None and COLUMN[added.outcome] != "same":  # what the list said is counted already
+            self.ledger.told.published(article.link.source, [article.published])
         return replace(article, page=None)
 
     async def _add(self, article: Article) -> Added:

@@ -1,0 +1,58 @@
+"""What a worker counts of visits until it is written down."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from newsportal.frontier.told import Told
+from newsportal.visits import Visit
+
+NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
+
+
+def test_all_that_is_counted_is_told_once() -> None:
+    told = Told()
+    told.count("feed:甲", "list_pages")
+    told.count("feed:甲", "entries", number=5)
+    told.count("feed:甲", "new", number=2)
+    told.count("feed:甲", "failed", "http-404")
+    told.count("feed:甲", "repeated")  # not of the words of a visit
+    told.count("feed:乙", "list_failed", "dns")
+    told.published("feed:甲", [None, NOW, NOW - timedelta(hours=1)])
+    told.asked("feed:甲", 60.0)
+    told.asked("feed:甲", 30.0)
+    told.hub("feed:甲", "https://hub.example/")
+    told.moved("feed:甲", "https://new.example/feed")
+    parts = sorted(told.taken(NOW), key=lambda part: part.source)
+    assert parts == [
+        Visit("feed:乙", NOW, list_failed={"dns": 1}),
+        Visit(
+            "feed:甲",
+            NOW,
+            list_pages=1,
+            entries=5,
+            new=2,
+            failed={"http-404": 1},
+            published=(NOW, NOW - timedelta(hours=1)),
+            asked_wait=60.0,
+            moved="https://new.example/feed",
+            hub="https://hub.example/",
+        ),
+    ]
+    assert told.taken(NOW) == []
+
+
+def test_a_visit_all_of_whose_list_pages_were_unchanged_says_so() -> None:
+    told = Told()
+    for column in ("list_pages", "not_modified", "list_pages"):
+        told.count("region:甲", column)
+    assert [part.not_modified for part in told.taken(NOW)] == [False]
+    told.count("region:甲", "list_pages")
+    told.count("region:甲", "not_modified")
+    assert [part.not_modified for part in told.taken(NOW)] == [True]
+
+
+def test_an_entry_that_led_to_a_known_article_is_no_new_one() -> None:
+    told = Told()
+    told.count("engine:甲", "new", number=-1)
+    assert [part.new for part in told.taken(NOW)] == [0]
