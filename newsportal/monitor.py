@@ -1,1 +1,0 @@
-"""What is to be said of a source: its health, from its visits. Pure."""

@@ -1,0 +1,210 @@
+"""The state of a source: one word, from its visits, the same for the same visits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from newsportal.monitor.cadence import Cadence, cadence
+from newsportal.monitor.causes import UNREAD, cause_of, commonest
+from newsportal.monitor.figures import Figures, figures
+from newsportal.monitor.words import in_words
+from newsportal.visits import Visit
+
+STATES = (
+    "off",
+    "new",
+    "healthy",
+    "quiet",
+    "silent",
+    "empty",
+    "failing",
+    "quarantined",
+    "resting",
+    "moved",
+    "shaky",
+    "garbled",
+    "duplicate",
+)
+"""Every state there is."""
+
+BAD = frozenset({"silent", "empty", "failing", "quarantined", "moved", "shaky", "garbled", "duplicate"})
+"""States that want somebody to look."""
+
+FEW = 3
+"""Visits before which little is said of a source that answers."""
+
+FAILING = 2
+"""Failed visits in a row: one may be chance."""
+
+QUARANTINE_VISITS = 8
+QUARANTINE_TIME = timedelta(days=7)
+"""So many failures in a row, over so long a time, without one answer: a server that is mended is mended within a week."""
+
+REFUSED_SHARE = 0.8
+"""Of the pages asked for: the list answers, but next to none of its articles can be had."""
+
+BADLY_SHARE = 0.4
+BADLY_TIMES = 2.0
+"""The share of pages that are read badly, and how many times the share of before: some pages of every source are videos or tables."""
+
+GARBLED_SHARE = 0.2
+REPEATS_SHARE = 0.95
+MANY = 10
+"""Pages for a judgement about shares."""
+
+WAITS = (timedelta(days=2), timedelta(days=4), timedelta(days=7))
+"""Between two visits of a source in quarantine, longer after each week in it."""
+
+
+class Known(Protocol):
+    """What the store remembers of a source besides its visits (``SourceState`` has it)."""
+
+    @property
+    def rest_until(self) -> datetime | None: ...
+    @property
+    def last_error(self) -> str | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """``cause``: why a source fails (``causes.CAUSES``). ``since``: when the state began, as far as the visits tell. ``values`` fill in the
+    sentences of ``words``. ``wait``: at least so long from the last visit to the next (quarantine), beside whatever the schedule says.
+    """
+
+    state: str
+    cause: str | None = None
+    since: datetime | None = None
+    values: Mapping[str, object] = field(default_factory=dict)
+    figures: Figures = field(default_factory=Figures)
+    cadence: Cadence | None = None
+    wait: timedelta | None = None
+
+    @property
+    def bad(self) -> bool:
+        return self.state in BAD
+
+    def reason(self) -> str:
+        """Why it is so, a sentence in English."""
+        return in_words(self.state, self.cause, self.values)[0]
+
+    def remedy(self) -> str | None:
+        """What to do, a sentence in English; ``None`` where nothing is to be done."""
+        return in_words(self.state, self.cause, self.values)[1]
+
+    def not_before(self) -> datetime | None:
+        """The moment before which the source is not to be visited; ``None``: the schedule alone decides."""
+        last = self.figures.last_visit
+        return last + self.wait if last is not None and self.wait is not None else None
+
+
+def together(*visits: Iterable[Visit]) -> list[Visit]:
+    """Visits of one source from several questions, each once, newest first."""
+    found = {visit.at: visit for some in visits for visit in some}
+    return [found[moment] for moment in sorted(found, reverse=True)]
+
+
+def health(visits: Sequence[Visit], now: datetime, *, known: Known | None = None, enabled: bool = True) -> Health:
+    """The state of a source by its ``visits``, newest first (:func:`together`); ``now`` decides about silence and rest alone."""
+    found = figures(visits)
+    pace = cadence(visits, now)
+    if not enabled:
+        return Health("off", figures=found, cadence=pace)
+    judged = (
+        _broken(found, now)
+        or _resting(known, now)
+        or _moved(found)
+        or _empty(found)
+        or _refused(found)
+        or _characters(found)
+        or _badly_read(found)
+        or _silence(pace)
+        or _repeating(found, visits)
+        or _young(found)
+        or _quiet(pace)
+        or Health("healthy", since=found.last_success)
+    )
+    return Health(judged.state, judged.cause, judged.since, judged.values, found, pace, judged.wait)
+
+
+def _broken(found: Figures, now: datetime) -> Health | None:
+    if not found.streak or (found.streak < FAILING and found.visits > found.streak):
+        return None
+    cause, reason = commonest(found.streak_reasons) or (UNREAD, "unknown")
+    values = {"reason": reason, "visits": found.streak}
+    began, last = found.since, found.last_visit
+    if began is None or last is None or found.streak < QUARANTINE_VISITS or last - began < QUARANTINE_TIME or cause == "ours":
+        return Health("failing", cause, began, values)
+    weeks = (last - began) // QUARANTINE_TIME
+    wait = WAITS[min(weeks, len(WAITS)) - 1]
+    return Health("quarantined", cause, began, {**values, "days": (last - began).days, "wait": wait.days}, wait=wait)
+
+
+def _resting(known: Known | None, now: datetime) -> Health | None:
+    if known is None or known.rest_until is None or known.rest_until <= now:
+        return None
+    why = (known.last_error or "").partition(":")[0]
+    return Health("resting", None, None, {"until": known.rest_until, "reason": why or "it asked for it"})
+
+
+def _moved(found: Figures) -> Health | None:
+    return Health("moved", None, found.last_visit, {"url": found.moved}) if found.moved else None
+
+
+def _empty(found: Figures) -> Health | None:
+    if found.empty < FEW:
+        return None
+    return Health("empty", None, found.empty_since, {"visits": found.empty})
+
+
+def _refused(found: Figures) -> Health | None:
+    """The list answers, but its articles do not."""
+    asked = found.read + found.unread + found.refused
+    if found.refused < MANY or found.refused < REFUSED_SHARE * asked:
+        return None
+    kept = {reason: number for reason, number in found.failed.items() if cause_of(reason) != UNREAD}
+    cause, reason = commonest(kept) or (UNREAD, "unknown")
+    cause = "articles-robots" if cause == "robots" else cause
+    return Health("failing", cause, found.last_visit, {"reason": reason, "pages": found.refused})
+
+
+def _characters(found: Figures) -> Health | None:
+    if found.read < MANY or found.garbled < GARBLED_SHARE * found.read:
+        return None
+    return Health("garbled", None, found.last_visit, {"garbled": found.garbled, "pages": found.read})
+
+
+def _badly_read(found: Figures) -> Health | None:
+    pages = found.read + found.unread
+    bad = found.shaky + found.unread
+    if pages < MANY or bad < BADLY_SHARE * pages:
+        return None
+    if found.before is not None and bad < BADLY_TIMES * found.before * pages:
+        return None
+    return Health("shaky", None, found.last_visit, {"bad": bad, "pages": pages})
+
+
+def _silence(pace: Cadence | None) -> Health | None:
+    return Health("silent", None, pace.last, _told(pace)) if pace is not None and pace.silent else None
+
+
+def _quiet(pace: Cadence | None) -> Health | None:
+    return Health("quiet", None, pace.last, _told(pace)) if pace is not None and pace.quiet else None
+
+
+def _told(pace: Cadence) -> dict[str, object]:
+    return {"silence": pace.silence, "usual": pace.usual, "longest": pace.longest}
+
+
+def _repeating(found: Figures, visits: Sequence[Visit]) -> Health | None:
+    if found.last_new is None and found.visits >= MANY and any(visit.entries for visit in visits):
+        return Health("duplicate", "entries", visits[-1].at, {"visits": found.visits})
+    if found.read < 2 * MANY or found.repeats < REPEATS_SHARE * found.read:
+        return None
+    return Health("duplicate", None, found.last_visit, {"repeats": found.repeats, "pages": found.read})
+
+
+def _young(found: Figures) -> Health | None:
+    return Health("new", None, None, {"visits": found.visits}) if found.visits < FEW else None

@@ -1,0 +1,292 @@
+"""Every state of a source, over made histories: each is reached by what makes it and by nothing less."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from newsportal.monitor import BAD, STATES, Health, cause_of, change, health, sparkline, together
+from newsportal.monitor.causes import CAUSES
+from newsportal.monitor.words import CAUSES as EXPLAINED
+from newsportal.monitor.words import SAID
+from newsportal.visits import Visit
+
+NOW = datetime(2026, 3, 16, 12, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True)
+class Remembered:
+    rest_until: datetime | None = None
+    last_error: str | None = None
+
+
+def good(hours: float, **more: object) -> Visit:
+    """A visit so many hours ago that brought one article."""
+    told: dict[str, object] = {"list_pages": 1, "entries": 20, "new": 1, "stored": 1}
+    return Visit("feed:x", NOW - hours * HOUR, **(told | more))  # type: ignore[arg-type]
+
+
+def idle(hours: float) -> Visit:
+    return good(hours, new=0, stored=0)
+
+
+def unchanged(hours: float) -> Visit:
+    return Visit("feed:x", NOW - hours * HOUR, list_pages=1, not_modified=True)
+
+
+def bad(hours: float, reason: str = "http-500") -> Visit:
+    return Visit("feed:x", NOW - hours * HOUR, list_failed={reason: 1})
+
+
+def every(step: float, times: int, make: Callable[[float], Visit] = good, first: float = 0.0) -> list[Visit]:
+    return [make(first + number * step) for number in range(times)]
+
+
+HISTORIES: dict[str, list[Visit]] = {
+    "new": every(1, 2),
+    "healthy": every(6, 30),
+    "quiet": [*every(6, 5, idle), *every(6, 30, good, 30)],
+    "silent": [*every(6, 60, idle), *every(6, 30, good, 360)],
+    "empty": [*every(6, 3, lambda hours: good(hours, entries=0, new=0, stored=0)), *every(6, 20, good, 18)],
+    "failing": [*every(6, 2, bad), *every(6, 20, good, 12)],
+    "quarantined": [*every(24, 9, bad), *every(6, 20, good, 216)],
+    "moved": [good(0, moved="https://new.example/feed"), *every(6, 20, good, 6)],
+    "shaky": [*every(6, 12, lambda hours: good(hours, shaky=1)), *every(6, 30, good, 72)],
+    "garbled": [*every(6, 12, lambda hours: good(hours, garbled=1)), *every(6, 30, good, 72)],
+    "duplicate": every(6, 30, lambda hours: good(hours, stored=0, folded=1)),
+}
+
+
+@pytest.mark.parametrize("state", HISTORIES)
+def test_every_state_is_reached_and_says_why(state: str) -> None:
+    found = health(HISTORIES[state], NOW)
+    assert found.state == state
+    assert found.bad is (state in BAD)
+    assert found.reason().endswith(".")
+    assert "{" not in found.reason()
+    assert bool(found.remedy()) is found.bad
+
+
+def test_every_state_and_cause_has_words() -> None:
+    assert set(HISTORIES) | {"off", "resting"} == set(STATES)
+    assert set(SAID) | {"failing", "quarantined"} == set(STATES) | {"duplicate-entries"}
+    assert {cause for cause, _ in CAUSES} <= set(EXPLAINED)
+    for cause in EXPLAINED:
+        said = Health("quarantined", cause, NOW, {"visits": 9, "days": 8, "wait": 2, "reason": "x"})
+        assert said.reason()
+        assert said.remedy()
+
+
+def test_a_source_that_is_off_or_rests_says_so() -> None:
+    assert health(HISTORIES["quarantined"], NOW, enabled=False).state == "off"
+    resting = health(HISTORIES["healthy"], NOW, known=Remembered(NOW + HOUR, "blocked: captcha"))
+    assert (resting.state, resting.bad) == ("resting", False)
+    assert "blocked" in resting.reason()
+    assert health(HISTORIES["healthy"], NOW, known=Remembered(NOW - HOUR)).state == "healthy"
+
+
+def test_nothing_known_is_new() -> None:
+    assert health([], NOW).state == "new"
+    assert change([]) is None
+
+
+# failing
+
+
+@pytest.mark.parametrize(
+    ("reason", "cause"),
+    [
+        ("dns", "dns"),
+        ("tls", "tls"),
+        ("timeout", "timeout"),
+        ("connection-refused", "connection"),
+        ("http-404", "gone"),
+        ("http-410", "gone"),
+        ("http-418", "http-4xx"),
+        ("http-403", "blocked"),
+        ("http-429", "busy"),
+        ("http-503", "busy"),
+        ("http-502", "http-5xx"),
+        ("robots", "robots"),
+        ("robots-unreachable", "robots-unreachable"),
+        ("challenge", "blocked"),
+        ("blocked: captcha", "blocked"),
+        ("login", "login"),
+        ("egress-denied", "denied"),
+        ("store-unavailable", "ours"),
+        ("error: KeyError", "broken"),
+        ("not-a-feed", "unread"),
+    ],
+)
+def test_failures_are_told_by_their_cause(reason: str, cause: str) -> None:
+    assert cause_of(reason) == cause
+    found = health([*every(6, 2, lambda hours: bad(hours, reason)), *every(6, 20, good, 12)], NOW)
+    assert (found.state, found.cause) == ("failing", cause)
+    assert reason in found.reason()
+
+
+def test_one_failure_is_chance_but_not_where_nothing_else_is_known() -> None:
+    assert health([bad(0), *every(6, 20, good, 6)], NOW).state == "healthy"
+    assert health([bad(0)], NOW).state == "failing"
+
+
+def test_a_list_that_fails_in_part_or_answers_304_is_no_failure() -> None:
+    part = [good(hours, list_failed={"http-500": 1}) for hours in range(0, 60, 6)]
+    assert health(part, NOW).state == "healthy"
+    assert health([*every(1, 20, unchanged), *every(6, 20, good, 20)], NOW).state == "healthy"
+
+
+def test_a_list_whose_articles_cannot_be_had_fails() -> None:
+    refused = [good(hours, new=3, stored=0, failed={"http-403": 3}) for hours in range(0, 60, 6)]
+    found = health(refused, NOW)
+    assert (found.state, found.cause) == ("failing", "blocked")
+    assert "articles" in found.reason()
+    forbidden = [good(hours, new=3, stored=0, failed={"robots": 3}) for hours in range(0, 60, 6)]
+    assert health(forbidden, NOW).cause == "articles-robots"
+    assert health([replace(visit, stored=1) for visit in refused], NOW).state == "healthy"
+
+
+# quarantine
+
+
+def test_quarantine_needs_many_failures_over_a_long_time() -> None:
+    assert health(every(24, 7, bad), NOW).state == "failing"  # long, but few
+    assert health(every(1, 30, bad), NOW).state == "failing"  # many, in a day
+    assert health(every(24, 9, bad), NOW).state == "quarantined"
+    assert health(every(24, 9, lambda hours: bad(hours, "store-unavailable")), NOW).state == "failing"
+
+
+def test_in_quarantine_visits_become_rarer_and_one_answer_ends_it() -> None:
+    waits = [health(every(24, days, bad), NOW).wait for days in (9, 16, 23, 60)]
+    assert waits == [2 * DAY, 4 * DAY, 7 * DAY, 7 * DAY]
+    shut = health(every(24, 9, bad), NOW)
+    assert shut.not_before() == NOW + 2 * DAY
+    assert "2 days" in shut.reason()
+    back = health([good(0), *every(24, 9, bad, 24), *every(6, 20, good, 300)], NOW)
+    assert (back.state, back.not_before()) == ("healthy", None)
+    assert health([unchanged(0), *every(24, 9, bad, 24)], NOW).state != "quarantined"
+
+
+# silence
+
+
+def test_silence_is_measured_by_the_sources_own_cadence() -> None:
+    weekly = [*every(24, 14, idle), *every(7 * 24, 20, good, 14 * 24)]
+    assert health(weekly, NOW).state != "silent"  # two weeks, where a week is usual
+    assert health([*every(24, 60, idle), *every(7 * 24, 20, good, 60 * 24)], NOW).state == "silent"
+
+
+def test_nights_weekends_and_holidays_are_no_silence() -> None:
+    """Weekdays from nine to five, in China."""
+    zone = ZoneInfo("Asia/Shanghai")
+    monday = datetime(2026, 3, 16, 8, 30, tzinfo=zone)
+    working = []
+    for hours in range(1, 24 * 28):
+        moment = monday - timedelta(hours=hours)
+        new = int(moment.weekday() < 5 and 9 <= moment.hour < 17)
+        working.append(Visit("feed:x", moment, list_pages=1, entries=20, new=new, stored=new))
+    assert health(working, monday).state == "healthy"
+    assert health(working, monday + 12 * HOUR).state in ("healthy", "quiet")
+    assert health(working, monday + DAY).state == "quiet"
+    assert health(working, monday + 3 * DAY).state == "silent"
+
+
+def test_few_gaps_make_no_silence() -> None:
+    assert health([*every(24, 40, idle), *every(1, 4, good, 960)], NOW).state == "healthy"
+
+
+def test_the_dates_of_a_first_visit_tell_the_cadence() -> None:
+    """A feed that has not moved for months is silent from its first days on; wrong dates do not help it."""
+    dates = tuple(NOW - 90 * DAY - number * DAY for number in range(30))
+    first = good(240, new=30, stored=30, published=(*dates, NOW + 400 * DAY, datetime(1, 1, 2, tzinfo=UTC)))
+    found = health([*every(24, 10, idle), first], NOW)
+    assert found.cadence is not None
+    assert found.cadence.last == first.at
+    assert health([*every(24, 10, idle), replace(first, at=NOW - 300 * HOUR, published=dates)], NOW).state in ("quiet", "healthy")
+
+
+def test_an_entry_of_long_ago_does_not_excuse_silence() -> None:
+    old = good(540, published=(NOW - 4000 * DAY,))
+    assert health([*every(6, 60, idle), *every(6, 30, good, 360), old], NOW).state == "silent"
+
+
+# reading
+
+
+def test_a_source_that_was_always_hard_to_read_is_not_called_shaky() -> None:
+    assert health(every(6, 60, lambda hours: good(hours, shaky=1)), NOW).state == "healthy"
+    fallen = [*every(6, 12, lambda hours: good(hours, stored=0, failed={"no-body": 1})), *every(6, 30, good, 72)]
+    assert health(fallen, NOW).state == "shaky"
+
+
+def test_a_few_odd_articles_are_not_enough() -> None:
+    assert health([good(0, shaky=1, garbled=1), *every(6, 30, good, 6)], NOW).state == "healthy"
+
+
+def test_a_source_that_never_brings_anything_is_a_duplicate() -> None:
+    found = health(every(6, 12, idle), NOW)
+    assert (found.state, found.cause) == ("duplicate", "entries")
+    assert found.reason()
+    assert health(every(6, 9, idle), NOW).state == "healthy"
+    assert health(every(6, 12, unchanged), NOW).state == "healthy"
+
+
+# transitions
+
+
+def test_each_change_is_told_by_one_visit() -> None:
+    """Along a history with an outage: into failing, into quarantine, back; each once, and nothing flaps."""
+    story = [*every(6, 40, good), *every(24, 12, bad, 240), *every(6, 40, good, 528)]
+    told = [said for number in range(len(story)) if (said := change(story[number:]))]
+    assert [(said.before.state, said.after.state) for said in reversed(told)] == [
+        ("healthy", "failing"),
+        ("failing", "quarantined"),
+        ("quarantined", "healthy"),
+    ]
+    assert "failed" in str(told[1])
+    assert "again" in str(told[0])
+
+
+@pytest.mark.parametrize("state", HISTORIES)
+def test_a_state_does_not_change_between_visits_but_for_silence(state: str) -> None:
+    visits = HISTORIES[state]
+    said = {health(visits, NOW + minutes * timedelta(minutes=1)).state for minutes in range(0, 50, 10)}
+    assert said == {state}
+    assert health(list(visits), NOW) == health(tuple(visits), NOW)
+
+
+def test_a_state_with_an_occasional_failure_does_not_flap() -> None:
+    mixed = [bad(hours) if hours % 18 == 0 else good(hours) for hours in range(0, 600, 6)]
+    assert {health(mixed[number:], mixed[number].at).state for number in range(60)} == {"healthy"}
+
+
+# the rest
+
+
+def test_visits_of_two_questions_are_joined() -> None:
+    recent, bringing = every(1, 5, idle), [good(10), good(20)]
+    assert [visit.at for visit in together(recent, bringing, recent)] == [visit.at for visit in (*recent, *bringing)]
+
+
+def test_the_sparkline_counts_by_the_days_of_the_readers_zone() -> None:
+    zone = ZoneInfo("Asia/Shanghai")
+    now = datetime(2026, 3, 16, 1, tzinfo=zone)
+    visits = [
+        Visit("feed:x", now - timedelta(minutes=30), new=2),
+        Visit("feed:x", now - 2 * HOUR, new=3),
+        Visit("feed:x", now - 40 * DAY, new=9),
+    ]
+    assert sparkline(visits, now, days=3) == (0, 3, 2)
+
+
+@pytest.mark.slow
+def test_thousands_of_sources_are_judged_in_a_moment() -> None:
+    """No measure of speed: what takes minutes would be noticed by whoever waits for it."""
+    many = [every(0.5 + number % 24, 60, idle if number % 3 else good) for number in range(200)]
+    assert {health(many[number % 200], NOW).state for number in range(5000)} == {"healthy", "duplicate"}
