@@ -40,6 +40,7 @@ COMMANDS = (
     "recommend",
     "export",
     "evaluate",
+    "deploy",
     "doctor",
 )
 """In the order of ``--help``: what an editor needs first."""

@@ -102,6 +102,18 @@ class FrontierUnavailable(NewsportalError):
     """The queue of requests is away, locked or full. The crawl keeps what it has in hand and tries again; a command shows it."""
 
 
+class FrontierRefused(NewsportalError):
+    """What lies where the queue of requests should is not ours, or of a newer version. The caller stops; the message names the remedy."""
+
+
+class RunnerUnavailable(NewsportalError):
+    """Who runs the spiders (a scrapyd) is away. The schedule waits and tries again: what is due stays due. A command shows it."""
+
+
+class RunnerRefused(NewsportalError):
+    """Who runs the spiders answered, and will not do it; the message holds what it said. The caller shows it."""
+
+
 class StoreTooNew(StoreError):
     """The database was written by a newer version. The caller stops; the message names the remedy."""
 

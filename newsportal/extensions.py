@@ -56,7 +56,8 @@ class RunReport:
     def from_crawler(cls, crawler: Crawler) -> Self:
         started = utcnow()
         name = crawler.spidercls.name
-        given = crawler.settings.get("NEWSPORTAL_RUN_ID") or content_id(started.isoformat())[:8]
+        job = getattr(crawler.spider, "_job", None)  # how scrapyd names its job; the report is found under the same name
+        given = crawler.settings.get("NEWSPORTAL_RUN_ID") or job or content_id(started.isoformat())[:8]
         report = cls(ledger_of(crawler), Run(id=f"{started:%Y%m%d-%H%M%S}-{given}-{name}", started=started, spiders=(name,)))
         crawler.signals.connect(report.opened, signal=signals.spider_opened)
         crawler.signals.connect(report.closed, signal=signals.spider_closed)

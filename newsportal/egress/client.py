@@ -83,7 +83,7 @@ async def fetch_async(
 
 
 class Exchange(Protocol):
-    """One request, its redirect not followed and its body unpacked, within :data:`TIMEOUT`.
+    """One request, its redirect not followed and its body unpacked, within the time that :func:`exchanges` was given.
 
     ``headers`` are sent as they are, names in lower case. Raises :class:`EgressDenied` and :class:`FetchFailed`.
     """
@@ -92,13 +92,18 @@ class Exchange(Protocol):
 
 
 @asynccontextmanager
-async def exchanges(policy: Policy, *, verify: bool = True) -> AsyncIterator[Exchange]:
-    """Many requests over the same connections, for one who follows redirects himself: a browser's page."""
+async def exchanges(
+    policy: Policy,
+    *,
+    verify: bool = True,
+    timeout: float = TIMEOUT,  # noqa: ASYNC109 - of each request
+) -> AsyncIterator[Exchange]:
+    """Many requests over the same connections, for one who follows redirects himself: a browser's page. ``timeout``: seconds for each."""
     async with _pool(policy, verify) as pool:
 
         async def exchange(method: str, url: str, headers: Mapping[str, str], body: bytes, max_bytes: int) -> Answer:
-            with _told(url, TIMEOUT):
-                async with asyncio.timeout(TIMEOUT):
+            with _told(url, timeout):
+                async with asyncio.timeout(timeout):
                     answer = await _ask(pool, check_url(url, policy), headers, max_bytes, method, body)
             return replace(answer, body=_unpacked(url, answer, max_bytes))
 

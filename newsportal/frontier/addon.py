@@ -5,13 +5,19 @@ What the file says stands above ``newsportal.settings`` and below the command li
 
 from __future__ import annotations
 
+import logging
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from newsportal.sources import Sources, load, use_own_words
+from newsportal.sources.loading import VARIABLE, packaged
+from newsportal.sources.uris import mask
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
+
+logger = logging.getLogger(__name__)
 
 ABOVE_PROJECT = 25
 """Scrapy's priorities: project 20, spider 30, command line 40."""
@@ -21,14 +27,18 @@ UNHURRIED = {"DOWNLOAD_DELAY": 0, "CONCURRENT_REQUESTS_PER_DOMAIN": 16, "RETRY_E
 
 
 class SourcesAddon:
-    """Loads the file that the setting ``NEWSPORTAL_SOURCES`` names (default: the nearest ``sources.yaml``)."""
+    """Loads the file that the setting ``NEWSPORTAL_SOURCES`` names; else the one of the environment variable of that name; else, in a
+    deployed egg, the one that lies in the egg; else the nearest ``sources.yaml``."""
 
     sources: Sources
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Raises ``SourcesError`` with every mistake of the file."""
         path = settings.get("NEWSPORTAL_SOURCES")
-        self.sources = load(Path(path) if path else None)
+        deployed = not path and settings.getbool("NEWSPORTAL_PACKAGED_SOURCES") and not os.environ.get(VARIABLE)
+        self.sources = packaged() if deployed else load(Path(path) if path else None)
+        file = "the sources file in the egg" if deployed else self.sources.path
+        logger.info("%s; the store is %s", file, mask(self.sources.store))
         use_own_words(self.sources)
         for name, value in scrapy_settings(self.sources).items():
             settings.set(name, value, priority=ABOVE_PROJECT)

@@ -16,6 +16,8 @@ from newsportal.sources.reading import Mistake, Unreadable, read
 
 FILE_NAME = "sources.yaml"
 VARIABLE = "NEWSPORTAL_SOURCES"
+HOME = "NEWSPORTAL_HOME"
+"""The environment variable that names the folder in which the data of a packaged file lie; by default the working folder."""
 WRITE_ONE = "write one with: newsportal source init"
 
 
@@ -34,7 +36,7 @@ def load(path: Path | None = None, environ: Mapping[str, str] = os.environ) -> S
     """
     path = path or find(environ=environ)
     if path is None:
-        return _packaged(environ)
+        return packaged(environ)
     if path.is_dir():
         path /= FILE_NAME
     try:
@@ -48,14 +50,16 @@ def _make_one(error: OSError) -> str | None:
     return WRITE_ONE if isinstance(error, FileNotFoundError) else None
 
 
-def _packaged(environ: Mapping[str, str]) -> Sources:
-    """The file that comes with the package (scrapyd's eggs hold one); its data lie in the working folder."""
+def packaged(environ: Mapping[str, str] = os.environ) -> Sources:
+    """The file that comes with the package (scrapyd's eggs hold one); its relative paths start from ``$NEWSPORTAL_HOME``, by default from
+    the working folder. Raises ``SourcesError`` as :func:`load` does."""
+    folder = Path(environ[HOME]).expanduser() if environ.get(HOME) else Path.cwd()
     resource = files("newsportal").joinpath(FILE_NAME)
+    place = folder / FILE_NAME
     if not resource.is_file():
-        place = Path.cwd() / FILE_NAME
         problem = Problem(str(place), 1, "(file)", f"there is no {FILE_NAME} here or above", WRITE_ONE)
         raise SourcesError([problem])
-    return parse(resource.read_bytes(), Path.cwd() / FILE_NAME, environ)
+    return parse(resource.read_bytes(), place, environ)
 
 
 def parse(content: bytes, path: Path, environ: Mapping[str, str] = os.environ) -> Sources:

@@ -1,0 +1,127 @@
+"""``newsportal deploy``: pack newsportal and a sources file into an egg, send it to a scrapyd, and look whether it runs there."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from newsportal.errors import NewsportalError
+from newsportal.runners import egg as eggs
+from newsportal.runners.server import Server
+from newsportal.runners.targets import DEFAULT, Target, target
+from newsportal.runners.versions import kept, sortable, stamp
+from newsportal.sources import Sources, load
+from newsportal.sources.uris import mask
+
+
+@dataclass(frozen=True, slots=True)
+class Deployed:
+    """What a scrapyd has now. ``runs``: the version that it starts when none is named."""
+
+    target: Target
+    version: str
+    runs: str | None
+    spiders: tuple[str, ...]
+
+    def plain(self) -> dict[str, Any]:
+        spiders = list(self.spiders)
+        return {"url": self.target.url, "project": self.target.project, "version": self.version, "runs": self.runs, "spiders": spiders}
+
+
+def send(server: Server, version: str, egg: bytes) -> Deployed:
+    """Send an egg, and ask what the server made of it. Raises ``RunnerRefused``, ``RunnerUnavailable``."""
+    project = server.target.project
+    server.send(project, version, egg)
+    spiders = server.get("listspiders", project=project, _version=version)["spiders"]
+    versions = server.get("listversions", project=project)["versions"]
+    return Deployed(server.target, kept(version), versions[-1] if versions else None, tuple(spiders))
+
+
+def check(found: Deployed) -> None:
+    """Raises ``NewsportalError`` for an egg that was taken but does not serve."""
+    if not found.spiders:
+        raise NewsportalError(f"{found.target.url} took version {found.version}, and finds no spider in it: is it an egg of newsportal?")
+    if found.runs != found.version:
+        raise NewsportalError(
+            f"{found.target.url} took version {found.version}, and goes on running {found.runs}, which sorts after it: "
+            "choose a later version (without --version it is the time), or delete the other (delversion.json)"
+        )
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(deploy)
+
+
+def deploy(
+    to: Annotated[str, typer.Argument(metavar="TARGET", help="A target of scrapy.cfg, or the server's URL.")] = DEFAULT,
+    version: Annotated[str | None, typer.Option(help="The version's name; default: the time, so that the newest is what runs.")] = None,
+    project: Annotated[str | None, typer.Option(help="Its name on the server; default: as scrapy.cfg says, else newsportal.")] = None,
+    egg: Annotated[Path | None, typer.Option(help="Send this egg instead of making one.")] = None,
+    build_only: Annotated[Path | None, typer.Option("--build-egg", help="Write the egg there, and send nothing.")] = None,
+    sources: Annotated[Path | None, typer.Option(help="The sources file for the egg; default: the nearest sources.yaml.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print what the server has now as one line of JSON.")] = False,
+) -> None:
+    """Send newsportal with its sources file to a scrapyd. Exit status 1 unless the server found the spiders and runs this version."""
+    if egg is not None and build_only is not None:
+        raise typer.BadParameter("--egg sends one that is there, --build-egg makes one: give one of them")
+    known = load(sources) if egg is None else None
+    content = _read(egg) if egg is not None else _built(known)
+    if build_only is not None:
+        _write(build_only, content)
+        typer.echo(f"{build_only}: {len(content):,} bytes")
+        return
+    found = target(to, Path.cwd(), os.environ)
+    found = replace(found, project=project) if project else found
+    name = sortable(version or found.version) if version or found.version else stamp(datetime.now(UTC))
+    deployed = send(Server(found), name, content)
+    if as_json:
+        typer.echo(json.dumps(deployed.plain(), ensure_ascii=False))
+    else:
+        typer.echo("\n".join(_told(deployed, known)))
+    check(deployed)
+
+
+def _built(known: Sources | None) -> bytes:
+    path = known.path if known else None
+    return eggs.build(path.read_bytes() if path and path.exists() else None)
+
+
+def _read(file: Path) -> bytes:
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise NewsportalError(f"{file} cannot be read: {error.strerror or error}") from error
+    if not eggs.is_egg(content):
+        raise NewsportalError(f"{file} is no egg; make one with: newsportal deploy --build-egg {file}")
+    return content
+
+
+def _write(file: Path, content: bytes) -> None:
+    try:
+        file.write_bytes(content)
+    except OSError as error:
+        raise NewsportalError(f"{file} cannot be written: {error.strerror or error}") from error
+
+
+def _told(found: Deployed, known: Sources | None) -> list[str]:
+    lines = [f"{found.target.url}: project {found.target.project}, version {found.version}", f"spiders: {', '.join(found.spiders)}"]
+    if known is not None:
+        lines.append(f"sources: {known.path}" if known.path and known.path.exists() else "sources: the file that comes with newsportal")
+        lines.append(_place(known))
+    return lines
+
+
+def _place(known: Sources) -> str:
+    """Where the articles go: a path here says nothing about the server."""
+    if not known.store.startswith("sqlite"):
+        return f"store: {mask(known.store)}, unless the server's environment says another"
+    return (
+        "store: a relative path in it starts from NEWSPORTAL_HOME in the server's environment, by default from scrapyd's working folder; "
+        "each job's log begins with where that is"
+    )
