@@ -1,0 +1,49 @@
+"""Which queue it is: in the Redis that the settings name, else on this machine's disk, beside the store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
+
+from newsportal.frontier.queues.base import Queue, Terms
+from newsportal.frontier.queues.disk import DiskQueue
+from newsportal.frontier.queues.disk_file import MEMORY, QueueFile
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+    from newsportal.sources import Sources
+
+_files: WeakValueDictionary[str, QueueFile] = WeakValueDictionary()
+_lock = Lock()
+
+
+def open_queue(sources: Sources, settings: BaseSettings, name: str) -> Queue:
+    """The queue of spider ``name``, for one worker. Nothing is opened or sent yet. Raises ``StoreError`` for an address that is none."""
+    from newsportal.frontier import shared
+
+    terms = terms_of(sources)
+    if shared.wanted(settings):
+        raise NotImplementedError
+    return DiskQueue(queue_file(sources), name, terms=terms)
+
+
+def terms_of(sources: Sources) -> Terms:
+    """By which ``sources.yaml`` wants its queues to be run."""
+    return Terms(lease=sources.frontier.lease, tries=sources.frontier.tries)
+
+
+def queue_file(sources: Sources) -> QueueFile:
+    """The file beside the SQLite store; for a store without a file, memory, which the queues of this process share.
+
+    One object for a process, so that its spiders take turns by themselves and not by waiting for a lock of the file.
+    """
+    path = sources.queue_file
+    key = str(path.absolute()) if path else f"{MEMORY}{sources.folder}"
+    with _lock:
+        found = _files.get(key)
+        if found is None:
+            found = _files[key] = QueueFile(Path(key) if path else MEMORY)
+        return found
