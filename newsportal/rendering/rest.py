@@ -12,8 +12,14 @@ if TYPE_CHECKING:
 QUIET: Final = 0.4
 """Seconds without a change before a page counts as at rest: scripts that wait for a moment wait for some tenths."""
 
+LOOKS: Final = 8
+"""Looks in a row that see no change: as many as fit into :data:`QUIET` on an idle machine. Seconds alone say little on a busy one, where
+a script that has arrived waits for its turn; each look waits for the same processor, and for the page's own thread."""
+
 QUIET_SCROLLED: Final = 0.1
 """The same after each step down: what is lazy asks as soon as it is drawn."""
+
+LOOKS_SCROLLED: Final = 2
 
 STEP: Final = 0.05
 """Seconds between two looks."""
@@ -36,7 +42,7 @@ WATCHER: Final = """(() => {
 
 LOOK: Final = """() => {
   const state = globalThis[Symbol.for('newsportal')], all = document.scrollingElement;
-  return [document.readyState === 'loading', state ? state.changes : 0,
+  return [document.readyState !== 'complete', state ? state.changes : 0,
           !!all && all.scrollTop + innerHeight + 2 < all.scrollHeight];
 }"""
 SCROLL: Final = """() => {
@@ -66,17 +72,20 @@ class Busy(Protocol):
 async def come_to_rest(page: Page, visit: Busy, wait: float) -> bool:
     """Wait for rest, scrolling down; whether it came within ``wait`` seconds. A page that hangs is the caller's to time."""
     began = since = monotonic()
-    last, scrolls = (-1, -1), 0
+    last, scrolls, looks = (-1, -1), 0, 0
     while monotonic() - began < wait and not visit.left:
         loading, changes, below = await _look(page)
         now = monotonic()
         if loading or visit.busy or (changes, visit.asked) != last:
-            last, since = (changes, visit.asked), now
-        elif now - since >= (QUIET_SCROLLED if scrolls else QUIET):
+            last, since, looks = (changes, visit.asked), now, 0
+            await asyncio.sleep(STEP)
+            continue
+        looks += 1
+        if looks >= (LOOKS_SCROLLED if scrolls else LOOKS) and now - since >= (QUIET_SCROLLED if scrolls else QUIET):
             if not below or scrolls >= SCROLLS:
                 return True
             await _quietly(page, SCROLL)
-            scrolls, since = scrolls + 1, monotonic()
+            scrolls, since, looks = scrolls + 1, monotonic(), 0
         await asyncio.sleep(STEP)
     return False
 

@@ -90,11 +90,12 @@ class Visit:
         self._crashed = asyncio.Event()
         self._turns = asyncio.Semaphore(AT_ONCE)
         self._asking: set[asyncio.Task[Answer]] = set()
+        self._reading: set[Request] = set()
         self._closed = False
 
     @property
     def busy(self) -> bool:
-        return bool(self._asking)
+        return bool(self._asking or self._reading)
 
     @property
     def asked(self) -> int:
@@ -148,6 +149,8 @@ class Visit:
     async def _prepare(self, page: Page) -> None:
         page.on("crash", lambda _: self._crashed.set())
         page.on("close", lambda _: self._crashed.set())
+        page.on("requestfinished", lambda request: self._reading.discard(request))
+        page.on("requestfailed", lambda request: self._reading.discard(request))
         page.context.on("page", lambda other: None if other is page else asyncio.ensure_future(_closed(other)))
         page.set_default_timeout(self._limits.timeout * 1000)
         await page.add_init_script(WATCHER)
@@ -221,6 +224,7 @@ class Visit:
                 await self._block(route, "bytes")
                 return
             self.tally.received += len(answer.body)
+            self._reading.add(request)  # until the browser says that it has it: on a busy machine that takes a while
             await route.fulfill(status=answer.status, headers=told(answer.headers), body=answer.body)
         finally:
             self._asking.discard(asking)
