@@ -53,7 +53,7 @@ class Visit:
     @property
     def begun(self) -> bool:
         """Whether nothing is known of it but that it began: it goes on, or its worker died."""
-        return not (self.list_pages or self.list_failed)
+        return self == Visit(self.source, self.at)
 
 
 COUNTED = ("list_pages", "entries", "new", "stored", "folded", "shaky", "garbled")

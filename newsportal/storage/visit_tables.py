@@ -17,4 +17,4 @@ VISITS = Table(
     Index(None, "source", "brought", "at"),
 )
 """``told``: what the visit brought (``newsportal.visits``), without source and moment. ``brought``: 1 if it brought something new, else
-0: of a source that is silent for weeks the visits before are asked for."""
+0, and -1 while nothing is told: of a source that is silent for weeks the visits before are asked for."""

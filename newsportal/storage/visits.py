@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -13,11 +13,12 @@ class Visits(Protocol):
     """Kept for some months, then forgotten. Blocking calls. Raises ``StoreUnavailable``."""
 
     def add(self, visit: Visit) -> None:
-        """Remember a visit. The same source at the same moment replaces what was told of it."""
+        """Remember a visit. The same source at the same moment replaces what was told of it. One of which nothing is told has begun, and
+        is shown once something is joined to it."""
         ...
 
-    def join(self, part: Visit) -> None:
-        """Add what was done to the newest visit of the source, whoever began it (``visits.together``); remember it if there is none."""
+    def join(self, parts: Sequence[Visit]) -> None:
+        """Add what was done to the newest visit of each source, whoever began it (``visits.together``); remember it if there is none."""
         ...
 
     def of(self, source: str, *, since: datetime | None = None, limit: int = 200, bringing: bool = False) -> list[Visit]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from itertools import groupby
@@ -20,6 +20,9 @@ from newsportal.visits import Visit, together
 
 TOLD: Final = tuple(field.name for field in fields(Visit) if field.name not in ("source", "at"))
 
+BEGUN: Final = -1
+"""``brought`` of a visit of which nothing is told yet."""
+
 
 class SqlVisits:
     """The :class:`~newsportal.storage.visits.Visits` of a SQL store."""
@@ -31,18 +34,18 @@ class SqlVisits:
         with write(self._engine) as connection:
             _put(connection, visit)
 
-    def join(self, part: Visit) -> None:
-        newest = select(VISITS).where(VISITS.c.source == name(part.source)).order_by(VISITS.c.at.desc()).limit(1)
+    def join(self, parts: Sequence[Visit]) -> None:
         with write(self._engine) as connection:
-            row = connection.execute(newest).one_or_none()
-            _put(connection, part if row is None else together(_visit(row.source, row.at, row.told), part))
+            for part in parts:
+                newest = select(VISITS).where(VISITS.c.source == name(part.source)).order_by(VISITS.c.at.desc()).limit(1)
+                row = connection.execute(newest).one_or_none()
+                _put(connection, part if row is None else together(_visit(row.source, row.at, row.told), part))
 
     def of(self, source: str, *, since: datetime | None = None, limit: int = 200, bringing: bool = False) -> list[Visit]:
-        wanted = select(VISITS).where(VISITS.c.source == name(source)).order_by(VISITS.c.at.desc()).limit(limit)
+        wanted = select(VISITS).where(VISITS.c.source == name(source), VISITS.c.brought >= int(bringing))
+        wanted = wanted.order_by(VISITS.c.at.desc()).limit(limit)
         if since is not None:
             wanted = wanted.where(VISITS.c.at >= since)
-        if bringing:
-            wanted = wanted.where(VISITS.c.brought == 1)
         with read(self._engine) as connection:
             return [_visit(row.source, row.at, row.told) for row in connection.execute(wanted)]
 
@@ -52,8 +55,7 @@ class SqlVisits:
         with read(self._engine) as connection:
             for chunk in [None] if sources is None else chunks(map(name, sources)):
                 chosen = select(VISITS, place) if chunk is None else select(VISITS, place).where(VISITS.c.source.in_(chunk))
-                chosen = chosen.where(VISITS.c.brought == 1) if bringing else chosen
-                ranked = chosen.subquery()
+                ranked = chosen.where(VISITS.c.brought >= int(bringing)).subquery()
                 wanted = select(ranked).where(ranked.c.place <= each).order_by(ranked.c.source, ranked.c.at.desc())
                 for source, rows in groupby(connection.execute(wanted), key=lambda row: row.source):
                     found[source] = [_visit(row.source, row.at, row.told) for row in rows]
@@ -65,7 +67,8 @@ class SqlVisits:
 
 
 def _put(connection: Connection, visit: Visit) -> None:
-    row = {"source": name(visit.source), "at": visit.at, "brought": int(visit.new > 0), "told": _plain(visit)}
+    brought = BEGUN if visit.begun else int(visit.new > 0)
+    row = {"source": name(visit.source), "at": visit.at, "brought": brought, "told": _plain(visit)}
     upsert(connection, VISITS, [row], update=("brought", "told"))
 
 

@@ -33,9 +33,9 @@ FULL = Visit(
 
 def test_all_that_was_told_of_a_visit_comes_back(store: Store) -> None:
     store.visits.add(FULL)
-    store.visits.add(Visit("feed:乙", NOW))
+    store.visits.add(Visit("feed:乙", NOW, list_pages=1))
     assert store.visits.of("feed:甲") == [FULL]
-    assert store.visits.of("feed:乙") == [Visit("feed:乙", NOW)]
+    assert store.visits.of("feed:乙") == [Visit("feed:乙", NOW, list_pages=1)]
 
 
 def test_a_visit_told_twice_is_one_visit(store: Store) -> None:
@@ -70,7 +70,7 @@ def test_of_a_silent_source_the_visits_that_brought_something_are_still_found(st
 
 def test_old_visits_are_forgotten(store: Store) -> None:
     for hour in range(4):
-        store.visits.add(Visit("feed:甲", NOW + hour * HOUR))
+        store.visits.add(Visit("feed:甲", NOW + hour * HOUR, list_pages=1))
     assert store.visits.forget(NOW + 2 * HOUR) == 2
     assert len(store.visits.of("feed:甲")) == 2
 
@@ -78,10 +78,12 @@ def test_old_visits_are_forgotten(store: Store) -> None:
 def test_what_several_workers_did_of_a_visit_is_one_visit(store: Store) -> None:
     store.visits.add(Visit("feed:甲", NOW - HOUR, new=7))
     store.visits.add(Visit("feed:甲", NOW))
-    store.visits.join(Visit("feed:甲", NOW + HOUR, list_pages=1, entries=3, new=2, stored=1, failed={"dns": 1}, published=(NOW,)))
-    store.visits.join(
-        Visit("feed:甲", NOW + HOUR, seconds=9.0, stored=1, failed={"dns": 1, "tls": 1}, published=(NOW + HOUR,), asked_wait=5.0)
-    )
+    assert [visit.new for visit in store.visits.of("feed:甲")] == [7], "one that has only begun tells nothing"
+    assert [visit.new for visit in store.visits.recent()["feed:甲"]] == [7]
+    later = NOW + HOUR
+    store.visits.join([Visit("feed:甲", later, list_pages=1, entries=3, new=2, stored=1, failed={"dns": 1}, published=(NOW,))])
+    more = Visit("feed:甲", later, seconds=9.0, stored=1, failed={"dns": 1, "tls": 1}, published=(later,), asked_wait=5.0)
+    store.visits.join([more, Visit("feed:乙", NOW, entries=1)])
     assert store.visits.of("feed:甲") == [
         Visit(
             "feed:甲",
@@ -100,5 +102,5 @@ def test_what_several_workers_did_of_a_visit_is_one_visit(store: Store) -> None:
 
 
 def test_part_of_a_visit_that_nobody_told_of_is_remembered(store: Store) -> None:
-    store.visits.join(FULL)
+    store.visits.join([FULL])
     assert store.visits.of("feed:甲") == [FULL]
