@@ -19,6 +19,7 @@ from newsportal.commands import hints
 from newsportal.commands.discovery import Proposal, free_name, propose
 from newsportal.commands.forum_trial import forum_trial, propose_forum
 from newsportal.commands.gallery_trial import gallery_trial, propose_gallery
+from newsportal.commands.health import health
 from newsportal.commands.trial import Reading, Trial, article, engine_trial, fetcher, query_for, trials
 from newsportal.errors import NewsportalError, SourcesError
 from newsportal.sources import (
@@ -258,6 +259,9 @@ def _show_article(out: Console, reading: Reading, kind: str) -> None:
     for what, said in (("title", found.title), ("date", day), ("author", found.author or found.origin)):
         out.print(f"  {what}: {clean(said or 'none found')}", markup=False)
     out.print(f"  text: {len(text)} characters, by {found.algorithm}: {text[:PREVIEW_CHARS]}…", markup=False)
+
+
+app.command()(health)
 
 
 def console() -> Console:

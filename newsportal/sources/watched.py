@@ -1,0 +1,73 @@
+"""Every source of ``sources.yaml`` with its health: what the command line, the portal and ``doctor`` show."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from newsportal.monitor import STATES, Health, health, sparkline, together
+
+if TYPE_CHECKING:
+    from newsportal.sources.models import Sources
+    from newsportal.storage.base import Store
+
+LATEST = 12
+"""Visits of a source that are asked for: quarantine needs eight of them."""
+
+BRINGING = 30
+"""Further ones, of those that brought something: they tell its cadence."""
+
+ORDER = ("quarantined", "failing", "silent", "empty", "garbled", "shaky", "moved", "duplicate", "resting", "quiet", "new", "healthy", "off")
+"""Who needs somebody most comes first."""
+
+
+NO_VISITS = ("topic", "engine")
+"""Topics have none of their own, and engines those of the topics that ask them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """A source that is visited: ``key`` as in reports, ``name`` as in the file."""
+
+    key: str
+    name: str
+    enabled: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A source and its health. ``days``: its new entries by day, today last."""
+
+    source: Watched
+    health: Health
+    days: tuple[int, ...]
+
+
+def watched(sources: Sources) -> tuple[Watched, ...]:
+    """The sources that are visited, in the file's order; in place of topics the engines that they ask."""
+    asked = {name for topic in sources.topics if topic.enabled for name in topic.engines}
+    named = dict.fromkeys(name for topic in sources.topics for name in topic.engines)
+    found = [Watched(f"engine:{name}", name, name in asked) for name in named]
+    return (*found, *(Watched(source.key, source.name, source.enabled) for source in sources.all() if source.family not in NO_VISITS))
+
+
+def judged(store: Store, sources: Sequence[Watched], now: datetime) -> list[Judged]:
+    """Their health at ``now``, in whose zone the days are counted; those that need somebody first. Raises ``StoreError``."""
+    latest, bringing = store.visits.recent(each=LATEST), store.visits.recent(each=BRINGING, bringing=True)
+    states = {state.source: state for state in store.source_states()}
+    found = []
+    for source in sources:
+        visits = together(latest.get(source.key, ()), bringing.get(source.key, ()))
+        said = health(visits, now, known=states.get(source.key), enabled=source.enabled)
+        found.append(Judged(source, said, sparkline(visits, now)))
+    places = {state: place for place, state in enumerate(ORDER)}
+    return sorted(found, key=lambda one: places[one.health.state])
+
+
+def summary(found: Sequence[Judged]) -> str:
+    """``12 healthy, 1 silent``, in the order of the states."""
+    counted = Counter(one.health.state for one in found)
+    return ", ".join(f"{counted[state]} {state}" for state in sorted(STATES, key=ORDER.index) if counted[state])
