@@ -10,6 +10,8 @@ from weakref import WeakValueDictionary
 from newsportal.frontier.queues.base import Queue, Terms
 from newsportal.frontier.queues.disk import DiskQueue
 from newsportal.frontier.queues.disk_file import MEMORY, QueueFile
+from newsportal.items import content_id
+from newsportal.sources.uris import mask
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -26,7 +28,18 @@ def open_queue(sources: Sources, settings: BaseSettings, name: str) -> Queue:
 
     terms = terms_of(sources)
     if shared.wanted(settings):
-        raise NotImplementedError
+        from newsportal.frontier.queues.shared import QUEUE_KEY, SEEN_KEY, SharedQueue
+
+        return SharedQueue(
+            shared.connect(settings),
+            name,
+            terms,
+            queue_key=settings.get("SCHEDULER_QUEUE_KEY") or QUEUE_KEY,
+            seen_key=settings.get("SCHEDULER_DUPEFILTER_KEY") or SEEN_KEY,
+            owner=content_id(sources.store),
+            told=mask(sources.store),
+            where=shared.where(settings),
+        )
     return DiskQueue(queue_file(sources), name, terms=terms)
 
 

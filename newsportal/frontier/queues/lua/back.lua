@@ -1,0 +1,18 @@
+-- ARGV[2]: from when they may be had ('' is now), ARGV[3…]: ids.
+
+despite_memory()
+sign_of_life()
+local at = tonumber(ARGV[2])
+for n = 3, #ARGV do
+  local id = ARGV[n]
+  local t = unlease(ME, id)
+  if t then
+    if at then
+      t[AT] = at
+      keep(id, t)
+    end
+    if at and at > WALL then later(id, t) else enter(id, t) end
+    if t[LANE] then advance(t[LANE]) end
+  end
+end
+return 0
