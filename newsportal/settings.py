@@ -13,6 +13,13 @@ NEWSPIDER_MODULE = "newsportal.spiders"  # ""
 COMMANDS_MODULE = "newsportal.scrapy_commands"  # "": our commands as scrapy commands
 ADDONS = {"newsportal.frontier.addon.SourcesAddon": 100}  # {}: reads sources.yaml
 
+# What waits
+
+SCHEDULER = "newsportal.frontier.scheduler.Scheduler"  # Scrapy's forgets what is in flight when it is killed, and keeps to one process
+SPIDER_MIDDLEWARES = {"newsportal.middlewares.ChildrenMiddleware": 10}  # {}: what a callback makes runs under its request's lease
+SCHEDULER_FLUSH_ON_START = False  # scrapy-redis' too: what an earlier run left is done first; True forgets it
+NEWSPORTAL_STANDING = False  # ours: True keeps a spider open when it has nothing to do (newsportal worker)
+
 # What goes out
 
 DOWNLOAD_HANDLERS = {
@@ -31,6 +38,7 @@ DOWNLOADER_MIDDLEWARES = {
     "newsportal.middlewares.PatientRetryMiddleware": 550,
     "newsportal.middlewares.ChallengeMiddleware": 560,  # captchas and logins answered with 200 are failures, not articles
     "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,  # 50: sources name their hosts themselves
+    "newsportal.middlewares.TurnsMiddleware": 990,  # innermost: a host is asked by one process at a time, whatever asks it
 }
 HTTPPROXY_ENABLED = False  # True: a proxy in the environment would be a second way out
 DOWNLOAD_VERIFY_CERTIFICATES = True  # False
@@ -50,6 +58,7 @@ ROBOTSTXT_OBEY = True  # False; read by our own middleware
 CONCURRENT_REQUESTS = 64  # 16: many hosts, few requests each
 CONCURRENT_REQUESTS_PER_DOMAIN = 2  # 8
 DOWNLOAD_DELAY = 1.0  # 0
+DOWNLOAD_DELAY_JITTER = 0.0  # 0.5: half of all gaps would be shorter than the delay that sources.yaml promises
 COOKIES_ENABLED = False  # True: no reader is logged in
 RETRY_TIMES = 2  # Scrapy's
 RETRY_GIVE_UP_LOG_LEVEL = "INFO"  # ERROR: the run report counts it with its reason

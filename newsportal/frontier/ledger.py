@@ -40,6 +40,8 @@ PREFIX = "newsportal/"
 STORE_FAILS = "store-unavailable"
 """The reason, in reports and as a crawl's end, when the store does not take what it is given."""
 
+TAKEN_OVER = "asks again for articles that an earlier run could not fetch"
+
 ONE_ADDRESS = "several entries of a list lead to one address, where one article can be had"
 
 OUTAGE = ("dns", "connection", "robots-unreachable")
@@ -202,10 +204,30 @@ class Ledger:
         waiting = await asyncio.to_thread(self.store.deferred, source)
         if not waiting:
             return ()
-        self.note(source, "asks again for articles that an earlier run could not fetch")
+        self.note(source, TAKEN_OVER)
         known = await asyncio.to_thread(self.known.known, [name_of(link) for link in waiting])
         await self._done(*(link for link in waiting if name_of(link) in known))  # another source brought them since
         return (await self.sift(waiting)).fresh
+
+    async def restored(self, links: Sequence[Link], *, settled: bool = True) -> list[bool]:
+        """Which links of requests that another process or an earlier run left in the queue are to be asked for; counts every one.
+
+        ``settled``: what is stored by now is not. While the store is away all are: it is asked again before anything is stored.
+        """
+        try:
+            known = await asyncio.to_thread(self.known.known, [name_of(link) for link in links]) if settled else set()
+        except StoreError as error:
+            logger.warning("%d links of an earlier run are asked for unseen: %s", len(links), error)
+            known = set()
+        await self._done(*(link for link in links if name_of(link) in known))
+        return [self._restores(link, name_of(link) in known) for link in links]
+
+    def _restores(self, link: Link, known: bool) -> bool:
+        fresh = not known and self.known.claim(name_of(link))
+        self.note(link.source, TAKEN_OVER)
+        self.count(link.source, "entries")
+        self.count(link.source, "new" if fresh else "known" if known else "repeated")
+        return fresh
 
     async def settle(self, link: Link, column: str, *, later: bool = False) -> None:
         """``link`` led to an article that is ``stored``, ``folded`` or ``same``. ``later``: there is more of it, so it stays deferred."""
@@ -224,6 +246,8 @@ class Ledger:
 
     async def _done(self, *links: Link) -> None:
         """These wait no longer. If the store cannot be told, the next run asks once more and finds the article known."""
+        if not links:
+            return
         try:
             await asyncio.to_thread(self.store.settle, [link.identity or link.url for link in links])
         except StoreError as error:
@@ -261,6 +285,16 @@ class Ledger:
         if state.unfinished is None:
             await asyncio.to_thread(self.store.save_source_state, replace(state, unfinished=utcnow()))
         return state.unfinished is not None or state.last_success is None
+
+    def unreached(self, source: str) -> bool:
+        """Whether its host was not reached, as is the case where there is no network."""
+        return self._errors.get(source, "").startswith(OUTAGE)
+
+    def forget(self, source: str) -> None:
+        """A visit is over and saved: nothing of it is needed any more."""
+        for memory in (self._errors, self._validators, self._rests, self.hung):
+            memory.pop(source, None)  # type: ignore[attr-defined]
+        self._layouts.discard(source)
 
     async def close(self, visited: Iterable[str], now: datetime, *, finished: bool = True) -> None:
         """Save what is remembered of the sources visited in this run; ``finished``: it was not cut short. Raises ``StoreError``."""

@@ -1,7 +1,18 @@
-"""Downloader middlewares of ours: robots.txt (RFC 9309), pages that stand in front of a page, retries at the server's word."""
+"""Downloader middlewares of ours: robots.txt (RFC 9309), pages that stand in front of a page, retries at the server's word,
+and the frontier's turns."""
 
 from newsportal.middlewares.challenge import ChallengeMiddleware, ChallengePage, challenge_of
 from newsportal.middlewares.retry import PatientRetryMiddleware
 from newsportal.middlewares.robots import RobotsDenied, RobotsMiddleware
+from newsportal.middlewares.turns import ChildrenMiddleware, TurnsMiddleware
 
-__all__ = ["ChallengeMiddleware", "ChallengePage", "PatientRetryMiddleware", "RobotsDenied", "RobotsMiddleware", "challenge_of"]
+__all__ = [
+    "ChallengeMiddleware",
+    "ChallengePage",
+    "ChildrenMiddleware",
+    "PatientRetryMiddleware",
+    "RobotsDenied",
+    "RobotsMiddleware",
+    "TurnsMiddleware",
+    "challenge_of",
+]

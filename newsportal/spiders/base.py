@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import scrapy
 from scrapy.exceptions import CloseSpider
@@ -21,7 +21,12 @@ from newsportal.items import Article, Link, Page
 from newsportal.schedule import Past, Rules, due
 from newsportal.spiders import rendering
 from newsportal.spiders.outcome import outcome_of, retry_after
+from newsportal.spiders.standing import rounds
+from newsportal.spiders.visiting import Visiting
 from newsportal.storage.base import SourceState
+
+if TYPE_CHECKING:
+    from newsportal.frontier.queues.base import Queue
 
 logger = logging.getLogger(__name__)
 
@@ -50,6 +55,8 @@ class NewsSpider(scrapy.Spider):
     """
 
     kind: ClassVar[str] = ""
+    settled: ClassVar[bool] = True
+    """Whether what is stored is done with; threads and photo stories grow."""
 
     def __init__(self, source: str | None = None, due: str | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -59,10 +66,22 @@ class NewsSpider(scrapy.Spider):
         self.thorough: set[str] = set()
         self.began = utcnow()
         self._by_key: dict[str, Any] | None = None
+        self._visiting: Visiting | None = None
 
     @property
     def ledger(self) -> Ledger:
         return ledger_of(self.crawler)
+
+    @property
+    def visiting(self) -> Visiting:
+        """The visits that this spider has begun."""
+        if self._visiting is None:
+            self._visiting = Visiting(self.ledger, self._queue, self.ended)
+        return self._visiting
+
+    def _queue(self) -> Queue | None:
+        """The queue of requests; ``None`` before it is open, and where another scheduler was chosen."""
+        return getattr(self.crawler.engine.scheduler, "queue", None) if self.crawler.engine else None
 
     # what subclasses say
 
@@ -83,30 +102,55 @@ class NewsSpider(scrapy.Spider):
     # the way of a run
 
     async def start(self) -> AsyncIterator[Any]:
+        """Begins the visits; a standing worker (``NEWSPORTAL_STANDING``) goes on doing so until it is stopped."""
         chosen = [source for source in self.sources() if self.only in (None, source.name, source.key)]
         if not chosen and self.only is not None:
             names = ", ".join(sorted(source.name for source in self.sources())) or "none"
             logger.error("sources.yaml has no enabled %s named %r; it has: %s", self.kind, self.only, names)
             raise CloseSpider("unknown-source")
-        for source in chosen:
-            try:
-                state = await self.ledger.state(source.key)
-                if self.skips(source, state):
-                    continue
-                if rendering.unshowable(self.ledger, source):
-                    self.visited.add(source.key)
-                    continue
-                if await self.ledger.begin(state):
-                    self.thorough.add(source.key)
-                    state = replace(state, validators={})
-                waiting = await self.resumed(source)
-            except StoreError as error:
-                logger.error("the crawl ends, its store fails: %s", error)
-                raise CloseSpider(STORE_FAILS) from error
-            for wanted in waiting:
+        if self.settings.getbool("NEWSPORTAL_STANDING"):
+            async for wanted in rounds(self, chosen):
                 yield wanted
-            async for request in self.visit(source, state):
-                yield request
+        try:
+            for source in chosen:
+                async for wanted in self.begin(source):
+                    yield wanted
+        except StoreError as error:
+            logger.error("the crawl ends, its store fails: %s", error)
+            raise CloseSpider(STORE_FAILS) from error
+
+    async def begin(self, source: Source, state: SourceState | None = None) -> AsyncIterator[Any]:
+        """What a visit of a source begins with; nothing if it is not its time, or another worker's. Raises ``StoreError``."""
+        state = state or await self.ledger.state(source.key)
+        if self.skips(source, state):
+            return
+        if rendering.unshowable(self.ledger, source):
+            self.visited.add(source.key)
+            return
+        if not await self.visiting.claim(source.key):
+            self.ledger.note(source.key, "another worker visits it just now")
+            return
+        try:
+            await self.visiting.begin(source.key)
+            if await self.ledger.begin(state):
+                self.thorough.add(source.key)
+                state = replace(state, validators={})
+            waiting = await self.resumed(source)
+        except StoreError:
+            await self.visiting.give_up(source.key)
+            raise
+        for wanted in waiting:
+            yield wanted
+        async for request in self.visit(source, state):
+            yield request
+
+    async def ended(self, key: str) -> None:
+        """The last task of a visit is done: all that is remembered of it is saved, and nothing of it stays in memory."""
+        if self.ledger.unreached(key) and not self.settings.getbool("NEWSPORTAL_STANDING"):
+            return  # whether the network is away is known when the crawl ends
+        await self._close([key], finished=True)
+        self.thorough.discard(key)
+        self.ledger.forget(key)
 
     async def resumed(self, source: Any) -> list[Any]:
         """What an earlier run left undone: it is asked for first. Raises ``StoreError``."""
@@ -152,6 +196,7 @@ class NewsSpider(scrapy.Spider):
                 "source": source.key,
                 "handle_httpstatus_list": [304],
                 "list_page": url if state else None,
+                **({"thorough": True} if source.key in self.thorough else {}),
                 **self.manners(source),
                 **(meta or {}),
             },
@@ -171,6 +216,8 @@ class NewsSpider(scrapy.Spider):
         """What ``read`` finds in a list page. However that fails, the page is counted, and read in full the next time."""
         key = source.key
         self.visited.add(key)
+        if response.meta.get("thorough"):
+            self.thorough.add(key)  # the visit was begun by another process
         self.ledger.count(key, "list_pages")
         if response.status == 304:
             self.ledger.count(key, "not_modified")
@@ -233,6 +280,26 @@ class NewsSpider(scrapy.Spider):
             cb_kwargs={"link": link},
         )
 
+    # what other processes left or pushed
+
+    def refer(self, value: object) -> tuple[str, str] | None:
+        """How requests that wait name a source (``newsportal.frontier.requests``)."""
+        key = getattr(value, "key", None)
+        return ("source", key) if isinstance(key, str) and self.by_key(key) is value else None
+
+    def referred(self, kind: str, name: str) -> object:
+        """Raises ``LookupError`` for a source that has gone from the file since."""
+        found = self.by_key(name) if kind == "source" else None
+        if found is None:
+            raise LookupError(f"sources.yaml has no enabled {kind} {name!r} any more")
+        return found
+
+    async def restored(self, requests: Sequence[Request]) -> list[bool]:
+        """Which of these requests, pushed by another process or an earlier run, are still wanted. Their links are entries here, too."""
+        links = [request.cb_kwargs.get("link") for request in requests]
+        wanted = iter(await self.ledger.restored([link for link in links if link is not None], settled=self.settled))
+        return [link is None or next(wanted) for link in links]
+
     def by_key(self, key: str) -> Any:
         """The source that a link names; ``None`` if it has gone from the file since."""
         if self._by_key is None:
@@ -269,11 +336,23 @@ class NewsSpider(scrapy.Spider):
 
     async def finish(self, reason: str) -> None:
         """Save what is remembered of the sources; called by the run report when the spider closes."""
-        rendering.tell(self.ledger, self.crawler.stats.get_stats() if self.crawler.stats else {}, self.visited)
+        await self.visiting.stop()
+        await self._close(sorted({*self.visited, *self.visiting.open}), finished=reason == "finished")
+        await self.visiting.forget()
+
+    async def _close(self, keys: Sequence[str], *, finished: bool) -> None:
+        """The visits of these sources are over. ``finished``: not cut short."""
+        stats = self.crawler.stats.get_stats() if self.crawler.stats else {}
+        rendering.tell(self.ledger, stats, self.visited.intersection(keys))
+        for key in keys:
+            await self.visiting.write(key)
         try:
-            await self.ledger.close(self.visited, utcnow(), finished=reason == "finished")
+            await self.ledger.close(self.visited.intersection(keys), utcnow(), finished=finished)
         except StoreError as error:
             logger.error("the state of the sources is not saved, list pages will be read in full next time: %s", error)
+        for key in keys:
+            await self.visiting.end(key)
+        self.visited.difference_update(keys)
 
 
 TEXTUAL = frozenset({"html", "xhtml", "text", "xml", "octet-stream"})

@@ -12,6 +12,7 @@ from newsportal.errors import NotApplicable
 from newsportal.extractors import hub
 from newsportal.frontier.ledger import utcnow
 from newsportal.frontier.links import askable
+from newsportal.frontier.requests import LANE
 from newsportal.items import Link, Page
 from newsportal.sources import Region
 from newsportal.spiders.base import NewsSpider, in_thread
@@ -30,6 +31,10 @@ class HubSpider(NewsSpider):
 
     def sources(self) -> Iterable[Region]:
         return (source for source in self.ledger.sources.regions if source.enabled)
+
+    def manners(self, source: Any) -> dict[str, Any]:
+        """One request of a region is in flight at a time (paper B: a queue whose URL was taken is blocked until it is done)."""
+        return {**super().manners(source), LANE: source.key}
 
     async def visit(self, source: Region, state: SourceState) -> AsyncIterator[Request]:
         for url in source.seeds or (source.prefix,):

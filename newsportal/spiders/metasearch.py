@@ -85,6 +85,15 @@ class MetasearchSpider(NewsSpider):
         async for request in super().start():
             yield request
 
+    def refer(self, value: object) -> tuple[str, str] | None:
+        return ("topic", value.name) if isinstance(value, Topic) else super().refer(value)
+
+    def referred(self, kind: str, name: str) -> object:
+        found = self.ledger.sources.topic(name) if kind == "topic" else super().referred(kind, name)
+        if found is None:
+            raise LookupError(f"sources.yaml has no topic {name!r} any more")
+        return found
+
     async def visit(self, source: Search, state: SourceState) -> AsyncIterator[Request]:
         hour = datetime.now().astimezone().hour
         for topic in source.topics:

@@ -1,0 +1,397 @@
+"""Between a crawl and its queue: keeps a small hand of leased requests, and tells the queue in batches what happened.
+
+One asyncio task, and one thread for the queue: nothing of the crawl ever waits for a disk or a network here. While the queue is away
+everything stays in memory, and what was pushed before goes out again when it is back: it may have come back empty.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+
+from newsportal.errors import FrontierUnavailable
+from newsportal.frontier.exchange import Answer, Order, exchange
+from newsportal.frontier.hand import Entry, Hand, Host
+from newsportal.frontier.leases import Leases
+from newsportal.frontier.requests import Unreadable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Sequence
+
+    from scrapy import Request
+
+    from newsportal.frontier.queues.base import Lease, Queue, Taken, Task
+
+logger = logging.getLogger(__name__)
+
+Found = TypeVar("Found")
+
+TICK: Final = 0.25
+"""Seconds between two conversations when nothing happens. Chosen: what others push is begun at once, and four small questions a second
+cost nothing."""
+
+GATHER: Final = 0.005
+"""Seconds for which a conversation waits for more to say: a page's links come one by one."""
+
+BEAT: Final = 5.0
+"""Seconds between two signs of life: a twelfth of a lease."""
+
+AHEAD: Final = 2.0
+"""Seconds of a host's work in the hand: the queue may be away for so long without a host standing still."""
+
+LINGER: Final = 1.0
+"""Seconds for which a host without work stays ours: its pictures and further pages often come in a moment."""
+
+PATIENCE: Final = 120.0
+"""Seconds. A host that is to be left alone for longer (Retry-After) ends what this process wants of it, and a crawl does not wait for it:
+twice the longest crawl-delay that is obeyed."""
+
+SHORT: Final = 5.0
+"""Seconds of rest for which tasks need not be given back."""
+
+HOLDS: Final = 50
+"""Hosts that are asked for in one conversation."""
+
+PAUSES: Final = (0.2, 0.5, 1.0, 2.0)
+"""Seconds between two tries while the queue is away; the last one again and again."""
+
+CLOSING: Final = 5.0
+"""Seconds in which the end of a crawl waits for a queue that is away; then its leases run out by themselves."""
+
+
+class Crawl(Protocol):
+    """What the feeder must know of the crawl; given by the scheduler."""
+
+    @property
+    def in_progress(self) -> Container[Request]: ...
+    @property
+    def ending(self) -> bool: ...
+    def wait_after(self, host: str) -> float: ...  # seconds until somebody else may ask a host that we asked
+    def busy(self, host: str) -> bool: ...  # whether a request to it is under way
+    def request_of(self, task: Task) -> Request: ...  # raises Unreadable
+    async def accepted(self, requests: Sequence[Request]) -> Sequence[bool]: ...  # which of those of others are still wanted
+    def stir(self) -> None: ...  # let the engine look again
+    def count(self, what: str, number: int = 1) -> None: ...
+
+
+class Ending(Exception):
+    """Raised to who waits for a host when the crawl ends."""
+
+
+class Resting(Exception):
+    """Raised to who waits for a host that is to be left alone for ``seconds``, too long to wait."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"it asked to be left alone for {seconds:.0f} s")
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """``hand``: how many tasks are kept in hand; ``delay``: seconds between two requests to a host."""
+
+    hand: int
+    delay: float
+
+
+@dataclass(slots=True)
+class Feeder:
+    """See the module."""
+
+    open: Callable[[], Queue]
+    hand: Hand
+    crawl: Crawl
+    pace: Pace
+    doing: dict[str, str] = field(default_factory=dict)
+    leases: Leases = field(default_factory=Leases)
+    queue: Queue | None = None
+    away_since: float | None = None
+    _next: Order = field(default_factory=Order)
+    _waiters: dict[str, list[asyncio.Future[None]]] = field(default_factory=lambda: defaultdict(list))
+    _wake: asyncio.Event = field(default_factory=asyncio.Event)
+    _thread: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="frontier"))
+    _task: asyncio.Task[None] | None = None
+    _changes: int = 0
+    _known: tuple[int, bool] = (-1, False)
+    _asked: float = 0.0
+    _beaten: float = 0.0
+    _soon: float = 0.0
+    _failures: int = 0
+    _over: bool = False
+
+    # for the scheduler
+
+    def start(self, broken: Callable[[BaseException], None]) -> None:
+        """Begin; ``broken`` is called if that ends with an error of ours."""
+        self._task = asyncio.get_running_loop().create_task(self._run())
+        self._task.add_done_callback(lambda task: None if task.cancelled() or not (why := task.exception()) else broken(why))
+
+    def push(self, task: Task) -> None:
+        """Let a request wait in the queue."""
+        self.leases.pushed(task)
+        self._next.push.append(task)
+        self.changed()
+
+    def changed(self) -> None:
+        """Something is to be told or asked for."""
+        self._changes += 1
+        self._wake.set()
+
+    def look(self) -> None:
+        """The engine has nothing to do: see whether that is so."""
+        self._wake.set()
+
+    @property
+    def quiet(self) -> bool:
+        """Whether nothing is left to do, as far as the queue's last answer tells."""
+        return self._known == (self._changes, True) and not len(self.leases) and not self.hand.waiting
+
+    async def turn(self, host: str) -> None:
+        """Wait until this worker holds ``host`` and may ask it. Raises :class:`Ending` or :class:`Resting`."""
+        while True:
+            now, found = time.monotonic(), self.hand.hosts.get(host)
+            if found is not None and found.ready - now > PATIENCE:
+                raise Resting(found.ready - now)
+            if found is not None and found.held and not found.yields:
+                if found.since <= now:
+                    return
+                await asyncio.sleep(found.since - now)
+                continue
+            if self.crawl.ending:
+                raise Ending
+            future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiters[host].append(future)
+            self._wake.set()
+            await future
+
+    def rest(self, host: str, seconds: float) -> None:
+        """The host asked to be left alone."""
+        self.hand.rest(host, time.monotonic() + seconds)
+        self.changed()
+
+    async def close(self) -> None:
+        """Tell what is to be told, give back what was not done, and leave."""
+        self._over = True
+        self._wake.set()
+        if self._task is not None:
+            await asyncio.wait([self._task])
+        until = time.monotonic() + CLOSING
+        while self.queue is not None or self._next.changes:
+            answer = await self._converse(self._order(last=True))
+            if answer.fault is None or time.monotonic() > until:
+                break
+            await asyncio.sleep(PAUSES[0])
+        with suppress(FrontierUnavailable):
+            await self._in_thread(self._left)
+        self._thread.shutdown(wait=False)
+
+    def _left(self) -> None:
+        if self.queue is not None:
+            try:
+                self.queue.leave()
+            finally:
+                self.queue.close()
+
+    # the conversation
+
+    async def _run(self) -> None:
+        while not self._over:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._wake.wait(), TICK if not self._waiters else GATHER * 10)
+            self._wake.clear()
+            await asyncio.sleep(GATHER)
+            if self._over:
+                return
+            if self.crawl.ending:
+                self._dismiss()
+            self._look_after_hosts()
+            changes, order = self._changes, self._order()
+            answer = await self._converse(order)
+            await self._apply(answer, changes)
+            if answer.fault is not None:
+                await asyncio.sleep(PAUSES[min(self._failures, len(PAUSES)) - 1])
+                self._wake.set()
+
+    async def _converse(self, order: Order) -> Answer:
+        answer = await self._in_thread(lambda: self._exchange(order))
+        self._keep(order)
+        if answer.fault is not None:
+            self._went_away(answer.fault)
+        elif self.away_since is not None:
+            self._came_back()
+        return answer
+
+    def _exchange(self, order: Order) -> Answer:
+        """In the queue's thread."""
+        try:
+            if self.queue is None:
+                self.queue = self.open()
+        except FrontierUnavailable as error:
+            return Answer(fault=error)
+        return exchange(self.queue, order, delay=self.pace.delay, ahead=AHEAD)
+
+    async def _in_thread(self, function: Callable[[], Found]) -> Found:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, function)
+
+    def _order(self, *, last: bool = False) -> Order:
+        """What is to be said now."""
+        order, self._next = self._next, Order()
+        order.done += self.leases.finished(self.crawl.in_progress)
+        if last:
+            return order
+        now = time.monotonic()
+        order.hold = list(dict.fromkeys([*self._waiters, *self.hand.unheld()]))[:HOLDS]
+        if now - self._beaten >= BEAT:
+            order.beat, self._beaten = dict(self.doing), now
+        room = max(self.pace.hand - self.hand.waiting, 0)
+        if not self.crawl.ending and (order.changes or now - self._asked >= min(self._soon, TICK)):
+            order.take, self._asked = room, now
+        return order
+
+    def _keep(self, order: Order) -> None:
+        """What could not be said goes before what is to be said next; questions are asked anew."""
+        later = self._next
+        later.push[:0], later.done[:0], later.back[:0] = order.push, order.done, order.back
+        later.free = {**order.free, **later.free}
+
+    def _went_away(self, fault: FrontierUnavailable) -> None:
+        self._failures += 1
+        if self.away_since is None:
+            self.away_since = time.monotonic()
+            logger.warning("the queue of requests does not serve (%s): what is in hand goes on, the rest waits until it does", fault)
+
+    def _came_back(self) -> None:
+        self.away_since, self._failures = None, 0
+        logger.warning("the queue of requests serves again")
+        self._push_again()
+
+    def _push_again(self) -> None:
+        waiting = {task.id for task in self._next.push}
+        self._next.push += [task for task in self.leases.again() if task.id not in waiting]
+        self.changed()
+
+    # what came of it
+
+    async def _apply(self, answer: Answer, changes: int) -> None:
+        now = time.monotonic()
+        for host, seconds in answer.holds.items():
+            if seconds is not None:
+                self._holds(host, now + seconds)
+        self._lost(answer.lost)
+        if answer.taken is None:
+            return
+        taken = answer.taken
+        self._hosts(taken, now)
+        await self._leased(taken.leases)
+        self._soon = TICK if taken.soon is None else taken.soon
+        far = taken.soon is not None and taken.soon > PATIENCE
+        self._known = (changes, not taken.leases and (not taken.waiting or far))
+        if taken.leases or self.quiet or self.hand.waiting:
+            self.crawl.stir()
+
+    async def _leased(self, leases: Sequence[Lease]) -> None:
+        """Into the hand, but for what nobody wants any more and what nobody can read."""
+        found: list[tuple[Task, Request]] = []
+        for lease in leases:
+            try:
+                found.append((lease.task, self.crawl.request_of(lease.task)))
+            except Unreadable as error:
+                logger.error("%s", error)
+                self.crawl.count("unreadable")
+                self._next.done.append(lease.task.id)
+        foreign = [request for task, request in found if not self.leases.is_ours(task.id)]
+        wanted = iter(await self.crawl.accepted(foreign) if foreign else ())
+        for task, request in found:
+            if not self.leases.is_ours(task.id) and not next(wanted):
+                self._next.done.append(task.id)
+                self._changes += 1
+                continue
+            self.leases.take(task)
+            self.leases.waits(task.id)
+            self.hand.add(task.host, Entry(request, task.id, own=True))
+        if self._next.done:
+            self.changed()
+
+    def _hosts(self, taken: Taken, now: float) -> None:
+        for name, host in list(self.hand.hosts.items()):
+            if host.held and name not in taken.held:
+                self.hand.loose(name)
+        for name, seconds in taken.held.items():
+            host = self.hand.host(name)
+            if not host.held:
+                self._holds(name, now + seconds)
+            host.yields = name in taken.yielded
+
+    def _holds(self, name: str, ready: float) -> None:
+        self.hand.hold(name, ready)
+        self._release(name)
+
+    def _release(self, name: str) -> None:
+        for future in self._waiters.pop(name, ()):
+            if not future.done():
+                future.set_result(None)
+
+    def _lost(self, ids: set[str]) -> None:
+        """Leases that are not ours any more: this worker was thought dead, or the queue was emptied. What was not begun is put back."""
+        lost = list(self.leases.lose(ids))
+        for held in lost:
+            if self.leases.single(held.task.id):
+                self.hand.out_of(held.task.host, lambda entry, id=held.task.id: entry.lease == id)  # type: ignore[misc]
+                self.leases.drop(held.task.id)
+                self._next.push.append(held.task)
+        if lost:
+            self.crawl.count("lost", len(lost))
+            logger.warning("%d leases were lost: this process stood still, or the queue was emptied", len(lost))
+            self._push_again()
+
+    # hosts
+
+    def _look_after_hosts(self) -> None:
+        """Let go hosts that have nothing to do, that others wait for, or that want to be left alone."""
+        now = time.monotonic()
+        for name, host in list(self.hand.hosts.items()):
+            rests = host.rest - now
+            if rests > SHORT or host.yields:
+                self._give_back(host, rests)
+            if host.ready - now > PATIENCE:
+                self._refuse(host)
+            if host.held and not self.crawl.busy(name):
+                self._idle(host, now, rests)
+
+    def _idle(self, host: Host, now: float, rests: float) -> None:
+        if not (host.yields or rests > SHORT):
+            if host.waiting or host.name in self._waiters:
+                host.quiet = None
+                return
+            host.quiet = now if host.quiet is None else host.quiet
+            if now - host.quiet < LINGER:
+                return
+        self._next.free[host.name] = max(self.crawl.wait_after(host.name), rests, 0.0)
+        host.rest = 0.0
+        self.hand.loose(host.name)
+
+    def _give_back(self, host: Host, rests: float) -> None:
+        entries = self.hand.out_of(host.name, lambda entry: entry.own and self.leases.single(entry.lease))
+        ids = [entry.lease for entry in entries if entry.lease]
+        for id in ids:
+            self.leases.drop(id)
+        if ids:
+            self._next.back.append((ids, time.time() + rests if rests > SHORT else None))
+            self._changes += 1
+
+    def _refuse(self, host: Host) -> None:
+        """Nobody waits so long: who wants something of this host is told, and the store keeps its links for another time."""
+        self.hand.hurry(self.hand.out_of(host.name, lambda _: True))
+        self._release(host.name)
+
+    def _dismiss(self) -> None:
+        """The crawl ends: nobody waits for a host any more."""
+        for name in list(self._waiters):
+            for future in self._waiters.pop(name):
+                if not future.done():
+                    future.set_exception(Ending())

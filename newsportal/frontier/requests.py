@@ -1,0 +1,276 @@
+"""Requests as JSON, so that they may wait on disk or in Redis and be taken up by another process. Nothing is ever unpickled.
+
+Callbacks and errbacks are written as names of the spider's methods; values of ``cb_kwargs`` and ``meta`` as JSON, with the words of the
+house (:data:`WORDS`) by their fields, and what the spider can name (:class:`Refers`: a source by its key) by that name. What comes out of
+a queue is checked: whoever can write there can make the crawler ask for addresses, which the egress guard judges, and no more.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields
+from datetime import datetime
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
+from urllib.parse import urlsplit
+
+from scrapy import Request
+
+from newsportal.errors import NewsportalError
+from newsportal.extractors.forum.kinds import Listed
+from newsportal.frontier.queues.base import Task
+from newsportal.items import Link
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy import Spider
+
+MARK: Final = "$"
+"""The key that says what a JSON object stands for, where it is not a dict."""
+
+WORDS: Final[Mapping[str, type]] = {"Link": Link, "Listed": Listed}
+"""Dataclasses that are written by their fields. Adding one is one entry; its fields must be writable."""
+
+LEASE: Final = "frontier_lease"
+"""In the meta of a request that was handed out, and of its retries and redirects: the lease under which it runs."""
+
+PARENT: Final = "frontier_parent"
+"""In the meta of what a callback made: the lease of the request whose answer it read."""
+
+LANE: Final = "lane"
+"""In the meta: of requests with the same lane one is in flight."""
+
+AT: Final = "not_before"
+"""In the meta: seconds since 1970; the request waits until then."""
+
+UNSAID: Final = frozenset({LEASE, PARENT, LANE, AT, "download_slot", "download_latency"})
+"""Keys of the meta that are not written: they belong to one process, or stand in the task."""
+
+MANNERS: Final = frozenset({*UNSAID, "depth", "source", "thorough", "list_page", "obey_robots", "verify_certificate", "render"})
+"""Keys of the meta by which requests are not told apart: they say how an address is asked for, not what it is asked for."""
+
+
+class Unwritable(Exception):
+    """Raised for a request that only this process can understand (a lambda as callback, an object in its meta). It stays local."""
+
+
+class Unreadable(NewsportalError):
+    """Raised for a task whose body is no request of this spider. The scheduler counts and drops it: the store knows its link."""
+
+
+@runtime_checkable
+class Refers(Protocol):
+    """A spider that can write objects as names, and find them again."""
+
+    def refer(self, value: object) -> tuple[str, str] | None:
+        """Kind and name of an object; ``None`` for one that it does not know."""
+        ...
+
+    def referred(self, kind: str, name: str) -> object:
+        """The object. Raises ``LookupError`` if it has gone."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Errback:
+    """An errback whose output is marked as children of its request's lease: Scrapy sends it past the spider middlewares."""
+
+    errback: Callable[[Any], Any]
+    marked: Callable[[Any], Any]
+
+    def __call__(self, failure: Any) -> Any:
+        return self.marked(failure)
+
+
+# writing
+
+
+def task_of(request: Request, spider: Spider, seen: str | None = None) -> Task:
+    """The task of a request; ``seen`` is its fingerprint if it is to be filtered by it. Raises :class:`Unwritable`."""
+    written = _written(request, spider)
+    try:
+        body = json.dumps(written, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        body.encode()
+    except UnicodeEncodeError:  # half a character in an address or a title
+        body = json.dumps(written, separators=(",", ":"), allow_nan=False)
+    except ValueError as error:
+        raise Unwritable(str(error)) from error
+    return Task(
+        id=identity_of(request, written),
+        host=host_of(request.url),
+        body=body,
+        priority=request.priority,
+        at=request.meta.get(AT),
+        lane=request.meta.get(LANE),
+        source=request.meta.get("source"),
+        seen=seen,
+    )
+
+
+def host_of(url: str) -> str:
+    """The host that a request asks, as Scrapy's slots and the queue's holds name it."""
+    return urlsplit(url).hostname or ""
+
+
+def identity_of(request: Request, written: Mapping[str, Any]) -> str:
+    """The same for the same question in every process: method, address, body, callback, and what distinguishes its arguments.
+
+    Of a link its identity counts and not what was said about it; of the meta what :data:`MANNERS` leaves.
+    """
+    arguments = {name: _distinct(value) for name, value in written.get("cb_kwargs", {}).items()}
+    meta = {name: value for name, value in written.get("meta", {}).items() if name not in MANNERS}
+    said = [written.get("method"), request.url, written.get("body"), written.get("callback"), arguments, meta]
+    return blake2b(json.dumps(said, sort_keys=True).encode(), digest_size=12).hexdigest()
+
+
+def _distinct(value: Any) -> Any:
+    if isinstance(value, dict) and value.get(MARK) == "Link":
+        return value.get("identity")
+    if isinstance(value, dict) and value.get(MARK) == "Listed":
+        return value["key"]
+    return value
+
+
+def _written(request: Request, spider: Spider) -> dict[str, Any]:
+    found: dict[str, Any] = {"url": request.url}
+    if request.method != "GET":
+        found["method"] = request.method
+    if request.body:
+        found["body"] = _value(request.body, spider)
+    if request.headers:
+        found["headers"] = {key.decode("latin-1"): [value.decode("latin-1") for value in values] for key, values in request.headers.items()}
+    for name in ("callback", "errback"):
+        if (method := getattr(request, name)) is not None:
+            found[name] = _name(method, spider)
+    if request.cookies:
+        found["cookies"] = _value(request.cookies, spider)
+    if meta := {key: _value(value, spider) for key, value in request.meta.items() if key not in UNSAID}:
+        found["meta"] = meta
+    if request.cb_kwargs:
+        found["cb_kwargs"] = {key: _value(value, spider) for key, value in request.cb_kwargs.items()}
+    if request.encoding != "utf-8":
+        found["encoding"] = request.encoding
+    if request.dont_filter:
+        found["dont_filter"] = True
+    if request.flags:
+        found["flags"] = list(request.flags)
+    return found
+
+
+def _name(method: Any, spider: Spider) -> str:
+    method = method.errback if isinstance(method, Errback) else method
+    name = getattr(method, "__name__", "")
+    if getattr(method, "__self__", None) is not spider or getattr(spider, name, None) != method:
+        raise Unwritable(f"{method!r} is no method of the spider")
+    return str(name)
+
+
+def _value(value: Any, spider: Spider) -> Any:
+    """``value`` as JSON. Raises :class:`Unwritable`."""
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, list):
+        return [_value(one, spider) for one in value]
+    if isinstance(value, dict):
+        if all(isinstance(key, str) for key in value) and MARK not in value:
+            return {key: _value(one, spider) for key, one in value.items()}
+        return {MARK: "dict", "of": [[_value(key, spider), _value(one, spider)] for key, one in value.items()]}
+    if isinstance(value, tuple):
+        return {MARK: "tuple", "of": [_value(one, spider) for one in value]}
+    if isinstance(value, bytes):
+        return {MARK: "bytes", "of": b64encode(value).decode()}
+    if isinstance(value, datetime):
+        return {MARK: "time", "of": value.isoformat()}
+    return _object(value, spider)
+
+
+def _object(value: Any, spider: Spider) -> Any:
+    name = type(value).__name__
+    word: Any = WORDS.get(name)
+    if word is type(value):
+        told = {one.name: getattr(value, one.name) for one in fields(word) if getattr(value, one.name) != one.default}
+        return {MARK: name, **{key: _value(one, spider) for key, one in told.items()}}
+    if callable(value) and getattr(value, "__self__", None) is spider:
+        return {MARK: "method", "of": _name(value, spider)}
+    referred = spider.refer(value) if isinstance(spider, Refers) else None
+    if referred is None:
+        raise Unwritable(f"{name} cannot be written")
+    return {MARK: "named", "of": list(referred)}
+
+
+# reading
+
+
+def request_of(task: Task, spider: Spider) -> Request:
+    """The request of a task. Raises :class:`Unreadable`."""
+    try:
+        told = json.loads(task.body)
+        found = {key: _read(value, spider) for key, value in told.items() if key not in ("callback", "errback")}
+        for name in ("callback", "errback"):
+            if name in told:
+                found[name] = _method(told[name], spider)
+        meta = {**found.pop("meta", {}), **({LANE: task.lane} if task.lane else {})}
+        return Request(**found, meta=meta, priority=task.priority)
+    except (ValueError, TypeError, KeyError, AttributeError, LookupError, RecursionError) as error:
+        raise Unreadable(f"task {task.id} of {task.host} is no request of {spider.name}: {error}") from error
+
+
+def _read(value: Any, spider: Spider) -> Any:
+    if isinstance(value, list):
+        return [_read(one, spider) for one in value]
+    if not isinstance(value, dict):
+        return value
+    kind = value.get(MARK)
+    if kind is None:
+        return {key: _read(one, spider) for key, one in value.items()}
+    if kind in WORDS:
+        return _word(WORDS[kind], {key: _read(one, spider) for key, one in value.items() if key != MARK})
+    return READERS[kind](value["of"], spider)
+
+
+def _word(kind: type, told: dict[str, Any]) -> Any:
+    """Raises ``ValueError`` for a field that is missing or has the wrong type: these values are trusted inside."""
+    for one in fields(kind):
+        given = told.get(one.name, one.default)
+        allowed = TYPES[str(one.type).replace(" | None", "")]
+        if given is MISSING or not (isinstance(given, allowed) or (given is None and "None" in str(one.type))):
+            raise ValueError(f"{kind.__name__}.{one.name} is {given!r}")
+    return kind(**told)
+
+
+TYPES: Final[Mapping[str, Any]] = {"str": str, "int": int, "float": (int, float), "bool": bool, "datetime": datetime}
+"""The types that fields of :data:`WORDS` may have."""
+
+
+def _method(name: Any, spider: Spider) -> Any:
+    if not isinstance(name, str) or not name.isidentifier() or name.startswith("__"):
+        raise ValueError(f"{name!r} is no callback")
+    method = getattr(spider, name)
+    if getattr(method, "__self__", None) is not spider:
+        raise ValueError(f"{name} is no method")
+    return method
+
+
+def _named(told: Any, spider: Spider) -> Any:
+    kind, name = told
+    return spider.referred(str(kind), str(name))  # type: ignore[attr-defined]  # a spider without it: AttributeError, unreadable
+
+
+def _time(told: Any, spider: Spider) -> datetime:
+    found = datetime.fromisoformat(told)
+    if found.tzinfo is None:
+        raise ValueError(f"{told} has no zone")
+    return found
+
+
+READERS: Final[Mapping[str, Callable[[Any, Spider], Any]]] = {
+    "dict": lambda told, spider: {_read(key, spider): _read(one, spider) for key, one in told},
+    "tuple": lambda told, spider: tuple(_read(one, spider) for one in told),
+    "bytes": lambda told, _: b64decode(told, validate=True),
+    "time": _time,
+    "method": _method,
+    "named": _named,
+}

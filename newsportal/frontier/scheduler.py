@@ -1,0 +1,308 @@
+"""Scrapy's scheduler over a queue that loses nothing (setting ``SCHEDULER``): what it takes is leased, and acknowledged when it is done.
+
+Works for every spider, ours or not. A request is written as JSON and pushed; one that cannot be written (a thread's later pages, a lambda
+as callback) stays in this process, under the lease of the request whose callback made it. Retries and redirects do the same.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from scrapy import Request, Spider, signals
+from scrapy.core.scheduler import BaseScheduler
+from scrapy.exceptions import DontCloseSpider
+from scrapy.utils.defer import deferred_from_coro
+
+from newsportal.frontier.addon import SourcesAddon
+from newsportal.frontier.feeder import Feeder, Pace
+from newsportal.frontier.hand import Entry, Hand, Host
+from newsportal.frontier.requests import LEASE, PARENT, Errback, Unwritable, host_of, request_of, task_of
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Container
+
+    from scrapy.core.downloader import Slot
+    from scrapy.crawler import Crawler
+    from twisted.internet.defer import Deferred
+
+    from newsportal.frontier.queues.base import Queue, Task
+
+logger = logging.getLogger(__name__)
+
+STANDING: Final = "NEWSPORTAL_STANDING"
+"""Setting: the spider stays when it has nothing to do (``newsportal worker``)."""
+
+REPLAY: Final = "NEWSPORTAL_REPLAY"
+"""Setting: requests are answered from a file. Then no queue is opened: nobody's server is spared, and a replay leaves nothing behind."""
+
+FLUSH: Final = "SCHEDULER_FLUSH_ON_START"
+"""scrapy-redis' setting: forget what waits when the spider opens. ``SCHEDULER_PERSIST`` is always true: no queue is wiped at the end."""
+
+LEAST_HAND: Final = 16
+"""Requests kept in hand at least; twice Scrapy's places (``CONCURRENT_REQUESTS``) where that is more."""
+
+BROKEN: Final = "frontier-failed"
+"""The reason of a crawl's end when the scheduler itself is at fault; the log says why."""
+
+
+class Scheduler(BaseScheduler):
+    """See the module. Without a queue (a replay) requests wait in memory, by priority."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        settings = crawler.settings
+        self._crawler = crawler
+        self._standing = settings.getbool(STANDING)
+        self._places = settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN")
+        self._delay = settings.getfloat("DOWNLOAD_DELAY")
+        self._flush = settings.getbool(FLUSH)
+        self._slots: dict[str, str] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._spider: Spider | None = None
+        self.hand = Hand(self._room, self.delay_of)
+        pace = Pace(max(2 * settings.getint("CONCURRENT_REQUESTS"), LEAST_HAND), self._delay)
+        self.feeder = None if settings.get(REPLAY) else Feeder(self._opened, self.hand, self, pace)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    # Scrapy's side
+
+    def open(self, spider: Spider) -> None:
+        self._spider = spider
+        if self._standing:
+            self._crawler.signals.connect(_stay, signal=signals.spider_idle)
+        if self.feeder is not None:
+            self.feeder.doing["spider"] = spider.name
+            self.feeder.start(self._broke)
+
+    def close(self, reason: str) -> Deferred[None] | None:
+        if self._timer is not None:
+            self._timer.cancel()
+        return None if self.feeder is None else deferred_from_coro(self.feeder.close())
+
+    def has_pending_requests(self) -> bool:
+        if self.feeder is None:
+            return bool(self.hand.waiting)
+        if not self.feeder.quiet:
+            self.feeder.look()
+            return True
+        return False
+
+    def enqueue_request(self, request: Request) -> bool:
+        self._tally("scheduler/enqueued")
+        parent = request.meta.pop(PARENT, None)
+        if self.feeder is None:
+            return self._here(request, None)
+        if parent is None and LEASE in request.meta:  # a retry or a redirect of what was handed out
+            return self._here(request, request.meta[LEASE])
+        request.meta.pop(LEASE, None)
+        try:
+            task = task_of(request, self.spider, self._seen(request))
+        except Unwritable:
+            self.count("local")
+            return self._here(request, parent)
+        self.feeder.push(self._once_more(task, request))
+        return True
+
+    def next_request(self) -> Request | None:
+        now = time.monotonic()
+        entry = self.hand.take(now)
+        if entry is None:
+            self._wait(now)
+            return None
+        request = entry.request
+        if entry.lease is not None and self.feeder is not None:
+            request.meta[LEASE] = entry.lease
+            self.feeder.leases.handed(entry.lease, request)
+            if request.errback is not None and not isinstance(request.errback, Errback):
+                request.errback = Errback(request.errback, self._marking(request.errback, entry.lease))
+        self._tally("scheduler/dequeued")
+        if self.feeder is not None and self.hand.waiting < LEAST_HAND:
+            self.feeder.look()
+        return request
+
+    # requests
+
+    def _here(self, request: Request, lease: str | None) -> bool:
+        """The request waits in this process."""
+        host = host_of(request.url)
+        if self.feeder is None:
+            self.hand.hold(host, 0.0)
+        else:
+            self.feeder.leases.waits(lease)
+            self.feeder.changed()
+        self.hand.add(host, Entry(request, lease))
+        return True
+
+    def _seen(self, request: Request) -> str | None:
+        fingerprinter = self._crawler.request_fingerprinter
+        return None if request.dont_filter or fingerprinter is None else fingerprinter.fingerprint(request).hex()
+
+    def _once_more(self, task: Task, request: Request) -> Task:
+        """A callback may ask for its own page again: that is another task, for its own is not done yet."""
+        if self.feeder is None or not request.dont_filter or task.id not in self.feeder.leases:
+            return task
+        return replace(task, id=f"{task.id}+")
+
+    def _marking(self, errback: Callable[[Any], Any], lease: str) -> Callable[[Any], Any]:
+        def marked(failure: Any) -> Any:
+            return marked_output(errback(failure), lease)
+
+        return marked
+
+    # what the feeder asks
+
+    @property
+    def spider(self) -> Spider:
+        if self._spider is None:
+            raise RuntimeError("requests before the spider has opened")
+        return self._spider
+
+    @property
+    def in_progress(self) -> Container[Request]:
+        engine = self._crawler.engine
+        return engine._slot.inprogress if engine is not None and engine._slot is not None else ()
+
+    @property
+    def ending(self) -> bool:
+        engine = self._crawler.engine
+        return engine is not None and (engine._slot is None or engine._slot.closing is not None)
+
+    def wait_after(self, host: str) -> float:
+        slot = self._slot(host)
+        return 0.0 if slot is None or not slot.lastseen else slot.lastseen + slot.delay - time.monotonic()
+
+    def busy(self, host: str) -> bool:
+        slot = self._slot(host)
+        return slot is not None and bool(slot.active)
+
+    def request_of(self, task: Task) -> Request:
+        return request_of(task, self.spider)
+
+    async def accepted(self, requests: Sequence[Request]) -> Sequence[bool]:
+        """Of requests that another process pushed, those to make: the spider may know better (``restored``)."""
+        self.count("restored", len(requests))
+        ask = getattr(self.spider, "restored", None)
+        return [True] * len(requests) if ask is None else list(await ask(requests))
+
+    def stir(self) -> None:
+        engine = self._crawler.engine
+        if engine is not None and engine._slot is not None and engine._slot.closing is None:
+            engine._slot.nextcall.schedule()
+
+    def count(self, what: str, number: int = 1) -> None:
+        self._tally(f"frontier/{what}", number)
+
+    # hosts
+
+    async def turn(self, request: Request) -> None:
+        """Wait until ``request``'s host may be asked by this process; every request comes by, from the queue or not. Raises ``Ending`` or
+        ``Resting``."""
+        if self.feeder is None:
+            return
+        host = host_of(request.url)
+        if self._crawler.engine is not None:
+            self._slots[host] = self._crawler.engine.downloader.get_slot_key(request)
+        await self.feeder.turn(host)
+
+    def rest(self, request: Request, seconds: float) -> None:
+        """The host of ``request`` asked to be left alone: by everybody."""
+        if self.feeder is not None:
+            self.feeder.rest(host_of(request.url), seconds)
+
+    def delay_of(self, host: str) -> float:
+        """Seconds between two requests to a host: what its slot says (robots.txt may ask for more), else the setting."""
+        slot = self._slot(host)
+        if slot is not None:
+            return slot.delay
+        engine = self._crawler.engine
+        own = {} if engine is None else engine.downloader.per_slot_settings.get(self._slots.get(host, host), {})
+        return float(own.get("delay", self._delay))
+
+    def _slot(self, host: str) -> Slot | None:
+        engine = self._crawler.engine
+        return None if engine is None else engine.downloader.slots.get(self._slots.get(host, host))
+
+    def _room(self, host: Host) -> int:
+        """How many more requests of a host may be under way. Where there is no delay, as many again wait in its slot, so that it never
+        stands still."""
+        engine, slot = self._crawler.engine, self._slot(host.name)
+        places = slot.concurrency if slot is not None else self._places
+        most = places if (slot.delay if slot is not None else self._delay) else 2 * places
+        if len(host.out) >= most and engine is not None:
+            host.out.intersection_update(engine.downloader.active)
+        return most - len(host.out)
+
+    # within
+
+    def _tally(self, key: str, number: int = 1) -> None:
+        if self._crawler.stats is not None and number:
+            self._crawler.stats.inc_value(key, number)
+
+    def _opened(self) -> Queue:
+        """In the queue's thread. Raises ``FrontierUnavailable``."""
+        from newsportal.frontier.queues.opening import open_queue
+
+        addon = self._crawler.get_addon(SourcesAddon)
+        if addon is None:
+            raise RuntimeError("the setting ADDONS lacks newsportal.frontier.addon.SourcesAddon")
+        queue = open_queue(addon.sources, self._crawler.settings, self.spider.name)
+        if self._flush:
+            queue.clear()
+        return queue
+
+    def _wait(self, now: float) -> None:
+        """Look again when the next host's turn comes: Scrapy by itself does only every five seconds."""
+        soonest = self.hand.soonest()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if soonest is not None:
+            self._timer = asyncio.get_running_loop().call_later(max(soonest - now, 0.0), self.stir)
+        if self.feeder is not None:
+            self.feeder.look()
+
+    def _broke(self, error: BaseException) -> None:
+        logger.error("the scheduler broke off", exc_info=error)
+        if self._crawler.engine is not None and self._crawler.engine.spider is not None:
+            self._closing = asyncio.ensure_future(self._crawler.engine.close_spider_async(reason=BROKEN))
+
+
+def _stay() -> None:
+    """Raises ``DontCloseSpider``: a standing spider waits for work."""
+    raise DontCloseSpider
+
+
+def marked_output(output: Any, lease: str) -> Any:
+    """What an errback gives, its requests marked as children of ``lease``."""
+    if isinstance(output, Request):
+        return marked(output, lease)
+    if hasattr(output, "__aiter__"):
+        return _marked_later(output, lease)
+    if hasattr(output, "__await__"):
+        return _marked_then(output, lease)
+    if hasattr(output, "__iter__") and not isinstance(output, dict | str | bytes):
+        return (marked(one, lease) for one in output)
+    return output
+
+
+async def _marked_later(output: AsyncIterator[Any], lease: str) -> AsyncIterator[Any]:
+    async for one in output:
+        yield marked(one, lease)
+
+
+async def _marked_then(output: Any, lease: str) -> Any:
+    return marked_output(await output, lease)
+
+
+def marked(one: Any, lease: str) -> Any:
+    """A request as a child of ``lease``; other things as they are."""
+    if isinstance(one, Request):
+        one.meta[PARENT] = lease
+    return one
