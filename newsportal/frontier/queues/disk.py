@@ -92,7 +92,9 @@ class DiskQueue:
             of = disk_hosts.holder(turn, host)
             if of > 0 and of != turn.worker and disk_workers.look_after(turn, of):
                 of = disk_hosts.holder(turn, host)
-            if of in (0, turn.worker, -turn.worker):
+            if of == turn.worker:
+                return disk_hosts.rests(turn, host)
+            if of in (0, -turn.worker):
                 return disk_hosts.take(turn, host)
             disk_hosts.want(turn, host)
             return None

@@ -96,6 +96,11 @@ def _offer(turn: Turn) -> None:
             turn.sql.execute("UPDATE lines SET holder = 0, resting = ? WHERE host = ?", (int(free_at > turn.ticks), host))
 
 
+def rests(turn: Turn, host: str) -> float:
+    """Seconds until it may be asked."""
+    return max(0.0, _free_at(turn, host) - turn.ticks)
+
+
 def _free_at(turn: Turn, host: str) -> float:
     found = turn.sql.execute("SELECT free_at FROM hosts WHERE host = ?", (host,)).fetchone()
     return float(found[0]) if found else 0.0

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import ceil
+from math import ceil, inf
 
 from newsportal.frontier.queues import disk_hosts, disk_tasks
 from newsportal.frontier.queues.base import Lease, Taken
@@ -40,12 +40,17 @@ WANTS = 16
 """Hosts of another queue's worker that are asked for at once."""
 
 
+ROUNDING = 1e-9
+"""0.3 / 0.1 is 3."""
+
+
 @dataclass(slots=True)
 class Taking:
     """One call: how much is wanted, and what came of it. ``in_hand``: tasks that the worker has of each host."""
 
     number: int
     room: int
+    ahead: float
     in_hand: Mapping[str, int]
     leases: list[Lease] = field(default_factory=list)
     yielded: frozenset[str] = frozenset()
@@ -58,7 +63,7 @@ def take(turn: Turn, number: int, delay: float, ahead: float, in_hand: Mapping[s
     disk_tasks.wake(turn, WAKE)
     disk_hosts.ripen(turn, ahead)
     turn.settle()
-    taking = Taking(number, max(1, int(ahead / delay)) if delay > 0 else number, in_hand)
+    taking = Taking(number, max(1, int(ahead / delay + ROUNDING)) if delay > 0 else number, ahead, in_hand)
     if number > 0 and not alone:
         _fill(turn, taking)
     taking.yielded = disk_hosts.wanted(turn)
@@ -87,7 +92,7 @@ def _fill(turn: Turn, taking: Taking) -> None:
 
 def _take_ready(turn: Turn, taking: Taking) -> None:
     own = _lines(turn, turn.worker, taking.number)
-    kept = _lines(turn, -turn.worker, taking.number)
+    kept = _lines(turn, -turn.worker, taking.number, turn.ticks + taking.ahead)
     free = _lines(turn, 0, min(taking.number, _allowance(turn, taking.number)))
     found = [line for line in [*own, *kept, *free] if line[0] not in taking.yielded]
     found.sort(key=lambda line: -line[1])
@@ -107,11 +112,12 @@ def _take_ready(turn: Turn, taking: Taking) -> None:
             taking.leases += leases
 
 
-def _lines(turn: Turn, holder: int, limit: int) -> list[tuple[str, int]]:
-    """Hosts of this queue with something to be had, the most urgent first."""
+def _lines(turn: Turn, holder: int, limit: int, until: float = inf) -> list[tuple[str, int]]:
+    """Hosts of this queue with something to be had, the most urgent first; those that rest longer than ``until`` left out."""
     return turn.sql.execute(
-        "SELECT host, top FROM lines WHERE queue = ? AND holder = ? AND ready > 0 AND resting = 0 ORDER BY top DESC, free_at LIMIT ?",
-        (turn.queue, holder, limit),
+        "SELECT host, top FROM lines WHERE queue = ? AND holder = ? AND ready > 0 AND resting = 0 AND free_at <= ?"
+        " ORDER BY top DESC, free_at LIMIT ?",
+        (turn.queue, holder, until, limit),
     ).fetchall()
 
 

@@ -1,0 +1,28 @@
+"""Queues of every backend on a clock that the tests turn, so that none of them sleeps."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # import queue_benches
+
+from queue_benches import Bench, DiskBench
+from redis_bench import RedisBench
+
+BENCHES: dict[str, Callable[[pytest.FixtureRequest], Bench]] = {
+    "disk": lambda request: DiskBench(request.getfixturevalue("tmp_path")),
+    "redis": lambda request: RedisBench(request.getfixturevalue("redis_for_all").port),
+}
+"""Name -> an empty frontier. A later backend is one line."""
+
+
+@pytest.fixture(params=BENCHES)
+def bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
+    """An empty frontier of each backend."""
+    made: Bench = BENCHES[request.param](request)
+    yield made
+    made.close()
