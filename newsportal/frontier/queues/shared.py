@@ -68,6 +68,7 @@ class SharedQueue:
         self._said = json.dumps(self._context)
         self._call = Scripts(client, [queue_key % {"spider": name}, seen_key % {"spider": name}], where)
         self._leased: set[str] = set()
+        self._lost: set[str] = set()
         self._lock = RLock()
         self._turn = 0
         self._looked = False
@@ -94,20 +95,19 @@ class SharedQueue:
     def done(self, ids: Collection[str]) -> None:
         with self._lock:
             for batch in _batches([id for id in ids if id in self._leased]):
-                self._asked("done", batch)
-                self._leased.difference_update(batch)
+                self._given(self._asked("done", batch), batch)
 
     def back(self, ids: Collection[str], *, at: float | None = None) -> None:
         with self._lock:
-            for batch in _batches(ids):
-                self._asked("back", ["" if at is None else _number(at), *batch])
-                self._leased.difference_update(batch)
+            for batch in _batches([id for id in ids if id in self._leased]):
+                self._given(self._asked("back", ["" if at is None else _number(at), *batch]), batch)
 
     def beat(self, doing: Mapping[str, str] | None = None) -> set[str]:
         with self._lock:
             has = set(_texts(self._asked("beat", ["" if doing is None else json.dumps(dict(doing))])))
-            lost = self._leased - has
+            lost = (self._leased - has) | self._lost
             self._leased &= has
+            self._lost.clear()
         return lost
 
     def hold(self, host: str) -> float | None:
@@ -163,6 +163,11 @@ class SharedQueue:
 
     def close(self) -> None:
         self._call.client.close()
+
+    def _given(self, mine: Sequence[Any], ids: Sequence[str]) -> None:
+        """They are in this worker's hands no more; those that were not ``mine`` had been taken away before, which ``beat`` tells."""
+        self._leased.difference_update(ids)
+        self._lost |= set(ids) - set(_texts(mine))
 
     def _asked(self, script: str, arguments: Sequence[Any] = ()) -> Any:
         return self._call(script, self._who, [_bytes(argument) for argument in arguments])

@@ -1,13 +1,13 @@
--- ARGV[2…]: ids that I took. Answers how many of them were in my hands.
+-- ARGV[2…]: ids that I took. Answers those that were in my hands.
 
 despite_memory()
 sign_of_life()
-local count = 0
+local mine_ = {}
 for n = 2, #ARGV do
   local id = ARGV[n]
   local t = unlease(ME, id)
   if t then
-    count = count + 1
+    mine_[#mine_ + 1] = id
     call('HDEL', Q .. ':tasks', id)
     if t[SOURCE] then fewer(Q .. ':sources', t[SOURCE]) end
     if t[LANE] then advance(t[LANE]) end
@@ -19,4 +19,4 @@ for n = 2, #ARGV do
     end
   end
 end
-return count
+return mine_

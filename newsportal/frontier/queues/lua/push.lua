@@ -12,7 +12,7 @@ local taken, fresh = {}, {}
 local function generation()  -- of the names seen: who deletes their key forgets them all
   local found = call('HGET', SEEN, 'generation')
   if not found then
-    found = string.format('%x', math.floor(WALL * 1000) % 4294967296)
+    found = call('HINCRBY', Q .. ':about', 'generation', 1)
     call('HSET', SEEN, 'generation', found)
   end
   return found
