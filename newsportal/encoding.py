@@ -77,6 +77,12 @@ READS_WELL: Final = 0.45
 READS_BADLY: Final = 0.1
 """Below this no candidate is right; charset-normalizer knows rarer encodings."""
 
+GARBLED_SHARE: Final = 0.005
+"""Of a text's characters: one that could not be read on every second page of a book may be the author's; one a paragraph is not."""
+
+READS_LIKE_NOTHING: Final = -0.2
+"""Texts in scripts that are not scored stand at 0; GBK read as Latin-1 or Big5, and UTF-8 read as GBK, stand below."""
+
 DECLARED_BONUS: Final = 0.12
 """How much better another reading must be than the declared one."""
 
@@ -104,6 +110,14 @@ def decode(body: bytes, content_type: str | None = None) -> tuple[str, str]:
     declared = [name for name in dict.fromkeys(_declared(body, content_type)) if not name.startswith("utf")]
     codec = _best_reading(sample, declared)
     return body.decode(codec, "replace"), codec
+
+
+def garbled(text: str) -> bool:
+    """Whether the characters of ``text`` were not understood: U+FFFD, control and private-use characters, or a reading of no language."""
+    if not text or text.isascii():
+        return False
+    odd = len(_UNREAD.findall(text))
+    return odd > max(2, GARBLED_SHARE * len(text)) or _score(text[:SAMPLE_BYTES]) < READS_LIKE_NOTHING
 
 
 def _utf16(body: bytes) -> str | None:
@@ -182,6 +196,8 @@ _AGAINST: Final = re.compile(
     r"\ufffd|[\x80-\x9f\ue000-\uf8ff\uff61-\uff9f\u3400-\u4dbf\u2500-\u259f]|[À-ÿ]{3}|[\u4e00-\u9fff][\uac00-\ud7a3]|[\uac00-\ud7a3][\u4e00-\u9fff]"
     r"|[\u0430-\u044f][\u0410-\u042f]|[a-zA-Z][\u4e00-\u9fff][a-zA-Z]|[\u0400-\u040f\u0450-\u045f]{2}|[a-zA-Z][\u0400-\u04ff]|[\u0400-\u04ff][a-zA-Z]"
 )
+
+_UNREAD: Final = re.compile("[\ufffd\x80-\x9f\ue000-\uf8ff]")
 
 
 def _score(text: str) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from newsportal.encoding import decode
+from newsportal.encoding import decode, garbled
 
 SIMPLIFIED = "央行今日宣布下调存款准备金率，市场反应热烈。记者从多家银行了解到，这是今年以来的第二次调整。"
 TRADITIONAL = "央行今日宣布下調存款準備金率，市場反應熱烈。記者從多家銀行瞭解到，這是今年以來的第二次調整。"
@@ -92,3 +92,29 @@ def test_any_bytes_give_text(body: bytes) -> None:
 
 def test_short_titles_alone() -> None:
     assert "台风登陆" in decode("<title>台风登陆浙江沿海</title>".encode("gbk"))[0]
+
+
+ARABIC = "أعلن الرئيس أمس أن الصيف سيكون حارا جدا، ودعا الوزراء إلى الاستعداد له في جميع أنحاء البلاد."
+THAI = "นายกรัฐมนตรีกล่าวเมื่อวานนี้ว่าฤดูร้อนปีนี้จะร้อนมาก และขอให้รัฐมนตรีเตรียมตัว"
+
+
+@pytest.mark.parametrize(
+    "text", [SIMPLIFIED, TRADITIONAL, JAPANESE, KOREAN, FRENCH, RUSSIAN, ARABIC, THAI, "plain", "", "one bad \ufffd sign in it, 好的"]
+)
+def test_texts_of_any_script_are_not_garbled(text: str) -> None:
+    assert not garbled(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        SIMPLIFIED.encode("gb18030").decode("utf-8", "replace"),
+        SIMPLIFIED.encode("gb18030").decode("cp1252", "replace"),
+        SIMPLIFIED.encode().decode("cp1252", "replace"),
+        SIMPLIFIED.encode().decode("gb18030", "replace"),
+        TRADITIONAL.encode("big5hkscs").decode("gb18030", "replace"),
+        RUSSIAN.encode("cp1251").decode("cp1252"),
+    ],
+)
+def test_texts_that_were_read_wrong_are_garbled(text: str) -> None:
+    assert garbled(text * 3)

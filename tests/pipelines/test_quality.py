@@ -1,0 +1,33 @@
+"""Doubtful and garbled articles are counted; rules and feeds are taken at their word."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from newsportal.items import Article, Extraction, Link
+from newsportal.pipelines.quality import doubts
+
+TEXT = "今天早上六点，滨海新线的首班列车从东站出发，车厢里坐满了赶早的市民。"
+ARTICLE = Article("https://a.example/1", Link("https://a.example/1", "feed:a"), datetime(2026, 3, 1, tzinfo=UTC))
+
+
+@pytest.mark.parametrize(
+    ("text", "confidence", "counted"),
+    [
+        (TEXT, 0.95, []),
+        (TEXT, None, []),
+        (TEXT, 0.6, ["shaky"]),
+        (TEXT.encode("gb18030").decode("utf-8", "replace"), 0.9, ["garbled"]),
+        (TEXT.encode().decode("gb18030", "replace"), 0.5, ["shaky", "garbled"]),
+    ],
+)
+def test_an_extraction_is_counted_as_what_it_is(text: str, confidence: float | None, counted: list[str]) -> None:
+    assert doubts(ARTICLE, Extraction(text=text, confidence=confidence)) == counted
+
+
+def test_a_rules_text_is_not_doubted() -> None:
+    ruled = replace(ARTICLE, text=TEXT)
+    assert doubts(ruled, Extraction(text="x", confidence=0.1)) == []
