@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
@@ -14,7 +15,7 @@ from scrapy.exceptions import CloseSpider
 from scrapy.http import Request, Response
 from twisted.python.failure import Failure
 
-from newsportal.errors import NotApplicable, StoreError
+from newsportal.errors import FrontierUnavailable, NotApplicable, StoreError
 from newsportal.frontier.ledger import STORE_FAILS, Ledger, Sifted, ledger_of, utcnow
 from newsportal.frontier.links import is_entry
 from newsportal.items import Article, Link, Page
@@ -51,16 +52,17 @@ class Source(Protocol):
 class NewsSpider(scrapy.Spider):
     """Subclasses say which sources they visit (:meth:`sources`) and how (:meth:`visit`), and parse list pages into links.
 
-    Arguments: ``source=NAME`` visits one source only; ``due=1`` only those whose time has come.
+    Arguments: ``source=NAME`` visits one source only, ``sources=["KEY", …]`` those of these keys; ``due=1`` only those whose time has come.
     """
 
     kind: ClassVar[str] = ""
     settled: ClassVar[bool] = True
     """Whether what is stored is done with; threads and photo stories grow."""
 
-    def __init__(self, source: str | None = None, due: str | None = None, **kwargs: Any) -> None:
+    def __init__(self, source: str | None = None, due: str | None = None, sources: str | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.only = source
+        self.among = None if sources is None else frozenset(json.loads(sources))
         self.due_only = due not in (None, "", "0", "false")
         self.visited: set[str] = set()
         self.thorough: set[str] = set()
@@ -80,8 +82,14 @@ class NewsSpider(scrapy.Spider):
         return self._visiting
 
     def _queue(self) -> Queue | None:
-        """The queue of requests; ``None`` before it is open, and where another scheduler was chosen."""
-        return getattr(self.crawler.engine.scheduler, "queue", None) if self.crawler.engine else None
+        """The queue of requests; ``None`` in a replay, and where another scheduler was chosen. Raises ``FrontierUnavailable``."""
+        feeder = getattr(self.crawler.engine.scheduler, "feeder", None) if self.crawler.engine else None
+        if feeder is None:
+            return None
+        if feeder.queue is None:
+            raise FrontierUnavailable("the queue of requests is not open yet")
+        queue: Queue = feeder.queue
+        return queue
 
     # what subclasses say
 
@@ -99,11 +107,15 @@ class NewsSpider(scrapy.Spider):
         """Hours of the day in which the source is visited when only due ones are; empty: all."""
         return frozenset(getattr(source, "hours", ()))
 
+    def asked(self, source: Source) -> bool:
+        """Whether the spider's arguments name this source, or none."""
+        return self.only in (None, source.name, source.key) and (self.among is None or source.key in self.among)
+
     # the way of a run
 
     async def start(self) -> AsyncIterator[Any]:
         """Begins the visits; a standing worker (``NEWSPORTAL_STANDING``) goes on doing so until it is stopped."""
-        chosen = [source for source in self.sources() if self.only in (None, source.name, source.key)]
+        chosen = [source for source in self.sources() if self.asked(source)]
         if not chosen and self.only is not None:
             names = ", ".join(sorted(source.name for source in self.sources())) or "none"
             logger.error("sources.yaml has no enabled %s named %r; it has: %s", self.kind, self.only, names)
@@ -125,7 +137,7 @@ class NewsSpider(scrapy.Spider):
         if self.skips(source, state):
             return
         if rendering.unshowable(self.ledger, source):
-            self.visited.add(source.key)
+            await self._close([source.key], finished=True)
             return
         if not await self.visiting.claim(source.key):
             self.ledger.note(source.key, "another worker visits it just now")
@@ -146,11 +158,12 @@ class NewsSpider(scrapy.Spider):
 
     async def ended(self, key: str) -> None:
         """The last task of a visit is done: all that is remembered of it is saved, and nothing of it stays in memory."""
-        if self.ledger.unreached(key) and not self.settings.getbool("NEWSPORTAL_STANDING"):
-            return  # whether the network is away is known when the crawl ends
-        await self._close([key], finished=True)
-        self.thorough.discard(key)
-        self.ledger.forget(key)
+        if not self.ledger.unreached(key) or self.settings.getbool(
+            "NEWSPORTAL_STANDING"
+        ):  # else the end of the crawl tells whose fault it is
+            await self._close([key], finished=True)
+            self.thorough.discard(key)
+            self.ledger.forget(key)
 
     async def resumed(self, source: Any) -> list[Any]:
         """What an earlier run left undone: it is asked for first. Raises ``StoreError``."""
@@ -337,17 +350,17 @@ class NewsSpider(scrapy.Spider):
     async def finish(self, reason: str) -> None:
         """Save what is remembered of the sources; called by the run report when the spider closes."""
         await self.visiting.stop()
-        await self._close(sorted({*self.visited, *self.visiting.open}), finished=reason == "finished")
+        for key in self.visiting.open - self.visited:
+            await self.visiting.end(key)  # it never came to its list page
+        await self._close(sorted(self.visited), finished=reason == "finished")
         await self.visiting.forget()
 
-    async def _close(self, keys: Sequence[str], *, finished: bool) -> None:
+    async def _close(self, keys: Collection[str], *, finished: bool) -> None:
         """The visits of these sources are over. ``finished``: not cut short."""
-        stats = self.crawler.stats.get_stats() if self.crawler.stats else {}
-        rendering.tell(self.ledger, stats, self.visited.intersection(keys))
-        for key in keys:
-            await self.visiting.write(key)
+        rendering.tell(self.ledger, self.crawler.stats.get_stats() if self.crawler.stats else {}, keys)
+        await self.visiting.write(keys)
         try:
-            await self.ledger.close(self.visited.intersection(keys), utcnow(), finished=finished)
+            await self.ledger.close(keys, utcnow(), finished=finished)
         except StoreError as error:
             logger.error("the state of the sources is not saved, list pages will be read in full next time: %s", error)
         for key in keys:
