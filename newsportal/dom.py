@@ -6,6 +6,7 @@ function says that it works on a copy.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import re
 from dataclasses import dataclass, field
@@ -23,9 +24,19 @@ from newsportal.markup import BREAKING, guarded
 from newsportal.text import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
+    from typing import Protocol
 
     from newsportal.items import Page
+
+    class XmlTarget(Protocol):
+        """Who is told of the elements of a stream. Names are ``{namespace}name``; ``close`` is called at its end."""
+
+        def start(self, tag: str, attributes: Mapping[str, str]) -> None: ...
+        def end(self, tag: str) -> None: ...
+        def data(self, text: str) -> None: ...
+        def close(self) -> None: ...
+
 
 __all__ = [
     "BREAKING",
@@ -43,6 +54,7 @@ __all__ = [
     "parse_html",
     "path_of",
     "pieces",
+    "stream_xml",
     "text_of",
     "walk",
     "xpath",
@@ -117,6 +129,21 @@ def parse_html(html: str) -> Element:
     except (etree.ParserError, etree.XMLSyntaxError, ValueError, AssertionError):
         root = None
     return lxml.html.document_fromstring("<html><body></body></html>") if root is None else cast("Element", root)
+
+
+def stream_xml(chunks: Iterable[str], target: XmlTarget) -> None:
+    """Tell ``target`` of the elements of an XML text as it comes; no tree is kept, so memory does not grow with the text.
+
+    Broken XML gives what can be had of it. The caller takes a document type out before (entities would be filled in) and stops what goes
+    on without end by raising from ``target``. Elements nested deeper than libxml2's limit (256) end the reading.
+    """
+    parser = etree.XMLParser(
+        target=cast("Any", target), recover=True, resolve_entities=False, no_network=True, load_dtd=False, encoding="utf-8"
+    )
+    with contextlib.suppress(etree.XMLSyntaxError):  # nothing in it is an element
+        for chunk in chunks:
+            parser.feed(chunk.encode("utf-8", "replace"))
+        parser.close()
 
 
 _PLAIN = etree.ElementDefaultClassLookup(element=Element)

@@ -21,7 +21,7 @@ from newsportal.sources import Sources, load
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-SPIDERS = ("metasearch", "rss", "hub", "forum", "gallery")
+SPIDERS = ("metasearch", "rss", "sitemap", "hub", "forum", "gallery")
 """Those that run when none is named."""
 
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
@@ -131,12 +131,19 @@ def spider_of(source: str, sources: Sources) -> str:
     if source.removeprefix("engine:") in engines:
         return "metasearch"
     names = [*(item.name for items in kinds.values() for item in items), *sorted(engines)]
-    raise typer.BadParameter(f"sources.yaml has no feed, region, forum, gallery or engine {source!r}; it has: {', '.join(names) or 'none'}")
+    known = ", ".join(names) or "none"
+    raise typer.BadParameter(f"sources.yaml has no feed, sitemap, region, forum, gallery or engine {source!r}; it has: {known}")
 
 
 def _visited(sources: Sources) -> dict[str, Any]:
     """Spider → the sources that it visits by themselves."""
-    return {"rss": sources.feeds, "hub": sources.regions, "forum": sources.forums, "gallery": sources.galleries}
+    return {
+        "rss": sources.feeds,
+        "sitemap": sources.sitemaps,
+        "hub": sources.regions,
+        "forum": sources.forums,
+        "gallery": sources.galleries,
+    }
 
 
 def register(app: typer.Typer) -> None:
@@ -146,7 +153,7 @@ def register(app: typer.Typer) -> None:
 def crawl(
     spider: Annotated[str | None, typer.Argument(help=f"One of {', '.join(SPIDERS)}; default: all that sources.yaml has work for.")] = None,
     topic: Annotated[str | None, typer.Option(help="Ask the search engines for this topic only.")] = None,
-    source: Annotated[str | None, typer.Option(help="Visit this feed, region, forum, gallery or engine only.")] = None,
+    source: Annotated[str | None, typer.Option(help="Visit this feed, sitemap, region, forum, gallery or engine only.")] = None,
     once: Annotated[bool, typer.Option("--once", help="Visit every source once, due or not (this is the default).")] = False,
     due: Annotated[bool, typer.Option("--due", help="Visit only the sources whose time has come.")] = False,
     sources: Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")] = None,

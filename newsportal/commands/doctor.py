@@ -75,7 +75,7 @@ def findings(path: Path | None, *, network: bool) -> Iterator[Finding]:
     except (NewsportalError, OSError) as error:
         yield Finding("sources.yaml", False, str(error), "mend the lines named, or start anew: newsportal source init --force")
         return
-    lists = ("topics", "feeds", "regions", "forums", "galleries")
+    lists = ("topics", "feeds", "sitemaps", "regions", "forums", "galleries")
     counts = ", ".join(f"{len(getattr(known, name))} {name}" for name in lists)
     none_here = hints.packaged(known)
     yield Finding("sources.yaml", None if none_here else True, none_here or f"{known.path}: {counts}")

@@ -15,6 +15,7 @@ MAX_HOSTS = 5
 def hosts(known: Sources) -> list[str]:
     """Hosts of the first sources that are visited, without repeats."""
     urls = [feed.url for feed in known.feeds if feed.enabled]
+    urls += [sitemap.url for sitemap in known.sitemaps if sitemap.enabled]
     urls += [seed for region in known.regions if region.enabled for seed in region.seeds]
     urls += [forum.url for forum in known.forums if forum.enabled]
     urls += [seed for gallery in known.galleries if gallery.enabled for seed in gallery.seeds]

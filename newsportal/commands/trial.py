@@ -14,7 +14,7 @@ from newsportal.errors import EgressDenied, EngineBlocked, FetchFailed, NotAppli
 from newsportal.extractors import best, feed, hub
 from newsportal.extractors.rule import ArticleRule, apply
 from newsportal.items import Extraction, Link, Page
-from newsportal.sources import CustomEngine, Feed, Region, Source, Sources, Topic
+from newsportal.sources import CustomEngine, Feed, Region, Sitemap, Source, Sources, Topic
 from newsportal.sources.uris import mask
 
 Fetch = Callable[[str], Page]

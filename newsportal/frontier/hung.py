@@ -51,7 +51,8 @@ def _alone(told: tuple[int, str] | None, now: datetime) -> bool:
 
 def rendered(sources: Sources) -> set[str]:
     """Keys of the sources with ``render: true``."""
-    return {source.key for kind in (sources.feeds, sources.regions, sources.forums, sources.galleries) for source in kind if source.render}
+    kinds = (sources.feeds, sources.sitemaps, sources.regions, sources.forums, sources.galleries)
+    return {source.key for kind in kinds for source in kind if source.render}
 
 
 async def left_alone(ledger: Ledger, links: Sequence[Link]) -> set[str]:

@@ -17,6 +17,7 @@ from newsportal.extractors.turning import Read, is_front_page
 from newsportal.frontier.ledger import ledger_of, utcnow
 from newsportal.items import Article, Extraction, Link, Page
 from newsportal.pipelines.base import Left, Stage
+from newsportal.pipelines.quality import doubts
 from newsportal.pipelines.turning import Downloads, Fetch, Interrupted, Turner, offline
 from newsportal.text import clean
 
@@ -33,7 +34,7 @@ class ContentPipeline(Stage):
 
     def __init__(self, ledger: Ledger, fetch: Fetch = offline) -> None:
         super().__init__(ledger)
-        sources = (*ledger.sources.feeds, *ledger.sources.regions)
+        sources = (*ledger.sources.feeds, *ledger.sources.sitemaps, *ledger.sources.regions)
         self._rules = {source.key: source.article for source in sources if source.article}
         self._reader = Reader(ledger.sites)
         self._turner = Turner(ledger, fetch, self._read_page)
@@ -52,6 +53,8 @@ class ContentPipeline(Stage):
             raise Left(f"{article.url}: {why}") from why
         except Interrupted as why:
             raise Left(f"{article.url}: the crawl ends before its further pages are read") from why
+        for column in doubts(article, found):
+            self.ledger.count(article.source, column)
         return fill(article if len(found.pages) < 2 else replace(article, text=None, html=None, title=None), found)
 
     def _read_page(self, article: Article, page: Page) -> Read:

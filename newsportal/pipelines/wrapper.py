@@ -20,7 +20,7 @@ class WrapperPipeline(Stage):
 
     def __init__(self, ledger: Ledger) -> None:
         super().__init__(ledger)
-        sources = (*ledger.sources.feeds, *ledger.sources.regions)
+        sources = (*ledger.sources.feeds, *ledger.sources.sitemaps, *ledger.sources.regions)
         self._rules = {source.key: source.article for source in sources if source.article}
 
     async def process(self, article: Article) -> Article:

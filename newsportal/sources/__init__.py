@@ -8,7 +8,7 @@ from newsportal.sources.loading import FILE_NAME, find, load, parse
 from newsportal.sources.models import Sources
 from newsportal.sources.own_words import use_own_words
 from newsportal.sources.parts import Politeness, Portal, Source
-from newsportal.sources.places import Feed, Forum, Gallery, Region
+from newsportal.sources.places import Feed, Forum, Gallery, Region, Sitemap
 from newsportal.sources.schema import json_schema, schema_text
 from newsportal.sources.topics import Breadth, CustomEngine, Keywords, Topic, Wrapper
 from newsportal.sources.uris import mask
@@ -25,6 +25,7 @@ __all__ = [
     "Politeness",
     "Portal",
     "Region",
+    "Sitemap",
     "Source",
     "Sources",
     "Topic",

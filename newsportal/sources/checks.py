@@ -27,7 +27,7 @@ def check(tree: Tree) -> Iterator[Mistake]:
         declared = [name for _, name in _names(tree.value, "engines")]
         topics = [name for _, name in _names(tree.value, "topics")]
         yield from _unknown(tree, ("topics",), "engines", [*built_in(), *declared], "engine")
-        yield from _unknown(tree, ("feeds", "regions", "forums", "galleries"), "topics", topics, "topic")
+        yield from _unknown(tree, ("feeds", "sitemaps", "regions", "forums", "galleries"), "topics", topics, "topic")
 
 
 def _items(value: Any, kind: str) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -12,13 +12,13 @@ from newsportal import __version__
 from newsportal.sources.classifying import CategoryWords, Classifying
 from newsportal.sources.parts import Frontier, Part, Politeness, Portal, Rendering, Source, UrlFilter
 from newsportal.sources.pictures import Pictures
-from newsportal.sources.places import Feed, Forum, Gallery, Region
+from newsportal.sources.places import Feed, Forum, Gallery, Region, Sitemap
 from newsportal.sources.recommending import Recommending
 from newsportal.sources.topics import CustomEngine, Topic
 from newsportal.sources.values import FilePath, IndexUri, StoreUri, Words
 
 DEFAULT_INDEX = "index.db"
-KINDS = ("topics", "engines", "feeds", "regions", "forums", "galleries")
+KINDS = ("topics", "engines", "feeds", "sitemaps", "regions", "forums", "galleries")
 """The lists of sources, in the order of the file."""
 
 
@@ -63,6 +63,8 @@ class Sources(Part):
     """Search engines of one's own, besides the built-in ones."""
     feeds: tuple[Feed, ...] = ()
     """RSS, Atom, RDF and JSON feeds."""
+    sitemaps: tuple[Sitemap, ...] = ()
+    """Sitemaps, indexes of sitemaps and news sitemaps."""
     regions: tuple[Region, ...] = ()
     """Channels of news sites."""
     forums: tuple[Forum, ...] = ()

@@ -1,4 +1,4 @@
-"""Where news is published: feeds, regions (channels of a site), forums, galleries."""
+"""Where news is published: feeds, sitemaps, regions (channels of a site), forums, galleries."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Pages = Annotated[int, Field(ge=1, le=50)]
 
 
 class Place(Source):
-    """What feeds, regions, forums and galleries have in common."""
+    """What feeds, sitemaps, regions, forums and galleries have in common."""
 
     topics: Names = ()
     """Topics to which every article from here belongs, besides those whose keywords match."""
@@ -80,6 +80,23 @@ class Feed(Reading):
     """The language of the articles (zh, zh-Hant, en …); by default what the pages say."""
     fulltext: bool = False
     """true: the body is taken from the feed's entry when the page cannot be fetched or read."""
+
+
+class Sitemap(Reading):
+    """A sitemap, an index of sitemaps, or a news sitemap: what a site itself lists of its articles."""
+
+    family: ClassVar[str] = "sitemap"
+
+    url: Url
+    """The address of the sitemap or of an index of sitemaps; of a robots.txt, all sitemaps that it names."""
+    allow: Patterns = ()
+    """If given, only addresses that fit one of these are taken, on other hosts too: a part of the URL, or re: and a regular expression."""
+    deny: Patterns = ()
+    """Addresses that fit one of these are never taken."""
+    max_age: Annotated[float, Field(gt=0, le=3650)] = 7.0
+    """Days: what was published or changed longer ago is not taken, as far as the sitemap tells."""
+    limit: Annotated[int, Field(ge=1, le=50_000)] = 500
+    """New articles that one visit takes, the newest first; the others wait for the next visit."""
 
 
 class Region(Reading):

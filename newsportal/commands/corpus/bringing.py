@@ -196,7 +196,7 @@ def categories(known: Sources) -> dict[str, str]:
     """The sources whose articles label themselves: their key → their category. Not where the classifier chooses."""
     return {
         place.key: place.category
-        for place in (*known.feeds, *known.regions)
+        for place in (*known.feeds, *known.sitemaps, *known.regions)
         if place.category and not getattr(place, "auto_classify", False)
     }
 

@@ -1,0 +1,183 @@
+"""Sitemaps: ``scrapy crawl sitemap [-a source=NAME]``."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlsplit
+
+from scrapy.http import Request, Response
+
+from newsportal.errors import NotApplicable
+from newsportal.extractors import sitemap
+from newsportal.extractors.hub import HubRules
+from newsportal.extractors.sitemap_choice import Chosen, children, choose
+from newsportal.extractors.xml_stream import MAX_BYTES
+from newsportal.frontier.ledger import utcnow
+from newsportal.frontier.links import askable
+from newsportal.items import Link
+from newsportal.sources import Sitemap
+from newsportal.spiders.base import NewsSpider, in_thread
+from newsportal.storage.base import SourceState
+
+MAX_DEPTH = 3
+"""Below the address in the file: robots.txt, index, sitemap. sitemaps.org allows no index in an index; some sites do it."""
+
+MAX_CHILDREN = 50
+"""Sitemaps of one source that a visit fetches: news sites keep one for each day or month."""
+
+BATCH = 500
+"""Entries that are looked up in the store at once."""
+
+PRINT = "#entries"
+"""Behind a sitemap's address: under it the validators keep the print of its entries and the newest date of change."""
+
+LEFT: Mapping[str, str] = {
+    "foreign": "{} addresses of other sites are left out (allow: takes them)",
+    "old": "{} entries are older than max_age",
+    "rules": "{} entries are excluded by allow and deny",
+    "no-article": "{} addresses do not look like articles (allow: takes them)",
+    "many": f"{{}} sitemaps are not read: {MAX_CHILDREN} are fetched in one visit, those that changed last",
+    "limit": "{} entries wait for the next visit (limit:)",
+}
+WARNED: Mapping[str, str] = {
+    "lastmod-now": "lastmod is always the moment of asking: it is not believed",
+    "lastmod-same": "all lastmod are one moment: they are not believed",
+    "entities-declared": "the sitemap declares entities: they are dropped",
+    "too-large": "the sitemap is larger than 50 MB: the rest is not read",
+}
+
+
+@dataclass
+class Progress:
+    """How far the visit of one source is: the sitemaps that were asked for, the articles taken, what was left out and why."""
+
+    asked: set[str] = field(default_factory=set)
+    taken: int = 0
+    left: Counter[str] = field(default_factory=Counter)
+
+
+class SitemapSpider(NewsSpider):
+    """Visits sitemaps with conditional GET, follows indexes, and takes what is new, the newest first."""
+
+    name = "sitemap"
+    kind = "sitemap"
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._progress: defaultdict[str, Progress] = defaultdict(Progress)
+
+    def sources(self) -> Iterable[Sitemap]:
+        return (source for source in self.ledger.sources.sitemaps if source.enabled)
+
+    async def visit(self, source: Sitemap, state: SourceState) -> AsyncIterator[Request]:
+        self._progress[source.key] = Progress({source.url})
+        yield self._sitemap(source.url, source, state, 0)
+
+    def _sitemap(self, url: str, source: Sitemap, state: SourceState, depth: int) -> Request:
+        meta = {"dont_obey_metarefresh": True, "download_maxsize": MAX_BYTES}
+        return self.list_page(url, source, self.parse_sitemap, state=state, meta=meta, depth=depth)
+
+    async def parse_sitemap(self, response: Response, source: Sitemap, depth: int = 0) -> AsyncIterator[Any]:
+        if urlsplit(response.url).path == "/robots.txt":
+            named = [sitemap.SitemapEntry(url) for url in sitemap.named_in(response.body, response.url)]
+            found = sitemap.Sitemap("index", tuple(named))
+        else:
+            content_type = (response.headers.get("Content-Type") or b"").decode("latin-1") or None
+            found = await in_thread(sitemap.parse, response.body, response.url, content_type, utcnow())
+        for warning in found.warnings:
+            self.ledger.note(source.key, WARNED.get(warning, warning))
+        if found.kind == "index":
+            async for request in self._followed(response, source, found, depth):
+                yield request
+        else:
+            async for wanted in self._taken(response, source, found):
+                yield wanted
+
+    # an index
+
+    async def _followed(self, response: Response, source: Sitemap, found: sitemap.Sitemap, depth: int) -> AsyncIterator[Request]:
+        """Requests for the sitemaps of an index. It is read in full each time: its sitemaps may change while it does not."""
+        response.meta["list_page"] = None
+        if not found.entries:
+            raise NotApplicable("no-entries", "it names no sitemap")
+        if depth >= MAX_DEPTH:
+            self.ledger.note(source.key, f"indexes of sitemaps lie {MAX_DEPTH} deep and more: the rest is left")
+            return
+        progress = self._progress[source.key]
+        room = MAX_CHILDREN + 1 - len(progress.asked)
+        fresh = [entry for entry in found.entries if entry.url not in progress.asked and askable(entry.url)]
+        chosen = children(fresh, response.url, timedelta(days=source.max_age), utcnow(), max(0, room))
+        self._tell(source, chosen.left)
+        state = await self.ledger.state(source.key)
+        if source.key in self.thorough:
+            state = replace(state, validators={})
+        for entry in chosen.entries:
+            if entry.url not in progress.asked:  # an index may name one twice
+                progress.asked.add(entry.url)
+                yield self._sitemap(entry.url, source, state, depth + 1)
+
+    # a sitemap
+
+    async def _taken(self, response: Response, source: Sitemap, found: sitemap.Sitemap) -> AsyncIterator[Any]:
+        if not found.entries:
+            if found.broken:
+                raise NotApplicable("no-entries", f"{found.broken} entries, none with a usable address")
+            return  # a news sitemap is empty when nothing was published for two days
+        await self._watch(response.url, source, found)
+        rules = HubRules(allow=source.allow, deny=source.deny)
+        chosen = await in_thread(choose, found.entries, response.url, rules, timedelta(days=source.max_age), utcnow())
+        self._tell(source, chosen.left)
+        async for link in self._fresh(response, source, chosen):
+            yield self.article(link)
+
+    async def _fresh(self, response: Response, source: Sitemap, chosen: Chosen) -> AsyncIterator[Link]:
+        """The new links, as many as the visit may still take. What is left waits: then the sitemap is read in full the next time."""
+        progress, place = self._progress[source.key], 0
+        while place < len(chosen.entries):
+            room = source.limit - progress.taken
+            if room <= 0:
+                response.meta["list_page"] = None
+                self._tell(source, Counter(limit=len(chosen.entries) - place))
+                return
+            batch = chosen.entries[place : place + min(BATCH, room)]
+            place += len(batch)
+            sifted = await self.ledger.sift([_link(source, entry) for entry in batch])
+            progress.taken += len(sifted.fresh)
+            for link in sifted.fresh:
+                yield link
+
+    async def _watch(self, url: str, source: Sitemap, found: sitemap.Sitemap) -> None:
+        """Whether dates of change moved although no page came or went since the visit before: they say nothing of articles then."""
+        told = [entry.changed for entry in found.entries if entry.changed]
+        newest = max(told).isoformat() if told else None
+        now = sitemap.print_of(found.entries)
+        before, then = (await self.ledger.state(source.key)).validators.get(url + PRINT, (None, None))
+        if before == now and then and newest and then != newest:
+            self.ledger.note(source.key, "lastmod moves although no page came or went")
+        self.ledger.validate(source.key, url + PRINT, (now, newest))
+
+    # what is left out
+
+    def _tell(self, source: Sitemap, left: Counter[str]) -> None:
+        self._progress[source.key].left.update(left)
+
+    async def finish(self, reason: str) -> None:
+        for key, progress in self._progress.items():
+            for why, number in sorted(progress.left.items()):
+                self.ledger.note(key, LEFT[why].format(number))
+        await super().finish(reason)
+
+
+def _link(source: Sitemap, entry: sitemap.SitemapEntry) -> Link:
+    return Link(
+        url=entry.url,
+        source=source.key,
+        title=entry.title,
+        site=source.site or entry.publication,
+        published=entry.published,
+        category=source.category,
+    )

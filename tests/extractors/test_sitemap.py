@@ -1,0 +1,289 @@
+"""Sitemaps as they are written, and as those write them who mean harm."""
+
+from __future__ import annotations
+
+import gzip
+import tracemalloc
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from newsportal.errors import NotApplicable
+from newsportal.extractors import sitemap
+from newsportal.extractors.hub import HubRules
+from newsportal.extractors.sitemap import MAX_ENTRIES, SitemapEntry
+from newsportal.extractors.sitemap_choice import children, choose
+from newsportal.extractors.xml_stream import MAX_BYTES
+
+NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+AT = "https://news.example/sitemap.xml"
+HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">'
+NEWS = """\
+<?xml version="1.0" encoding="UTF-8"?>
+<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:news="http://www.google.com/schemas/sitemap-news/0.9"
+        xmlns:image="http://www.google.com/schemas/sitemap-image/1.1" xmlns:video="http://www.google.com/schemas/sitemap-video/1.1">
+<url>
+  <loc>https://news.example/a/1.html?from=map&amp;id=7</loc>
+  <image:image><image:loc>https://img.example/1.jpg</image:loc><image:title>图</image:title></image:image>
+  <video:video><video:title>片</video:title><video:publication_date>2020-01-01</video:publication_date></video:video>
+  <news:news>
+    <news:publication><news:name>潮汐报</news:name><news:language>zh-cn</news:language></news:publication>
+    <news:publication_date>2026-11-20T10:30:00+08:00</news:publication_date>
+    <news:title><![CDATA[港口 & 渡轮]]></news:title>
+    <news:keywords>港口, 渡轮，航运</news:keywords>
+  </news:news>
+  <lastmod>2026-11-20T03:00:00Z</lastmod>
+</url>
+</urlset>
+"""
+
+
+def parse(text: str | bytes, content_type: str | None = "application/xml") -> sitemap.Sitemap:
+    return sitemap.parse(text if isinstance(text, bytes) else text.encode(), AT, content_type, NOW)
+
+
+def urls(found: sitemap.Sitemap) -> list[str]:
+    return [entry.url for entry in found.entries]
+
+
+def refused(text: str | bytes) -> str:
+    with pytest.raises(NotApplicable) as told:
+        parse(text)
+    return told.value.reason
+
+
+def test_a_news_sitemap_tells_title_date_keywords_and_language_and_no_pictures() -> None:
+    found = parse(NEWS)
+    assert (found.kind, found.news, found.warnings) == ("urlset", True, ())
+    assert found.entries == (
+        SitemapEntry(
+            "https://news.example/a/1.html?from=map&id=7",
+            changed=datetime(2026, 11, 20, 3, 0, tzinfo=UTC),
+            title="港口 & 渡轮",
+            published=datetime.fromisoformat("2026-11-20T10:30:00+08:00"),
+            keywords=("港口", "渡轮", "航运"),
+            language="zh-cn",
+            publication="潮汐报",
+        ),
+    )
+
+
+def test_an_index_names_sitemaps_and_when_they_changed() -> None:
+    found = parse(
+        "<sitemapindex><sitemap><loc>https://news.example/1.xml.gz</loc><lastmod>2026-11</lastmod></sitemap>"
+        "<sitemap><loc>/2.xml</loc></sitemap></sitemapindex>"
+    )
+    assert found.kind == "index"
+    assert urls(found) == ["https://news.example/1.xml.gz", "https://news.example/2.xml"]
+    assert found.entries[0].changed == datetime(2026, 11, 1, tzinfo=UTC)
+
+
+def test_a_text_sitemap_has_an_address_a_line() -> None:
+    found = parse("\ufeffhttps://news.example/1.html\r\n\r\nhttps://news.example/中文.html\nfoo\n", "text/plain")
+    assert (found.kind, found.broken) == ("text", 1)
+    assert urls(found) == ["https://news.example/1.html", "https://news.example/中文.html"]
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lambda data: gzip.compress(data[:300]) + gzip.compress(data[300:])])
+def test_gzip_with_any_label(pack: object) -> None:
+    assert len(parse(pack(NEWS.encode())).entries) == 1  # type: ignore[operator]
+
+
+def test_gzip_that_breaks_off_gives_what_was_whole() -> None:
+    text = HEAD + "".join(f"<url><loc>https://news.example/{number * 7919}.html</loc></url>" for number in range(5000))
+    found = parse(gzip.compress(text.encode())[:8000])
+    assert 100 < len(found.entries) < 5000
+    assert "broken-gzip" in found.warnings
+
+
+@pytest.mark.parametrize("encoding", ["gb18030", "utf-16", "utf-8"])
+def test_titles_in_other_encodings(encoding: str) -> None:
+    label = {"gb18030": "gb2312"}.get(encoding, encoding)
+    assert parse(NEWS.replace("UTF-8", label).encode(encoding)).entries[0].title == "港口 & 渡轮"
+
+
+def test_broken_xml_gives_what_can_be_had() -> None:
+    found = parse(
+        f"{HEAD}<url><loc>https://news.example/?a=1&b=2</loc><url><loc>https://news.example/2</loc>"
+        "<news:title>没有声明&nbsp;的前缀</news:title></url><url><loc>javascript:alert(1)</loc></url><url><loc></loc></url><url><loc>https://news.exa"
+    )
+    assert urls(found)[:2] == ["https://news.example/?a=1&b=2", "https://news.example/2"]
+    assert "没有声明" in (found.entries[1].title or "")
+    assert (found.broken, found.warnings) == (2, ("bad-address",))
+
+
+def test_references_that_pieces_cut_stay_whole() -> None:
+    padding = " " * (65_536 - len(HEAD.encode()) - 40)
+    for shift in range(12):
+        found = parse(f"{HEAD}{padding}{' ' * shift}<url><loc>https://news.example/?a=1&amp;b=2&c=3</loc></url></urlset>")
+        assert urls(found) == ["https://news.example/?a=1&b=2&c=3"]
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("2026-11-20", datetime(2026, 11, 20, tzinfo=UTC)),
+        ("2026-11-20T08:00+08:00", datetime(2026, 11, 20, tzinfo=UTC)),
+        ("2026-11-20 08:00:00 +0800", datetime(2026, 11, 20, tzinfo=UTC)),
+        ("0001-01-01", None),
+        ("2099-01-01", None),
+        ("2026-13-45", None),
+        ("soon", None),
+        ("", None),
+    ],
+)
+def test_dates(written: str, meant: datetime | None) -> None:
+    found = parse(f"{HEAD}<url><loc>https://news.example/1</loc><lastmod>{written}</lastmod></url></urlset>")
+    assert found.entries[0].changed == meant
+
+
+def test_what_is_no_sitemap_says_so() -> None:
+    assert refused("<html><body>404</body></html>") == "not-a-sitemap"
+    assert refused("<rss><channel/></rss>") == "not-a-sitemap"
+    assert refused("hello") == "not-a-sitemap"
+    assert refused(b"\x89PNG\r\n\x1a\n" + bytes(range(256))) == "not-a-sitemap"
+    assert refused("") == "empty"
+    assert parse("<urlset/>").entries == ()
+
+
+# bombs
+
+
+def test_billion_laughs_and_external_entities_are_dropped() -> None:
+    laughs = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 12))
+    entities = f'<!DOCTYPE u [<!ENTITY l0 "ha">{laughs}<!ENTITY x SYSTEM "file:///etc/passwd">]>'
+    found = parse(f"{entities}<urlset><url><loc>https://news.example/1</loc><news:title>&l11;&x;</news:title></url></urlset>")
+    assert urls(found) == ["https://news.example/1"]
+    assert found.entries[0].title == "&l11;&x;"
+    assert "entities-declared" in found.warnings
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_a_document_type_without_end_reaches_no_parser(encoding: str) -> None:
+    text = '<!DOCTYPE u [<!ENTITY a "ha">' + " " * 70_000 + "]><urlset><url><loc>https://news.example/&a;</loc></url></urlset>"
+    with pytest.raises(NotApplicable):
+        parse(text.encode(encoding))
+
+
+@pytest.mark.slow
+def test_a_gzip_bomb_costs_no_more_than_the_limit() -> None:
+    bomb = gzip.compress(f"{HEAD}<url><loc>https://news.example/1</loc></url>".encode() + bytes(MAX_BYTES + 1_000_000), 1)
+    tracemalloc.start()
+    found = parse(bomb)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert urls(found) == ["https://news.example/1"]
+    assert "too-large" in found.warnings
+    assert most < 8_000_000, "it is read in pieces"
+
+
+def test_nesting_and_tags_without_end_are_cut() -> None:
+    first = f"{HEAD}<url><loc>https://news.example/1</loc></url>"
+    assert urls(parse(first + "<url>" + "<a>" * 100_000)) == ["https://news.example/1"]
+    assert urls(parse(first + "<url " + " ".join(f'a{n}="1"' for n in range(100_000)) + ">")) == ["https://news.example/1"]
+    assert urls(parse(first + "<url><loc>" + "x" * 1_000_000)) == ["https://news.example/1"]
+
+
+@pytest.mark.slow
+def test_tags_without_end_are_cut() -> None:
+    found = parse(HEAD + "<a/>" * 1_500_000)
+    assert "too-many-tags" in found.warnings
+
+
+def test_more_entries_than_allowed_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert MAX_ENTRIES == 50_000
+    monkeypatch.setattr(sitemap, "MAX_ENTRIES", 10)
+    text = "".join(f"<url><loc>https://news.example/{number}</loc></url>" for number in range(50))
+    found = parse(f"{HEAD}{text}</urlset>")
+    assert (len(found.entries), found.warnings) == (10, ("too-many-entries",))
+    lines = "\n".join(f"https://news.example/{number}" for number in range(50))
+    assert len(parse(lines).entries) == 10
+
+
+# dates that lie
+
+
+def dated(*moments: str, published: bool = False) -> sitemap.Sitemap:
+    news = "<news:publication_date>2026-11-19T00:00:00Z</news:publication_date>" if published else ""
+    items = (f"<url><loc>https://news.example/{n}</loc><lastmod>{m}</lastmod>{news}</url>" for n, m in enumerate(moments))
+    return parse(f"{HEAD}{''.join(items)}</urlset>")
+
+
+def test_dates_of_change_that_are_made_as_one_asks_are_not_believed() -> None:
+    found = dated(*(f"2026-11-20T11:59:{second:02}Z" for second in range(10)))
+    assert found.warnings == ("lastmod-now",)
+    assert {entry.changed for entry in found.entries} == {None}
+
+
+def test_one_moment_for_all_is_not_believed_but_one_day_is() -> None:
+    assert dated(*["2026-11-01T03:14:15Z"] * 10).warnings == ("lastmod-same",)
+    assert dated(*["2026-11-20"] * 10).warnings == ()
+    assert dated(*["2026-11-20T11:59:00Z"] * 4).warnings == (), "few entries may really be new"
+    assert dated(*["2026-11-20T11:59:00Z"] * 10, published=True).warnings == (), "publication is what counts there"
+
+
+def test_the_print_tells_addresses_and_not_dates() -> None:
+    one, other = dated("2026-11-01", "2026-11-02"), dated("2026-11-03", "2026-11-04")
+    assert sitemap.print_of(one.entries) == sitemap.print_of(reversed(other.entries))
+    assert sitemap.print_of(one.entries) != sitemap.print_of(one.entries[:1])
+
+
+def test_robots_name_sitemaps() -> None:
+    robots = b"\xef\xbb\xbfUser-agent: *\nDisallow: /x\nSITEMAP : https://news.example/a.xml\nsitemap: /b.xml\nSitemap: /b.xml\nSitemap: ftp://x/\n"
+    assert sitemap.named_in(robots, "https://news.example/robots.txt") == ["https://news.example/a.xml", "https://news.example/b.xml"]
+    assert len(sitemap.named_in(b"".join(b"Sitemap: /%d.xml\n" % n for n in range(500)), AT)) == 100
+
+
+# what is taken
+
+WEEK = timedelta(days=7)
+
+
+def entry(path: str, days: float | None = None, **told: str) -> SitemapEntry:
+    url = path if "://" in path else f"https://news.example{path}"
+    return SitemapEntry(url, changed=None if days is None else NOW - timedelta(days=days), **told)  # type: ignore[arg-type]
+
+
+def test_the_newest_first_and_nothing_old_foreign_or_without_an_article() -> None:
+    entries = [
+        entry("/2026/1105/100.html", 8),
+        entry("/a/20001.html"),
+        entry("/a/20002.html", 2),
+        entry("/a/20003.html", 1),
+        entry("/2025/0303/20004.html"),  # undated, but its address tells
+        entry("https://m.news.example/a/20005.html", 3),
+        entry("https://other.example/a/20006.html", 1),
+        entry("/"),
+        entry("/sports/"),
+        entry("/tag/port/"),
+        entry("/about/contact.html"),
+        entry("/a/1.pdf"),
+    ]
+    found = choose(entries, AT, HubRules(), WEEK, NOW)
+    assert [one.url.rpartition("/")[2] for one in found.entries] == ["20003.html", "20002.html", "20005.html", "20001.html"]
+    assert found.left == {"old": 2, "foreign": 1, "no-article": 5}
+
+
+def test_what_bears_a_title_is_an_article_whatever_its_address() -> None:
+    assert len(choose([entry("/sports/", title="渡轮复航")], AT, HubRules(), WEEK, NOW).entries) == 1
+
+
+def test_rules_have_the_last_word() -> None:
+    entries = [entry("/x/"), entry("https://other.example/x/1.html"), entry("/y/1.html"), entry("/x/video/1.html")]
+    found = choose(entries, AT, HubRules(allow=("/x/",), deny=("/video/",)), WEEK, NOW)
+    assert [one.url for one in found.entries] == ["https://news.example/x/", "https://other.example/x/1.html"]
+    assert found.left == {"rules": 2}
+
+
+def test_of_an_index_those_that_changed_last() -> None:
+    entries = [
+        entry("/1.xml", 20),
+        entry("/2.xml", 3),
+        entry("/3.xml"),
+        entry("/4.xml", 7.5),
+        entry("https://cdn.example/5.xml"),
+        entry("/6.xml", 1),
+    ]
+    found = children(entries, AT, WEEK, NOW, 3)
+    assert [one.url.rpartition("/")[2] for one in found.entries] == ["6.xml", "2.xml", "4.xml"]
+    assert found.left == {"old": 1, "foreign": 1, "many": 1}
