@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from newsportal.errors import NewsportalError
+from newsportal.errors import NewsportalError, RunnerRefused
 from newsportal.runners import egg as eggs
 from newsportal.runners.server import Server
 from newsportal.runners.targets import DEFAULT, Target, target
@@ -35,18 +36,32 @@ class Deployed:
 
 
 def send(server: Server, version: str, egg: bytes) -> Deployed:
-    """Send an egg, and ask what the server made of it. Raises ``RunnerRefused``, ``RunnerUnavailable``."""
+    """Send an egg, and ask what the server made of it. Raises ``RunnerRefused``, ``RunnerUnavailable``.
+
+    scrapyd keeps an egg before it looks into it, and would run it from then on: one without spiders is taken back.
+    """
     project = server.target.project
-    server.send(project, version, egg)
-    spiders = server.get("listspiders", project=project, _version=version)["spiders"]
+    try:
+        server.send(project, version, egg)
+        spiders = server.get("listspiders", project=project, _version=version)["spiders"]
+    except RunnerRefused:
+        _take_back(server, version)
+        raise
+    if not spiders:
+        _take_back(server, version)
     versions = server.get("listversions", project=project)["versions"]
     return Deployed(server.target, kept(version), versions[-1] if versions else None, tuple(spiders))
+
+
+def _take_back(server: Server, version: str) -> None:
+    with suppress(RunnerRefused):  # it never had it: a wrong password, no egg at all
+        server.post("delversion", [("project", server.target.project), ("version", version)])
 
 
 def check(found: Deployed) -> None:
     """Raises ``NewsportalError`` for an egg that was taken but does not serve."""
     if not found.spiders:
-        raise NewsportalError(f"{found.target.url} took version {found.version}, and finds no spider in it: is it an egg of newsportal?")
+        raise NewsportalError(f"{found.target.url} found no spider in it, and runs what it ran before: is it an egg of newsportal?")
     if found.runs != found.version:
         raise NewsportalError(
             f"{found.target.url} took version {found.version}, and goes on running {found.runs}, which sorts after it: "
@@ -78,7 +93,8 @@ def deploy(
         return
     found = target(to, Path.cwd(), os.environ)
     found = replace(found, project=project) if project else found
-    name = sortable(version or found.version) if version or found.version else stamp(datetime.now(UTC))
+    named = version or found.version
+    name = sortable(named) if named else stamp(datetime.now(UTC))
     deployed = send(Server(found), name, content)
     if as_json:
         typer.echo(json.dumps(deployed.plain(), ensure_ascii=False))

@@ -80,7 +80,7 @@ class Server:
         except (ValueError, KeyError, TypeError) as error:
             raise RunnerRefused(f"what answers at {self.target.url} is no scrapyd") from error
         if status != "ok":
-            raise RunnerRefused(f"scrapyd at {self.target.url} says: {str(said.get('message', status)).strip()}")
+            raise RunnerRefused(f"scrapyd at {self.target.url} says: {_short(str(said.get('message', status)))}")
         return dict(said)
 
     def _checked(self, answer: Answer) -> Answer:
@@ -93,6 +93,12 @@ class Server:
         if answer.status >= 500:
             raise RunnerUnavailable(f"scrapyd at {self.target.url} answers with status {answer.status}")
         return answer
+
+
+def _short(message: str) -> str:
+    """What scrapyd says, without the way there through its process' modules."""
+    told = message.strip()
+    return f"{told.splitlines()[-1].strip()} (its own log says more)" if "Traceback (most recent call last)" in told else told
 
 
 def _opening(url: str) -> str:

@@ -47,17 +47,17 @@ def target(name: str, start: Path, environ: Mapping[str, str]) -> Target:
     if "://" in name:
         return _with_credentials(Target(_checked(name)), environ)
     file = configuration(start)
-    known = _known(file, environ) if file else {}
-    if name not in known:
+    known = _known(file) if file else {}
+    if file is None or name not in known:
         where = (
             f"{file} has no target {name!r}; it has: {', '.join(sorted(known)) or 'none'}" if file else f"there is no {CONFIGURATION} here"
         )
         section = "[deploy]" if name == DEFAULT else f"[deploy:{name}]"
         raise TargetError(f"{where}. Write one ({section} with url = http://127.0.0.1:6800/), or give the server's URL")
-    return _with_credentials(known[name], environ)
+    return _with_credentials(_read(name, file, known[name], environ), environ)
 
 
-def _known(file: Path, environ: Mapping[str, str]) -> dict[str, Target]:
+def _known(file: Path) -> dict[str, dict[str, str]]:
     parser = ConfigParser(interpolation=None)
     try:
         parser.read(file, "utf-8")
@@ -68,7 +68,7 @@ def _known(file: Path, environ: Mapping[str, str]) -> dict[str, Target]:
     for section in parser.sections():
         if section.startswith("deploy:"):
             rows[section.removeprefix("deploy:")] = base | dict(parser.items(section))
-    return {name: _read(name, file, row, environ) for name, row in rows.items()}
+    return rows
 
 
 def _read(name: str, file: Path, row: Mapping[str, str], environ: Mapping[str, str]) -> Target:

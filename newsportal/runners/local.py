@@ -1,0 +1,100 @@
+"""Jobs as processes of this machine: what scrapyd does, without a server. ``python -m scrapy crawl SPIDER``, a log file each."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from newsportal.runners.base import Job, Wanted, settings_of
+from newsportal.runners.processes import alive, born, interrupt
+from newsportal.runners.records import Record, Records
+
+WHERE = "local"
+
+STOP_PATIENCE = 20.0
+"""Seconds that jobs get to end by themselves, all together."""
+
+
+class LocalRunner:
+    """Its jobs live in sessions of their own. One that is killed leaves them running; the next one finds them by their records."""
+
+    def __init__(self, records: Records, folder: Path, settings: Mapping[str, str]) -> None:
+        self._records = records
+        self._folder = folder
+        self._settings = dict(settings)
+        self._children: dict[str, subprocess.Popen[bytes]] = {}
+
+    @property
+    def where(self) -> str:
+        return WHERE
+
+    def start(self, id: str, wanted: Wanted) -> None:
+        if id in self._children:
+            return
+        record = Record(id, wanted.spider, wanted.sources, datetime.now(UTC), WHERE)
+        self._records.save(record)
+        environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": "newsportal.settings", "PYTHONIOENCODING": "utf-8"}
+        with self._records.log_file(id).open("ab") as log:
+            child = subprocess.Popen(
+                self._command(id, wanted),
+                cwd=self._folder,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        self._children[id] = child
+        self._records.save(replace(record, pid=child.pid, born=born(child.pid)))
+
+    def _command(self, id: str, wanted: Wanted) -> list[str]:
+        command = [sys.executable, "-m", "scrapy", "crawl", wanted.spider]
+        for name, value in wanted.arguments().items():
+            command += ["-a", f"{name}={value}"]
+        for name, value in settings_of(id, self._settings).items():
+            command += ["-s", f"{name}={value}"]
+        return command
+
+    def jobs(self) -> list[Job]:
+        return [self._job(record) for record in self._records.all(WHERE)]
+
+    def _job(self, record: Record) -> Job:
+        if record.ended is None:
+            child = self._children.get(record.id)
+            status = child.poll() if child else None
+            if status is not None or (child is None and not (record.pid and alive(record.pid, record.born))):
+                self._children.pop(record.id, None)
+                record = self._records.ended(record, status, datetime.now(UTC))
+        state = "running" if record.ended is None else "ended"
+        return Job(record.id, record.spider, state, record.sources, record.started, record.ended, record.status)  # type: ignore[arg-type]
+
+    def log(self, id: str) -> str | None:
+        try:
+            return self._records.log_file(id).read_text("utf-8", "replace")
+        except OSError:
+            return None
+
+    def cancel(self, id: str) -> bool:
+        record = self._records.get(id)
+        if record is None or record.pid is None or record.ended is not None or not alive(record.pid, record.born):
+            return False
+        return interrupt(record.pid)
+
+    def close(self) -> None:
+        """End the jobs that were started here: in order, within :data:`STOP_PATIENCE`."""
+        for id in list(self._children):
+            self.cancel(id)
+        until = time.monotonic() + STOP_PATIENCE
+        for child in self._children.values():
+            try:
+                child.wait(max(0.0, until - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                child.kill()
+                child.wait()
+        self.jobs()  # writes down how they ended

@@ -1,0 +1,90 @@
+"""What jobs were started from here, a small file each: who starts anew knows what runs, and whose log is whose."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from newsportal.errors import RunnerRefused
+
+KEPT = 500
+"""Jobs whose records and logs are kept: some days of a portal that starts a few jobs an hour, and at most some hundred megabytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A job as it was started. ``where``: ``local`` or the server's URL. ``pid`` and ``born`` name a process of this machine, so that
+    another one which got the same number later is not taken for it."""
+
+    id: str
+    spider: str
+    sources: tuple[str, ...]
+    started: datetime
+    where: str
+    pid: int | None = None
+    born: str | None = None
+    status: int | None = None
+    ended: datetime | None = None
+
+
+class Records:
+    """The files of a folder. Raises ``RunnerRefused`` where it cannot be written."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def save(self, record: Record) -> None:
+        """Whole or not at all, whenever the process is killed."""
+        plain = asdict(record) | {name: _written(getattr(record, name)) for name in ("started", "ended")}
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            beside = self.folder / f"{record.id}.new"
+            beside.write_text(json.dumps(plain, ensure_ascii=False), "utf-8")
+            os.replace(beside, self._file(record.id))
+        except OSError as error:
+            raise RunnerRefused(f"{self.folder} cannot be written: {error.strerror or error}; jobs are remembered there") from error
+
+    def ended(self, record: Record, status: int | None, now: datetime) -> Record:
+        done = replace(record, status=status, ended=now)
+        self.save(done)
+        return done
+
+    def all(self, where: str) -> list[Record]:
+        """Those of one runner, newest first."""
+        return sorted((one for one in self._read() if one.where == where), key=lambda one: one.started, reverse=True)
+
+    def get(self, id: str) -> Record | None:
+        return next((record for record in self._read() if record.id == id), None)
+
+    def log_file(self, id: str) -> Path:
+        return self.folder / f"{id}.log"
+
+    def forget(self, keep: int = KEPT) -> None:
+        """Let the oldest go."""
+        for record in sorted(self._read(), key=lambda one: one.started, reverse=True)[keep:]:
+            self._file(record.id).unlink(missing_ok=True)
+            self.log_file(record.id).unlink(missing_ok=True)
+
+    def _file(self, id: str) -> Path:
+        return self.folder / f"{id}.json"
+
+    def _read(self) -> Iterator[Record]:
+        for file in self.folder.glob("*.json") if self.folder.is_dir() else ():
+            try:
+                yield _record(json.loads(file.read_text("utf-8")))
+            except (OSError, ValueError, TypeError, KeyError):
+                continue  # forgotten by somebody meanwhile, or no record: a job without one counts as one of unknown sources
+
+
+def _written(moment: datetime | None) -> str | None:
+    return moment.isoformat() if moment else None
+
+
+def _record(plain: dict[str, Any]) -> Record:
+    moments = {name: datetime.fromisoformat(plain[name]) if plain[name] else None for name in ("started", "ended")}
+    return Record(**{**plain, **moments, "sources": tuple(plain["sources"])})

@@ -1,0 +1,85 @@
+"""Jobs that a scrapyd runs. They go on when whoever scheduled them is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from newsportal.errors import RunnerRefused
+from newsportal.runners.base import Job, State, Wanted, settings_of
+from newsportal.runners.records import Record, Records
+from newsportal.runners.server import Server
+
+STATES: Mapping[str, State] = {"pending": "waiting", "running": "running", "finished": "ended"}
+
+
+class ScrapydRunner:
+    """The jobs of one project of one server. ``settings`` go with every job."""
+
+    def __init__(self, server: Server, records: Records, settings: Mapping[str, str], project: str) -> None:
+        self._server = server
+        self._records = records
+        self._settings = dict(settings)
+        self.project = project
+
+    @property
+    def where(self) -> str:
+        return self._server.target.url
+
+    def start(self, id: str, wanted: Wanted) -> None:
+        if self._records.get(id) is None:
+            self._records.save(Record(id, wanted.spider, wanted.sources, datetime.now(UTC), self.where))
+        elif self._server.get("status", job=id, project=self.project).get("currstate"):
+            return  # the answer to an earlier try was lost, the job was not
+        fields = [("project", self.project), ("spider", wanted.spider), ("jobid", id), *wanted.arguments().items()]
+        fields += [("setting", f"{name}={value}") for name, value in settings_of(id, self._settings).items()]
+        self._server.post("schedule", fields)
+
+    def jobs(self) -> list[Job]:
+        """What the server tells, and what was started from here and is not known there any more: it keeps the last hundred, and none
+        over its own restart."""
+        said = self._server.get("listjobs", project=self.project)
+        ours = {record.id: record for record in self._records.all(self.where)}
+        found = {row["id"]: _job(row, state, ours.get(row["id"])) for name, state in STATES.items() for row in said[name]}
+        for record in ours.values():
+            if record.id not in found:
+                found[record.id] = Job(record.id, record.spider, "ended", record.sources, record.started, record.ended, record.status)
+        return sorted(found.values(), key=lambda job: job.started or datetime.max.replace(tzinfo=UTC), reverse=True)
+
+    def log(self, id: str) -> str | None:
+        record = self._records.get(id)
+        spider = record.spider if record else next((job.spider for job in self.jobs() if job.id == id), None)
+        return self._server.text(f"/logs/{self.project}/{spider}/{id}.log") if spider else None
+
+    def cancel(self, id: str) -> bool:
+        return bool(self._server.post("cancel", [("project", self.project), ("job", id)])["prevstate"])
+
+    def close(self) -> None:
+        """Nothing: they are the server's."""
+
+
+def project_of(server: Server, wanted: str | None) -> str:
+    """The project whose spiders are ours: the one that is asked for, that of the target, or the only one. Raises ``RunnerRefused``."""
+    there = server.get("listprojects")["projects"]
+    for name in (wanted, server.target.project) if wanted is None else (wanted,):
+        if name in there:
+            return str(name)
+    if wanted is None and len(there) == 1:
+        return str(there[0])
+    asked = wanted or server.target.project
+    raise RunnerRefused(
+        f"scrapyd at {server.target.url} has no project {asked!r}; it has: {', '.join(there) or 'none'}. "
+        "Send it one with `newsportal deploy`, or name one with --project"
+    )
+
+
+def _job(row: Mapping[str, Any], state: State, record: Record | None) -> Job:
+    started, ended = _moment(row.get("start_time")), _moment(row.get("end_time"))
+    sources = record.sources if record else None
+    return Job(row["id"], row["spider"], state, sources, started or (record.started if record else None), ended)
+
+
+def _moment(text: str | None) -> datetime | None:
+    """scrapyd tells times without a zone, by the clock of its machine; they are taken for this one's."""
+    return datetime.fromisoformat(text).astimezone() if text else None
