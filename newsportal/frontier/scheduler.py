@@ -156,6 +156,11 @@ class Scheduler(BaseScheduler):
 
         return marked
 
+    @property
+    def queue(self) -> Queue | None:
+        """The queue, for who claims jobs or counts what is outstanding; ``None`` before it is open, and in a replay."""
+        return None if self.feeder is None else self.feeder.queue
+
     # what the feeder asks
 
     @property

@@ -12,18 +12,18 @@ from scrapy.http import Request, Response
 from twisted.python.failure import Failure
 
 from newsportal import dom
-from newsportal.errors import NotApplicable
+from newsportal.errors import NotApplicable, StoreError
 from newsportal.extractors.forum import kinds, poster
 from newsportal.extractors.forum.addresses import cleaned, key_of, read
 from newsportal.extractors.forum.kinds import Listed, Signpost
 from newsportal.extractors.forum.thread import ThreadPage, read_page
-from newsportal.frontier.ledger import utcnow
+from newsportal.frontier.ledger import STORE_FAILS, utcnow
 from newsportal.frontier.links import askable
 from newsportal.frontier.threads import Sifted, Wanted, sift
 from newsportal.items import Link, Page, Post, Thread
 from newsportal.sources import Forum
 from newsportal.spiders.base import NewsSpider, in_thread
-from newsportal.spiders.outcome import outcome_of
+from newsportal.spiders.outcome import Outcome, outcome_of
 from newsportal.storage.base import SourceState
 
 MAX_BOARDS: Final = 200
@@ -69,6 +69,7 @@ class ForumSpider(NewsSpider):
 
     name = "forum"
     kind = "forum"
+    settled = False
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -175,17 +176,29 @@ class ForumSpider(NewsSpider):
         return [await self.thread(wanted, source, None) for wanted in sifted.wanted]
 
     async def thread(self, wanted: Wanted, source: Forum, board: str | None) -> Request:
-        """The first request of a visit: the first page, or the page at which the last visit ended. Raises ``StoreError``."""
+        """The first request of a visit: the first page, or the page at which the last visit ended. Any process may take it up."""
         kept = wanted.kept
-        reading = Reading(wanted, source, board or (kept.board if kept else None))
-        if kept is None:
-            return self.page(wanted.link.url, reading)
-        posts = await asyncio.to_thread(self.ledger.store.threads.posts, kept.id)
-        reading.known = frozenset(post.name for post in posts)
-        reading.from_the_end = cleaned(kept.last_page) != cleaned(wanted.link.url)
-        return self.page(kept.last_page, reading)
+        return Request(
+            wanted.link.url if kept is None else kept.last_page,
+            callback=self.parse_first,
+            errback=self.first_failed,
+            dont_filter=True,
+            meta={"source": source.key, **self.manners(source)},
+            cb_kwargs={"source": source, "link": wanted.link, "listed": wanted.listed, "board": board},
+        )
+
+    async def reading(self, source: Forum, link: Link, listed: Listed, board: str | None) -> Reading:
+        """A thread at the beginning of its visit, whichever process that is. Raises ``StoreError``."""
+        kept = (await asyncio.to_thread(self.ledger.store.threads.known, [listed.key])).get(listed.key)
+        reading = Reading(Wanted(link, listed, kept), source, board or (kept.board if kept else None))
+        if kept is not None:
+            posts = await asyncio.to_thread(self.ledger.store.threads.posts, kept.id)
+            reading.known = frozenset(post.name for post in posts)
+            reading.from_the_end = cleaned(kept.last_page) != cleaned(link.url)
+        return reading
 
     def page(self, url: str, reading: Reading) -> Request:
+        """A further page: what was read of the thread is with this process, so the request stays here."""
         return Request(
             url,
             callback=self.parse_thread,
@@ -194,6 +207,27 @@ class ForumSpider(NewsSpider):
             meta={"source": reading.source.key, **self.manners(reading.source)},
             cb_kwargs={"reading": reading},
         )
+
+    async def parse_first(self, response: Response, source: Forum, link: Link, listed: Listed, board: str | None) -> AsyncIterator[Any]:
+        try:
+            reading = await self.reading(source, link, listed, board)
+        except StoreError as error:
+            self.logger.error("%s waits for the next run: %s", link.url, error)
+            await self.ledger.fail(link, STORE_FAILS, later=True)
+            return
+        async for found in self.parse_thread(response, reading):
+            yield found
+
+    async def first_failed(self, failure: Failure) -> AsyncIterator[Any]:
+        request: Request = failure.request  # type: ignore[attr-defined]
+        try:
+            reading = await self.reading(**request.cb_kwargs)
+        except StoreError as error:
+            self.logger.error("%s waits for the next run: %s", request.url, error)
+            await self.ledger.fail(request.cb_kwargs["link"], STORE_FAILS, later=True)
+            return
+        async for found in self._failed(reading, outcome_of(failure)):
+            yield found
 
     async def parse_thread(self, response: Response, reading: Reading) -> AsyncIterator[Any]:
         if not reading.counted:
@@ -229,9 +263,12 @@ class ForumSpider(NewsSpider):
 
     async def thread_failed(self, failure: Failure) -> AsyncIterator[Any]:
         request: Request = failure.request  # type: ignore[attr-defined]
-        outcome = outcome_of(failure)
+        async for item in self._failed(request.cb_kwargs["reading"], outcome_of(failure)):
+            yield item
+
+    async def _failed(self, reading: Reading, outcome: Outcome) -> AsyncIterator[Any]:
         later = outcome.passing and outcome.reason not in MEMBERS_ONLY
-        async for item in self._broken(request.cb_kwargs["reading"], outcome.reason, later=later):
+        async for item in self._broken(reading, outcome.reason, later=later):
             yield item
 
     async def _broken(self, reading: Reading, reason: str, *, later: bool = False) -> AsyncIterator[Any]:

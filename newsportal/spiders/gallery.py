@@ -21,13 +21,13 @@ from newsportal.extractors import gallery, hub
 from newsportal.extractors.gallery.links import Entry, entries
 from newsportal.extractors.turning import is_front_page
 from newsportal.frontier.galleries import NO_PICTURES, refuse, sift
-from newsportal.frontier.ledger import utcnow
+from newsportal.frontier.ledger import STORE_FAILS, utcnow
 from newsportal.frontier.links import askable, name_of
 from newsportal.items import GalleryPage, Link, Page
 from newsportal.schedule import period
 from newsportal.sources import Gallery as Source
 from newsportal.spiders.base import NewsSpider, in_thread
-from newsportal.spiders.outcome import outcome_of
+from newsportal.spiders.outcome import Outcome, outcome_of
 from newsportal.spiders.photo_story import Guesses, Reading
 from newsportal.storage.base import SourceState
 
@@ -40,6 +40,7 @@ class GallerySpider(NewsSpider):
 
     name = "gallery"
     kind = "gallery"
+    settled = False
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -89,13 +90,48 @@ class GallerySpider(NewsSpider):
         return [request for link in sifted.wanted for request in await self.story(link, source)]
 
     async def story(self, link: Link, source: Source) -> list[Any]:
-        """The first requests of a visit: the first page, and what is missing of a story that was begun. Raises ``StoreError``."""
+        """The first request of a visit, which any process may take up: the first page, or one that is missing of a story that was begun;
+        or the story, if nothing can be had of it any more. Raises ``StoreError``."""
+        reading = await self.reading(source, link)
+        first = [] if any(identity(page.url) == identity(link.url) for page in reading.met) else [link.url]
+        wanted = [*first, *reading.wanted()]
+        return [self.first(wanted[0], reading)] if wanted else await self._next(reading)
+
+    async def reading(self, source: Source, link: Link) -> Reading:
+        """A story at the beginning of its visit, whichever process that is. Raises ``StoreError``."""
         reading = Reading(link, source, guesses=self._guesses[source.key])
         kept = await asyncio.to_thread(self.ledger.store.galleries.pages, reading.name)
         if kept:
             await asyncio.to_thread(reading.begin, kept)
-        first = [] if any(identity(page.url) == identity(link.url) for page in reading.met) else [self.page(link.url, reading)]
-        return [*first, *await self._next(reading)]
+        return reading
+
+    def first(self, url: str, reading: Reading) -> Request:
+        told = {"source": reading.source, "link": reading.link, "asked": url}
+        return self.page(url, reading).replace(callback=self.parse_first, errback=self.first_failed, cb_kwargs=told)
+
+    async def begun(self, source: Source, link: Link, asked: str) -> Reading | None:
+        """The story whose first request was answered; ``None`` if the store fails, and the story waits for the next run."""
+        try:
+            reading = await self.reading(source, link)
+        except StoreError as error:
+            self.logger.error("%s waits for the next run: %s", link.url, error)
+            await self.ledger.fail(link, STORE_FAILS, later=True)
+            return None
+        reading.ask(asked)
+        return reading
+
+    async def parse_first(self, response: Response, source: Source, link: Link, asked: str) -> AsyncIterator[Any]:
+        reading = await self.begun(source, link, asked)
+        if reading is not None:
+            async for found in self.parse_page(response, reading, asked):
+                yield found
+
+    async def first_failed(self, failure: Failure) -> AsyncIterator[Any]:
+        request: Request = failure.request  # type: ignore[attr-defined]
+        reading = await self.begun(**request.cb_kwargs)
+        if reading is not None:
+            async for found in self._lost(reading, request.cb_kwargs["asked"], outcome_of(failure)):
+                yield found
 
     def page(self, url: str, reading: Reading) -> Request:
         reading.ask(url)
@@ -133,9 +169,11 @@ class GallerySpider(NewsSpider):
 
     async def page_failed(self, failure: Failure) -> AsyncIterator[Any]:
         request: Request = failure.request  # type: ignore[attr-defined]
-        reading: Reading = request.cb_kwargs["reading"]
-        asked: str = request.cb_kwargs["asked"]
-        reading.fail(asked, outcome_of(failure))
+        async for found in self._lost(request.cb_kwargs["reading"], request.cb_kwargs["asked"], outcome_of(failure)):
+            yield found
+
+    async def _lost(self, reading: Reading, asked: str, outcome: Outcome) -> AsyncIterator[Any]:
+        reading.fail(asked, outcome)
         reading.pending.discard(asked)
         for wanted in await self._next(reading):
             yield wanted

@@ -134,6 +134,8 @@ class Reading:
         return urls
 
     def ask(self, url: str) -> None:
+        if url in self.open:
+            self.open.remove(url)
         self.asked.add(url)
         self.pending.add(url)
 
