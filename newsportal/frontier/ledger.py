@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from time import monotonic
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -46,6 +47,9 @@ ONE_ADDRESS = "several entries of a list lead to one address, where one article 
 
 OUTAGE = ("dns", "connection", "robots-unreachable")
 """Reasons that every source has when there is no network."""
+
+LATELY = 300.0
+"""Seconds: a list page that was read so long ago says that there is a network."""
 
 BLOCKED = "blocked"
 """How the reasons begin when an engine asks who we are."""
@@ -98,6 +102,8 @@ class Ledger:
         self._layouts: set[str] = set()
         self.hung: dict[str, set[str]] = defaultdict(set)
         self.told = Told()
+        self._unreached: set[str] = set()
+        self._reached: float | None = None
 
     # counting
 
@@ -106,6 +112,9 @@ class Ledger:
         key = f"{PREFIX}{source}/{column}"
         self._stats.inc_value(f"{key}/{reason}" if reason else key, number)
         self.told.count(source, column, reason, number)
+        if column == "list_pages":
+            self._reached = monotonic()
+            self._unreached.clear()
 
     def note(self, source: str, text: str) -> None:
         """A sentence for the reader of the report, once. Stages call it from their threads, too."""
@@ -259,6 +268,8 @@ class Ledger:
         """A list page gave nothing; ``detail`` is for the source's health page."""
         self.count(source, "list_failed", reason)
         self._errors[source] = f"{reason}: {detail}" if detail else reason
+        if reason.startswith(OUTAGE):
+            self._unreached.add(source)
 
     def validate(self, source: str, url: str, validators: Validators) -> None:
         """Remember a list page's ETag and Last-Modified; saved at the end of the run, when its links are safely deferred."""
@@ -286,6 +297,11 @@ class Ledger:
             await asyncio.to_thread(self.store.save_source_state, replace(state, unfinished=utcnow()))
         return state.unfinished is not None or state.last_success is None
 
+    @property
+    def offline(self) -> bool:
+        """Whether several sources could not be reached, and none could lately: the network is away, which is no fault of the sources."""
+        return len(self._unreached) > 1 and (self._reached is None or monotonic() - self._reached > LATELY)
+
     def unreached(self, source: str) -> bool:
         """Whether its host was not reached, as is the case where there is no network."""
         return self._errors.get(source, "").startswith(OUTAGE)
@@ -293,20 +309,20 @@ class Ledger:
     def forget(self, source: str) -> None:
         """A visit is over and saved: nothing of it is needed any more."""
         for memory in (self._errors, self._validators, self._rests, self.hung):
-            memory.pop(source, None)  # type: ignore[attr-defined]
+            memory.pop(source, None)
         self._layouts.discard(source)
 
     async def close(self, visited: Iterable[str], now: datetime, *, finished: bool = True) -> None:
         """Save what is remembered of the sources visited in this run; ``finished``: it was not cut short. Raises ``StoreError``."""
         seen = set(visited)
-        ours = len(seen) > 1 and all(self._errors.get(source, "").startswith(OUTAGE) for source in seen)
+        ours = self.offline and all(self.unreached(source) for source in seen)
         for source in sorted(seen):
             await asyncio.to_thread(self._save_state, source, now, ours, finished)
 
     def _save_state(self, source: str, now: datetime, ours: bool, finished: bool) -> None:
         state = self.store.source_state(source)
         error = self._errors.get(source)
-        if ours:  # not one host was reached: the network is away, which is no fault of the sources
+        if ours:
             self.store.save_source_state(replace(state, last_error=error))
             return
         complete = finished and (error is None or error.startswith(BLOCKED))  # an engine that blocks is not asked for more

@@ -16,6 +16,7 @@ from scrapy.http import Request, Response
 from twisted.python.failure import Failure
 
 from newsportal.errors import FrontierUnavailable, NotApplicable, StoreError
+from newsportal.frontier import wellbeing
 from newsportal.frontier.ledger import STORE_FAILS, Ledger, Sifted, ledger_of, utcnow
 from newsportal.frontier.links import is_entry
 from newsportal.items import Article, Link, Page
@@ -232,6 +233,7 @@ class NewsSpider(scrapy.Spider):
         if response.meta.get("thorough"):
             self.thorough.add(key)  # the visit was begun by another process
         self.ledger.count(key, "list_pages")
+        wellbeing.tell_moved(self.ledger, key, response)
         if response.status == 304:
             self.ledger.count(key, "not_modified")
             return
@@ -359,6 +361,7 @@ class NewsSpider(scrapy.Spider):
         """The visits of these sources are over. ``finished``: not cut short."""
         rendering.tell(self.ledger, self.crawler.stats.get_stats() if self.crawler.stats else {}, keys)
         await self.visiting.write(keys)
+        await wellbeing.look(self.ledger, keys, utcnow())
         try:
             await self.ledger.close(keys, utcnow(), finished=finished)
         except StoreError as error:

@@ -1,0 +1,164 @@
+"""The visits that a spider has begun: each is a job that one worker has, is counted by all who work on it, and ends with its last task."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+from newsportal.errors import FrontierUnavailable, StoreError
+from newsportal.frontier.ledger import Ledger, utcnow
+from newsportal.visits import Visit
+
+if TYPE_CHECKING:
+    from newsportal.frontier.queues.base import Queue
+
+logger = logging.getLogger(__name__)
+
+LOOK: Final = 2.0
+"""Seconds between two looks at which visits have ended. A visit takes seconds to hours."""
+
+WRITE: Final = 5.0
+"""Seconds between two writings of what was counted, as for the run report."""
+
+CALM: Final = 3
+"""Looks in a row that find no task of a visit until it has ended: what was just pushed may still be on its way into the queue, and
+what another worker counted of it is written by then (``WRITE``)."""
+
+AGAIN: Final = 0.2
+"""Seconds between two tries to claim a visit while the queue is away."""
+
+AT_ONCE: Final = 50
+"""Visits that one look asks after, in turn: each is a question to the queue, of some tenths of a millisecond."""
+
+CLAIM: Final = 6 * 3600.0
+"""Seconds that a visit may take at most, while its worker lives; the longest measured was a forum's first, of two hours."""
+
+KEPT: Final = timedelta(days=120)
+"""How long visits are remembered: a cadence by weekday is learnt from weeks, and a season passes in months."""
+
+
+def job_of(source: str) -> str:
+    """The name under which a visit of a source is claimed."""
+    return f"visit:{source}"
+
+
+@dataclass(slots=True)
+class _Open:
+    began: datetime
+    calm: int = 0
+
+
+class Visiting:
+    """See the module. ``queue`` answers the queue of requests, ``None`` where there is none, and raises ``FrontierUnavailable`` while it is
+    not open. ``over`` is called with each source whose visit has ended."""
+
+    def __init__(self, ledger: Ledger, queue: Callable[[], Queue | None], over: Callable[[str], Awaitable[None]]) -> None:
+        self._ledger = ledger
+        self._queue = queue
+        self._over = over
+        self._open: dict[str, _Open] = {}
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def open(self) -> frozenset[str]:
+        """The sources whose visits have begun and not ended."""
+        return frozenset(self._open)
+
+    async def claim(self, source: str) -> bool:
+        """Whether the visit is this worker's. Waits for a queue that is away."""
+        if source in self._open:
+            return False
+        while True:
+            try:
+                queue = self._queue()
+                return queue is None or await asyncio.to_thread(queue.claim, job_of(source), CLAIM)
+            except FrontierUnavailable:
+                await asyncio.sleep(AGAIN)
+
+    async def begin(self, source: str) -> None:
+        """The visit begins now. Raises ``StoreError``; then it has not."""
+        now = utcnow()
+        await asyncio.to_thread(self._ledger.store.visits.add, Visit(source, now))
+        self._open[source] = _Open(now)
+        if self._task is None:
+            self._task = asyncio.get_running_loop().create_task(self._watch())
+
+    async def give_up(self, source: str) -> None:
+        """The visit did not begin: somebody else may have it."""
+        self._open.pop(source, None)
+        await self._release(source)
+
+    async def write(self, ended: Collection[str] = ()) -> None:
+        """What was counted goes to the store; of visits that ended also how long they took. What cannot be written now is lost to the
+        schedule's past, and to nothing else."""
+        now = utcnow()
+        parts = self._ledger.told.taken(now)
+        for source in self._open.keys() & ended:
+            parts.append(Visit(source, now, seconds=(now - self._open[source].began).total_seconds()))
+        try:
+            if parts:
+                await asyncio.to_thread(self._ledger.store.visits.join, parts)
+        except StoreError as error:
+            logger.warning("what %d visits brought is not remembered: %s", len(parts), error)
+
+    async def end(self, source: str) -> None:
+        """The visit is over: somebody else may have the next one."""
+        if self._open.pop(source, None) is not None:
+            await self._release(source)
+
+    async def stop(self) -> None:
+        """The spider ends: nobody looks any more."""
+        if self._task is not None:
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+
+    async def forget(self) -> None:
+        """Let old visits go."""
+        try:
+            await asyncio.to_thread(self._ledger.store.visits.forget, utcnow() - KEPT)
+        except StoreError as error:
+            logger.warning("old visits are not forgotten: %s", error)
+
+    async def _watch(self) -> None:
+        written = asyncio.get_running_loop().time()
+        while True:
+            await asyncio.sleep(LOOK)
+            if (now := asyncio.get_running_loop().time()) - written >= WRITE:
+                written = now
+                await self.write()
+            for source in await self._calm():
+                await self._over(source)
+
+    async def _calm(self) -> list[str]:
+        """Of the visits whose turn it is to be asked after, those that have ended."""
+        asked = list(self._open)[:AT_ONCE]
+        try:
+            left = await self._left(asked)
+        except FrontierUnavailable:
+            left = dict.fromkeys(asked, 1)
+        ended = []
+        for source in asked:
+            opened = self._open.pop(source)
+            self._open[source] = opened  # the next look begins with the others
+            opened.calm = 0 if left.get(source, 1) else opened.calm + 1
+            if opened.calm >= CALM:
+                ended.append(source)
+        return ended
+
+    async def _left(self, sources: Collection[str]) -> Mapping[str, int]:
+        """How many tasks of each visit are not done; nothing is said where there is no queue. Raises ``FrontierUnavailable``."""
+        queue = self._queue()
+        return {} if queue is None else await asyncio.to_thread(lambda: {source: queue.outstanding(source) for source in sources})
+
+    async def _release(self, source: str) -> None:
+        try:
+            if (queue := self._queue()) is not None:
+                await asyncio.to_thread(queue.release, job_of(source))
+        except FrontierUnavailable as error:
+            logger.warning("the visit of %s stays taken until this worker ends: %s", source, error)
