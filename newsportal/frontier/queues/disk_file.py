@@ -26,6 +26,9 @@ BUSY_SECONDS = 30.0
 
 MEMORY = ":memory:"
 
+OURS = (sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.InterfaceError, sqlite3.DataError)
+"""Mistakes of this code: waiting does not help."""
+
 DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 
 JOURNAL_BYTES = 64 * 1024 * 1024
@@ -80,12 +83,16 @@ class QueueFile:
         with self._lock:
             try:
                 return self._run(step, begin)
+            except OURS:
+                raise
             except sqlite3.DatabaseError as error:
                 if not _is_damage(error) or self.path == MEMORY:
                     raise self._told(error) from error
                 self._move_away(error)
             try:
                 return self._run(step, begin)
+            except OURS:
+                raise
             except sqlite3.Error as error:
                 raise self._told(error) from error
 

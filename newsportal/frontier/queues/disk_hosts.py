@@ -65,11 +65,16 @@ def ripen(turn: Turn, ahead: float) -> None:
 
 
 def tidy(turn: Turn) -> None:
-    """Once in a while: offer to all what nobody waits for any more, forget hosts that have rested, and mend a clock that began anew."""
-    turn.sql.execute("UPDATE hosts SET free_at = ? + gap WHERE free_at > ? + gap", (turn.ticks, turn.ticks))
-    turn.sql.execute("UPDATE lines SET free_at = (SELECT free_at FROM hosts WHERE hosts.host = lines.host) WHERE resting = 1")
+    """Once in a while: offer to all what nobody waits for any more, and forget hosts that have rested."""
     _offer(turn)
+    turn.sql.execute("UPDATE lines SET resting = 0 WHERE resting = 1 AND free_at <= ?", (turn.ticks,))
     turn.sql.execute("DELETE FROM hosts WHERE holder = 0 AND free_at <= ? AND wanted_by = 0", (turn.ticks,))
+
+
+def begin_anew(turn: Turn) -> None:
+    """The machine was started anew, and so is its count of seconds: hosts rest for as long as they were to, at most."""
+    turn.sql.execute("UPDATE hosts SET wanted_until = min(wanted_until, ?), free_at = min(free_at, ? + gap)", (turn.ticks, turn.ticks))
+    turn.sql.execute("UPDATE lines SET free_at = coalesce((SELECT free_at FROM hosts WHERE hosts.host = lines.host), 0)")
 
 
 def held(turn: Turn) -> Mapping[str, float]:

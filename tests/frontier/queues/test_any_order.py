@@ -1,0 +1,241 @@
+"""The queue's promises in any order of events: several workers at two queues push, take, end, give back, fall silent and leave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+from queue_benches import TERMS, Bench, DiskBench
+
+from newsportal.frontier.queues.base import Queue, Task
+
+QUEUES = ("rss", "hub")
+HOSTS = ("a.example", "b.example", "c.example")
+SUSPECT = 2
+
+
+@dataclass
+class Worker:
+    """What the model knows of one: ``hand`` by id, the hosts it was told it holds."""
+
+    queue: Queue
+    name: str
+    hand: dict[str, Task] = field(default_factory=dict)
+    hosts: set[str] = field(default_factory=set)
+
+
+@dataclass
+class Model:
+    """A queue as it must be. ``waits``: tasks that wait; ``later``: the moment of those that do not yet."""
+
+    waits: dict[str, Task] = field(default_factory=dict)
+    later: dict[str, float] = field(default_factory=dict)
+    tries: dict[str, int] = field(default_factory=dict)
+    aside: set[str] = field(default_factory=set)
+
+
+class Frontier(RuleBasedStateMachine):
+    """``bench`` is set by the test."""
+
+    make: Callable[[], Bench]
+
+    @initialize()
+    def begin(self) -> None:
+        self.bench = type(self).make()
+        self.models = {name: Model() for name in QUEUES}
+        self.workers = [self.begun(name) for name in ("rss", "rss", "hub")]
+        self.count = 0
+
+    def begun(self, name: str) -> Worker:
+        return Worker(self.bench.open(name), name)
+
+    @rule(
+        which=st.integers(0, 2),
+        number=st.integers(1, 6),
+        host=st.sampled_from(HOSTS),
+        lane=st.sampled_from((None, None, "x", "y")),
+        priority=st.integers(-1, 1),
+        wait=st.sampled_from((None, None, None, -5.0, 20.0)),
+        again=st.booleans(),
+    )
+    def push(self, which: int, number: int, host: str, lane: str | None, priority: int, wait: float | None, again: bool) -> None:
+        worker = self.workers[which]
+        model = self.models[worker.name]
+        self.count -= 2 * min(self.count, int(again))  # some that were pushed before
+        batch = []
+        for _ in range(number):
+            self.count += 1
+            at = None if wait is None else self.bench.now + wait
+            batch.append(Task(f"t{self.count}", host, "{}", priority, at, lane, "甲"))
+        here = {id for one in self.workers if one.name == worker.name for id in one.hand} | set(model.waits) | model.aside
+        taken = worker.queue.push(batch)
+        assert taken == {one.id for one in batch} - here
+        for one in batch:
+            if one.id in taken:
+                self.wait(model, one, one.at)
+
+    def wait(self, model: Model, task: Task, at: float | None) -> None:
+        model.waits[task.id] = task
+        if at is not None and at > self.bench.now:
+            model.later[task.id] = at
+
+    @rule(which=st.integers(0, 2), number=st.integers(1, 12), delay=st.sampled_from((0.0, 1.0)))
+    def take(self, which: int, number: int, delay: float) -> None:
+        worker = self.workers[which]
+        model = self.models[worker.name]
+        before = set(worker.hand)
+        taken = worker.queue.take(number, delay=delay, ahead=2.0)
+        assert len(taken.leases) <= number
+        for lease in taken.leases:
+            task = model.waits.pop(lease.task.id)  # it waited, so nobody has it
+            assert (task.host, task.lane, task.priority) == (lease.task.host, lease.task.lane, lease.task.priority)
+            assert model.later.pop(task.id, 0) <= self.bench.now
+            assert lease.tries == model.tries.get(task.id, 0)
+            assert task.host in taken.held
+            assert task.lane is None or task.lane not in self.lanes(worker.name), "one of a lane is in flight"
+            worker.hand[task.id] = task
+        if any(lease.tries >= SUSPECT for lease in taken.leases):
+            assert len(taken.leases) == 1
+            assert not before
+        if any(model.tries.get(id, 0) >= SUSPECT for id in before):
+            assert not taken.leases
+        worker.hosts = set(taken.held)
+        assert taken.yielded <= worker.hosts
+        assert (taken.waiting + taken.later) == len(model.waits)
+
+    def lanes(self, name: str) -> list[str | None]:
+        return [task.lane for one in self.workers if one.name == name for task in one.hand.values()]
+
+    @rule(which=st.integers(0, 2), share=st.integers(1, 3))
+    def done(self, which: int, share: int) -> None:
+        worker = self.workers[which]
+        ended = list(worker.hand)[::share]
+        worker.queue.done(ended)
+        for id in ended:
+            del worker.hand[id]
+            self.models[worker.name].tries.pop(id, None)
+
+    @rule(which=st.integers(0, 2), share=st.integers(1, 3), wait=st.sampled_from((None, -1.0, 15.0)))
+    def back(self, which: int, share: int, wait: float | None) -> None:
+        worker = self.workers[which]
+        given = list(worker.hand)[::share]
+        at = None if wait is None else self.bench.now + wait
+        worker.queue.back(given, at=at)
+        for id in given:
+            self.wait(self.models[worker.name], worker.hand.pop(id), at)
+
+    @rule(which=st.integers(0, 2), seconds=st.sampled_from((0.0, 1.0, 10.0)))
+    def free(self, which: int, seconds: float) -> None:
+        """As a worker does: what it has nothing of in hand."""
+        worker = self.workers[which]
+        idle = worker.hosts - {task.host for task in worker.hand.values()}
+        worker.queue.free(dict.fromkeys(idle, seconds))
+        worker.hosts -= idle
+
+    @rule(which=st.integers(0, 2), host=st.sampled_from(HOSTS))
+    def hold(self, which: int, host: str) -> None:
+        worker = self.workers[which]
+        wait = worker.queue.hold(host)
+        held_elsewhere = any(host in one.hosts for one in self.workers if one is not worker)
+        if host in worker.hosts:
+            assert wait is not None
+        if wait is not None:
+            assert not held_elsewhere
+            worker.hosts.add(host)
+
+    @rule(which=st.integers(0, 2))
+    def leave(self, which: int) -> None:
+        worker = self.workers[which]
+        worker.queue.leave()
+        for task in worker.hand.values():
+            self.wait(self.models[worker.name], task, None)
+        self.workers[which] = self.begun(worker.name)
+
+    @rule(which=st.integers(0, 2))
+    def die(self, which: int) -> None:
+        dead = self.workers[which]
+        model = self.models[dead.name]
+        self.bench.fall_silent(*[one.queue for one in self.workers if one is not dead])
+        for task in dead.hand.values():
+            model.tries[task.id] = model.tries.get(task.id, 0) + 1
+            if model.tries[task.id] >= TERMS.tries:
+                model.aside.add(task.id)
+            else:
+                self.wait(model, task, None)
+        self.workers[which] = self.begun(dead.name)
+
+    @rule(which=st.integers(0, 2))
+    def again(self, which: int) -> None:
+        worker = self.workers[which]
+        model = self.models[worker.name]
+        tasks = {one.task.id: one.task for one in worker.queue.aside()}
+        assert set(tasks) == model.aside
+        assert worker.queue.again() == len(model.aside)
+        for id in model.aside:
+            model.tries.pop(id)
+            self.wait(model, tasks[id], None)
+        model.aside = set()
+
+    @rule(seconds=st.sampled_from((1.0, 7.0, 25.0)))
+    def pass_by(self, seconds: float) -> None:
+        self.bench.pass_by(seconds)
+        for worker in self.workers:
+            assert worker.queue.beat() == set()
+
+    @invariant()
+    def figures(self) -> None:
+        for name, model in self.models.items() if hasattr(self, "models") else ():
+            queue = next(one.queue for one in self.workers if one.name == name)
+            state = queue.state(100)
+            hands = sum(len(one.hand) for one in self.workers if one.name == name)
+            assert (state.waiting + state.later, state.leased, state.aside) == (len(model.waits), hands, len(model.aside))
+            assert state.later <= len(model.later)
+            due = sum(at > self.bench.now for at in model.later.values())
+            assert state.later >= due
+            assert queue.outstanding("甲") == state.waiting + state.leased
+            assert sum(one.waiting for one in state.hosts) == state.waiting
+
+    def teardown(self) -> None:
+        """Whatever happened, one worker a queue brings everything to its end: nothing is lost."""
+        if not hasattr(self, "models"):
+            return
+        for worker in self.workers:
+            worker.queue.leave()
+            for task in worker.hand.values():
+                self.wait(self.models[worker.name], task, None)
+        for name, model in self.models.items():
+            last = self.bench.open(name)
+            for _ in range(len(model.waits) * 2 + 10):
+                self.bench.pass_by(10.0)
+                last.beat()
+                taken = last.take(50, delay=0, ahead=60)
+                for lease in taken.leases:
+                    del model.waits[lease.task.id]
+                last.done([lease.task.id for lease in taken.leases])
+            assert not model.waits
+            last.leave()
+        self.bench.close()
+
+
+@contextmanager
+def disk() -> Iterator[Callable[[], Bench]]:
+    with TemporaryDirectory() as folder:
+        yield lambda: DiskBench(Path(folder) / str(len(list(Path(folder).iterdir()))))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", [disk])
+def test_nothing_is_lost_and_nothing_is_in_two_hands(backend: Callable[[], object]) -> None:
+    with backend() as make:  # type: ignore[attr-defined]
+        machine = type("Frontier", (Frontier,), {"make": staticmethod(make)})
+        run_state_machine_as_test(
+            machine,
+            settings=settings(max_examples=60, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)),
+        )
