@@ -30,6 +30,7 @@ def change(visits: Sequence[Visit]) -> Change | None:
 
     Both states are judged at the moment of their own visit, so each change is told by one visit and by no other.
     """
+    visits = [visit for visit in visits if visit.list_pages or visit.list_failed or visit.entries]
     if not visits:
         return None
     after = health(visits, visits[0].at)

@@ -108,6 +108,7 @@ def together(*visits: Iterable[Visit]) -> list[Visit]:
 
 def health(visits: Sequence[Visit], now: datetime, *, known: Known | None = None, enabled: bool = True) -> Health:
     """The state of a source by its ``visits``, newest first (:func:`together`); ``now`` decides about silence and rest alone."""
+    visits = [visit for visit in visits if visit.list_pages or visit.list_failed or visit.entries]  # others have just begun
     found = figures(visits)
     pace = cadence(visits, now)
     if not enabled:
@@ -199,8 +200,9 @@ def _told(pace: Cadence) -> dict[str, object]:
 
 
 def _repeating(found: Figures, visits: Sequence[Visit]) -> Health | None:
-    if found.last_new is None and found.visits >= MANY and any(visit.entries for visit in visits):
-        return Health("duplicate", "entries", visits[-1].at, {"visits": found.visits})
+    showing = [visit for visit in visits if visit.entries]
+    if found.last_new is None and len(showing) >= MANY:
+        return Health("duplicate", "entries", showing[-1].at, {"visits": len(showing)})
     if found.read < 2 * MANY or found.repeats < REPEATS_SHARE * found.read:
         return None
     return Health("duplicate", None, found.last_visit, {"repeats": found.repeats, "pages": found.read})
