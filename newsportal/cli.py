@@ -40,6 +40,7 @@ COMMANDS = (
     "recommend",
     "export",
     "evaluate",
+    "schedule",
     "deploy",
     "doctor",
 )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any
 
 from newsportal.errors import RunnerRefused
@@ -15,13 +16,17 @@ STATES: Mapping[str, State] = {"pending": "waiting", "running": "running", "fini
 
 
 class ScrapydRunner:
-    """The jobs of one project of one server. ``settings`` go with every job."""
+    """The jobs of one project of one server. ``settings`` go with every job; ``project`` says which one it is, once the server answers."""
 
-    def __init__(self, server: Server, records: Records, settings: Mapping[str, str], project: str) -> None:
+    def __init__(self, server: Server, records: Records, settings: Mapping[str, str], project: Callable[[], str]) -> None:
         self._server = server
         self._records = records
         self._settings = dict(settings)
-        self.project = project
+        self._named = project
+
+    @cached_property
+    def project(self) -> str:
+        return self._named()
 
     @property
     def where(self) -> str:

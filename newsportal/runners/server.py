@@ -21,8 +21,10 @@ from newsportal.runners.targets import Target
 MAX_ANSWER = 64 * 1024 * 1024
 """Bytes of an answer. A job's log is the largest."""
 
-PATIENCE = 120.0
-"""Seconds for an answer: for a new version the server first starts a process that lists its spiders."""
+PATIENCE, LONG_PATIENCE = 30.0, 120.0
+"""Seconds for an answer, and for one that lists spiders: scrapyd starts a process for that, and answers nobody else meanwhile."""
+
+LISTING = ("/addversion", "/listspiders", "/schedule")
 
 FORM = "application/x-www-form-urlencoded"
 Fields = Sequence[tuple[str, str]]
@@ -63,14 +65,15 @@ class Server:
             pair = f"{self.target.username}:{self.target.password or ''}".encode()
             headers["authorization"] = f"Basic {b64encode(pair).decode()}"
         try:
-            return asyncio.run(self._exchange(method, self.target.url + path, headers, body))
+            patience = LONG_PATIENCE if path.startswith(LISTING) else PATIENCE
+            return asyncio.run(self._exchange(method, self.target.url + path, headers, body, patience))
         except FetchFailed as error:
             raise RunnerUnavailable(f"scrapyd at {self.target.url} does not answer ({error.reason}): is it running?") from error
         except EgressDenied as error:
             raise RunnerRefused(f"{self.target.url} is no address to speak to: {error.reason}") from error
 
-    async def _exchange(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> Answer:
-        async with exchanges(self._policy, timeout=PATIENCE) as exchange:
+    async def _exchange(self, method: str, url: str, headers: Mapping[str, str], body: bytes, patience: float) -> Answer:
+        async with exchanges(self._policy, timeout=patience) as exchange:
             return await exchange(method, url, headers, body, MAX_ANSWER)
 
     def _answered(self, answer: Answer) -> dict[str, Any]:

@@ -44,7 +44,11 @@ def commands() -> dict[str, Any]:
 
 
 COMMANDS = commands()
-LEAVES = {name: command for name, command in COMMANDS.items() if not getattr(command, "commands", None)}
+LEAVES = {
+    name: command
+    for name, command in COMMANDS.items()
+    if not getattr(command, "commands", None) or command.invoke_without_command  # such a group is a command by itself, too
+}
 
 
 def options(command: Any) -> set[str]:

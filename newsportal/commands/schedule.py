@@ -1,0 +1,197 @@
+"""``newsportal schedule``: due sources are visited by jobs, on this machine or in a scrapyd; which there are, and what they said."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from newsportal.commands.corpus.common import print_rows
+from newsportal.commands.scheduling import Schedule, Terms, brought, found, jobs_folder, reports
+from newsportal.errors import NewsportalError, StoreError
+from newsportal.frontier.queues.base import Queue
+from newsportal.report import Run
+from newsportal.runners.base import Job, Runner
+from newsportal.runners.local import LocalRunner
+from newsportal.runners.planning import Caps
+from newsportal.runners.records import Records
+from newsportal.runners.scrapyd import ScrapydRunner, project_of
+from newsportal.runners.server import Server
+from newsportal.runners.targets import target
+from newsportal.sources import Sources, load
+from newsportal.storage import open_store
+
+JOBS, BATCH, EVERY = 2, 50, 10.0
+"""Jobs at a time: a process of a crawl takes one processor core at most. Sources of a job: a feed takes some seconds, most of them at
+the same time as others. Seconds between two looks: a store of 5,000 sources is asked in 50 ms."""
+
+Where = Annotated[str | None, typer.Option("--scrapyd", metavar="TARGET", help="A scrapyd: a target of scrapy.cfg, or its URL.")]
+Local = Annotated[bool, typer.Option("--local", help="Processes of this machine (this is the default).")]
+Project = Annotated[str | None, typer.Option(help="The scrapyd's project; default: as scrapy.cfg says, or the only one.")]
+SourcesFile = Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")]
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
+Id = Annotated[str, typer.Argument(metavar="JOB", help="A job's id, or how it begins.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where jobs run, as the command line says it."""
+
+    scrapyd: str | None
+    local: bool
+    project: str | None
+    settings: Mapping[str, str]
+
+    def runner(self, sources: Sources, file: Path | None) -> tuple[Runner, Records]:
+        """Raises ``NewsportalError``."""
+        if self.scrapyd is not None and self.local:
+            raise typer.BadParameter("--scrapyd runs jobs on a server, --local on this machine: give one of them")
+        records = Records(jobs_folder(sources))
+        if self.scrapyd is not None:
+            server = Server(target(self.scrapyd, Path.cwd(), os.environ))
+            return ScrapydRunner(server, records, self.settings, lambda: project_of(server, self.project)), records
+        named = {"NEWSPORTAL_SOURCES": str(sources.path)} if sources.path and sources.path.exists() else {}
+        return LocalRunner(records, sources.folder, named | dict(self.settings)), records
+
+
+def register(app: typer.Typer) -> None:
+    group = typer.Typer(invoke_without_command=True, help="Visit what is due, by jobs on this machine or in a scrapyd.")
+    group.callback()(schedule)
+    for name, command in (("jobs", jobs), ("log", log), ("cancel", cancel)):
+        group.command(name)(command)
+    app.add_typer(group, name="schedule")
+
+
+def schedule(
+    context: typer.Context,
+    scrapyd: Where = None,
+    local: Local = False,
+    project: Project = None,
+    setting: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="A Scrapy setting for every job; may be repeated.")
+    ] = None,
+    most: Annotated[int, typer.Option("--jobs", min=1, max=1000, help="Jobs at the same time.")] = JOBS,
+    batch: Annotated[int, typer.Option(min=1, max=1000, help="Sources that one job visits at most.")] = BATCH,
+    every: Annotated[float, typer.Option(min=0.1, help="Seconds between two looks at what is due.")] = EVERY,
+    once: Annotated[bool, typer.Option("--once", help="Visit what is due now, wait for it, and end.")] = False,
+    sources: SourcesFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Start jobs for what is due, again and again: never two for one source, not all at once, and what was missed is caught up once."""
+    if context.invoked_subcommand is not None:
+        return
+    known = load(sources)
+    runner, records = Place(scrapyd, local, project, _settings(setting or [])).runner(known, sources)
+    work = Schedule(sources, known, runner, records, _claims(known), Terms(Caps(most, batch), every, once), _sayer(as_json))
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: work.stop())
+    try:
+        work.run()
+    finally:
+        work.close()
+
+
+def jobs(
+    scrapyd: Where = None, local: Local = False, project: Project = None, sources: SourcesFile = None, as_json: AsJson = False
+) -> None:
+    """List the jobs, newest first, with what they brought."""
+    known = load(sources)
+    runner, _ = Place(scrapyd, local, project, {}).runner(known, sources)
+    runs = _reports(known)
+    rows = [_row(job, runs.get(job.id)) for job in runner.jobs()]
+    if not rows and not as_json:
+        typer.echo("no job was started yet")
+        return
+    print_rows(rows, ("job", "spider", "state", "sources", "started", "ended", "brought"), as_json)
+
+
+def log(id: Id, scrapyd: Where = None, local: Local = False, project: Project = None, sources: SourcesFile = None) -> None:
+    """Print what a job said so far."""
+    runner, _ = Place(scrapyd, local, project, {}).runner(load(sources), sources)
+    job = found(runner, id)
+    text = runner.log(job.id)
+    if text is None:
+        raise NewsportalError(f"job {job.id} has no log{' yet' if job.active else ' any more'}")
+    typer.echo(text, nl=False)
+
+
+def cancel(id: Id, scrapyd: Where = None, local: Local = False, project: Project = None, sources: SourcesFile = None) -> None:
+    """Ask a job to end: what it has in hand is stored, the rest waits for the next. Asked a second time it ends at once."""
+    runner, _ = Place(scrapyd, local, project, {}).runner(load(sources), sources)
+    job = found(runner, id)
+    if not runner.cancel(job.id):
+        raise NewsportalError(f"job {job.id} does not run any more")
+    typer.echo(f"job {job.id} was asked to end")
+
+
+def _settings(given: list[str]) -> dict[str, str]:
+    pairs = [text.partition("=") for text in given]
+    if bad := next((name for name, equals, _ in pairs if not equals or not name), None):
+        raise typer.BadParameter(f"{bad!r} is no NAME=VALUE", param_hint="--setting")
+    return {name: value for name, _, value in pairs}
+
+
+def _claims(sources: Sources) -> Queue:
+    """This schedule as a worker of the sources' frontier."""
+    from scrapy.settings import Settings
+
+    from newsportal.frontier.addon import scrapy_settings
+    from newsportal.frontier.queues.opening import open_queue
+
+    return open_queue(sources, Settings(scrapy_settings(sources)), "schedule")
+
+
+def _reports(sources: Sources) -> dict[str, Run]:
+    try:
+        store = open_store(sources.store, create=False)
+    except StoreError:
+        return {}  # nothing was crawled yet, or the store is away: the jobs are told without what they brought
+    try:
+        return reports(store)
+    finally:
+        store.close()
+
+
+def _row(job: Job, run: Run | None) -> dict[str, Any]:
+    told = (
+        None if job.active and run is None else brought(run) if not job.active else "so far: " + brought(run).removeprefix("it broke off: ")
+    )
+    return {
+        "job": job.id,
+        "spider": job.spider,
+        "state": job.state,
+        "sources": len(job.sources) if job.sources else None,
+        "started": job.started,
+        "ended": job.ended or (run.ended if run else None),
+        "status": job.status,
+        "run": run.id if run else None,
+        "brought": told,
+    }
+
+
+def _sayer(as_json: bool) -> Any:
+    def say(event: str, facts: Mapping[str, Any]) -> None:
+        now = datetime.now().astimezone()
+        if as_json:
+            typer.echo(json.dumps({"at": now.isoformat(timespec="seconds"), "event": event, **facts}, ensure_ascii=False))
+        else:
+            typer.echo(f"{now:%H:%M:%S} {_told(event, facts)}")
+
+    return say
+
+
+def _told(event: str, facts: Mapping[str, Any]) -> str:
+    if event == "started":
+        names = facts["sources"]
+        what = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+        return f"job {facts['job']}: {facts['spider']} visits {what}"
+    if event == "ended":
+        return f"job {facts['job']}: {facts['spider']} ended; {facts['brought']}"
+    return str(facts["message"])

@@ -1,0 +1,203 @@
+"""The loop of ``newsportal schedule``: look what is due, start what may be started, tell what became of it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from newsportal.commands.due import due
+from newsportal.commands.up import summary
+from newsportal.errors import FrontierUnavailable, NewsportalError, RunnerRefused, RunnerUnavailable, SourcesError, StoreError
+from newsportal.frontier.queues.base import Queue
+from newsportal.report import Run
+from newsportal.runners.base import Job, Runner, Wanted, new_id
+from newsportal.runners.planning import Attempt, Caps, attempted, plan
+from newsportal.runners.records import Records
+from newsportal.sources import Sources, load
+from newsportal.storage import open_store
+from newsportal.storage.base import Store
+
+CLAIM: Final = "schedule"
+"""The job that a schedule claims in the frontier's queue: of several, on whatever machines, one is at work and the others stand by."""
+
+CLAIM_SECONDS: Final = 3600.0
+"""For how long, renewed with every look; a schedule that died is noticed within a lease, and at once on its own machine."""
+
+LONGEST_WAIT: Final = 60.0
+"""Seconds between two looks while something is away: the first is after the usual time, each one after that waits double."""
+
+RUNS: Final = 500
+"""Run reports among which those of jobs are looked for: as many as jobs are remembered."""
+
+Say = Callable[[str, Mapping[str, Any]], None]
+"""Tells people (or machines) one event: its name, and what belongs to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """``every``: seconds between two looks. ``once``: end as soon as what is due now was visited."""
+
+    caps: Caps
+    every: float
+    once: bool = False
+
+
+class Schedule:
+    """Looks again and again until :meth:`stop`, from one thread. ``claims`` is this schedule's own worker of the queue."""
+
+    def __init__(
+        self, file: Path | None, sources: Sources, runner: Runner, records: Records, claims: Queue, terms: Terms, say: Say
+    ) -> None:
+        self._file = file
+        self._sources = sources
+        self._read = _changed(sources)
+        self._runner = runner
+        self._records = records
+        self._claims = claims
+        self._terms = terms
+        self._say = say
+        self._stopped = threading.Event()
+        self._attempts: dict[str, Attempt] = {}
+        self._mine: set[str] = set()
+        self._hindered: str | None = None
+        self._waits = 0
+
+    def stop(self) -> None:
+        self._stopped.set()
+
+    def run(self) -> None:
+        """Until :meth:`stop`; with ``once`` until there is nothing left to do. What hinders it is told once, and waited for."""
+        while not self._stopped.is_set():
+            busy = self._tried()
+            if self._terms.once and not busy:
+                break
+            self._stopped.wait(min(self._terms.every * 2 ** min(self._waits, 10), max(LONGEST_WAIT, self._terms.every)))
+
+    def close(self) -> None:
+        """End the jobs that do not go on alone, and let another schedule take over."""
+        self._runner.close()
+        try:
+            self._claims.leave()
+        except FrontierUnavailable as error:
+            self._say("hindered", {"message": f"{error}; another schedule takes over when this one is missed"})
+        self._claims.close()
+
+    def _tried(self) -> bool:
+        """One look; whether there is more to do."""
+        try:
+            busy = self._look()
+        except (RunnerUnavailable, RunnerRefused, FrontierUnavailable, StoreError) as error:
+            if str(error) != self._hindered:
+                self._say("hindered", {"message": f"{error}; what is due stays due, looking again"})
+            self._hindered = str(error)
+            self._waits += 1
+            if self._terms.once:
+                raise
+            return True
+        if self._hindered is not None and busy is not None:
+            self._say("goes on", {"message": "the schedule goes on"})
+            self._hindered, self._waits = None, 0
+        return bool(busy)
+
+    def _look(self) -> bool | None:
+        """``None``: another schedule is at work."""
+        self._claims.beat({"does": "schedule", "jobs": str(len(self._mine))})
+        if not self._claims.claim(CLAIM, CLAIM_SECONDS):
+            message = "another schedule is at work on these sources: standing by"
+            if message != self._hindered:
+                self._say("standing by", {"message": message})
+            self._hindered = message
+            return None
+        self._reread()
+        jobs = self._runner.jobs()
+        store = open_store(self._sources.store)
+        try:
+            self._tell_ends(jobs, store)
+            now = datetime.now().astimezone()
+            waiting = due(self._sources, store, now)
+        finally:
+            store.close()
+        started = 0
+        for wanted in plan(waiting, jobs, self._attempts, self._terms.caps, now):
+            self._attempts = attempted(wanted, waiting, self._attempts, now)
+            self._start(wanted)
+            started += 1
+        self._records.forget()
+        return bool(started or self._mine)
+
+    def _start(self, wanted: Wanted) -> None:
+        """Raises ``RunnerUnavailable``, ``RunnerRefused``: its sources stay due, and whether it was started after all the runner tells."""
+        id = new_id()
+        self._runner.start(id, wanted)
+        self._mine.add(id)
+        self._say("started", {"job": id, "spider": wanted.spider, "sources": list(wanted.sources)})
+
+    def _tell_ends(self, jobs: list[Job], store: Store) -> None:
+        ended = {job.id: job for job in jobs if not job.active and job.id in self._mine}
+        if not ended:
+            return
+        runs = reports(store)
+        for id, job in ended.items():
+            self._mine.discard(id)
+            run = runs.get(id)
+            self._say(
+                "ended", {"job": id, "spider": job.spider, "status": job.status, "run": run.id if run else None, "brought": brought(run)}
+            )
+
+    def _reread(self) -> None:
+        """The sources file, when it was changed. A broken one is told; the schedule goes on with what it knows."""
+        changed = _changed(self._sources)
+        if changed == self._read:
+            return
+        self._read = changed
+        try:
+            self._sources = load(self._file)
+        except SourcesError as error:
+            self._say("hindered", {"message": f"{error}\nthe schedule goes on with the sources as they were before"})
+        else:
+            self._say("reread", {"message": f"{self._sources.path} was changed, and read anew"})
+
+
+def reports(store: Store) -> dict[str, Run]:
+    """The run reports by the ids of their jobs. Raises ``StoreError``."""
+    return {job_of(run): run for run in reversed(store.runs(RUNS))}
+
+
+def job_of(run: Run) -> str:
+    """The id of the job whose run it was: ``20260305-083000-JOB-rss``."""
+    return run.id.split("-", 2)[-1].rsplit("-", 1)[0]
+
+
+def brought(run: Run | None) -> str:
+    """What a job brought, in one line."""
+    if run is None:
+        return "it left no report: its log says why"
+    if not run.ended:
+        return f"it broke off: {summary(run)}"
+    return summary(run) if run.reason == "finished" else f"{run.reason}: {summary(run)}"
+
+
+def _changed(sources: Sources) -> int | None:
+    """When the file was changed last; ``None`` if there is none."""
+    try:
+        return sources.path.stat().st_mtime_ns if sources.path else None
+    except OSError:
+        return None
+
+
+def jobs_folder(sources: Sources) -> Path:
+    """Where jobs are remembered, with their logs: beside the store where that is a file."""
+    beside = sources.known_file.parent if sources.known_file else sources.folder / "data"
+    return beside / "jobs"
+
+
+def found(runner: Runner, id: str) -> Job:
+    """A job by its id, or by how that begins. Raises ``NewsportalError``."""
+    jobs = [job for job in runner.jobs() if job.id.startswith(id)]
+    if len(jobs) != 1:
+        raise NewsportalError(f"{runner.where} knows {'no job' if not jobs else 'several jobs'} {id!r}; see: newsportal schedule jobs")
+    return jobs[0]

@@ -1,0 +1,50 @@
+"""Jobs are remembered whole or not at all."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from newsportal.errors import RunnerRefused
+from newsportal.runners.records import Record, Records
+
+NOW = datetime(2026, 3, 5, 8, 30, tzinfo=UTC)
+
+
+def record(id: str, minutes: int = 0) -> Record:
+    return Record(id, "rss", ("feed:一", "feed:b"), NOW + timedelta(minutes=minutes), "local", 12, "345")
+
+
+def test_what_is_saved_is_read_as_it_was(tmp_path: Path) -> None:
+    records = Records(tmp_path / "jobs")
+    records.save(record("a"))
+    done = records.ended(record("b", 1), 0, NOW)
+    assert Records(tmp_path / "jobs").all("local") == [done, record("a")]
+    assert records.all("http://127.0.0.1:6800") == []
+    assert records.get("a") == record("a")
+    assert records.get("c") is None
+
+
+def test_a_broken_file_is_nobodys_record(tmp_path: Path) -> None:
+    records = Records(tmp_path)
+    records.save(record("a"))
+    for name, content in (("b", "{"), ("c", "[]"), ("d", '{"id": 1}'), ("e", "")):
+        (tmp_path / f"{name}.json").write_text(content, "utf-8")
+    assert [one.id for one in records.all("local")] == ["a"]
+
+
+def test_the_oldest_are_forgotten_with_their_logs(tmp_path: Path) -> None:
+    records = Records(tmp_path)
+    for number in range(5):
+        records.save(record(f"j{number}", number))
+        records.log_file(f"j{number}").write_text("log", "utf-8")
+    records.forget(keep=2)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["j3.json", "j3.log", "j4.json", "j4.log"]
+
+
+def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "jobs").write_text("a file", "utf-8")
+    with pytest.raises(RunnerRefused, match="jobs are remembered there"):
+        Records(tmp_path / "jobs").save(record("a"))

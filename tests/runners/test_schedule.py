@@ -1,0 +1,148 @@
+"""``newsportal schedule`` with real processes: what is due is visited once, by whoever runs the jobs, and nothing is left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from newsportal.commands.scheduling import jobs_folder
+from newsportal.runners.processes import alive
+from newsportal.runners.records import Records
+from newsportal.sources import load
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE = 240.0
+
+
+def command(sources: Path, *options: str) -> list[str]:
+    return [sys.executable, "-m", "newsportal", "schedule", *options, "--sources", str(sources)]
+
+
+def told(sources: Path, *options: str, **environment: str) -> list[dict[str, Any]]:
+    """What a schedule that ends by itself says."""
+    mine = {**os.environ, **environment}
+    done = subprocess.run(command(sources, *options), capture_output=True, text=True, timeout=PATIENCE, check=False, env=mine)
+    assert (done.returncode, done.stderr) == (0, "")
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@contextmanager
+def standing(sources: Path, *options: str, **environment: str) -> Iterator[subprocess.Popen[str]]:
+    mine = {**os.environ, "PYTHONUNBUFFERED": "1", **environment}
+    with subprocess.Popen(command(sources, "--json", "--every", "0.5", *options), env=mine, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def event(process: subprocess.Popen[str], name: str) -> dict[str, Any]:
+    """The next event of this name."""
+    assert process.stdout is not None
+    said = []
+    for line in process.stdout:
+        said.append(json.loads(line))
+        if said[-1]["event"] == name:
+            return said[-1]
+    raise AssertionError(f"it ended without {name}: {said}")
+
+
+def test_once_visits_each_source_once_and_jobs_tell_what_they_brought(sources: Path, rows: Any) -> None:
+    said = told(sources, "--once", "--json", "--every", "0.5", "--batch", "4")
+    started = [one for one in said if one["event"] == "started"]
+    visited = Counter(key for one in started for key in one["sources"])
+    known = load(sources)
+    assert {source.key for source in (*known.feeds, *known.regions) if source.enabled} <= set(visited)
+    assert set(visited.values()) == {1}
+    assert max(len(one["sources"]) for one in started) == 4
+    assert Counter(one["status"] for one in said if one["event"] == "ended") == {0: len(started)}
+    assert told(sources, "--once", "--json") == [], "nothing is due any more"
+    listed = told(sources, "jobs", "--json")
+    assert {(one["state"], one["status"]) for one in listed} == {("ended", 0)}
+    reports = {name for (name,) in rows(sources.parent / "data" / "newsportal.db", "SELECT id FROM runs")}
+    assert {one["run"] for one in listed} == reports
+    shown = subprocess.run(command(sources, "log", listed[0]["job"]), capture_output=True, text=True, timeout=60, check=True)
+    assert "Spider closed (finished)" in shown.stdout
+
+
+def test_a_second_schedule_stands_by_and_takes_over_when_the_first_is_killed(sources: Path, until: Any) -> None:
+    with standing(sources, "--jobs", "1") as first:
+        job = event(first, "started")
+        with standing(sources, "--jobs", "1") as second:
+            assert "another schedule" in event(second, "standing by")["message"]
+            first.kill()
+            event(second, "goes on")
+            other = event(second, "started")
+            assert not set(other["sources"]) & set(job["sources"])
+            second.terminate()
+            assert second.wait(40) == 0
+    records = Records(jobs_folder(load(sources)))
+    until(lambda: not any(one.pid and alive(one.pid, one.born) for one in records.all("local")), "the end of all jobs")
+
+
+def test_sigterm_ends_its_jobs_in_order(sources: Path) -> None:
+    with standing(sources) as process:
+        job = event(process, "started")["job"]
+        log = Records(jobs_folder(load(sources))).log_file(job)
+        deadline = time.monotonic() + PATIENCE
+        while "Spider opened" not in log.read_text("utf-8"):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        process.terminate()
+        assert process.wait(40) == 0
+    assert "Spider closed" in log.read_text("utf-8")
+    record = Records(log.parent).get(job)
+    assert record is not None
+    assert record.ended is not None
+    assert record.pid is not None
+    assert not alive(record.pid, record.born)
+
+
+def test_a_job_that_is_cancelled_is_told(sources: Path) -> None:
+    with standing(sources, "--jobs", "1") as process:
+        job = event(process, "started")["job"]
+        log = Records(jobs_folder(load(sources))).log_file(job)
+        while "Spider opened" not in log.read_text("utf-8"):
+            time.sleep(0.05)
+        done = subprocess.run(command(sources, "cancel", job), capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 0, done.stderr
+        ended = event(process, "ended")
+        assert (ended["job"], ended["status"]) == (job, 0)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(40) == 0
+
+
+def test_a_scrapyd_that_is_away_is_waited_for_and_nothing_is_lost(scrapyd: Any, sources: Path, rows: Any) -> None:
+    shutil.copy(ROOT / "scrapy.cfg", scrapyd.folder)
+    secret = {"SCRAPYD_USERNAME": scrapyd.target.username, "SCRAPYD_PASSWORD": scrapyd.target.password}
+    with standing(sources, "--scrapyd", scrapyd.url, "--setting", f"NEWSPORTAL_SOURCES={sources}", **secret) as process:
+        assert "is it running?" in event(process, "hindered")["message"]
+        scrapyd.start()
+        event(process, "goes on")
+        job = event(process, "started")["job"]
+        ended = event(process, "ended")
+        assert ended["run"] is not None
+        process.terminate()
+        assert process.wait(40) == 0
+    assert rows(sources.parent / "data" / "newsportal.db", "SELECT count(*) FROM articles")[0][0] > 0
+    listed = told(sources, "jobs", "--scrapyd", scrapyd.url, "--json", **secret)
+    assert job in {one["job"] for one in listed}
+    shown = subprocess.run(
+        command(sources, "log", job, "--scrapyd", scrapyd.url),
+        capture_output=True, text=True, timeout=60, check=True, env={**os.environ, **secret},
+    )  # fmt: skip
+    assert "Spider closed" in shown.stdout
