@@ -2,9 +2,9 @@
 
     λ(t) = m · r · w(weekday) · h(hour) · s(ten minutes)        entries a day
 
-Each factor is (entries seen + κ) / (entries expected without it + κ): 1 where nothing is known, the source's own where much is, with κ in
-entries, as many as a batch of the source has. So a source's hours stand out after days, its minutes after weeks. Visits of ten days ago
-weigh half. m compares the last day with what was expected of it: a source that woke up or fell asleep is noticed within hours.
+Each factor is (entries seen + κ) / (entries expected without it + κ), in batches of the source's usual size: 1 where nothing is known, the
+source's own where much is, with the κ that its own table bears out (:mod:`shrinking`). Visits of ten days ago weigh half. m compares the
+last hours with what was expected of them: a source that woke up or fell asleep is noticed within a day.
 """
 
 from __future__ import annotations
@@ -16,19 +16,17 @@ import numpy as np
 
 from newsportal.schedule.grid import AHEAD_DAYS, CELL_SECONDS, CELLS_A_DAY, CELLS_AN_HOUR, Floats, Grid, Places, grid
 from newsportal.schedule.past import Past, Rules, minutes
+from newsportal.schedule.shrinking import factors
 from newsportal.schedule.sightings import Sightings, sightings
 
 PRIOR_RATE, PRIOR_DAYS = 12.0, 0.25
 """Entries a day of a source never seen, and for how many days of watching that counts."""
 
-KAPPA_WEEKDAY, KAPPA_HOUR, KAPPA_SLOT = 6.0, 3.0, 3.0
-"""Batches that a factor must be told by before it counts half (benchmarks/schedule.py tries others)."""
-
 KAPPA_NOW = 3.0
+"""Batches by which a mood must be told before it counts half (benchmarks/schedule.py)."""
+
 NOW_HALF_LIFE = CELLS_A_DAY / 4
 """Six hours: how far the present mood of a source is looked back for, in cells."""
-
-FLOOR = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,19 +73,16 @@ def rates(seen: Sightings, cells: Grid) -> Floats:
     batch = _batch(counts)
     shape = np.full(len(cells.slot), mean)
     weighed = counts * weight
-    for keys, number, kappa in _levels(cells):
-        expected = np.bincount(keys[begin:end], weight * shape[begin:end], number) / CELLS_A_DAY
-        found = np.bincount(keys[begin:end], weighed, number)
-        shape *= ((found + kappa * batch) / (expected + kappa * batch))[keys]
+    for keys, number in ((cells.weekday, 7), (cells.slot // CELLS_AN_HOUR, 24), (cells.slot, CELLS_A_DAY)):
+        expected = _by(keys[begin:end], weight * shape[begin:end] / CELLS_A_DAY, number)
+        shape = shape * factors(_by(keys[begin:end], weighed, number), expected, batch)[keys]
     return shape * _mood(counts, shape[begin:end] / CELLS_A_DAY, cells.now - end, batch)
 
 
-def _levels(cells: Grid) -> tuple[tuple[Places, int, float], ...]:
-    return (
-        (cells.weekday, 7, KAPPA_WEEKDAY),
-        (cells.slot // CELLS_AN_HOUR, 24, KAPPA_HOUR),
-        (cells.slot, CELLS_A_DAY, KAPPA_SLOT),
-    )
+def _by(keys: Places, values: Floats, number: int) -> Floats:
+    """Sums by key. Half of each ten minutes is shared with those beside them: nobody publishes to the minute."""
+    sums: Floats = np.bincount(keys, values, number).astype(np.float64)
+    return np.asarray(sums / 2 + (np.roll(sums, 1) + np.roll(sums, -1)) / 4) if number == CELLS_A_DAY else sums
 
 
 def _batch(counts: Floats) -> float:

@@ -53,17 +53,24 @@ def grid(now: datetime, zone: tzinfo) -> Grid:
 def _grid(present: int, zone: Any) -> Grid:
     behind, ahead = PAST_DAYS * CELLS_A_DAY, AHEAD_DAYS * CELLS_A_DAY
     first = present - behind
-    begin = first // CELLS_AN_HOUR * CELLS_AN_HOUR
-    hours = range(begin, present + ahead, CELLS_AN_HOUR)
-    offsets = [_offset(datetime.fromtimestamp(cell * CELL_SECONDS, UTC), zone) for cell in hours]
     cells = np.arange(first, present + ahead)
-    local = cells * CELL_SECONDS + np.repeat(offsets, CELLS_AN_HOUR)[first - begin : first - begin + len(cells)]
+    local = cells * CELL_SECONDS + _offsets(first, len(cells), zone)
     days = (local // 86_400).astype(np.int64)
     slot = ((local - days * 86_400) // CELL_SECONDS).astype(np.int64)
     weight = 0.5 ** ((behind - np.arange(behind)) / (HALF_LIFE_DAYS * CELLS_A_DAY))
     return Grid(first * CELL_SECONDS, behind, slot, (days + 3) % 7, weight)
 
 
-def _offset(moment: datetime, zone: tzinfo) -> float:
-    offset = moment.astimezone(zone).utcoffset()
+def _offsets(first: int, count: int, zone: tzinfo) -> Floats:
+    """What the local clock is ahead of UTC in each cell, in seconds: asked once a day, cell by cell on days on which it changes."""
+    found = np.empty(count)
+    for place in range(0, count, CELLS_A_DAY):
+        stop = min(place + CELLS_A_DAY, count)
+        ends = _offset(first + place, zone), _offset(first + stop - 1, zone)
+        found[place:stop] = ends[0] if ends[0] == ends[1] else [_offset(first + cell, zone) for cell in range(place, stop)]
+    return found
+
+
+def _offset(cell: int, zone: tzinfo) -> float:
+    offset = datetime.fromtimestamp(cell * CELL_SECONDS, UTC).astimezone(zone).utcoffset()
     return offset.total_seconds() if offset else 0.0

@@ -8,7 +8,9 @@ publishes (:mod:`cadence`), t₀ its last visit and μ the price of a request, t
 For a constant rate W = λT²/2, so T = √(2μ/λ): the number of visits grows with the root of the rate, which makes the sum of all delays
 least for a given number of requests (Sia, Cho, Cho: Efficient Monitoring Algorithm for Fast News Alerts, IEEE TKDE 19(7), 2007; the
 price is the Lagrange multiplier of the budget). Where the rate changes, W jumps with every expected batch, the more the longer the source
-was left alone: a bulletin of eight o'clock is fetched just after eight, and nights cost nothing.
+was left alone: a bulletin of eight o'clock is fetched just after eight, and nights cost nothing. A visit amid a peak is put off while the
+next cell is expected to bring more, times the wait until the visit after, than has gathered: λ(t) · (t₂ − t) > ∫λ, the same paper's
+condition for the best moments. (The best sequence of all, by dynamic programming, waits 2 % less and takes ten times the time.)
 """
 
 from __future__ import annotations
@@ -29,27 +31,40 @@ def learnt(past: Past, rules: Rules, now: datetime) -> Next:
     found = cadence(past, rules, now)
     if past.last is None or past.last < now - minutes(rules.longest):
         return Next(now, "not visited for long" if past.last else "never visited", found.spent)
-    wait = waited(found, rules)
     least = max(rules.shortest, asked(past, rules))
+    worth = rules.price if rules.price is not None else own_price(found, rules)
+    wait = waited(found, worth)
     at = past.last + minutes(min(max(wait, least), max(rules.longest, least)))
     return Next(at, _reason(found, wait, least, rules), found.spent)
 
 
-def waited(found: Cadence, rules: Rules) -> float:
-    """Minutes from the last visit until W reaches the price; ``inf`` if it does not within the horizon."""
-    price = rules.price if rules.price is not None else own_price(found, rules)
-    worth = np.cumsum(found.ahead * (found.middles / DAY_SECONDS))
-    place = int(np.searchsorted(worth, price))
-    if place >= len(worth):
+def waited(found: Cadence, price: float) -> float:
+    """Minutes from the last visit until W reaches the price and no peak is under way; ``inf`` if it does not within the horizon."""
+    when = found.middles / DAY_SECONDS
+    counts, moments = np.cumsum(found.ahead), np.cumsum(found.ahead * when)
+    place = int(np.searchsorted(moments, price))
+    if place >= len(moments):
         return float("inf")
-    before = worth[place - 1] if place else 0.0
-    share = (price - before) / (worth[place] - before)
+    before = float(moments[place - 1]) if place else 0.0
+    share = (price - before) / (float(moments[place]) - before)
+    for later in range(place, min(place + POSTPONED, len(moments) - 1)):
+        following = int(np.searchsorted(moments[later:] - when[later] * (counts[later:] - counts[later]), price + moments[later]))
+        if found.ahead[later + 1] * following <= PEAK * counts[later]:
+            break
+        place, share = later + 1, 1.0
     return float(found.starts[place] + share * CELL_SECONDS) / 60
 
 
+PEAK = 1.5
+"""Times what has gathered: below it, cells of ten minutes are too coarse to tell a peak from an even rate."""
+
+POSTPONED = 6
+"""Cells (an hour): no visit is put off for longer, however high the peak."""
+
+
 def own_price(found: Cadence, rules: Rules) -> float:
-    """What a request is worth to a source alone that is visited every ``usual`` minutes on the average: λT²/2."""
-    return found.spent * (rules.usual / 1440) ** 2 / 2
+    """What a request is worth to a source alone, of an even rate, that is visited every ``usual`` minutes: λT²/2."""
+    return found.daily * (rules.usual / 1440) ** 2 / 2
 
 
 ASKED_AT_MOST = 6 * 60.0

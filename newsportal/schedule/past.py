@@ -11,8 +11,8 @@ from newsportal.visits import Visit
 USUAL = 60.0
 """Minutes between visits of a source of which nothing is known (paper A: every hour)."""
 
-SHORTEST, LONGEST = 10.0, 24 * 60.0
-"""Minutes. Ten are what site owners call polite for a feed; once a day even a silent source is looked at."""
+SHORTEST, LONGEST = 10.0, 12 * 60.0
+"""Minutes. Ten are what site owners call polite for a feed; twice a day even a silent source is looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Rules:
 
     ``interval`` as the file says it: it holds whatever the policy. ``hours`` (0–23, in ``zone``): others are left out; empty: none is.
     ``weight`` of an index page (1–10). ``price``: what a request is worth, in entries times days of waiting (``price.price``); ``None``:
-    the source spends as many requests as a visit every ``usual`` minutes would. ``source`` is the name by which visits are spread.
+    what it would be to a source of an even rate that is visited every ``usual`` minutes. ``source`` is the name by which visits are spread.
     """
 
     source: str = ""

@@ -25,6 +25,9 @@ LONG_GAP = 1200.0
 LYING = 0.6
 """The share of entries published "just now" from which on a source's clock is not believed; chance gives a thirteenth at most."""
 
+LOOKED_AT = 40
+"""Visits, the newest: a site that mended its clock is believed again after these."""
+
 MIN_WITNESSES = 6
 """Entries before which nobody is called a liar."""
 
@@ -44,7 +47,7 @@ class Sightings:
 def lies(visits: Sequence[Visit]) -> bool:
     """Whether the source's times of publication are those of our visits. ``visits`` newest first."""
     told = just_now = 0
-    for visit, before in pairwise(visits):
+    for visit, before in pairwise(visits[:LOOKED_AT]):
         at = visit.at.timestamp()
         if at - before.at.timestamp() >= LONG_GAP:
             told += len(visit.published)
@@ -54,31 +57,34 @@ def lies(visits: Sequence[Visit]) -> bool:
 
 def sightings(visits: Sequence[Visit], cells: Grid) -> Sightings:
     """The entries of the visits (newest first) in the cells of the past."""
-    doubted = lies(visits)
+    read = [visit for visit in visits if not visit.broken]
+    if not read:
+        return Sightings(np.zeros(cells.now), cells.now, 0)
+    doubted = lies(read)
+    begin, end = _place(read[-1].at.timestamp(), cells), _place(read[0].at.timestamp(), cells)
     points: list[float] = []
     spans = np.zeros(cells.now + 1)
-    begin, end = cells.now, 0
-    before: float | None = None
-    for visit in reversed(visits):
-        if visit.broken:
+    for number, visit in enumerate(read):
+        if not visit.new:
             continue
         at = visit.at.timestamp()
-        place = min(max(cells.cell(at), 0), cells.now - 1)
-        begin, end = min(begin, place), max(end, place)
-        if visit.new:
-            told = [] if doubted else _believed([moment.timestamp() for moment in visit.published], before, at)
-            points += told
-            if before is not None:
-                first = min(max(cells.cell(before), 0), place)
-                _spread(spans, first, place, visit.new - len(told))
-            elif told:
-                begin = min(begin, max(cells.cell(min(told)), 0))
-        before = at
+        before = read[number + 1].at.timestamp() if number + 1 < len(read) else None
+        told = [] if doubted else _believed([moment.timestamp() for moment in visit.published], before, at)
+        points += told
+        if before is not None:
+            _spread(spans, _place(before, cells), _place(at, cells), visit.new - len(told))
+        elif told:
+            begin = min(begin, _place(min(told), cells))
     counts = np.cumsum(spans)[:-1]
     if points:
         where = np.clip(((np.array(points) - cells.start) // CELL_SECONDS).astype(np.int64), 0, cells.now - 1)
         counts += np.bincount(where, minlength=cells.now)
-    return Sightings(counts, begin, max(end, begin), ALWAYS_NOW if doubted else None)
+    return Sightings(counts, begin, end, ALWAYS_NOW if doubted else None)
+
+
+def _place(seconds: float, cells: Grid) -> int:
+    """The cell of a moment; the first or the last for what lies outside."""
+    return min(max(cells.cell(seconds), 0), cells.now - 1)
 
 
 def _believed(told: list[float], before: float | None, at: float) -> list[float]:

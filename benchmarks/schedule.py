@@ -1,0 +1,305 @@
+"""How long entries wait until they are found, and for how many requests: every policy of the schedule over made and real publication times.
+
+    python benchmarks/schedule.py                        made sources of ten kinds, six weeks
+    python benchmarks/schedule.py --real FOLDER          and the posts and entries of saved forums and feeds (FOLDER/forum, FOLDER/feeds)
+    python benchmarks/schedule.py --round 5000           what it takes to decide for so many sources
+
+Each policy is run over the same sources; then the learnt one is run with the budget at which it spends as many requests, so that delays
+compare at the same cost. The first weeks teach and are not counted. Times are simulated; nothing is fetched.
+"""
+
+from __future__ import annotations
+
+import argparse
+import bisect
+import gzip
+import json
+import math
+import random
+import statistics
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+
+from newsportal.schedule import Past, Rules, next_visit, price
+from newsportal.visits import MAX_PUBLISHED, Visit
+
+ZONE = timezone(timedelta(hours=8))
+BEGIN = datetime(2026, 3, 2, tzinfo=ZONE)  # a Monday
+DAY = 86_400.0
+REMEMBERED = 400
+"""Visits of a source that the schedule learns from."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """A source: when its entries appear (seconds from the begin, sorted), and what it says of their times."""
+
+    name: str
+    kind: str
+    times: tuple[float, ...]
+    says: Callable[[float, float], float] = lambda published, visited: published
+
+
+@dataclass
+class Told:
+    """What one run of a policy brought."""
+
+    delays: list[float] = field(default_factory=list)
+    by_kind: dict[str, list[float]] = field(default_factory=dict)
+    visits: int = 0
+    empty: int = 0
+
+
+# made sources
+
+
+def poisson(rate: Callable[[float], float], most: float, days: int, chance: random.Random) -> list[float]:
+    """Times of an inhomogeneous Poisson process by thinning; ``rate`` in entries a day of the second since the begin, at most ``most``."""
+    found, at = [], 0.0
+    while (at := at + chance.expovariate(most / DAY)) < days * DAY:
+        if chance.random() * most < rate(at):
+            found.append(at)
+    return found
+
+
+def daytime(daily: float, peak: float, width: float, *, weekend: float = 0.4) -> Callable[[float], float]:
+    """Most entries around an hour of the day (paper B: 每日上午 9 至 12 时), a tenth of them at any hour, fewer at weekends."""
+
+    def rate(at: float) -> float:
+        day, second = divmod(at, DAY)
+        away = (second / 3600 - peak + 12) % 24 - 12
+        bell = math.exp(-((away / width) ** 2) / 2) * 24 / (width * math.sqrt(2 * math.pi))
+        return daily * (0.9 * bell + 0.1) * (weekend if day % 7 >= 5 else 1.0)
+
+    return rate
+
+
+def batches(hours: Sequence[float], size: int, jitter: float, days: int, chance: random.Random) -> list[float]:
+    """So many entries at the same hours of every day, some minutes early or late."""
+    found = []
+    for day in range(days):
+        for hour in hours:
+            at = day * DAY + hour * 3600 + chance.gauss(0, jitter * 60)
+            found += [at + number for number in range(size) if at > 0]
+    return sorted(found)
+
+
+def bursts(daily: float, follow: float, minutes: float, days: int, chance: random.Random) -> list[float]:
+    """News that brings news: each entry is followed by ``follow`` others on the average within ``minutes`` (a Hawkes process)."""
+    waiting = poisson(lambda _: daily * (1 - follow), daily * (1 - follow), days, chance)
+    found = []
+    while waiting:
+        at = waiting.pop()
+        found.append(at)
+        for _ in range(sum(chance.random() < follow / 3 for _ in range(3))):
+            waiting.append(at + chance.expovariate(1 / (minutes * 60)))
+    return sorted(at for at in found if at < days * DAY)
+
+
+def made(number: int, days: int, seed: int) -> list[Made]:
+    """``number`` sources, ten kinds in turn."""
+    chance = random.Random(seed)
+    kinds: list[tuple[str, Callable[[], list[float]], Callable[[float, float], float]]] = [
+        ("portal", lambda: poisson(daytime(80, chance.uniform(9, 12), 2.5), 600, days, chance), _true),
+        ("wire", lambda: poisson(daytime(160, 14, 6, weekend=0.8), 700, days, chance), _true),
+        ("local paper", lambda: poisson(daytime(10, chance.uniform(9, 17), 3), 60, days, chance), _true),
+        ("bulletin", lambda: batches([chance.choice([7, 8, 12, 18, 22]) + chance.random()], 8, 4, days, chance), _true),
+        ("hourly", lambda: batches([hour + 0.05 for hour in range(6, 24)], 2, 1, days, chance), _true),
+        ("blog", lambda: poisson(daytime(0.5, 21, 2), 4, days, chance), _true),
+        ("bursts", lambda: bursts(15, 0.7, 30, days, chance), _true),
+        ("asleep", lambda: poisson(lambda _: 0.04, 0.04, days, chance), _true),
+        ("always now", lambda: poisson(daytime(20, 10, 3), 100, days, chance), lambda published, visited: visited - 1),
+        ("dates alone", lambda: poisson(daytime(20, 15, 3), 100, days, chance), lambda published, visited: published // DAY * DAY),
+    ]
+    return [Made(f"feed:{n}", kind, tuple(times()), says) for n in range(number) for kind, times, says in [kinds[n % len(kinds)]]]
+
+
+def _true(published: float, visited: float) -> float:
+    return published
+
+
+# real times
+
+
+def real(folder: Path) -> tuple[list[Made], int]:
+    """Threads and feeds with twenty times or more, each from its first; the longest gaps (dead weeks) are cut to three days."""
+    found = []
+    for name, moments in (*_threads(folder / "forum"), *_feeds(folder / "feeds")):
+        times = sorted(moment.timestamp() for moment in moments)
+        if len(times) >= 20 and times[-1] - times[0] > DAY:
+            found.append(Made(f"feed:{name}", "real", tuple(_joined(times))))
+    return found, max((math.ceil(source.times[-1] / DAY) for source in found), default=0)
+
+
+def _joined(times: list[float]) -> Iterator[float]:
+    """Times from the hour of the day of the first on, without gaps above three days (whole days are cut)."""
+    begin = BEGIN.timestamp()
+    shift = (times[0] - begin) // DAY * DAY + begin
+    last = times[0]
+    for at in times:
+        if at - last > 3 * DAY:
+            shift += (at - last) // DAY * DAY
+        last = at
+        yield at - shift
+
+
+def _threads(folder: Path) -> Iterator[tuple[str, list[datetime]]]:
+    for file in sorted(folder.glob("*.json")):
+        posts = json.loads(file.read_text("utf-8")).get("posts", [])
+        yield file.stem, [moment for post in posts if (moment := _moment(post.get("date")))]
+
+
+def _feeds(folder: Path) -> Iterator[tuple[str, list[datetime]]]:
+    from newsportal.errors import NotApplicable
+    from newsportal.extractors import feed
+
+    for file in sorted(folder.glob("*")):
+        body = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
+        try:
+            entries = feed.parse(body, "http://localhost/", None, datetime.now(UTC)).entries
+        except NotApplicable:
+            continue
+        yield file.stem, [entry.published for entry in entries if entry.published]
+
+
+def _moment(text: str | None) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(text) if text and len(text) > 10 else None
+    except ValueError:
+        return None
+    return moment.replace(tzinfo=moment.tzinfo or ZONE) if moment else None
+
+
+# one run
+
+
+class Run:
+    """A policy over the sources. Prices are found anew each day from what the policy says of the sources' rates."""
+
+    def __init__(self, sources: Sequence[Made], rules: Sequence[Rules], days: int, warm: int, per_hour: float | None = None) -> None:
+        self.sources, self.rules, self.days, self.warm, self.per_hour = sources, list(rules), days, warm, per_hour
+        self.pasts: list[list[Visit]] = [[] for _ in sources]
+        self.due = [number / len(sources) * 3600 for number in range(len(sources))]
+        self.rates: list[float | None] = [None] * len(sources)
+        self.told = Told()
+
+    def run(self) -> Told:
+        for day in range(self.days):
+            self._priced()
+            for place in range(len(self.sources)):
+                while self.due[place] < (day + 1) * DAY:
+                    self._visit(place, self.due[place])
+        return self.told
+
+    def _priced(self) -> None:
+        known = [rate for rate in self.rates if rate is not None]
+        if self.per_hour is not None and known:
+            shared = self.per_hour * len(known) / len(self.sources)
+            now = price(known, shared, shortest=self.rules[0].shortest, longest=self.rules[0].longest)
+            self.rules = [replace(rules, price=now) for rules in self.rules]
+
+    def _visit(self, place: int, at: float) -> None:
+        source, past = self.sources[place], self.pasts[place]
+        before = (past[0].at - BEGIN).total_seconds() if past else -1.0
+        new = source.times[bisect.bisect_right(source.times, before) : bisect.bisect_right(source.times, at)]
+        moment = BEGIN + timedelta(seconds=at)
+        said = tuple(BEGIN + timedelta(seconds=source.says(published, at)) for published in new[-MAX_PUBLISHED:])
+        past.insert(0, Visit(source.name, moment, list_pages=1, entries=max(20, len(new)), new=len(new), published=said))
+        del past[REMEMBERED:]
+        if at >= self.warm * DAY:
+            self.told.visits += 1
+            self.told.empty += not new
+            late = [at - published for published in new if published >= self.warm * DAY]
+            self.told.delays += late
+            self.told.by_kind.setdefault(source.kind, []).extend(late)
+        found = next_visit(Past.of(past), self.rules[place], moment)
+        self.rates[place] = found.rate
+        self.due[place] = max((found.at - BEGIN).total_seconds(), at + 60)
+
+
+def at_cost(sources: Sequence[Made], rules: Sequence[Rules], days: int, warm: int, visits: int) -> Told:
+    """The learnt schedule with the budget at which it spends about ``visits`` requests."""
+    wanted = visits / ((days - warm) * 24)
+    per_hour = wanted
+    for _ in range(4):
+        told = Run(sources, rules, days, warm, per_hour).run()
+        if abs(told.visits / visits - 1) < 0.01:
+            break
+        per_hour *= visits / told.visits
+    return told
+
+
+def compare(title: str, sources: list[Made], days: int, warm: int) -> None:
+    plain = [Rules(source.name, zone=ZONE) for source in sources]
+    rates = sorted(len(source.times) for source in sources)
+    weights = [1 + 9 * bisect.bisect_left(rates, len(source.times)) / max(1, len(rates) - 1) for source in sources]
+    peers = {
+        "fixed, every hour": [replace(rules, interval=60.0) for rules in plain],
+        "fixed, 6-24 o'clock": [replace(rules, interval=60.0, hours=frozenset(range(6, 24))) for rules in plain],
+        "hours (paper B)": [replace(rules, policy="hours") for rules in plain],
+        "weight (paper C)": [
+            replace(rules, policy="weight", weight=weight, shortest=10.0, longest=240.0)
+            for rules, weight in zip(plain, weights, strict=True)
+        ],
+    }
+    print(f"\n{title}: {len(sources)} sources, {sum(rates)} entries, days {warm} to {days}")
+    print(f"{'policy':34} {'requests':>9} {'a day':>6} {'empty':>6} {'median':>8} {'mean':>8} {'p90':>8}   minutes until found")
+    for name, rules in peers.items():
+        told = Run(sources, rules, days, warm).run()
+        show(name, told, len(sources) * (days - warm))
+        ours = at_cost(sources, plain, days, warm, told.visits)
+        show("  learnt, same cost", ours, len(sources) * (days - warm))
+        gain = 1 - statistics.fmean(ours.delays) / statistics.fmean(told.delays)
+        print(f"{'':34} mean delay {gain:+.0%} less; by kind: " + ", ".join(_kinds(told, ours)))
+
+
+def _kinds(told: Told, ours: Told) -> Iterator[str]:
+    for kind in told.by_kind:
+        if told.by_kind[kind] and ours.by_kind.get(kind):
+            yield f"{kind} {statistics.fmean(told.by_kind[kind]) / 60:.0f}→{statistics.fmean(ours.by_kind[kind]) / 60:.0f}"
+
+
+def show(name: str, told: Told, source_days: int) -> None:
+    delays = sorted(told.delays)
+    figures = [delays[len(delays) // 2], statistics.fmean(delays), delays[int(len(delays) * 0.9)]]
+    shown = " ".join(f"{figure / 60:8.1f}" for figure in figures)
+    print(f"{name:34} {told.visits:9} {told.visits / source_days:6.1f} {told.empty / told.visits:6.0%} {shown}")
+
+
+def round_of(number: int) -> None:
+    """One decision for each of so many sources with fifty visits behind them."""
+    sources = made(min(number, 100), 4, 7)
+    pasts = []
+    for source in sources:
+        run = Run([source], [Rules(source.name, interval=60.0, zone=ZONE)], 3, 0)
+        run.run()
+        pasts.append(Past.of(run.pasts[0][:50]))
+    now = BEGIN + timedelta(days=3)
+    began = time.perf_counter()
+    rates = [next_visit(pasts[place % len(pasts)], Rules(f"feed:{place}", zone=ZONE), now).rate or 0.0 for place in range(number)]
+    decided = time.perf_counter() - began
+    price(rates, number)
+    print(f"\n{number} sources decided in {decided:.2f} s; the price of a budget for them in {time.perf_counter() - began - decided:.3f} s")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sources", type=int, default=40)
+    parser.add_argument("--days", type=int, default=35)
+    parser.add_argument("--warm", type=int, default=14)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--real", type=Path, help="a folder with forum/*.json (posts with date) and feeds/")
+    parser.add_argument("--round", type=int, default=5000)
+    chosen = parser.parse_args()
+    compare("made sources", made(chosen.sources, chosen.days, chosen.seed), chosen.days, chosen.warm)
+    if chosen.real:
+        found, days = real(chosen.real)
+        compare("real times", found, min(days, 60), 7)
+    round_of(chosen.round)
+
+
+if __name__ == "__main__":
+    main()
