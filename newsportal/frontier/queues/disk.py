@@ -99,7 +99,7 @@ class DiskQueue:
             disk_hosts.want(turn, host)
             return None
 
-        return self._work(step)
+        return self._work(step, sweep=True)
 
     def free(self, hosts: Mapping[str, float]) -> None:
         def step(turn: Turn) -> None:
@@ -110,7 +110,7 @@ class DiskQueue:
             self._work(step)
 
     def claim(self, job: str, seconds: float) -> bool:
-        return self._work(lambda turn: disk_workers.claim(turn, job, seconds))
+        return self._work(lambda turn: disk_workers.claim(turn, job, seconds), sweep=True)
 
     def release(self, job: str) -> None:
         self._work(lambda turn: disk_workers.release(turn, job))

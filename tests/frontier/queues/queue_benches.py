@@ -57,9 +57,12 @@ class DiskBench(Bench):
         self.skipped = 0.0
 
     def worker(self, name: str) -> DiskQueue:
-        return DiskQueue(
-            QueueFile(self.file), name, terms=TERMS, clock=lambda: self.now, ticks=lambda: self.now - NOON + 1000.0 + self.skipped
-        )
+        return DiskQueue(QueueFile(self.file), name, terms=TERMS, clock=lambda: self.now, ticks=lambda: self.ticks)
+
+    @property
+    def ticks(self) -> float:
+        """Seconds since the machine was started."""
+        return self.now - NOON + 1000.0 + self.skipped
 
     def jump(self, seconds: float) -> None:
         """Somebody sets the machine's clock: no time goes by."""
@@ -78,6 +81,11 @@ def tasks(number: int, host: str = "a.example", **more: object) -> list[Task]:
 def take(queue: Queue, number: int = 1000, *, delay: float = 0.0, ahead: float = 10.0) -> list[str]:
     """The ids of what is had, in order."""
     return ids(queue.take(number, delay=delay, ahead=ahead).leases)
+
+
+def hold_all(queue: Queue, *hosts: str) -> None:
+    for host in hosts:
+        assert queue.hold(host) == 0
 
 
 def ids(leases: Collection[Lease]) -> list[str]:

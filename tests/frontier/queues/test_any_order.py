@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 from queue_benches import TERMS, Bench, DiskBench
+from redis_bench import RedisBench
 
 from newsportal.frontier.queues.base import Queue, Task
 
@@ -224,18 +225,21 @@ class Frontier(RuleBasedStateMachine):
         self.bench.close()
 
 
-@contextmanager
-def disk() -> Iterator[Callable[[], Bench]]:
+@pytest.fixture(params=["disk", "redis"])
+def make(request: pytest.FixtureRequest) -> Iterator[Callable[[], Bench]]:
+    """An empty frontier at each call."""
+    if request.param == "redis":
+        port = request.getfixturevalue("redis_for_all").port
+        yield lambda: RedisBench(port)
+        return
+    numbers = count()
     with TemporaryDirectory() as folder:
-        yield lambda: DiskBench(Path(folder) / str(len(list(Path(folder).iterdir()))))
+        yield lambda: DiskBench(Path(folder) / str(next(numbers)))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("backend", [disk])
-def test_nothing_is_lost_and_nothing_is_in_two_hands(backend: Callable[[], object]) -> None:
-    with backend() as make:  # type: ignore[attr-defined]
-        machine = type("Frontier", (Frontier,), {"make": staticmethod(make)})
-        run_state_machine_as_test(
-            machine,
-            settings=settings(max_examples=60, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)),
-        )
+def test_nothing_is_lost_and_nothing_is_in_two_hands(make: Callable[[], Bench]) -> None:
+    machine = type("Frontier", (Frontier,), {"make": staticmethod(make)})
+    run_state_machine_as_test(
+        machine, settings=settings(max_examples=60, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck))
+    )

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from queue_benches import NOON, TERMS, Bench, ids, take, task, tasks
+from queue_benches import NOON, TERMS, Bench, hold_all, ids, take, task, tasks
 
 from newsportal.frontier.queues.base import Queue, Task
 
 WHOLE = Task(
     "甲|1}", "xn--fiq228c.example:8080", '{"url": "https://新闻.example/一|}"}', -3, NOON - 1, "region:乙 |丙", "region:乙 |丙", "一"
 )
-
-
-def hold_all(queue: Queue, *hosts: str) -> None:
-    for host in hosts:
-        assert queue.hold(host) == 0
 
 
 # pushing, leasing, acknowledging
