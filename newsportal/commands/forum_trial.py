@@ -5,8 +5,9 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from newsportal import dom
-from newsportal.commands.discovery import NoSource, Proposal
 from newsportal.commands.trial import Fetch, Reading, Trial, Unread, page_of
+from newsportal.discovery.proposal import Proposal, newest_first, rated
+from newsportal.discovery.search import NoSource
 from newsportal.errors import NotApplicable
 from newsportal.extractors.forum import kinds, poster
 from newsportal.extractors.forum.kinds import Signpost
@@ -76,4 +77,5 @@ def propose_forum(url: str, fetch: Fetch) -> Proposal:
         why = "only members may read it" if found.kind == "login" else "neither boards nor threads are found there"
         raise NoSource(f"{page.url} cannot be read as a forum: {why}")
     name = urlsplit(page.url).hostname or page.url
-    return Proposal("forums", {"name": name, "url": page.url}, len(found.boards) or len(found.threads))
+    links = newest_first([Link(one.url, "", one.title, published=one.last) for one in found.threads])
+    return rated(Proposal("forums", {"name": name, "url": page.url}, len(found.boards) or len(found.threads), links), page.fetched)

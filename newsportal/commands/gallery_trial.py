@@ -5,16 +5,17 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from newsportal import dom
-from newsportal.commands.discovery import NoSource, Proposal
 from newsportal.commands.hints import counted
 from newsportal.commands.trial import Fetch, Reading, Trial, Unread, page_of
+from newsportal.discovery.finders import title_of
+from newsportal.discovery.proposal import Proposal, newest_first, rated
+from newsportal.discovery.search import NoSource
 from newsportal.errors import NotApplicable
 from newsportal.extractors import gallery
 from newsportal.extractors.gallery.links import entries
 from newsportal.items import Extraction, GalleryPage, Link
 from newsportal.sources import Gallery
 from newsportal.sources.uris import mask
-from newsportal.text import clean
 
 MAX_TRIED = 3
 """Stories that are tried until one can be read: the first link may lead to a list or a film."""
@@ -95,5 +96,7 @@ def propose_gallery(url: str, fetch: Fetch) -> Proposal:
     found = entries(document, page.fetched)
     if len(found) < MIN_STORIES:
         raise NoSource(f"{page.url} has only {len(found)} links that look like photo stories; write it into sources.yaml with a seed:")
-    title = next((clean(node.text or "") for node in document.css("title")), "")
-    return Proposal("galleries", {"name": title or urlsplit(page.url).hostname or page.url, "seeds": page.url}, len(found))
+    name = title_of(document) or urlsplit(page.url).hostname or page.url
+    links = newest_first([Link(one.url, "", one.title, one.summary, published=one.published) for one in found])
+    why = (f"{len(found)} links that look like photo stories",)
+    return rated(Proposal("galleries", {"name": name, "seeds": page.url}, len(found), links, why=why), page.fetched)

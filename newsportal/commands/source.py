@@ -9,18 +9,17 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
-from ruamel.yaml.comments import CommentedMap
 
 from newsportal import engines
 from newsportal.commands import hints
-from newsportal.commands.discovery import Proposal, free_name, propose
-from newsportal.commands.forum_trial import forum_trial, propose_forum
-from newsportal.commands.gallery_trial import gallery_trial, propose_gallery
+from newsportal.commands.adding import add
+from newsportal.commands.forum_trial import forum_trial
+from newsportal.commands.gallery_trial import gallery_trial
 from newsportal.commands.health import health
 from newsportal.commands.trial import Reading, Trial, article, engine_trial, fetcher, query_for, trials
+from newsportal.commands.trial_shown import console, show
 from newsportal.errors import NewsportalError, SourcesError
 from newsportal.sources import (
     FILE_NAME,
@@ -29,25 +28,15 @@ from newsportal.sources import (
     Forum,
     Gallery,
     Region,
+    Sitemap,
     Source,
     Sources,
     Topic,
-    append,
-    edit,
-    find,
     load,
     schema_text,
 )
 from newsportal.sources.spelling import did_you_mean
-from newsportal.text import clean
 
-MAX_SHOWN = 10
-"""Entries that are shown; ``--json`` has all."""
-
-READ = {"gallery": "photo story", "forum": "thread"}
-"""What one entry of a source is called, by the source's kind; of all others it is an article."""
-
-PREVIEW_CHARS = 160
 SCHEMA_NAME = "sources.schema.json"
 SCHEMA_LINE = "# yaml-language-server: $schema="
 
@@ -63,7 +52,7 @@ def register(parent: typer.Typer) -> None:
 
 @app.command("list")
 def list_(sources: SourcesFile = None, as_json: AsJson = False) -> None:
-    """List topics, engines, feeds, regions, forums and galleries."""
+    """List topics, engines, feeds, sitemaps, regions, forums and galleries."""
     known = load(sources)
     rows = [_row(source) for source in known.all()]
     if as_json:
@@ -98,7 +87,7 @@ def _visits(source: Source) -> Sequence[str]:
         return source.engines
     if isinstance(source, Region | Gallery):
         return source.seeds
-    return (source.url,) if isinstance(source, Feed | Forum | CustomEngine) else ()
+    return (source.url,) if isinstance(source, Feed | Sitemap | Forum | CustomEngine) else ()
 
 
 @app.command()
@@ -139,47 +128,12 @@ def init(
     typer.echo(f"{path} written; look at it, then: newsportal up")
 
 
-@app.command()
-def add(
-    url: Annotated[str, typer.Argument(help="A feed, a page that has a feed, or a list page of articles.")],
-    name: Annotated[str | None, typer.Option(help="Its name; default: the title it gives itself.")] = None,
-    category: Annotated[str | None, typer.Option(help="The category of its articles.")] = None,
-    forum: Annotated[bool, typer.Option("--forum", help="It is a forum: its front page, or one of its boards.")] = False,
-    gallery: Annotated[bool, typer.Option("--gallery", help="It is an index page of photo stories.")] = False,
-    sources: SourcesFile = None,
-) -> None:
-    """Look at an address, and add the feed, region, forum or gallery behind it to sources.yaml."""
-    if forum and gallery:
-        raise typer.BadParameter("--forum and --gallery are two kinds of sources: give one of them")
-    path = sources or find()
-    if path is None:
-        raise NewsportalError("there is no sources.yaml here or above; write one with: newsportal source init")
-    known = load(path)
-    found = (propose_forum if forum else propose_gallery if gallery else propose)(url if "://" in url else f"https://{url}", fetcher(known))
-    values = _entry(found, name, category, known)
-
-    def change(document: CommentedMap) -> None:
-        append(document, found.kind, values)
-
-    edit(path, change)
-    kind = "gallery" if gallery else found.kind.removesuffix("s")
-    typer.echo(f"{kind}:{values['name']} added to {path}: {found.entries} entries now. Try it: newsportal source test '{values['name']}'")
-
-
-def _entry(found: Proposal, name: str | None, category: str | None, known: Sources) -> dict[str, str]:
-    """The proposal's values under a name of its own. Raises ``NewsportalError`` for an address that is there already."""
-    listed: Sequence[Feed | Region | Forum | Gallery] = getattr(known, found.kind)
-    address = found.values.get("url") or found.values.get("seeds") or found.values["prefix"]
-    for source in listed:
-        if address in _visits(source):
-            raise NewsportalError(f"{address} is there already, as {source.key}")
-    values = {**found.values, "name": name or free_name(found.values["name"], [source.name for source in listed])}
-    return values | ({"category": category} if category else {})
+app.command()(add)
 
 
 @app.command("test")
 def try_(
-    name: Annotated[str, typer.Argument(help="A feed, region, forum, gallery, engine or topic of sources.yaml, or a built-in engine.")],
+    name: Annotated[str, typer.Argument(help="A source, engine or topic of sources.yaml, or a built-in engine.")],
     query: Annotated[str | None, typer.Option(help="What to ask an engine; default: what its topic asks.")] = None,
     sources: SourcesFile = None,
     as_json: AsJson = False,
@@ -192,7 +146,7 @@ def try_(
         if as_json:
             typer.echo(json.dumps(_plain(trial, reading), ensure_ascii=False))
         else:
-            _show(trial, reading)
+            show(trial, reading)
     if not good:
         raise typer.Exit(1)
 
@@ -212,7 +166,7 @@ def _tried(name: str, known: Sources, query: str | None) -> list[tuple[Trial, Re
         return [forum_trial(source, fetch)]
     if isinstance(source, Gallery):
         return [gallery_trial(source, fetch)]
-    rule = source.article if isinstance(source, Feed | Region) else None
+    rule = source.article if isinstance(source, Feed | Sitemap | Region) else None
     return [(trial, article(trial, rule, fetch)) for trial in trials(source, known, fetch, query)]
 
 
@@ -232,37 +186,4 @@ def _plain(trial: Trial, reading: Reading | None) -> dict[str, Any]:
     return plain | {"article": {"url": reading.url, "failure": reading.failure, **said, **text}}
 
 
-def _show(trial: Trial, reading: Reading | None) -> None:
-    out = console()
-    out.print(f"{trial.key}  {trial.url}", style="bold", markup=False)
-    for note in trial.notes:
-        out.print(f"  {clean(note)}", style="dim", markup=False)
-    if trial.failure is not None:
-        out.print(f"  ✗ {clean(trial.failure)}", style="red", markup=False)
-    for link in trial.links[:MAX_SHOWN]:
-        day = link.published.astimezone().strftime("%m-%d %H:%M") if link.published else " " * 11
-        out.print(f"  {day}  {clean(link.title or link.url)}", markup=False)
-    if len(trial.links) > MAX_SHOWN:
-        out.print(f"  … and {len(trial.links) - MAX_SHOWN} more", style="dim", markup=False)
-    if reading is not None:
-        _show_article(out, reading, READ.get(trial.key.partition(":")[0], "article"))
-
-
-def _show_article(out: Console, reading: Reading, kind: str) -> None:
-    out.print(f"\n  one {kind}: {clean(reading.url)}", style="bold", markup=False)
-    found = reading.found
-    if found is None:
-        out.print(f"  ✗ {clean(reading.failure or '')}", style="red", markup=False)
-        return
-    text = clean(found.text or "")
-    day = found.published.astimezone().strftime("%Y-%m-%d %H:%M") if found.published else "none found"
-    for what, said in (("title", found.title), ("date", day), ("author", found.author or found.origin)):
-        out.print(f"  {what}: {clean(said or 'none found')}", markup=False)
-    out.print(f"  text: {len(text)} characters, by {found.algorithm}: {text[:PREVIEW_CHARS]}…", markup=False)
-
-
 app.command()(health)
-
-
-def console() -> Console:
-    return Console(emoji=False, highlight=False, soft_wrap=True)

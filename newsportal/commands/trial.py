@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 from newsportal import dom, egress, engines
 from newsportal.engines.reading import read as read_results
 from newsportal.engines.reading import target_of
 from newsportal.errors import EgressDenied, EngineBlocked, FetchFailed, NotApplicable
-from newsportal.extractors import best, feed, hub
+from newsportal.extractors import best, feed, hub, sitemap
 from newsportal.extractors.rule import ArticleRule, apply
+from newsportal.extractors.sitemap_choice import choose
 from newsportal.items import Extraction, Link, Page
 from newsportal.sources import CustomEngine, Feed, Region, Sitemap, Source, Sources, Topic
 from newsportal.sources.uris import mask
@@ -79,7 +81,7 @@ def fetcher(sources: Sources, verify: bool = True, render: bool = False) -> Fetc
 
 
 def trials(source: Source, sources: Sources, fetch: Fetch, query: str | None = None) -> Iterator[Trial]:
-    """One trial for a feed, region or engine; for a topic, one for each of its engines."""
+    """One trial for a feed, sitemap, region or engine; for a topic, one for each of its engines."""
     names = source.engines if isinstance(source, Topic) else (source.name,)
     if isinstance(source, Topic | CustomEngine):
         for name in names:
@@ -146,7 +148,7 @@ def query_for(engine: str, sources: Sources) -> str:
 
 
 def _first_page(source: Source) -> str:
-    if isinstance(source, Feed):
+    if isinstance(source, Feed | Sitemap):
         return source.url
     if isinstance(source, Region):
         return source.seeds[0]
@@ -161,6 +163,22 @@ def _entries(source: Feed, page: Page) -> Links:
         if entry.url
     )
     return tuple(links), (f"{found.format}, {len(found.entries)} entries", *found.warnings)
+
+
+def _mapped(source: Sitemap, page: Page) -> Links:
+    """What a sitemap lists that a visit would take; of an index, the sitemaps."""
+    if urlsplit(page.url).path == "/robots.txt":
+        named = sitemap.named_in(page.body, page.url)
+        return tuple(Link(url, source.key) for url in named), (f"robots.txt names {len(named)} sitemaps",)
+    found = sitemap.parse(page.body, page.url, page.content_type, page.fetched)
+    if found.kind == "index":
+        links = (Link(entry.url, source.key, published=entry.changed) for entry in found.entries)
+        return tuple(links), (f"an index of {len(found.entries)} sitemaps; try one of them by itself", *found.warnings)
+    rules = hub.HubRules(allow=source.allow, deny=source.deny)
+    chosen = choose(found.entries, page.url, rules, timedelta(days=source.max_age), page.fetched)
+    left = (f"{number} left out: {why}" for why, number in sorted(chosen.left.items()))
+    listed = (Link(entry.url, source.key, entry.title, None, source.site, entry.moment) for entry in chosen.entries)
+    return tuple(listed), (f"{len(found.entries)} entries", *left, *found.warnings)
 
 
 def _articles(source: Region, page: Page) -> Links:
@@ -178,7 +196,7 @@ def _results(key: str, engine: engines.Engine, page: Page) -> Links:
     return tuple(links), (f"read by {found.by}", *changed)
 
 
-READERS: Mapping[type[Source], Callable[[Any, Page], Links]] = {Feed: _entries, Region: _articles}
+READERS: Mapping[type[Source], Callable[[Any, Page], Links]] = {Feed: _entries, Sitemap: _mapped, Region: _articles}
 """Who reads the list pages of a kind of source."""
 
 

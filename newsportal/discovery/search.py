@@ -1,0 +1,178 @@
+"""Which sources stand behind an address, best first, with as few requests as will do.
+
+In this order, ending at the first good one unless everything is asked for: what the page itself is; the feeds that it declares or links
+to; feeds at their usual places; the sitemaps that robots.txt names or that lie at their usual places; what the page is as a list page,
+forum or channel of pictures. With ``everything``, the channels of its navigation too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from urllib.parse import urljoin
+
+from newsportal import dom
+from newsportal.discovery import finders
+from newsportal.discovery.proposal import Proposal, is_good, rated
+from newsportal.errors import EgressDenied, FetchFailed, NewsportalError
+from newsportal.extractors.hub_urls import LONG_ID, Address
+from newsportal.extractors.sitemap import named_in
+from newsportal.items import Page
+
+Fetch = Callable[[str], Page]
+"""A page by its URL, politely. Raises ``EgressDenied`` or ``FetchFailed``, of which :class:`NotAsked` is one."""
+
+MAX_REQUESTS = 24
+"""For one address, robots.txt included. Most end after three."""
+
+MAX_FEEDS = 6
+"""Feeds that a page names and that are fetched; a page of feeds may name hundreds."""
+
+MAX_LISTED = 3
+"""Feeds of a page that lists feeds."""
+
+MAX_SITEMAPS = 4
+MAX_CHANNELS = 4
+
+
+class NoSource(NewsportalError):
+    """Raised by :func:`find` when nothing that can be read regularly stands behind an address. The command prints it."""
+
+
+class NotAsked(FetchFailed):
+    """Raised by a ``Fetch`` that will not ask: ``robots`` (robots.txt forbids it or cannot be had) or ``enough`` (so many requests were
+    made). The search goes on without that page."""
+
+
+@dataclass
+class Looking:
+    """One search: what was asked for already, what was found, and what could not be looked at."""
+
+    fetch: Fetch
+    now: datetime
+    everything: bool = False
+    found: list[Proposal] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    asked: set[str] = field(default_factory=set)
+
+    def page(self, url: str) -> Page | None:
+        """A further page, if it can be had and was not asked for before."""
+        if url in self.asked:
+            return None
+        self.asked.add(url)
+        try:
+            page = self.fetch(url)
+        except (EgressDenied, FetchFailed) as error:
+            self.notes.append(str(error))
+            return None
+        self.asked.add(page.url)
+        return page if page.status < 400 else None
+
+    def take(self, proposal: Proposal | None) -> bool:
+        """Whether it is good enough to end the search."""
+        if proposal is None or any(proposal.address == one.address and proposal.kind == one.kind for one in self.found):
+            return False
+        self.found.append(proposal)
+        return not self.everything and is_good(proposal, self.now)
+
+
+def find(url: str, fetch: Fetch, robots: bytes = b"", *, everything: bool = False) -> tuple[list[Proposal], list[str]]:
+    """The sources behind ``url``, best first, and notes on what could not be looked at. ``robots``: the site's robots.txt (its sitemaps).
+
+    Raises ``NoSource``; ``EgressDenied`` and ``FetchFailed`` if the address itself cannot be had.
+    """
+    page = fetch(url)
+    if page.status >= 400:
+        raise NoSource(f"{url}: the server answers {page.status}")
+    looking = Looking(fetch, page.fetched, everything, asked={url, page.url})
+    itself = finders.feed_of(page) or finders.sitemap_of(page)
+    if itself is not None:
+        return [itself], []
+    for step in _steps(page, robots, looking):
+        if step:
+            break
+    if not looking.found:
+        raise NoSource(_nothing(page))
+    return sorted(looking.found, key=lambda one: -one.score), looking.notes
+
+
+def _steps(page: Page, robots: bytes, looking: Looking) -> Iterator[bool]:
+    """Look at one thing after another; true once a good source is found."""
+    document = dom.document(page)
+    root = urljoin(page.url, "/")
+    for url in finders.feed_addresses(document)[:MAX_FEEDS]:
+        yield _feed(url, looking)
+    if _is_article(page.url) and page.url != root and (front := looking.page(root)) is not None:
+        looking.notes.append(f"{page.url} looks like one article: its site's front page is looked at")
+        page, document = front, dom.document(front)
+        for url in finders.feed_addresses(document)[:MAX_FEEDS]:
+            yield _feed(url, looking)
+    forum = finders.forum_of(page, document)
+    yield looking.take(forum)
+    for url in (urljoin(root, path) for path in finders.USUAL_FEEDS):
+        yield _feed(url, looking, "a feed at its usual place")
+    yield from _sitemaps(root, robots, looking)
+    if forum is None:
+        looking.take(finders.gallery_of(page, document))
+        looking.take(finders.region_of(page, document))
+    if looking.everything:
+        _channels(document, looking)
+    yield True
+
+
+def _feed(url: str, looking: Looking, why: str = "a feed that the page names") -> bool:
+    """A feed by its address, or those of the page of feeds that stands there."""
+    page = looking.page(url)
+    if page is None:
+        return False
+    found = finders.feed_of(page, why)
+    if found is not None:
+        return looking.take(found)
+    if why.endswith("place"):  # a page that answers for all that is missing
+        return False
+    for listed in finders.feed_addresses(dom.document(page))[:MAX_LISTED]:
+        inner = looking.page(listed)
+        if inner is not None and looking.take(finders.feed_of(inner, "a feed of the site's list of feeds")):
+            return True
+    return False
+
+
+def _sitemaps(root: str, robots: bytes, looking: Looking) -> Iterator[bool]:
+    """Those that robots.txt names, news first; else those at the usual places. Of an index, its newest sitemap is looked at."""
+    named = sorted(named_in(robots, root), key=lambda url: "news" not in url.lower())
+    usual = [urljoin(root, path) for path in finders.USUAL_SITEMAPS]
+    why = "robots.txt names it" if named else "a sitemap at its usual place"
+    for url in (named or usual)[:MAX_SITEMAPS]:
+        page = looking.page(url)
+        found = finders.sitemap_of(page, why) if page else None
+        yield looking.take(_seen_through(found, looking) if found and found.why[1:2] and "an index" in found.why[1] else found)
+
+
+def _seen_through(index: Proposal, looking: Looking) -> Proposal | None:
+    """An index with what its newest sitemap lists now."""
+    newest = index.links[0].url if index.links else None
+    page = looking.page(newest) if newest else None
+    inside = finders.sitemap_of(page) if page else None
+    if inside is None:
+        return None
+    why = (*index.why, f"its newest sitemap lists {inside.entries}")
+    return rated(replace(index, entries=inside.entries, links=inside.links, why=why), looking.now)
+
+
+def _channels(document: dom.Document, looking: Looking) -> None:
+    for url, called in finders.channels(document, MAX_CHANNELS):
+        page = looking.page(url)
+        if page is not None:
+            looking.take(finders.region_of(page, dom.document(page), f"the channel {called}"))
+
+
+def _is_article(url: str) -> bool:
+    address = Address(url)
+    return address.dated or address.last_id >= LONG_ID
+
+
+def _nothing(page: Page) -> str:
+    few = finders.MIN_ARTICLES
+    why = f"{page.url} is no feed, names none, and has fewer than {few} links to articles of its own"
+    return f"{why}; for a list of photo stories add --gallery, for a forum --forum"

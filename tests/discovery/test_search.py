@@ -1,0 +1,217 @@
+"""What is found behind an address, by how many requests, and in which order."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from html import escape
+
+import pytest
+
+from newsportal.discovery import finders
+from newsportal.discovery.proposal import Proposal, cadence, is_comments, rated
+from newsportal.discovery.search import MAX_REQUESTS, NoSource, find
+from newsportal.errors import FetchFailed
+from newsportal.items import Link, Page
+
+NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+SITE = "https://news.example"
+TITLES = (
+    "港口新航线今晨正式开通运营",
+    "市民排队体验跨海渡轮首航班次",
+    "气象台提醒今夜大风降温明显",
+    "中学生机器人大赛本周末开幕",
+    "旧城改造首批居民喜迁新居",
+)
+
+
+class Web:
+    """Pages by path; what was asked for is kept. A missing one answers 404."""
+
+    def __init__(self, **pages: str) -> None:
+        self.pages: dict[str, str] = {}
+        self.asked: list[str] = []
+
+    def __call__(self, url: str) -> Page:
+        self.asked.append(url)
+        if url.endswith("/hangs"):
+            raise FetchFailed(url, "timeout")
+        body = self.pages.get(url) or self.pages.get(url.removeprefix(SITE))
+        return Page(url, (body or "<html>404</html>").encode(), NOW, 200 if body else 404)
+
+
+def rss(days: float = 0.1, number: int = 8, title: str = "要闻") -> str:
+    items = "".join(
+        f"<item><title>第{n}条：{TITLES[n % 5]}</title><link>{SITE}/a/{1000 + n}.html</link>"
+        f"<pubDate>{(NOW - timedelta(days=days + n / 4)).strftime('%a, %d %b %Y %H:%M:%S')} +0000</pubDate></item>"
+        for n in range(number)
+    )
+    return f'<rss version="2.0"><channel><title>{title}</title><link>{SITE}/</link>{items}</channel></rss>'
+
+
+def urlset(days: float = 0.1, number: int = 8) -> str:
+    items = "".join(
+        f"<url><loc>{SITE}/a/20{n:04}.html</loc><lastmod>{(NOW - timedelta(days=days + n / 4)).isoformat()}</lastmod></url>"
+        for n in range(number)
+    )
+    return f"<urlset>{items}</urlset>"
+
+
+def html(head: str = "", body: str = "", title: str = "潮汐新闻") -> str:
+    return f"<!DOCTYPE html><html><head><meta charset=utf-8><title>{escape(title)}</title>{head}</head><body>{body}</body></html>"
+
+
+def articles(number: int = 12, folder: str = "/news/2026/1119") -> str:
+    return "".join(
+        f'<li><a href="{folder}/30{n:04}.html">{TITLES[n % 5]}，第{n}篇</a><span>11-19 10:{n:02}</span></li>' for n in range(number)
+    )
+
+
+def declared(*paths: str) -> str:
+    return "".join(f'<link rel="alternate" type="application/rss+xml" href="{path}">' for path in paths)
+
+
+@pytest.fixture
+def web() -> Web:
+    return Web()
+
+
+def kinds(found: list[Proposal]) -> list[str]:
+    return [one.family for one in found]
+
+
+def test_a_feed_itself_costs_one_request(web: Web) -> None:
+    web.pages["/x"] = rss()
+    (found,), _ = find(f"{SITE}/x", web)
+    assert (found.kind, found.entries, found.values) == ("feeds", 8, {"name": "要闻", "url": f"{SITE}/x"})
+    assert found.newest == NOW - timedelta(days=0.1)
+    assert found.per_day == pytest.approx(4.0)
+    assert found.links[0].title == "第0条：港口新航线今晨正式开通运营"
+    assert web.asked == [f"{SITE}/x"]
+
+
+def test_the_first_good_feed_that_a_page_names_ends_the_search(web: Web) -> None:
+    web.pages |= {"/": html(declared("/comments/feed", "/news.xml", "/other.xml")), "/comments/feed": rss(title="评论"), "/news.xml": rss()}
+    found, _ = find(f"{SITE}/", web)
+    assert [one.values["url"] for one in found] == [f"{SITE}/news.xml", f"{SITE}/comments/feed"]
+    assert web.asked == [f"{SITE}/", f"{SITE}/comments/feed", f"{SITE}/news.xml"]
+
+
+@pytest.mark.parametrize("words", ["RSS", "订阅", "RSS订阅", "Atom"])
+def test_a_link_that_is_called_so_may_lead_to_a_list_of_feeds(web: Web, words: str) -> None:
+    web.pages |= {
+        "/": html("", f'<a href="/channels.html">{words}</a>'),
+        "/channels.html": html("", '<a href="/c/1.rss">要闻</a>'),
+        "/c/1.rss": rss(),
+    }
+    (found,), _ = find(f"{SITE}/", web)
+    assert found.values["url"] == f"{SITE}/c/1.rss"
+
+
+def test_usual_places_of_feeds(web: Web) -> None:
+    web.pages |= {"/": html("", articles()), "/atom.xml": rss()}
+    found, _ = find(f"{SITE}/", web)
+    assert kinds(found) == ["feed"]
+    assert "usual place" in found[0].why[0]
+
+
+def test_a_page_that_answers_for_all_that_is_missing_is_no_feed(web: Web) -> None:
+    everywhere = html(declared("/feed"), articles())
+    web.pages |= dict.fromkeys(("/", *finders.USUAL_FEEDS, *finders.USUAL_SITEMAPS), everywhere)
+    found, _ = find(f"{SITE}/", web)
+    assert kinds(found) == ["region"]
+
+
+def test_sitemaps_that_robots_name_news_first_and_an_index_by_its_newest(web: Web) -> None:
+    robots = b"Sitemap: https://news.example/all.xml\nSitemap: https://news.example/index-news.xml\n"
+    web.pages |= {
+        "/": html(),
+        "/index-news.xml": "<sitemapindex><sitemap><loc>/old.xml</loc><lastmod>2026-10-01</lastmod></sitemap>"
+        "<sitemap><loc>/new.xml</loc><lastmod>2026-11-20</lastmod></sitemap></sitemapindex>",
+        "/new.xml": urlset(),
+    }
+    (found,), _ = find(f"{SITE}/", web, robots)
+    assert (found.kind, found.values["url"], found.entries) == ("sitemaps", f"{SITE}/index-news.xml", 8)
+    assert web.asked[-2:] == [f"{SITE}/index-news.xml", f"{SITE}/new.xml"]
+
+
+def test_a_list_page_is_a_region_with_the_folder_of_its_articles(web: Web) -> None:
+    web.pages["/list/"] = html("", articles())
+    (found,), _ = find(f"{SITE}/list/", web)
+    assert found.kind == "regions"
+    assert found.values == {"name": "潮汐新闻", "prefix": f"{SITE}/news/", "seeds": f"{SITE}/list/"}
+    assert found.newest is not None
+
+
+def test_of_an_article_its_site_is_looked_at(web: Web) -> None:
+    web.pages |= {"/news/2026/1119/300001.html": html("", "<p>正文</p>"), "/": html(declared("/news.xml")), "/news.xml": rss()}
+    (found,), notes = find(f"{SITE}/news/2026/1119/300001.html", web)
+    assert found.values["url"] == f"{SITE}/news.xml"
+    assert any("looks like one article" in note for note in notes)
+
+
+def test_everything_finds_all_kinds_ranked_and_within_the_budget(web: Web) -> None:
+    menu = "".join(f'<a href="/{name}/">{text}</a>' for name, text in (("sport", "体育"), ("world", "国际"), ("tech", "科技")))
+    web.pages |= {
+        "/": html(declared("/old.xml", "/news.xml"), f"<nav>{menu}</nav><ul>{articles()}</ul>"),
+        "/old.xml": rss(days=400),
+        "/news.xml": rss(),
+        "/sitemap.xml": urlset(),
+        "/sport/": html("", articles(folder="/sport/2026/1119"), title="体育"),
+    }
+    found, _ = find(f"{SITE}/", web, everything=True)
+    assert kinds(found)[0] == "feed"
+    assert found[0].values["url"] == f"{SITE}/news.xml"
+    assert {"feed", "sitemap", "region"} == set(kinds(found))
+    assert any(one.values.get("prefix") == f"{SITE}/sport/" for one in found), "a channel of the navigation"
+    assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
+    old = next(one for one in found if one.address.endswith("/old.xml"))
+    assert "nothing new for 400 days" in old.why
+    assert len(web.asked) == len(set(web.asked)) <= MAX_REQUESTS
+
+
+def test_a_forum_by_its_addresses_and_never_by_shape_alone(web: Web) -> None:
+    boards = "".join(f'<a href="/forum-{n}-1.html">第{n}版块</a>' for n in range(1, 7))
+    threads = "".join(f'<a href="/thread-{n}00-1-1.html">{TITLES[n % 5]}</a>' for n in range(1, 5))
+    web.pages["/"] = html("", boards + threads)
+    assert kinds(find(f"{SITE}/", web)[0]) == ["forum"]
+    web.pages["/"] = html("", articles())
+    assert kinds(find(f"{SITE}/", web)[0]) == ["region"]
+
+
+def test_a_channel_of_photo_stories(web: Web) -> None:
+    cards = "".join(f'<li><a href="/photo/2026/40{n:04}.html"><img src="/{n}.jpg" alt="{TITLES[n % 5]}"></a></li>' for n in range(9))
+    web.pages["/photo/"] = html("", f"<ul>{cards}</ul>", title="图片频道")
+    found, _ = find(f"{SITE}/photo/", web)
+    assert kinds(found)[0] == "gallery"
+
+
+def test_what_fails_on_the_way_is_told_and_does_not_end_the_search(web: Web) -> None:
+    web.pages |= {"/": html(declared("/hangs", "/news.xml")), "/news.xml": rss()}
+    found, notes = find(f"{SITE}/", web)
+    assert kinds(found) == ["feed"]
+    assert notes == ["timeout: 'https://news.example/hangs'"]
+
+
+def test_nothing_is_said_as_such(web: Web) -> None:
+    web.pages["/"] = html("", "<p>hello</p>")
+    with pytest.raises(NoSource, match="--gallery"):
+        find(f"{SITE}/", web)
+    with pytest.raises(NoSource, match="answers 404"):
+        find(f"{SITE}/gone", web)
+    with pytest.raises(FetchFailed):
+        find(f"{SITE}/hangs", web)
+
+
+def test_scores_rise_with_entries_freshness_and_titles_and_fall_for_comments() -> None:
+    def scored(number: int, days: float | None, title: str | None = "题", name: str = "要闻") -> float:
+        links = tuple(Link(f"{SITE}/{n}", "", title, published=None if days is None else NOW - timedelta(days=days)) for n in range(number))
+        return rated(Proposal("feeds", {"name": name, "url": SITE}, number, links), NOW).score
+
+    assert scored(20, 0.1) > scored(5, 0.1) > scored(5, 60)
+    assert scored(20, 0.1) > scored(20, None) > scored(20, 300)
+    assert scored(20, 1) > scored(20, 1, title=None)
+    assert scored(20, 1) > scored(20, 1, name="某文 的评论")
+    assert scored(0, None) < 0.1
+    assert is_comments(Proposal("feeds", {"name": "x", "url": f"{SITE}/comments/feed"}, 1))
+    assert cadence([NOW, NOW]) is None
+    assert cadence([NOW, NOW - timedelta(days=2), NOW - timedelta(days=4)]) == 0.5
