@@ -6,6 +6,7 @@ import asyncio
 import logging
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from datetime import timedelta
 from typing import TYPE_CHECKING, Self
 
 from scrapy import signals
@@ -23,6 +24,9 @@ logger = logging.getLogger(__name__)
 
 SAVE_EVERY = 5.0
 """Seconds between savings of a running report, so that the portal shows a crawl at work."""
+
+DAY = timedelta(days=1)
+"""The length of a report of a worker that stays."""
 
 WORKERS = 2
 """Threads that read pages and ask the store. They take turns with each other and with the downloads anyway (Python's global lock): six of
@@ -43,12 +47,19 @@ class Workers:
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(WORKERS, thread_name_prefix="newsportal"))
 
 
+def begun(spider: str, given: str | None = None) -> Run:
+    """A report that begins now, under an id of its own."""
+    started = utcnow()
+    return Run(id=f"{started:%Y%m%d-%H%M%S}-{given or content_id(started.isoformat())[:8]}-{spider}", started=started, spiders=(spider,))
+
+
 class RunReport:
     """Saves the report of one spider's run under one id, from its start to its end."""
 
-    def __init__(self, ledger: Ledger, run: Run) -> None:
+    def __init__(self, ledger: Ledger, run: Run, *, daily: bool = False) -> None:
         self.ledger = ledger
         self.run = run
+        self._daily = daily
         self._saving: asyncio.Task[None] | None = None
         self._ending = asyncio.Event()
 
@@ -77,6 +88,13 @@ class RunReport:
         await self._save()
         logger.info("%s: %s\n%s", spider.name, reason, table(self.run))
 
+    async def _begin_anew(self) -> None:
+        """A spider that stays reports day by day."""
+        self.run = self.so_far("finished")
+        await self._save()
+        self.ledger.begin_anew()
+        self.run = begun(self.run.spiders[0])
+
     def so_far(self, reason: str | None = None) -> Run:
         """The report as it stands; with a reason, as it ends."""
         return Run(
@@ -92,6 +110,8 @@ class RunReport:
         while not self._ending.is_set():
             self.run = self.so_far()
             await self._save()
+            if self._daily and utcnow() - self.run.started > DAY:
+                await self._begin_anew()
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._ending.wait(), SAVE_EVERY)
 

@@ -7,6 +7,9 @@ from collections.abc import Iterable
 from newsportal.frontier.sieve import LocalSieve, Sieve
 from newsportal.storage.base import Store
 
+MOST_ENTERED = 200_000
+"""Identities of this process' own that are remembered, some 30 MB: other spellings of articles pile up in a process that stays."""
+
 
 class KnownUrls:
     """Known identities of one store. Blocking where the store or the sieve must be asked, so call it in a thread.
@@ -46,6 +49,14 @@ class KnownUrls:
     def release(self, identities: Iterable[str]) -> None:
         """Give claims back: nobody fetches these. Immediate."""
         self._claimed.difference_update(identities)
+
+    def past(self, identities: Iterable[str]) -> None:
+        """The visit that met these is over: the next one meets them as any other, and asks again for what failed. Immediate."""
+        over = set(identities)
+        self._claimed -= over
+        self._entered -= over
+        if len(self._entered) > MOST_ENTERED:
+            self._entered.clear()
 
     def met_first_here(self, identity: str) -> bool:
         """Whether this process met ``identity`` first: it stored it, or is about to. Immediate."""

@@ -102,6 +102,7 @@ class Ledger:
         self._layouts: set[str] = set()
         self.hung: dict[str, set[str]] = defaultdict(set)
         self.told = Told()
+        self._met: dict[str, set[str]] = defaultdict(set)
         self._unreached: set[str] = set()
         self._reached: float | None = None
 
@@ -216,7 +217,14 @@ class Ledger:
         self.note(source, TAKEN_OVER)
         known = await asyncio.to_thread(self.known.known, [name_of(link) for link in waiting])
         await self._done(*(link for link in waiting if name_of(link) in known))  # another source brought them since
-        return (await self.sift(waiting)).fresh
+        fresh = (await self.sift(waiting)).fresh
+        self._of_before(source, len(waiting), len(fresh))
+        return fresh
+
+    def _of_before(self, source: str, entries: int, new: int) -> None:
+        """Links that the report counts anew were entries of a visit before: the present one did not find them."""
+        self.told.count(source, "entries", number=-entries)
+        self.told.count(source, "new", number=-new)
 
     async def restored(self, links: Sequence[Link], *, settled: bool = True) -> list[bool]:
         """Which links of requests that another process or an earlier run left in the queue are to be asked for; counts every one.
@@ -236,10 +244,12 @@ class Ledger:
         self.note(link.source, TAKEN_OVER)
         self.count(link.source, "entries")
         self.count(link.source, "new" if fresh else "known" if known else "repeated")
+        self._of_before(link.source, 1, int(fresh))
         return fresh
 
     async def settle(self, link: Link, column: str, *, later: bool = False) -> None:
         """``link`` led to an article that is ``stored``, ``folded`` or ``same``. ``later``: there is more of it, so it stays deferred."""
+        self._met[link.source].add(name_of(link))
         self.count(link.source, "parsed")
         self.count(link.source, column)
         if not later:
@@ -247,6 +257,7 @@ class Ledger:
 
     async def fail(self, link: Link, reason: str, *, later: bool = False) -> None:
         """``link`` failed. ``later``: it may work another time, so it stays deferred; else it is done, as is what hangs again and again."""
+        self._met[link.source].add(name_of(link))
         self.count(link.source, "failed", reason)
         if later and reason in hung.HANGS:
             later = not await hung.hangs_again(self, link)
@@ -311,6 +322,17 @@ class Ledger:
         for memory in (self._errors, self._validators, self._rests, self.hung):
             memory.pop(source, None)
         self._layouts.discard(source)
+        self.known.past(self._met.pop(source, ()))
+
+    def begin_anew(self) -> None:
+        """A new report of a process that stays: counters are 0, but for links that have no outcome yet."""
+        left = {row.source: row.left for row in self.report() if row.left > 0}
+        for key in [key for key in self._stats.get_stats() if key.startswith(PREFIX)]:
+            self._stats.get_stats().pop(key)
+        self._notes.clear()
+        for source, number in left.items():
+            for column in ("entries", "new"):
+                self._stats.set_value(f"{PREFIX}{source}/{column}", number)
 
     async def close(self, visited: Iterable[str], now: datetime, *, finished: bool = True) -> None:
         """Save what is remembered of the sources visited in this run; ``finished``: it was not cut short. Raises ``StoreError``."""

@@ -72,6 +72,12 @@ class Told:
         with self._lock:
             self._parts[source].hub = url
 
+    @property
+    def uncounted(self) -> frozenset[str]:
+        """Sources of which something was counted that is not taken yet."""
+        with self._lock:
+            return frozenset(self._parts)
+
     def taken(self, now: datetime) -> list[Visit]:
         """All that was counted, a part a source; counting begins anew."""
         with self._lock:

@@ -17,6 +17,7 @@ from newsportal.pipelines.base import Stage
 from newsportal.storage.base import Added
 
 if TYPE_CHECKING:
+    from scrapy.core.engine import ExecutionEngine
     from scrapy.crawler import Crawler
 
 logger = logging.getLogger(__name__)
@@ -28,7 +29,8 @@ COLUMN = {"stored": "stored", "folded": "folded", "same": "same", "revised": "sa
 
 
 class Stop:
-    """Ends the crawl, once, with the reason ``store-unavailable``; what is under way is finished first."""
+    """Ends the crawl, once, with the reason ``store-unavailable``; what is under way is finished first. A standing worker waits instead
+    until the store serves again: the links of what failed meanwhile are asked for with the next visit."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -36,9 +38,29 @@ class Stop:
 
     def __call__(self) -> None:
         engine = self._crawler.engine
-        if self._ending is None and engine is not None:
+        if self._ending is not None or engine is None:
+            return
+        if self._crawler.settings.getbool("NEWSPORTAL_STANDING"):
+            self._ending = asyncio.ensure_future(self._wait(engine))
+        else:
             logger.error("the crawl ends: its store takes nothing any more")
             self._ending = asyncio.ensure_future(engine.close_spider_async(reason=STORE_FAILS))
+
+    async def _wait(self, engine: ExecutionEngine) -> None:
+        logger.warning("the crawl waits: its store takes nothing just now")
+        engine.pause()
+        ledger = ledger_of(self._crawler)
+        while True:
+            await asyncio.sleep(PATIENCE[-1])
+            try:
+                await asyncio.to_thread(ledger.store.settle, [])
+                await asyncio.to_thread(ledger.store.last_seq)
+            except StoreUnavailable:
+                continue
+            break
+        logger.warning("the store serves again, and the crawl goes on")
+        engine.unpause()
+        self._ending = None
 
 
 class StorePipeline(Stage):

@@ -45,6 +45,7 @@ async def rounds(spider: NewsSpider, sources: Sequence[Any]) -> AsyncIterator[An
 
 async def _round(spider: NewsSpider, sources: Sequence[Any]) -> AsyncIterator[Any]:
     spider.began = utcnow()
+    _forget(spider)
     states = {state.source: state for state in await asyncio.to_thread(spider.ledger.store.source_states)}
     for source in sources:
         if len(spider.visiting.open) >= MOST:
@@ -53,3 +54,10 @@ async def _round(spider: NewsSpider, sources: Sequence[Any]) -> AsyncIterator[An
             continue
         async for wanted in spider.begin(source, states.get(source.key)):
             yield wanted
+
+
+def _forget(spider: NewsSpider) -> None:
+    """Nothing is kept of visits that other workers began, once what this one did of them is written."""
+    for key in spider.visited - spider.visiting.open - spider.ledger.told.uncounted:
+        spider.visited.discard(key)
+        spider.ledger.forget(key)
