@@ -28,6 +28,9 @@ FRONTIER: Final = "newsportal:"
 BATCH: Final = 100
 """Tasks a call: some milliseconds in which Redis serves nobody else."""
 
+MOST: Final = 1000
+"""Tasks that one call hands out."""
+
 ASIDE_FIELDS: Final = 11
 LEASE_FIELDS: Final = 9
 
@@ -85,7 +88,7 @@ class SharedQueue:
         with self._lock:
             if not self._looked:
                 self._bury_neighbours()
-            answer = self._asked("take", [number, _number(delay), _number(ahead), self._turn + 1])
+            answer = self._asked("take", [min(number, MOST), _number(delay), _number(ahead), self._turn + 1])
             self._turn += 1  # not before it was answered: an answer that was lost is given again
             leases = tuple(Lease(_task(row), int(_text(row[8]))) for row in _rows(answer[1:], LEASE_FIELDS))
             self._leased.update(lease.task.id for lease in leases)
@@ -202,9 +205,9 @@ def _fields(task: Task) -> Iterator[Any]:
 
 
 def _print(name: str) -> tuple[str, bytes]:
-    """Where a name that was seen is noted, and its print: of 64 bits, 16 choose the place."""
+    """Where a name that was seen is noted (one of 16,384 places, so that a million names are 61 a place), and its print there."""
     digest = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return digest[:2].hex(), digest[2:]
+    return f"{int.from_bytes(digest[:2]) >> 2:04x}", digest[2:]
 
 
 def _task(row: Sequence[Any]) -> Task:

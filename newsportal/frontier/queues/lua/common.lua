@@ -29,12 +29,11 @@ if WALL < (tonumber(clock[1]) or 0) then offset = offset + tonumber(clock[1]) - 
 local NOW = WALL + offset
 local grace = tonumber(clock[3]) or 0
 
-local function tick()
-  pcall_('HSET', P .. 'clock', 'last', WALL, 'offset', offset)  -- at maxmemory it fails, and the next one writes it
-  if ctx.away then
-    grace = NOW + GRACE
-    pcall_('HSET', P .. 'clock', 'grace', grace)
-  end
+local function tick() pcall_('HSET', P .. 'clock', 'last', WALL, 'offset', offset) end  -- at maxmemory it fails, and the next one writes it
+
+if ctx.away then  -- Redis was, so nobody could give a sign of life
+  grace = NOW + GRACE
+  pcall_('HSET', P .. 'clock', 'grace', grace)
 end
 
 -- Redis refuses what may take memory at maxmemory, but for scripts that have written something before. Who gives tasks back, ends them
@@ -235,8 +234,8 @@ local function unlane(lane, id)  -- the task is no more what its lane waits for
   if head and string.sub(head, 2) == id then call('HDEL', Q .. ':lanes', lane) end
 end
 
--- A task begins to wait. `fresh` takes down the hosts that are to be woken afterwards.
-local function enter(id, t, fresh)
+-- A task begins to wait.
+local function enter(id, t)
   call('ZINCRBY', Q .. ':hosts', 1, t[HOST])
   if t[TRIES] >= SUSPECT then
     call('ZADD', Q, 0, member(SUSPECTS, id, t))
@@ -246,7 +245,7 @@ local function enter(id, t, fresh)
     advance(t[LANE])
   else
     call('ZADD', Q, 0, member(line(t[HOST]), id, t))
-    if fresh then fresh[t[HOST]] = true else awake(t[HOST]) end
+    awake(t[HOST])
   end
 end
 
@@ -255,8 +254,8 @@ local function fewer(key, field, number)
   if left <= 0 then call('HDEL', key, field) end
 end
 
-local function less_waiting(host)
-  if tonumber(call('ZINCRBY', Q .. ':hosts', -1, host)) <= 0 then call('ZREM', Q .. ':hosts', host) end
+local function less_waiting(host, number)
+  if tonumber(call('ZINCRBY', Q .. ':hosts', -(number or 1), host)) <= 0 then call('ZREM', Q .. ':hosts', host) end
 end
 
 local function later(id, t)

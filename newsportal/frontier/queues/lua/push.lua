@@ -7,7 +7,8 @@ mine()
 local FIELDS = 10
 local count = (#ARGV - 1) / FIELDS
 local seq = call('HINCRBY', Q .. ':about', 'seq', count) - count
-local taken, fresh = {}, {}
+local taken = {}
+local sources, hosts, plainly = {}, {}, {}  -- counted here, told once a script
 
 local function generation()  -- of the names seen: who deletes their key forgets them all
   local found = call('HGET', SEEN, 'generation')
@@ -45,10 +46,25 @@ for n = 0, count - 1 do
     local at = tonumber(ARGV[a + 9])
     local t = { host, tonumber(ARGV[a + 2]), seq + n, 0, ARGV[a + 3], some(ARGV[a + 4]), some(ARGV[a + 5]), some(ARGV[a + 8]), at or false }
     keep(id, t)
-    if t[SOURCE] then call('HINCRBY', Q .. ':sources', t[SOURCE], 1) end
-    if at and at > WALL then later(id, t) else enter(id, t, fresh) end
+    if at and at > WALL then
+      call('ZADD', Q .. ':later', at, id)
+    else
+      if t[SOURCE] then sources[t[SOURCE]] = (sources[t[SOURCE]] or 0) + 1 end
+      if t[LANE] then
+        enter(id, t)
+      else
+        plainly[#plainly + 1] = 0
+        plainly[#plainly + 1] = member(line(host), id, t)
+        hosts[host] = (hosts[host] or 0) + 1
+      end
+    end
     taken[#taken + 1] = id
   end
 end
-for host in pairs(fresh) do awake(host) end
+for source, number in pairs(sources) do call('HINCRBY', Q .. ':sources', source, number) end
+if #plainly > 0 then call('ZADD', Q, unpack(plainly)) end
+for host, number in pairs(hosts) do
+  call('ZINCRBY', Q .. ':hosts', number, host)
+  awake(host)
+end
 return taken

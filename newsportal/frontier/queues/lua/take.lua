@@ -20,16 +20,24 @@ local function hand_out(id, t)
   end
 end
 
+-- Tasks of one place and host come into my hands. Answers how many there were.
 local function lease(found)
-  local id = id_of(found)
-  local t = task(id)
-  call('ZREM', Q, found)
-  if not t then return end
-  less_waiting(t[HOST])
-  call('SADD', record(ME) .. ':leased', id)
-  call('HINCRBY', record(ME) .. ':hosts', t[HOST], 1)
-  if t[LANE] then call('HSET', Q .. ':lanes', t[LANE], '!' .. id) end
-  hand_out(id, t)
+  if #found == 0 then return 0 end
+  local ids = {}
+  for n, one in ipairs(found) do ids[n] = id_of(one) end
+  local packed = call('HMGET', Q .. ':tasks', unpack(ids))
+  call('ZREM', Q, unpack(found))
+  call('SADD', record(ME) .. ':leased', unpack(ids))
+  local host
+  for n, id in ipairs(ids) do
+    local t = cmsgpack.unpack(packed[n])
+    host = t[HOST]
+    if t[LANE] then call('HSET', Q .. ':lanes', t[LANE], '!' .. id) end
+    hand_out(id, t)
+  end
+  less_waiting(host, #ids)
+  call('HINCRBY', record(ME) .. ':hosts', host, #ids)
+  return #ids
 end
 
 local held = {}  -- host → tasks in hand
@@ -100,7 +108,7 @@ local function try_suspects()
       if not held[t[HOST]] then got(t[HOST]) end
       call('HSET', record(ME), 'suspect', id)
       call('HDEL', Q .. ':about', 'suspect', 'tester')
-      lease(found)
+      lease({ found })
       return true
     end
     if not busy and not held[t[HOST]] then wish(t[HOST]) end
@@ -126,16 +134,15 @@ local function count_others()
   if #others > 0 then share = math.ceil(all_held / (#others + 1)) end
 end
 
-local most = delay > 0 and math.max(1, math.floor(ahead / delay + 1e-9)) or number
+local most = delay > 0 and math.max(1, math.floor(ahead / delay + 1e-9)) or 1 / 0
 local function room() return number - #given end
 
 local function serve(host, limit)
   local quota = math.min(limit, most - held[host], room())
   if quota < 1 then return 0 end
-  local found = first(Q, line(host), quota)
-  for _, one in ipairs(found) do lease(one) end
-  held[host] = held[host] + #found
-  return #found
+  local number_ = lease(first(Q, line(host), quota))
+  held[host] = held[host] + number_
+  return number_
 end
 
 local function new_hosts()
@@ -183,17 +190,18 @@ local function fill()
   end
   local new = new_hosts()
   local base = math.max(1, math.floor(number / math.max(1, #order + #new)))
-  for _, host in ipairs(idle_) do serve(host, base) end
+  local more = {}  -- who has more than that
+  local function some(host)
+    if serve(host, base) == base then more[#more + 1] = host end
+  end
+  for _, host in ipairs(idle_) do some(host) end
   for _, host in ipairs(new) do
     if room() < 1 then break end
     got(host)
-    serve(host, base)
-    idle_[#idle_ + 1] = host
+    some(host)
   end
-  for _, host in ipairs(busy) do serve(host, base) end
-  for _, group in ipairs({ idle_, busy }) do
-    for _, host in ipairs(group) do serve(host, room()) end
-  end
+  for _, host in ipairs(busy) do some(host) end
+  for _, host in ipairs(more) do serve(host, room()) end
 end
 
 -- Too little for me: who has more than his share is asked for some; and hosts that another queue holds are asked for in turn.

@@ -1,0 +1,348 @@
+"""What is the queue's in Redis alone: answers that are lost, a Redis that restarts, is full, is a replica, is somebody else's."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from time import sleep
+from typing import Any
+
+import pytest
+import redis
+from queue_benches import NOON, TERMS, ids, take, task, tasks
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from newsportal.errors import FrontierRefused, FrontierUnavailable
+from newsportal.frontier.queues.identity import Identity, identity
+from newsportal.frontier.queues.shared import SharedQueue
+from newsportal.frontier.queues.shared_scripts import NAMES, script
+
+
+@pytest.fixture
+def client(redis_for_all: Any) -> redis.Redis:
+    found = redis.Redis(port=redis_for_all.port)
+    found.flushdb()
+    return found
+
+
+@pytest.fixture
+def opened(client: redis.Redis) -> Callable[..., SharedQueue]:
+    return lambda name="rss", **more: SharedQueue(client, name, TERMS, where="127.0.0.1", **more)
+
+
+def connected(server: Any, **more: Any) -> redis.Redis:
+    """As ``newsportal.frontier.shared.connect``: asked twice, without a pause."""
+    return redis.Redis(port=server.port, retry=Retry(NoBackoff(), 1), **more)
+
+
+def gone_identity() -> Identity:
+    """Of a process of this machine that has ended."""
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return replace(identity(), pid=process.pid)
+
+
+# what people see in it
+
+
+def test_the_waiting_lie_under_scrapy_redis_key(client: redis.Redis, opened: Callable[..., SharedQueue]) -> None:
+    queue = opened()
+    queue.push([*tasks(3), task("lane", lane="x"), task("lane too", lane="x"), task("later", at=4e9)])
+    assert client.zcard("rss:requests") == 5
+    assert queue.state().waiting == 5
+    assert b"a.example/0" in client.zrange("rss:requests", 0, 0)[0]
+
+
+def test_keys_may_be_named(client: redis.Redis, opened: Callable[..., SharedQueue]) -> None:
+    queue = opened(queue_key="mine:%(spider)s:q", seen_key="mine:%(spider)s:seen")
+    queue.push([task("1", seen="1")])
+    assert client.zcard("mine:rss:q") == 1
+    assert client.type("mine:rss:seen") == b"hash"
+    assert not client.exists("rss:requests", "rss:dupefilter")
+
+
+def test_removing_the_dupefilter_forgets_what_was_seen(client: redis.Redis, opened: Callable[..., SharedQueue]) -> None:
+    """As with scrapy-redis."""
+    queue = opened()
+    assert queue.push([task("1", seen="1"), task("2", seen="1")]) == {"1"}
+    client.delete("rss:dupefilter")
+    assert queue.push([task("3", seen="1")]) == {"3"}
+
+
+def test_what_was_seen_runs_out_of_redis_by_itself(client: redis.Redis, opened: Callable[..., SharedQueue]) -> None:
+    opened().push([task("1", seen="1")])
+    (kept,) = client.scan_iter("rss:dupefilter:*")
+    assert TERMS.forget < client.ttl(kept) < TERMS.forget + 3600
+
+
+def test_a_client_that_decodes_gives_the_same(redis_for_all: Any, client: redis.Redis) -> None:
+    decoding = redis.Redis(port=redis_for_all.port, decode_responses=True)
+    queue = SharedQueue(decoding, "rss", TERMS)
+    whole = task("一", "xn--fiq228c.example", priority=-3, at=NOON, lane="乙 |丙", source="甲", seen="一")
+    assert queue.push([whole]) == {"一"}
+    assert [lease.task for lease in queue.take(5, delay=0, ahead=1).leases] == [whole]
+    assert queue.beat() == set()
+    assert queue.hold("b.example") == 0
+
+
+# answers that are lost
+
+
+def test_an_answer_that_was_lost_is_given_again(client: redis.Redis, opened: Callable[..., SharedQueue], monkeypatch: Any) -> None:
+    queue = opened()
+    queue.push(tasks(5))
+    asked = queue._call._scripts["take"]
+
+    def lose(**more: Any) -> Any:
+        asked(**more)
+        raise redis.ConnectionError("Connection reset by peer")
+
+    with monkeypatch.context() as patch:
+        patch.setitem(queue._call._scripts, "take", lose)
+        with pytest.raises(FrontierUnavailable, match="Connection reset"):
+            take(queue, 3)
+    assert sorted(take(queue, 3)) == ["a.example/0", "a.example/1", "a.example/2"]
+    assert take(queue, 3) == ["a.example/3", "a.example/4"]
+
+
+def test_pushing_and_ending_may_be_repeated(opened: Callable[..., SharedQueue]) -> None:
+    queue = opened()
+    assert len(queue.push(tasks(3))) == 3
+    assert queue.push(tasks(3)) == set()
+    got = take(queue)
+    queue.done(got)
+    queue.done(got)
+    queue.back(got)
+    assert (queue.state().waiting, queue.state().leased) == (0, 0)
+
+
+def test_scripts_that_redis_forgot_are_sent_again(client: redis.Redis, opened: Callable[..., SharedQueue]) -> None:
+    queue = opened()
+    queue.push(tasks(2))
+    client.script_flush()
+    assert len(take(queue)) == 2
+    client.script_flush()
+    queue.done(["a.example/0"])
+    assert queue.state().leased == 1
+
+
+def test_every_script_can_be_read() -> None:
+    folder = {name for name in NAMES if script(name).startswith("-- What every script begins with")}
+    assert folder == set(NAMES)
+
+
+# Redis that is away, full, or not ours
+
+
+@pytest.mark.slow
+def test_nothing_is_lost_when_redis_restarts_with_its_log(redis_server: Any) -> None:
+    redis_server.kill()
+    kept = ("--appendonly", "yes", "--appendfsync", "always")
+    redis_server.start(*kept)
+    queue = SharedQueue(connected(redis_server), "rss", TERMS)
+    queue.push(tasks(10))
+    had = take(queue, 4)
+    redis_server.kill()
+    with pytest.raises(FrontierUnavailable, match="Connection refused"):
+        queue.done(had)
+    redis_server.start(*kept)
+    for _ in range(100):
+        try:
+            queue.done(had)
+            break
+        except FrontierUnavailable:  # it is reading its data
+            sleep(0.05)
+    assert queue.beat() == set()
+    assert len(take(queue)) == 6
+
+
+def test_a_redis_that_lost_everything_is_begun_anew(client: redis.Redis, opened: Callable[..., SharedQueue]) -> None:
+    queue = opened()
+    queue.push(tasks(3))
+    had = take(queue, 2)
+    client.flushdb()
+    assert queue.beat() == set(had)
+    queue.done(had)
+    assert len(queue.push(tasks(3))) == 3
+    assert len(take(queue)) == 3
+
+
+def test_nobody_is_taken_for_dead_when_redis_comes_back(opened: Callable[..., SharedQueue], monkeypatch: Any) -> None:
+    """Nobody could give a sign of life while it was away: all get ten seconds."""
+    now = [NOON]
+    first, second = opened(clock=lambda: now[0]), opened(clock=lambda: now[0])
+    first.push(tasks(4))
+    had = take(first)
+    second.beat()
+    now[0] += 3600
+    second._call.away = True  # its last call found nobody
+    assert take(second) == []
+    now[0] += 5
+    assert first.beat() == set()
+    assert first.state().leased == len(had) == 4
+    now[0] += 5
+    assert take(second) == []
+    now[0] += 3600
+    assert len(take(second)) == 4
+
+
+@pytest.mark.slow
+def test_a_full_redis_takes_nothing_in_but_lets_work_end(redis_server: Any) -> None:
+    client = connected(redis_server)
+    queue, other = SharedQueue(client, "rss", TERMS), SharedQueue(client, "rss", TERMS)
+    queue.push([task(str(n), f"h{n % 7}.example", source="甲", lane=f"l{n}") for n in range(200)])
+    first = take(queue, 50)
+    client.config_set("maxmemory", "1mb")
+    client.config_set("maxmemory-policy", "noeviction")
+    with pytest.raises(FrontierUnavailable, match="memory is full"):
+        queue.push([task("new")])
+    queue.done(first)
+    assert queue.beat({"visit": "甲"}) == set()
+    more = take(queue, 50)
+    assert len(more) == 50
+    queue.back(more[:10])
+    queue.done(more[10:])
+    queue.leave()
+    assert other.hold("h1.example") == 0
+    client.config_set("maxmemory", "0")
+    assert other.state().waiting == 200 - 50 - 40
+    assert other.outstanding("甲") == 110
+    assert len(take(other)) == 110
+
+
+@pytest.mark.slow
+def test_a_replica_and_a_password_are_told(redis_server: Any) -> None:
+    client = connected(redis_server)
+    queue = SharedQueue(client, "rss", TERMS, where="127.0.0.1:6379")
+    client.execute_command("REPLICAOF", "127.0.0.1", "1")
+    with pytest.raises(FrontierUnavailable, match=r"127\.0\.0\.1:6379 does not serve: it is a replica"):
+        queue.push(tasks(1))
+    client.execute_command("REPLICAOF", "NO", "ONE")
+    client.config_set("requirepass", "secret")
+    with pytest.raises(FrontierUnavailable, match="password"):
+        SharedQueue(connected(redis_server), "rss", TERMS).push(tasks(1))
+    with pytest.raises(FrontierUnavailable, match="refuses the password"):
+        SharedQueue(connected(redis_server, password="wrong"), "rss", TERMS).push(tasks(1))
+
+
+def test_requests_of_scrapy_redis_are_refused_and_never_unpickled(
+    client: redis.Redis, opened: Callable[..., SharedQueue], tmp_path: Any
+) -> None:
+    class Bomb:
+        def __reduce__(self) -> Any:
+            return os.mkdir, (str(tmp_path / "ran"),)
+
+    import pickle
+
+    client.zadd("rss:requests", {pickle.dumps(Bomb()): 0})
+    queue = opened()
+    for call in (lambda: queue.push(tasks(1)), lambda: take(queue), queue.state, queue.clear):
+        with pytest.raises(FrontierRefused, match=r"rss:requests is not of newsportal.*redis-cli DEL rss:requests"):
+            call()
+    assert not (tmp_path / "ran").exists()
+    assert client.zcard("rss:requests") == 1
+
+
+@pytest.mark.parametrize("fill", [lambda one: one.lpush("rss:requests", "x"), lambda one: one.sadd("rss:dupefilter", "x")])
+def test_other_foreign_keys_are_refused(client: redis.Redis, opened: Callable[..., SharedQueue], fill: Callable[..., Any]) -> None:
+    fill(client)
+    with pytest.raises(FrontierRefused, match="is not of newsportal"):
+        opened().push(tasks(1))
+
+
+def test_another_portals_tasks_are_not_taken(opened: Callable[..., SharedQueue]) -> None:
+    ours, theirs = opened(owner="1", told="postgresql://***@db/ours"), opened(owner="2", told="sqlite:///theirs.db")
+    ours.push(tasks(2))
+    for call in (lambda: take(theirs), lambda: theirs.push(tasks(1)), theirs.clear, theirs.state):
+        with pytest.raises(FrontierRefused, match=r"belongs to another portal \(postgresql://\*\*\*@db/ours\)"):
+            call()
+    ours.done(take(ours))
+    with pytest.raises(FrontierRefused):
+        take(theirs)
+    ours.leave()
+    assert len(theirs.push(tasks(1))) == 1
+
+
+def test_two_portals_share_the_hosts_but_not_the_jobs(opened: Callable[..., SharedQueue]) -> None:
+    ours, theirs = opened("rss", owner="1"), opened("forum", owner="2")
+    assert ours.hold("a.example") == 0
+    assert theirs.hold("a.example") is None
+    assert ours.claim("visit:甲", 10)
+    assert theirs.claim("visit:甲", 10)
+
+
+# death on this machine
+
+
+def test_a_process_of_this_machine_that_is_gone_is_not_waited_for(opened: Callable[..., SharedQueue]) -> None:
+    dead = opened(worker=gone_identity())
+    dead.push(tasks(2))
+    had = take(dead)
+    leases = opened().take(5, delay=0, ahead=1).leases
+    assert ids(leases) == had
+    assert {lease.tries for lease in leases} == {1}
+
+
+def test_a_worker_of_another_machine_is_waited_for(opened: Callable[..., SharedQueue]) -> None:
+    dead = opened(worker=replace(gone_identity(), machine="elsewhere|"))
+    dead.push(tasks(2))
+    take(dead)
+    assert take(opened()) == []
+
+
+def test_two_workers_of_one_name_do_not_share_their_tasks(opened: Callable[..., SharedQueue]) -> None:
+    """As in containers that all call themselves app:1."""
+    who = identity()
+    first, second = opened(worker=who), opened(worker=who)
+    first.push(tasks(2))
+    had = take(first)
+    assert take(second) == []
+    second.done(had)
+    assert first.state().leased == 2
+
+
+# the clock
+
+
+def test_a_clock_that_jumps_back_delays_nothing(opened: Callable[..., SharedQueue]) -> None:
+    now = [NOON]
+    queue, other = opened(clock=lambda: now[0]), opened(clock=lambda: now[0])
+    queue.hold("a.example")
+    queue.free({"a.example": 3})
+    queue.push(tasks(1))
+    now[0] -= 7200
+    assert take(queue, ahead=1) == []
+    now[0] += 3
+    assert len(take(queue, ahead=1)) == 1
+    for _ in range(4):
+        now[0] += 20
+        other.beat()
+    assert len(take(other)) == 1, "the silence of a worker counts from the jump"
+
+
+# size
+
+
+def test_many_hosts_that_rest_or_are_held_are_not_walked(client: redis.Redis, opened: Callable[..., SharedQueue]) -> None:
+    """What one call asks of Redis does not grow with the hosts that cannot be had."""
+
+    def commands(hosts: int) -> int:
+        client.flushdb()
+        holder, queue = opened("hub"), opened()
+        queue.push([task(f"{n}", f"h{n}.example") for n in range(hosts)])
+        for n in range(hosts // 2):
+            holder.hold(f"h{n}.example")
+        queue.take(hosts, delay=1, ahead=1)
+        queue.free({f"h{n}.example": 100.0 for n in range(hosts)})
+        queue.done([f"{n}" for n in range(hosts)])
+        queue.push([task(f"x{n}", f"h{n}.example") for n in range(hosts)])
+        client.config_resetstat()
+        assert queue.take(10, delay=1, ahead=1).leases == ()
+        return sum(one["calls"] for one in client.info("commandstats").values())
+
+    commands(10)
+    assert commands(400) <= commands(40) + 5
