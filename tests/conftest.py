@@ -25,6 +25,10 @@ sys.path.insert(0, str(ROOT))  # training is no part of the installed package
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that read real pages read hundreds of them: none is quick."""
+    for item in items:
+        if "data" in item.keywords:
+            item.add_marker(pytest.mark.slow)
     if DATA.is_dir():
         return
     skip = pytest.mark.skip(reason=f"needs the real pages in {DATA} (set NEWSPORTAL_DATA)")

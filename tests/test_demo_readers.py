@@ -16,8 +16,10 @@ sys.path.insert(0, str(Path(__file__).parent / "portal"))
 
 import albums
 import newsroom
+import pytest
 
 
+@pytest.mark.slow
 def test_the_portal_has_something_to_show(tmp_path: Path) -> None:
     uri = f"sqlite:///{tmp_path / 'store.db'}"
     store = open_store(uri)

@@ -25,7 +25,7 @@ SESSION_VALUE = re.compile(r"^[0-9a-f]{16,}$", re.IGNORECASE)
 """A session's number is long and random; a short one (``sid=123``) may be the article's."""
 
 PATH_SESSION = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/?#;]*", re.IGNORECASE)
-DEFAULT_DOCUMENT = re.compile(r"/(?:index|default)\.(?:html?|shtml|php|aspx?|jsp)$", re.IGNORECASE)
+DEFAULT_DOCUMENT = re.compile(r"(?:/+(?:index|default)\.(?:html?|shtml|php|aspx?|jsp))+/*$", re.IGNORECASE)
 DEFAULT_PORTS = {"http": 80, "https": 443}
 SAFE = "/-._~!$&'()*+,;=:@%"
 ESCAPED = re.compile(r"%[0-9a-fA-F]{2}")

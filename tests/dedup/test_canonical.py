@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import perf_counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from newsportal.dedup.canonical import bare, identity, readable, site_of
@@ -194,6 +194,8 @@ def test_an_identity_is_its_own_identity(text: str) -> None:
 
 
 @settings(max_examples=500)
+@example(["index.html", "/"])
+@example(["index.html", "/", "index.html", "/", "/"])
 @given(st.lists(PARTS, min_size=1, max_size=12))
 def test_an_identity_made_of_marks_is_its_own_identity(parts: list[str]) -> None:
     once = identity("http://m.example.com/" + "".join(parts))

@@ -28,6 +28,7 @@ def test_all_mistakes_of_a_sources_file_are_told_at_once(portal: Any, web: MadeU
     assert web.requests == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("spider", "status"), [((), 2), (("rss",), 1)])
 def test_an_unknown_source_is_told_with_those_there_are(portal: Any, spider: tuple[str, ...], status: int) -> None:
     done = portal.tried(*spider, "--source", "溪峰", env={"COLUMNS": "1000"})

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from shutil import copy
 from types import ModuleType
 from typing import Any
 
@@ -94,6 +95,26 @@ def index(folder: Path, store: Store, ids: dict[str, str]) -> Iterator[Index]:
 def client(serve: Serve, store: Store, index: Index) -> httpx.Client:
     """The filled portal."""
     return serve(store, index)
+
+
+@pytest.fixture(scope="session")
+def stocked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+    """The file of a store with articles and photo stories, and their ids by short names; to be copied, not to be opened."""
+    file = tmp_path_factory.mktemp("stocked") / "shelf.db"
+    store = open_store(f"sqlite:///{file}")
+    made = {**NEWSROOM.fill(store), **{f"album-{name}": id for name, id in ALBUMS.fill(store).items()}}
+    store.close()
+    return file, made
+
+
+@pytest.fixture
+def shelf(stocked: tuple[Path, dict[str, str]], tmp_path: Path) -> Iterator[Store]:
+    """A stocked store of one's own; ``made`` are its ids."""
+    file, made = stocked
+    opened = open_store(f"sqlite:///{copy(file, tmp_path)}")
+    opened.made = made  # type: ignore[attr-defined]
+    yield opened
+    opened.close()
 
 
 @pytest.fixture

@@ -16,19 +16,10 @@ from newsportal.portal.language import translations
 from newsportal.portal.recommending import BECAUSE, WHY, why
 from newsportal.recommend.base import Recommendation, View
 from newsportal.recommending.fitting import fit
-from newsportal.storage import open_store
 from newsportal.storage.base import Store
 
 OWN = {"sec-fetch-site": "same-origin", "content-type": "application/json"}
 PERSON = {"user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"}
-
-
-@pytest.fixture
-def shelf(tmp_path, newsroom: ModuleType, albums: ModuleType):
-    opened = open_store(f"sqlite:///{tmp_path / 'shelf.db'}")
-    opened.made = {**newsroom.fill(opened), **{f"album-{name}": id for name, id in albums.fill(opened).items()}}
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

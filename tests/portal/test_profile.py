@@ -13,18 +13,9 @@ import pytest
 from lxml import html as lxml_html
 
 from newsportal.errors import StoreUnavailable
-from newsportal.storage import open_store
 from newsportal.storage.base import Store
 
 OWN = {"sec-fetch-site": "same-origin"}
-
-
-@pytest.fixture
-def shelf(tmp_path, newsroom: ModuleType, albums: ModuleType):
-    opened = open_store(f"sqlite:///{tmp_path / 'shelf.db'}")
-    opened.made = {**newsroom.fill(opened), **{f"album-{name}": id for name, id in albums.fill(opened).items()}}
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

@@ -27,12 +27,14 @@ def by_chance(readers: int = 700, stories: int = 80) -> Log:
     return Log(views, items)
 
 
+@pytest.mark.slow
 def test_popularity_alone_ranks_where_nothing_beats_it() -> None:
     weights = best.fit(by_chance(), at(24 * 30)).weights[NEW]
     assert np.count_nonzero(weights) == 1
     assert np.flatnonzero(weights)[0] in blend.POPULAR
 
 
+@pytest.mark.slow
 def test_weights_stay_where_they_win() -> None:
     weights = best.fit(log(readers=120), at(24 * 9)).weights[BACK]
     assert np.count_nonzero(weights) > 1

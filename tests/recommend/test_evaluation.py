@@ -48,6 +48,7 @@ def test_every_method_ranks_what_was_not_seen(name: str) -> None:
     assert model.ranked((), split.questions[0].now, 5)
 
 
+@pytest.mark.slow
 def test_ours_is_above_the_others_where_taste_and_age_matter() -> None:
     for split in evaluation.splits(log(readers=120), WINDOW):
         found = {

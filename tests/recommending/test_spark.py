@@ -113,6 +113,7 @@ def test_parts_answer_as_the_whole_log_does(items: tuple[Item, ...], views: list
         assert np.array_equal(one.targets, other.targets)
 
 
+@pytest.mark.slow
 def test_what_is_learnt_in_parts_is_what_is_learnt_in_one_place(items: tuple[Item, ...], views: list[View], apart: spark.Log) -> None:
     mine = best.learnt_of(apart, hours(NOW))
     its = best.fitted(of(views, items), hours(NOW))
@@ -193,6 +194,7 @@ def test_spark_learns_the_same_from_a_store(tmp_path: Path) -> None:
     store.close()
 
 
+@pytest.mark.slow
 def test_the_command_says_what_is_missing(tmp_path: Path) -> None:
     (tmp_path / "sources.yaml").write_text("store: sqlite:///news.db\n", "utf-8")
     open_store(f"sqlite:///{tmp_path}/news.db").close()
