@@ -26,7 +26,7 @@ SPIDERS = ("metasearch", "rss", "sitemap", "hub", "forum", "gallery")
 
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
-BROKEN = frozenset({"store-unavailable", "archive-failed", "unknown-source", "unknown-topic"})
+BROKEN = frozenset({"store-unavailable", "frontier-failed", "archive-failed", "unknown-source", "unknown-topic"})
 """Ends of a run that are failures: exit status 1, after the report."""
 
 

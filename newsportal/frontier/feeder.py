@@ -20,6 +20,7 @@ from newsportal.frontier.exchange import Answer, Order, exchange
 from newsportal.frontier.hand import Entry, Hand, Host
 from newsportal.frontier.leases import Leases
 from newsportal.frontier.requests import Unreadable
+from newsportal.frontier.starts import EVERY as STARTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Sequence
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from scrapy import Request
 
     from newsportal.frontier.queues.base import Lease, Queue, Taken, Task
+    from newsportal.frontier.starts import Starts
 
 logger = logging.getLogger(__name__)
 
@@ -76,6 +78,7 @@ class Crawl(Protocol):
     def busy(self, host: str) -> bool: ...  # whether a request to it is under way
     def request_of(self, task: Task) -> Request: ...  # raises Unreadable
     async def accepted(self, requests: Sequence[Request]) -> Sequence[bool]: ...  # which of those of others are still wanted
+    async def started(self, values: Sequence[bytes]) -> None: ...  # make requests of pushed start URLs
     def stir(self) -> None: ...  # let the engine look again
     def count(self, what: str, number: int = 1) -> None: ...
 
@@ -107,6 +110,7 @@ class Feeder:
     hand: Hand
     crawl: Crawl
     pace: Pace
+    starts: Starts | None = None
     doing: dict[str, str] = field(default_factory=dict)
     leases: Leases = field(default_factory=Leases)
     queue: Queue | None = None
@@ -122,6 +126,8 @@ class Feeder:
     _beaten: float = 0.0
     _soon: float = 0.0
     _failures: int = 0
+    _read: list[bytes] = field(default_factory=list)
+    _looked: float = 0.0
     _over: bool = False
 
     # for the scheduler
@@ -213,7 +219,9 @@ class Feeder:
             changes, order = self._changes, self._order()
             answer = await self._converse(order)
             await self._apply(answer, changes)
-            if answer.fault is not None:
+            if answer.fault is None:
+                await self._start_urls()
+            else:
                 await asyncio.sleep(PAUSES[min(self._failures, len(PAUSES)) - 1])
                 self._wake.set()
 
@@ -274,6 +282,25 @@ class Feeder:
         waiting = {task.id for task in self._next.push}
         self._next.push += [task for task in self.leases.again() if task.id not in waiting]
         self.changed()
+
+    async def _start_urls(self) -> None:
+        """Make tasks of what was pushed by hand; it is dropped from its list once those are in the queue."""
+        starts, queue = self.starts, self.queue
+        if starts is None or queue is None or self._next.push:
+            return
+        try:
+            if self._read:
+                await self._in_thread(lambda: starts.drop(queue, self._read))
+                self._read = []
+            if time.monotonic() - self._looked >= STARTS and not self.crawl.ending:
+                self._looked = time.monotonic()
+                self._read = await self._in_thread(lambda: starts.read(queue))
+                if self._read:
+                    await self.crawl.started(self._read)
+                    self._wake.set()
+        except FrontierUnavailable as error:
+            self._read = []
+            self._went_away(error)
 
     # what came of it
 

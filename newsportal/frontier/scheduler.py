@@ -11,6 +11,7 @@ import logging
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from scrapy import Request, Spider, signals
@@ -18,16 +19,21 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.exceptions import DontCloseSpider
 from scrapy.utils.defer import deferred_from_coro
 
+from newsportal.errors import NewsportalError
+from newsportal.frontier import shared
 from newsportal.frontier.addon import SourcesAddon
 from newsportal.frontier.feeder import Feeder, Pace
 from newsportal.frontier.hand import Entry, Hand, Host
 from newsportal.frontier.requests import LEASE, PARENT, Errback, Unwritable, host_of, request_of, task_of
+from newsportal.frontier.starts import open_starts
+from newsportal.sources import Sources
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Container
 
     from scrapy.core.downloader import Slot
     from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
     from twisted.internet.defer import Deferred
 
     from newsportal.frontier.queues.base import Queue, Task
@@ -79,6 +85,9 @@ class Scheduler(BaseScheduler):
             self._crawler.signals.connect(_stay, signal=signals.spider_idle)
         if self.feeder is not None:
             self.feeder.doing["spider"] = spider.name
+            self.feeder.starts = open_starts(self._crawler.settings, spider)
+            if self.feeder.starts is not None and hasattr(spider, "fetch_data"):
+                spider.fetch_data = lambda key, number: []  # scrapy-redis' spiders pop, and lose what they popped when they are killed
             self.feeder.start(self._broke)
 
     def close(self, reason: str) -> Deferred[None] | None:
@@ -196,6 +205,21 @@ class Scheduler(BaseScheduler):
         ask = getattr(self.spider, "restored", None)
         return [True] * len(requests) if ask is None else list(await ask(requests))
 
+    async def started(self, values: Sequence[bytes]) -> None:
+        """Requests for start URLs that were pushed into Redis. What is none is told and dropped."""
+        spider: Any = self.spider
+        for value in values:
+            try:
+                found = await spider.pushed(value) if hasattr(spider, "pushed") else spider.make_request_from_data(value)
+                requests = [found] if isinstance(found, Request) else list(found or ())
+            except (ValueError, TypeError, LookupError, AttributeError) as error:
+                logger.error("%s: %r was pushed as a start URL and is none: %s", spider.name, value[:200], error)
+                self.count("bad-starts")
+                continue
+            for request in requests:
+                if self._crawler.engine is not None:
+                    self._crawler.engine.crawl(request)
+
     def stir(self) -> None:
         engine = self._crawler.engine
         if engine is not None and engine._slot is not None and engine._slot.closing is None:
@@ -254,10 +278,9 @@ class Scheduler(BaseScheduler):
         """In the queue's thread. Raises ``FrontierUnavailable``."""
         from newsportal.frontier.queues.opening import open_queue
 
+        settings = self._crawler.settings
         addon = self._crawler.get_addon(SourcesAddon)
-        if addon is None:
-            raise RuntimeError("the setting ADDONS lacks newsportal.frontier.addon.SourcesAddon")
-        queue = open_queue(addon.sources, self._crawler.settings, self.spider.name)
+        queue = open_queue(_plain(settings) if addon is None else addon.sources, settings, self.spider.name)
         if self._flush:
             queue.clear()
         return queue
@@ -274,9 +297,16 @@ class Scheduler(BaseScheduler):
             self.feeder.look()
 
     def _broke(self, error: BaseException) -> None:
-        logger.error("the scheduler broke off", exc_info=error)
+        told = isinstance(error, NewsportalError)  # a queue of a newer version: the message says it all
+        logger.error("the scheduler broke off: %s", error, exc_info=None if told else error)
         if self._crawler.engine is not None and self._crawler.engine.spider is not None:
             self._closing = asyncio.ensure_future(self._crawler.engine.close_spider_async(reason=BROKEN))
+
+
+def _plain(settings: BaseSettings) -> Sources:
+    """For a project of Scrapy's without ``sources.yaml``: the queue lies in the ``JOBDIR`` or in ``.scrapy``, unless a Redis is named."""
+    folder = Path(settings.get("JOBDIR") or ".scrapy").absolute()
+    return Sources(store="sqlite:///:memory:" if shared.wanted(settings) else f"sqlite:///{folder / 'frontier'}")
 
 
 def _stay() -> None:

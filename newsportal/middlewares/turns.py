@@ -45,7 +45,7 @@ class TurnsMiddleware:
     @property
     def _scheduler(self) -> Scheduler | None:
         found = self._crawler.engine.scheduler if self._crawler.engine is not None else None
-        return found if isinstance(found, Scheduler) else None
+        return found if type(found) is Scheduler else None  # Scrapy takes all that looks like a scheduler for an instance of it
 
     async def process_request(self, request: Request) -> None:
         """Raises :class:`NotNow`."""

@@ -7,7 +7,7 @@ import json
 import logging
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import scrapy
@@ -18,9 +18,10 @@ from twisted.python.failure import Failure
 from newsportal.errors import FrontierUnavailable, NotApplicable, StoreError
 from newsportal.frontier import wellbeing
 from newsportal.frontier.ledger import STORE_FAILS, Ledger, Sifted, ledger_of, utcnow
-from newsportal.frontier.links import is_entry
+from newsportal.frontier.links import askable, is_entry
+from newsportal.frontier.starts import told
+from newsportal.frontier.timing import Timing
 from newsportal.items import Article, Link, Page
-from newsportal.schedule import Past, Rules, due
 from newsportal.spiders import rendering
 from newsportal.spiders.outcome import outcome_of, retry_after
 from newsportal.spiders.standing import rounds
@@ -34,9 +35,6 @@ logger = logging.getLogger(__name__)
 
 LIST_PRIORITY = 10
 """List pages go before articles: they say what is new."""
-
-DEFAULT_INTERVAL = 60.0
-"""Minutes between visits of a source that says nothing else (paper A: every hour)."""
 
 
 class Source(Protocol):
@@ -69,11 +67,20 @@ class NewsSpider(scrapy.Spider):
         self.thorough: set[str] = set()
         self.began = utcnow()
         self._by_key: dict[str, Any] | None = None
+        self._first_push = True
         self._visiting: Visiting | None = None
+        self._timing: Timing | None = None
 
     @property
     def ledger(self) -> Ledger:
         return ledger_of(self.crawler)
+
+    @property
+    def timing(self) -> Timing:
+        """When the sources are visited."""
+        if self._timing is None:
+            self._timing = Timing(self.ledger)
+        return self._timing
 
     @property
     def visiting(self) -> Visiting:
@@ -99,14 +106,6 @@ class NewsSpider(scrapy.Spider):
 
     def visit(self, source: Any, state: SourceState) -> AsyncIterator[Request]:
         raise NotImplementedError
-
-    def interval(self, source: Any) -> float:
-        """Minutes between visits."""
-        return float(getattr(source, "interval", None) or DEFAULT_INTERVAL)
-
-    def hours(self, source: Any) -> frozenset[int]:
-        """Hours of the day in which the source is visited when only due ones are; empty: all."""
-        return frozenset(getattr(source, "hours", ()))
 
     def asked(self, source: Source) -> bool:
         """Whether the spider's arguments name this source, or none."""
@@ -177,10 +176,7 @@ class NewsSpider(scrapy.Spider):
             return True
         if not self.due_only:
             return False
-        past = Past((), state.last_run, state.failures_in_row, state.rest_until)
-        now = datetime.now().astimezone()
-        rules = Rules(source.key, interval=self.interval(source), hours=self.hours(source), zone=now.tzinfo or UTC)
-        return not due(past, rules, now)
+        return not self.timing.due(source, state, utcnow())
 
     # list pages
 
@@ -315,6 +311,22 @@ class NewsSpider(scrapy.Spider):
         wanted = iter(await self.ledger.restored([link for link in links if link is not None], settled=self.settled))
         return [link is None or next(wanted) for link in links]
 
+    async def pushed(self, value: bytes) -> list[Any]:
+        """An address of an article that somebody pushed into ``NAME:start_urls``, plain or as JSON with what is known of it. It is an entry
+        of the source ``pushed:NAME`` of the report. Raises ``ValueError`` for what is none."""
+        said = told(value)
+        if not askable(said["url"]):
+            raise ValueError("no address that can be asked")
+        source = f"pushed:{self.name}"
+        known: dict[str, Any] = {name: str(said[name]) for name in ("title", "summary", "site", "topic", "category") if said.get(name)}
+        try:
+            waiting = await self.ledger.resume(source) if self._first_push else ()
+            self._first_push = False
+            fresh = (await self.ledger.sift([Link(said["url"], source, **known)])).fresh
+        except StoreError as error:
+            raise FrontierUnavailable(f"{said['url']} stays among the start URLs: {error}") from error
+        return [self.article(link) for link in (*waiting, *fresh)]
+
     def by_key(self, key: str) -> Any:
         """The source that a link names; ``None`` if it has gone from the file since."""
         if self._by_key is None:
@@ -366,6 +378,7 @@ class NewsSpider(scrapy.Spider):
             await self.ledger.close(keys, utcnow(), finished=finished)
         except StoreError as error:
             logger.error("the state of the sources is not saved, list pages will be read in full next time: %s", error)
+        await self.timing.plan([source for key in keys if (source := self.by_key(key)) is not None], utcnow())
         for key in keys:
             await self.visiting.end(key)
         self.visited.difference_update(keys)
