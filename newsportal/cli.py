@@ -17,6 +17,7 @@ from newsportal.errors import EgressDenied, NewsportalError
 COMMANDS = (
     "up",
     "crawl",
+    "worker",
     "serve",
     "search",
     "story",
