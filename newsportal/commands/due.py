@@ -4,26 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from datetime import datetime
 from typing import Any, Final
 
 from newsportal.runners.planning import Due
-from newsportal.schedule import USUAL, Past, Rules, next_visit, period
-from newsportal.sources import Sources
-from newsportal.storage.base import SourceState, Store
+from newsportal.sources import Sources, timing
+from newsportal.storage.base import Store
 
 SPIDERS: Final = {"feeds": "rss", "sitemaps": "sitemap", "regions": "hub", "forums": "forum", "galleries": "gallery"}
 """The list of ``sources.yaml`` → the spider that visits its sources; topics are asked of their engines by ``metasearch``."""
 
 
 @dataclass(frozen=True, slots=True)
-class Visited:
-    """A source, by whom it is visited, and what its schedule is to keep to."""
+class Engine:
+    """A search engine as a source."""
 
     key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Visited:
+    """A source (one of the file, or an :class:`Engine`), and by whom it is visited."""
+
+    source: Any
     spider: str
-    interval: float
-    hours: frozenset[int] = frozenset()
+
+    @property
+    def key(self) -> str:
+        return str(self.source.key)
 
 
 def visited(sources: Sources) -> Iterator[Visited]:
@@ -31,37 +39,23 @@ def visited(sources: Sources) -> Iterator[Visited]:
     for family, spider in SPIDERS.items():
         for source in getattr(sources, family, ()):
             if source.enabled:
-                yield Visited(source.key, spider, _interval(source), frozenset(getattr(source, "hours", ())))
+                yield Visited(source, spider)
     off = {engine.name for engine in sources.engines if not engine.enabled}
     asked = (name for topic in sources.topics if topic.enabled for name in topic.engines)
     for name in dict.fromkeys(asked):
         if name not in off:
-            yield Visited(f"engine:{name}", "metasearch", USUAL)
+            yield Visited(Engine(f"engine:{name}"), "metasearch")
 
 
 def due(sources: Sources, store: Store, now: datetime) -> list[Due]:
-    """The sources whose time has come by ``now`` (aware; hours are those of its zone). Raises ``StoreError``."""
+    """The sources whose time has come by ``now`` (aware). Raises ``StoreError``."""
     states = {state.source: state for state in store.source_states()}
-    zone = now.tzinfo
-    assert zone is not None
+    never = datetime.min.replace(tzinfo=now.tzinfo)
     found = []
     for one in visited(sources):
         state = states.get(one.key)
-        past = _past(state)
-        if next_visit(past, _rules(one, zone), now).at <= now:
-            found.append(Due(one.key, one.spider, past.last or datetime.min.replace(tzinfo=zone), past.last))
+        at = timing.due_at(state, timing.rules(sources, one.source), now)
+        if at <= now:
+            last = state.last_run if state else None
+            found.append(Due(one.key, one.spider, last or never, last))
     return found
-
-
-def _past(state: SourceState | None) -> Past:
-    return Past() if state is None else Past((), state.last_run, state.failures_in_row, state.rest_until)
-
-
-def _rules(one: Visited, zone: tzinfo) -> Rules:
-    return Rules(one.key, interval=one.interval, hours=one.hours, zone=zone)
-
-
-def _interval(source: Any) -> float:
-    if (weight := getattr(source, "weight", None)) is not None and not source.interval:
-        return period(weight, source.min_period, source.max_period)
-    return float(getattr(source, "interval", None) or USUAL)

@@ -18,6 +18,8 @@ from newsportal.commands.adding import add
 from newsportal.commands.forum_trial import forum_trial
 from newsportal.commands.gallery_trial import gallery_trial
 from newsportal.commands.health import health
+from newsportal.commands.source_schedule import schedule
+from newsportal.commands.outlines import export, import_
 from newsportal.commands.trial import Reading, Trial, article, engine_trial, fetcher, query_for, trials
 from newsportal.commands.trial_shown import console, show
 from newsportal.errors import NewsportalError, SourcesError
@@ -129,6 +131,8 @@ def init(
 
 
 app.command()(add)
+app.command("import")(import_)
+app.command()(export)
 
 
 @app.command("test")
@@ -187,3 +191,4 @@ def _plain(trial: Trial, reading: Reading | None) -> dict[str, Any]:
 
 
 app.command()(health)
+app.command()(schedule)

@@ -73,7 +73,7 @@ ASKED_AT_MOST = 6 * 60.0
 
 def asked(past: Past, rules: Rules) -> float:
     """Minutes that the source's last word (ttl, sy:updatePeriod) asks to leave it alone."""
-    wait = next((visit.asked_wait for visit in past.visits if not visit.broken), None)
+    wait = next((visit.asked_wait for visit in past.visits if not (visit.broken or visit.not_modified)), None)
     return min(wait / 60, ASKED_AT_MOST, rules.longest) if wait and wait > 0 else 0.0
 
 

@@ -15,6 +15,10 @@ SHORTEST, LONGEST = 10.0, 12 * 60.0
 """Minutes. Ten are what site owners call polite for a feed; twice a day even a silent source is looked at."""
 
 
+SKEW = timedelta(hours=1)
+"""What the clocks of two machines may differ."""
+
+
 @dataclass(frozen=True, slots=True)
 class Past:
     """What is known of a source. ``visits`` newest first; ``last`` when it was visited last (``None``: never), ``failures`` how often in a
@@ -32,10 +36,10 @@ class Past:
         return cls(visits, visits[0].at if visits else None, failures)
 
     def until(self, now: datetime) -> Past:
-        """The past as it can be: where the clock was put back since, visits of tomorrow are taken for visits of this moment."""
-        if self.last is None or self.last <= now:
+        """The past as it can be: where the clock was put back since, visits of tomorrow tell nothing, and the source is visited at once."""
+        if self.last is None or self.last <= now + SKEW:
             return self
-        return replace(self, last=now, visits=tuple(visit for visit in self.visits if visit.at <= now))
+        return replace(self, last=None, visits=tuple(visit for visit in self.visits if visit.at <= now))
 
 
 @dataclass(frozen=True, slots=True)

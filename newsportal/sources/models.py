@@ -14,6 +14,7 @@ from newsportal.sources.parts import Frontier, Part, Politeness, Portal, Renderi
 from newsportal.sources.pictures import Pictures
 from newsportal.sources.places import Feed, Forum, Gallery, Region, Sitemap
 from newsportal.sources.recommending import Recommending
+from newsportal.sources.scheduling import Scheduling
 from newsportal.sources.topics import CustomEngine, Topic
 from newsportal.sources.values import FilePath, IndexUri, StoreUri, Words
 
@@ -41,6 +42,8 @@ class Sources(Part):
     """The pictures of photo stories: how they are looked at, and where they are kept."""
     frontier: Frontier = Frontier()
     """The queue of requests."""
+    schedule: Scheduling = Scheduling()
+    """When sources are visited that name no interval of their own."""
     url_filter: UrlFilter = UrlFilter()
     """The filter of known addresses, which keeps most questions from the store."""
     replay: FilePath | None = None

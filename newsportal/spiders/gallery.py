@@ -24,7 +24,6 @@ from newsportal.frontier.galleries import NO_PICTURES, refuse, sift
 from newsportal.frontier.ledger import STORE_FAILS, utcnow
 from newsportal.frontier.links import askable, name_of
 from newsportal.items import GalleryPage, Link, Page
-from newsportal.schedule import period
 from newsportal.sources import Gallery as Source
 from newsportal.spiders.base import NewsSpider, in_thread
 from newsportal.spiders.outcome import Outcome, outcome_of
@@ -49,9 +48,6 @@ class GallerySpider(NewsSpider):
 
     def sources(self) -> Iterable[Source]:
         return (source for source in self.ledger.sources.galleries if source.enabled)
-
-    def interval(self, source: Source) -> float:
-        return source.interval or period(source.weight, source.min_period, source.max_period)
 
     # index pages
 

@@ -32,6 +32,10 @@ class RssSpider(NewsSpider):
     async def parse_feed(self, response: Response, source: Feed) -> AsyncIterator[Any]:
         content_type = (response.headers.get("Content-Type") or b"").decode("latin-1") or None
         found = await in_thread(feed.parse, response.body, response.url, content_type, utcnow())
+        if found.ttl_minutes:
+            self.ledger.told.asked(source.key, found.ttl_minutes * 60.0)
+        if found.hub:
+            self.ledger.told.hub(source.key, found.hub)
         for warning in found.warnings:
             self.ledger.note(source.key, str(warning))
         sifted = await self.ledger.sift([_link(source, entry) for entry in found.entries if entry.url])

@@ -148,6 +148,7 @@ class SourceState:
     validators: Mapping[str, tuple[str | None, str | None]] = field(default_factory=dict)  # url -> (ETag, Last-Modified)
     rest_until: datetime | None = None
     next_visit: datetime | None = None
+    rate: float | None = None  # entries a day, as its share of a budget of visits counts
     last_run: datetime | None = None
     last_success: datetime | None = None
     last_error: str | None = None

@@ -1,0 +1,64 @@
+"""A spider's schedule: whether a source is due, and, when its visit is over, when the next one is (written into its state)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Final
+
+from newsportal.errors import StoreError
+from newsportal.schedule import Rules
+from newsportal.sources import timing
+
+if TYPE_CHECKING:
+    from newsportal.frontier.ledger import Ledger
+    from newsportal.storage.base import SourceState
+
+logger = logging.getLogger(__name__)
+
+PRICED: Final = 600.0
+"""Seconds for which a price holds: it depends on the rates of all sources, which change over hours."""
+
+
+class Timing:
+    """See the module. One a spider; blocking calls run in threads."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._worth: float | None = None
+        self._priced: float | None = None
+
+    def rules(self, source: Any) -> Rules:
+        return timing.rules(self._ledger.sources, source, self._worth)
+
+    def due(self, source: Any, state: SourceState, now: datetime) -> bool:
+        """Whether the source is to be visited at ``now`` (aware)."""
+        return timing.due_at(state, self.rules(source), now) <= now
+
+    async def plan(self, sources: Iterable[Any], now: datetime) -> None:
+        """The visits of these sources are over and their states saved. What cannot be planned now is due by the usual interval."""
+        for source in sources:
+            try:
+                await asyncio.to_thread(self._plan, source, now)
+            except StoreError as error:
+                logger.warning("the next visit of %s is not planned: %s", source.key, error)
+
+    def _plan(self, source: Any, now: datetime) -> None:
+        store = self._ledger.store
+        self._price()
+        state = store.source_state(source.key)
+        found = timing.plan(state, store.visits.of(source.key, limit=timing.LOOKED_BACK), self.rules(source), now)
+        store.save_source_state(replace(state, next_visit=found.at, rate=found.rate))
+
+    def _price(self) -> None:
+        if self._priced is None or monotonic() - self._priced > PRICED:
+            sources = self._ledger.sources
+            states = self._ledger.store.source_states()
+            visited = {source.key for source in sources.all() if source.enabled} | {
+                f"engine:{n}" for t in sources.topics for n in t.engines
+            }
+            self._worth, self._priced = timing.worth(sources, states, visited), monotonic()

@@ -1,0 +1,86 @@
+"""The schedule over ``sources.yaml`` and the store: what is asked of each source's schedule, and which sources are due."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
+from zoneinfo import ZoneInfo
+
+from newsportal.schedule import Next, Past, Rules, next_visit, price
+
+if TYPE_CHECKING:
+    from newsportal.sources.models import Sources
+    from newsportal.storage.base import SourceState
+    from newsportal.visits import Visit
+
+LOOKED_BACK: Final = 400
+"""Visits that a cadence is learnt from: two weeks of hourly ones."""
+
+ENGINE: Final = "engine:"
+ENGINE_SHORTEST: Final = 60.0
+"""Minutes. Search engines are asked every hour (paper A); who asks more often is taken for a robot and gets a captcha."""
+
+AT_THE_LATEST: Final = timedelta(days=1)
+"""A visit that was planned for later than that (by a clock that was wrong then) is made after a day."""
+
+DAY_HOURS: Final = 24
+
+
+def rules(sources: Sources, source: Any, worth: float | None = None) -> Rules:
+    """What is asked of the schedule of one source of the file (or of a search engine). ``worth``: the price of a request (:func:`worth`).
+
+    A source's interval holds whatever the policy; photo stories are watched by their weight (paper C).
+    """
+    said = sources.schedule
+    hours = frozenset(getattr(source, "hours", ()))
+    engine = source.key.startswith(ENGINE)
+    found = Rules(
+        source.key,
+        said.policy,
+        interval=getattr(source, "interval", None),
+        usual=max(said.usual, ENGINE_SHORTEST) if engine else said.usual,
+        hours=hours if len(hours) < DAY_HOURS else frozenset(),
+        shortest=max(said.shortest, ENGINE_SHORTEST) if engine else said.shortest,
+        longest=max(said.longest, ENGINE_SHORTEST) if engine else said.longest,
+        price=worth,
+        zone=zone(sources.portal.timezone),
+    )
+    if (weight := getattr(source, "weight", None)) is None:
+        return found
+    return replace(found, policy="weight", weight=weight, shortest=source.min_period, longest=source.max_period)
+
+
+@lru_cache(maxsize=16)
+def zone(name: str) -> ZoneInfo:
+    return ZoneInfo(name)
+
+
+def worth(sources: Sources, states: Iterable[SourceState], keys: Collection[str]) -> float | None:
+    """The price of a request at which the sources of these keys, as far as their rates are known, keep to the budget; ``None``: none is."""
+    wanted = keys if isinstance(keys, frozenset | set | dict) else frozenset(keys)
+    rates = [state.rate for state in states if state.rate is not None and state.source in wanted]
+    if not rates:
+        return None
+    said = sources.schedule
+    each = said.per_hour / len(wanted) if said.per_hour else 60 / said.usual
+    return price(rates, each * len(rates), shortest=said.shortest, longest=said.longest)
+
+
+def plan(state: SourceState, visits: Sequence[Visit], asked: Rules, now: datetime) -> Next:
+    """The next visit as the store's knowledge gives it. ``visits`` newest first."""
+    last = visits[0].at if visits else state.last_run
+    return next_visit(Past(visits, last, state.failures_in_row, state.rest_until), asked, now)
+
+
+def due_at(state: SourceState | None, asked: Rules, now: datetime) -> datetime:
+    """When a source is due: as planned after its last visit, or by the rules that need no visits (whose file may have changed since)."""
+    if state is None or state.last_run is None:
+        return next_visit(Past(rest_until=state.rest_until if state else None), asked, now).at
+    past = Past((), state.last_run, state.failures_in_row, state.rest_until)
+    if asked.interval or asked.policy in ("fixed", "weight") or state.next_visit is None or state.last_run > now + timedelta(hours=1):
+        return next_visit(past, asked, now).at
+    planned = min(state.next_visit, state.last_run + max(AT_THE_LATEST, timedelta(minutes=asked.longest)))
+    return max(planned, state.rest_until) if state.rest_until else planned

@@ -1,0 +1,75 @@
+"""``newsportal source schedule``: when, why, and what is expected."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from newsportal.cli import app
+from newsportal.commands.source_schedule import bars
+from newsportal.storage import open_store
+from newsportal.storage.base import SourceState
+from newsportal.visits import Visit
+
+SOURCES = """\
+store: sqlite:///data/newsportal.db
+schedule: {policy: POLICY}
+topics:
+  - {name: 旅游, keywords: [旅游], engines: [baidu_news]}
+feeds:
+  - {name: 快报, url: "https://quick.example/feed"}
+  - {name: 定报, url: "https://fixed.example/feed", interval: 300}
+  - {name: 停报, url: "https://off.example/feed", enabled: false}
+"""
+
+
+def file(tmp_path: Path, policy: str = "learnt") -> Path:
+    path = tmp_path / "sources.yaml"
+    path.write_text(SOURCES.replace("POLICY", policy), "utf-8")
+    now = datetime.now(UTC)
+    store = open_store(f"sqlite:///{tmp_path}/data/newsportal.db")
+    for number in range(30):
+        store.visits.add(Visit("feed:快报", now - timedelta(hours=number), list_pages=1, entries=9, new=4, stored=4))
+    store.save_source_state(SourceState("feed:快报", last_run=now, last_success=now, next_visit=now + timedelta(minutes=25)))
+    store.save_source_state(SourceState("feed:定报", last_run=now, last_success=now))
+    store.close()
+    return path
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["source", "schedule", *arguments])
+
+
+def test_the_soonest_comes_first_with_its_reason(tmp_path: Path) -> None:
+    done = run("--sources", str(file(tmp_path)), "--json")
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [row["key"] for row in rows] == ["engine:baidu_news", "feed:快报", "feed:定报"]
+    assert rows[0]["why"] == "never visited"
+    assert "entries a day" in rows[1]["why"]
+    assert len(rows[1]["expected"]) == 24
+    assert sum(rows[1]["expected"]) > 40
+    assert (rows[2]["policy"], rows[2]["why"], rows[2]["expected"]) == ("fixed", "every 300 minutes", None)
+
+
+def test_people_see_a_line_of_hours(tmp_path: Path) -> None:
+    done = run("快报", "--sources", str(file(tmp_path)))
+    assert done.exit_code == 0
+    assert "feed:快报" in done.stdout
+    assert "定报" not in done.stdout
+    assert bars([0, 1, 4, 99, 0.1]) == " ▂██ "
+
+
+def test_the_hours_of_paper_b_are_shown(tmp_path: Path) -> None:
+    done = run("快报", "--sources", str(file(tmp_path, "hours")), "--json")
+    assert json.loads(done.stdout)["hours_on"] == list(range(6, 24))
+
+
+@pytest.mark.parametrize("name", ["nobody", "停报"])
+def test_a_source_that_is_not_visited_is_told(tmp_path: Path, name: str) -> None:
+    done = run(name, "--sources", str(file(tmp_path)))
+    assert done.exit_code != 0
+    assert "source list" in str(done.exception)

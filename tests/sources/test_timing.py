@@ -1,0 +1,108 @@
+"""The schedule over sources.yaml: rules of each source, due moments, the budget."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from newsportal.schedule import Rules
+from newsportal.sources import Sources, load, timing
+from newsportal.storage.base import SourceState
+from newsportal.visits import Visit
+
+NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+FILE = """\
+schedule: {usual: 30, shortest: 5, longest: 300, per_hour: 6}
+portal: {timezone: Asia/Shanghai}
+feeds:
+  - {name: 甲, url: "https://a.example/rss"}
+  - {name: 乙, url: "https://b.example/rss", interval: 7}
+regions:
+  - {name: 丙, prefix: "https://c.example/news/", hours: 6-9}
+  - {name: 丁, prefix: "https://d.example/news/"}
+galleries:
+  - {name: 戊, seeds: "https://e.example/", weight: 10, min_period: 20, max_period: 200}
+"""
+
+
+@pytest.fixture
+def known(tmp_path: Path) -> Sources:
+    (tmp_path / "sources.yaml").write_text(FILE, "utf-8")
+    return load(tmp_path / "sources.yaml")
+
+
+def rules(known: Sources, name: str) -> Rules:
+    return timing.rules(known, known.find(name)[0])
+
+
+def test_each_source_gets_the_rules_of_the_file(known: Sources) -> None:
+    plain = rules(known, "甲")
+    assert (plain.policy, plain.usual, plain.shortest, plain.longest, plain.interval) == ("learnt", 30, 5, 300, None)
+    assert str(plain.zone) == "Asia/Shanghai"
+    assert rules(known, "乙").interval == 7
+    assert rules(known, "丙").hours == {6, 7, 8, 9}
+    assert rules(known, "丁").hours == frozenset(), "all hours are no rule"
+    weighed = rules(known, "戊")
+    assert (weighed.policy, weighed.weight, weighed.shortest, weighed.longest) == ("weight", 10, 20, 200)
+
+
+def test_search_engines_are_asked_every_hour_at_most(known: Sources) -> None:
+    from newsportal.commands.due import Engine
+
+    found = timing.rules(known, Engine("engine:bing_news"))
+    assert (found.usual, found.shortest) == (60, 60)
+
+
+def test_what_was_planned_holds_and_is_bounded(known: Sources) -> None:
+    asked = rules(known, "甲")
+    state = SourceState("feed:甲", last_run=NOW - HOUR, next_visit=NOW + HOUR)
+    assert timing.due_at(state, asked, NOW) == NOW + HOUR
+    far = replace(state, next_visit=NOW + timedelta(days=300))
+    assert timing.due_at(far, asked, NOW) <= NOW + timedelta(days=1)
+    resting = replace(state, rest_until=NOW + 3 * HOUR)
+    assert timing.due_at(resting, asked, NOW) == NOW + 3 * HOUR
+
+
+def test_what_the_file_says_now_goes_before_what_was_planned(known: Sources) -> None:
+    state = SourceState("feed:乙", last_run=NOW, next_visit=NOW + 9 * HOUR)
+    assert timing.due_at(state, rules(known, "乙"), NOW) == NOW + timedelta(minutes=7)
+
+
+def test_a_source_without_a_state_or_from_tomorrow_is_due(known: Sources) -> None:
+    asked = rules(known, "甲")
+    assert timing.due_at(None, asked, NOW) == NOW
+    assert timing.due_at(SourceState("feed:甲", last_run=NOW + timedelta(days=9), next_visit=NOW + timedelta(days=10)), asked, NOW) == NOW
+
+
+def test_a_plan_counts_failures_and_learns_from_visits(known: Sources) -> None:
+    asked = rules(known, "甲")
+    visits = [Visit("feed:甲", NOW - n * HOUR, list_pages=1, entries=9, new=3) for n in range(48)]
+    good = timing.plan(SourceState("feed:甲", last_run=NOW), visits, asked, NOW)
+    failing = timing.plan(SourceState("feed:甲", last_run=NOW, failures_in_row=4), visits, asked, NOW)
+    assert good.rate is not None
+    assert 50 < good.rate < 90
+    assert failing.at == NOW + timedelta(minutes=30 * 16)
+
+
+def test_the_price_keeps_the_budget(known: Sources) -> None:
+    states = [SourceState(f"feed:{n}", rate=float(rate)) for n, rate in enumerate((1, 10, 100))]
+    keys = frozenset(state.source for state in states)
+    found = timing.worth(known, states, keys)
+    assert found is not None
+    visits = sum((rate / (2 * found)) ** 0.5 for rate in (1, 10, 100))
+    assert visits == pytest.approx(6 * 24, rel=0.01)
+    assert timing.worth(known, [SourceState("feed:x")], frozenset({"feed:x"})) is None
+    half = timing.worth(known, states, keys | {"feed:3", "feed:4", "feed:5"})
+    assert half == pytest.approx(4 * found, rel=0.01), "three of six sources have half of the budget"
+
+
+def test_times_out_of_order_are_refused(tmp_path: Path) -> None:
+    from newsportal.errors import SourcesError
+
+    (tmp_path / "sources.yaml").write_text("schedule: {shortest: 90, longest: 30}\n", "utf-8")
+    with pytest.raises(SourcesError, match="more than longest"):
+        load(tmp_path / "sources.yaml")
