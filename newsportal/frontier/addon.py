@@ -61,8 +61,8 @@ def scrapy_settings(sources: Sources) -> dict[str, Any]:
         "ROBOTSTXT_OBEY": polite.obey_robots,
         "NEWSPORTAL_RENDERING": sources.rendering.model_dump(),
     }
-    if sources.url_filter.redis:
-        found["REDIS_URL"] = sources.url_filter.redis
+    if redis := sources.frontier.redis or sources.url_filter.redis:
+        found["REDIS_URL"] = redis
     if sources.replay:
         found["NEWSPORTAL_REPLAY"] = str(sources.replay)
     if sources.archive:

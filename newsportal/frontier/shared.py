@@ -53,6 +53,17 @@ def connect(settings: BaseSettings) -> Any:
         raise StoreError(f"no Redis can be at {where(settings)}: {error}; allowed: redis://[:PASSWORD@]HOST[:PORT][/NUMBER]") from error
 
 
+def filter_settings(sources: Sources, settings: BaseSettings) -> BaseSettings:
+    """The settings by which the filter's Redis is reached: ``sources.yaml`` may name another one for it than for the queue."""
+    named = sources.url_filter.redis
+    if named is None or settings.get("REDIS_URL") != sources.frontier.redis:
+        return settings
+    own = settings.copy()
+    own.frozen = False
+    own.set("REDIS_URL", named, priority="cmdline")
+    return own
+
+
 def shared_bloom(sources: Sources, settings: BaseSettings) -> RedisBloom:
     """The filter of the sources' store in Redis. Each store has its own, so several portals may share one Redis."""
     form = sources.url_filter
@@ -67,6 +78,7 @@ def open_sieve(sources: Sources, settings: BaseSettings, store: Store) -> Sieve:
         return LocalSieve(store, sources.known_file, capacity=form.capacity, error_rate=form.error_rate)
     from redis.exceptions import RedisError
 
+    settings = filter_settings(sources, settings)
     return SharedSieve(store, shared_bloom(sources, settings), where(settings), (RedisError, OSError))
 
 
@@ -84,7 +96,7 @@ def told(sources: Sources) -> Told:
 
     from newsportal.frontier.addon import scrapy_settings
 
-    settings = Settings(scrapy_settings(sources))
+    settings = filter_settings(sources, Settings(scrapy_settings(sources)))
     return _told_by_redis(sources, settings) if wanted(settings) else _told_by_file(sources)
 
 

@@ -97,4 +97,4 @@ class Turn:
 
 def number_of(name: str) -> int:
     """A name as a number of 64 bits: a million seen addresses take 20 MB so, and two of them are one in 10 million cases once."""
-    return int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "big", signed=True)
+    return int.from_bytes(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big", signed=True)

@@ -27,7 +27,7 @@ def open_queue(sources: Sources, settings: BaseSettings, name: str) -> Queue:
     from newsportal.frontier import shared
 
     terms = terms_of(sources)
-    if shared.wanted(settings):
+    if is_shared(sources, settings):
         from newsportal.frontier.queues.shared import QUEUE_KEY, SEEN_KEY, SharedQueue
 
         return SharedQueue(
@@ -41,6 +41,24 @@ def open_queue(sources: Sources, settings: BaseSettings, name: str) -> Queue:
             where=shared.where(settings),
         )
     return DiskQueue(queue_file(sources), name, terms=terms)
+
+
+def is_shared(sources: Sources, settings: BaseSettings) -> bool:
+    """Whether the queue lies in Redis: ``frontier.redis`` or the settings name one, and not for the filter of known addresses alone."""
+    from newsportal.frontier import shared
+
+    of_filter = sources.url_filter.redis
+    for_filter = of_filter is not None and sources.frontier.redis is None and of_filter == settings.get("REDIS_URL")
+    return shared.wanted(settings) and not for_filter
+
+
+def place(sources: Sources, settings: BaseSettings) -> str:
+    """Where the queue lies, for people (no password)."""
+    from newsportal.frontier import shared
+
+    if is_shared(sources, settings):
+        return f"Redis at {shared.where(settings)}"
+    return str(sources.queue_file or "the memory of the process that crawls")
 
 
 def terms_of(sources: Sources) -> Terms:
