@@ -1,0 +1,152 @@
+"""The recipes of docs/operations.md: every file they name is there, units and containers say what exists, a backup can be restored."""
+
+from __future__ import annotations
+
+import configparser
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+import yaml
+
+from newsportal import cli
+
+ROOT = Path(__file__).resolve().parent.parent
+DEPLOY = ROOT / "deploy"
+RECIPES = [path for path in (ROOT / "docs" / "operations.md", ROOT / "docs" / "operations.zh.md") if path.exists()]
+UNITS = sorted([*DEPLOY.glob("*.service"), *DEPLOY.glob("*.timer")])
+PROGRAM = "/opt/newsportal/.venv/bin/"
+
+NAMED = re.compile(r"(?<![\w/.])(?:deploy|requirements|docs)/[\w./@*-]*\w")
+"""Paths of the project in the text."""
+
+MADE = {"deploy/data", "deploy/.env"}
+"""What a recipe makes itself."""
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda path: path.name)
+def test_every_path_that_a_recipe_names_is_there(recipe: Path) -> None:
+    named = set(NAMED.findall(recipe.read_text("utf-8"))) - MADE
+    assert len(named) > 5
+    assert [name for name in sorted(named) if not list(ROOT.glob(name))] == []
+    units = set(re.findall(r"newsportal-[\w@]+(?:\.service|\.timer)", recipe.read_text("utf-8")))
+    there = {re.sub(r"@\w*\.", "@.", name) for name in units}
+    assert there <= {unit.name for unit in UNITS}
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda path: path.name)
+def test_every_unit_is_told_of(recipe: Path) -> None:
+    text = recipe.read_text("utf-8")
+    assert [unit.name for unit in UNITS if unit.stem.rstrip("@") not in text] == []
+
+
+def started(unit: Path) -> list[str]:
+    parser = configparser.ConfigParser(interpolation=None, strict=False)
+    parser.optionxform = str  # type: ignore[assignment,method-assign]
+    parser.read(unit, "utf-8")
+    return parser["Service"]["ExecStart"].split()
+
+
+def check_command(words: list[str]) -> None:
+    """``newsportal COMMAND --option``: both exist."""
+    root: Any = typer.main.get_command(cli.app)
+    assert words[0] in cli.COMMANDS
+    known = {text for one in root.get_command(None, words[0]).params for text in one.opts}
+    assert {word for word in words[1:] if word.startswith("--")} <= known
+
+
+@pytest.mark.parametrize("unit", [unit for unit in UNITS if unit.suffix == ".service"], ids=lambda path: path.name)
+def test_units_start_what_exists_and_may_do_little(unit: Path) -> None:
+    program, *words = started(unit)
+    assert program.startswith(PROGRAM)
+    assert (Path(sys.executable).parent / program.removeprefix(PROGRAM)).exists()
+    if program.endswith("newsportal"):
+        check_command(words)
+    text = unit.read_text("utf-8")
+    for line in ("User=newsportal", "NoNewPrivileges=yes", "ProtectSystem=strict", "ProtectHome=yes", "SystemCallFilter=@system-service"):
+        assert line in text.splitlines()
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")
+def test_systemd_understands_the_units(tmp_path: Path) -> None:
+    there = Path(sys.executable).parent
+    for unit in UNITS:
+        text = unit.read_text("utf-8").replace(PROGRAM, f"{there}/")
+        (tmp_path / unit.name.replace("@.", "@1.")).write_text(text, "utf-8")
+    files = sorted(str(path) for path in tmp_path.iterdir())
+    done = subprocess.run(["systemd-analyze", "verify", "--man=no", *files], capture_output=True, text=True, timeout=60, check=False)
+    said = [line for line in done.stderr.splitlines() if "newsportal-" in line]
+    assert (done.returncode, said) == (0, []), done.stderr
+
+
+def test_the_containers_run_commands_that_exist_and_open_no_port_to_the_world() -> None:
+    compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))
+    services = compose["services"]
+    assert set(services) == {"portal", "worker", "redis"}
+    for name in ("portal", "worker"):
+        check_command(services[name]["command"])
+        assert (DEPLOY / services[name]["build"]["context"] / services[name]["build"]["dockerfile"]).is_file()
+        assert set(services[name]["depends_on"]) <= set(services)
+    ports = [port for service in services.values() for port in service.get("ports", ())]
+    assert ports == ["127.0.0.1:8000:8000"]
+    assert all(service["cap_drop"] == ["ALL"] for service in services.values())
+    assert "requirepass" in str(services["redis"]["command"])
+    asked = set(re.findall(r"\$\{(\w+)", str(services)))
+    assert all(f"{name}=" in (ROOT / "docs" / "operations.md").read_text("utf-8") for name in asked)
+
+
+def test_the_image_is_made_of_what_is_there() -> None:
+    lines = [line.split() for line in (DEPLOY / "Dockerfile").read_text("utf-8").splitlines() if line.startswith("COPY ")]
+    assert [name for _, *names, _ in lines for name in names if not (ROOT / name).exists()] == []
+
+
+def test_scrapyd_knows_every_option_of_its_file() -> None:
+    from scrapyd.config import Config
+
+    known, ours = Config(values={}), configparser.ConfigParser()
+    known.cp.read(Path(sys.modules["scrapyd"].__file__ or "").parent / "default_scrapyd.conf")
+    ours.read(DEPLOY / "scrapyd.conf", "utf-8")
+    assert ours.sections() == ["scrapyd"]
+    assert set(ours["scrapyd"]) <= set(known.cp["scrapyd"])
+    assert ours["scrapyd"]["bind_address"] == "127.0.0.1"
+
+
+def back_up(folder: Path, backups: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(DEPLOY / "backup.py"), str(folder), str(backups), *options]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_a_backup_holds_what_was_stored_while_somebody_writes(tmp_path: Path) -> None:
+    folder, backups = tmp_path / "门户", tmp_path / "copies"
+    (folder / "data").mkdir(parents=True)
+    (folder / "sources.yaml").write_text("feeds: []\n", "utf-8")
+    for name in ("20200101-000000", "20200102-000000", "notes"):
+        (backups / name).mkdir(parents=True)
+    with closing(sqlite3.connect(folder / "data" / "newsportal.db", isolation_level=None)) as store:
+        store.execute("PRAGMA journal_mode = WAL")
+        store.execute("CREATE TABLE articles (id)")
+        store.execute("INSERT INTO articles VALUES (1)")
+        store.execute("BEGIN IMMEDIATE")
+        store.execute("INSERT INTO articles VALUES (2)")
+        done = back_up(folder, backups, "--keep", "2")
+        assert done.returncode == 0, done.stderr
+    copy = Path(done.stdout.strip())
+    assert sorted(path.name for path in backups.iterdir()) == sorted(["20200102-000000", "notes", copy.name])
+    assert (copy / "sources.yaml").read_text("utf-8") == "feeds: []\n"
+    with closing(sqlite3.connect(copy / "data" / "newsportal.db")) as found:
+        assert found.execute("SELECT id FROM articles").fetchall() == [(1,)]
+
+
+def test_no_backup_is_told_and_leaves_none_behind(tmp_path: Path) -> None:
+    (tmp_path / "sources.yaml").write_text("feeds: []\n", "utf-8")
+    done = back_up(tmp_path, tmp_path / "copies")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "no backup" in done.stderr
+    assert [path.name for path in (tmp_path / "copies").iterdir() if not path.name.endswith(".part")] == []
