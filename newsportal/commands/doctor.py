@@ -8,6 +8,7 @@ import sqlite3
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -22,6 +23,7 @@ from newsportal.rendering import Limits, alone, find_chromium, missing
 from newsportal.rendering.chromium import Setup
 from newsportal.search import open_index
 from newsportal.sources import Sources, load
+from newsportal.sources.watched import judged, summary, watched
 from newsportal.storage import open_store
 from newsportal.text import words
 
@@ -81,9 +83,11 @@ def findings(path: Path | None, *, network: bool) -> Iterator[Finding]:
     yield Finding("sources.yaml", None if none_here else True, none_here or f"{known.path}: {counts}")
     yield _tried("store", lambda: _store(known), "name another place under store: in sources.yaml")
     yield _tried("search index", lambda: _index(known), "delete the index file if there is one; it is built anew")
+    yield _health(known)
     yield _filter(known)
     yield _browser(known)
     yield _disk(known)
+    yield _agent(known)
     if network:
         yield _network(known)
 
@@ -122,6 +126,32 @@ def _store(sources: Sources) -> str:
         return f"{tally.articles} articles, {tally.stories} stories"
     finally:
         store.close()
+
+
+def _health(sources: Sources) -> Finding:
+    """How the sources do, in a line."""
+    what = "sources' health"
+    try:
+        store = open_store(sources.store)
+        try:
+            found = judged(store, watched(sources), datetime.now().astimezone())
+        finally:
+            store.close()
+    except NewsportalError as error:
+        return Finding(what, None, f"not known, the store does not answer: {error}")
+    bad = sum(1 for one in found if one.health.bad)
+    return Finding(what, None if bad else True, summary(found) or "no sources", "see: newsportal source health --bad")
+
+
+def _agent(sources: Sources) -> Finding:
+    """Whether site owners learn whom to write to before they shut us out."""
+    what = "user agent"
+    if "+" in sources.user_agent or "@" in sources.user_agent:
+        return Finding(what, True, sources.user_agent)
+    says = f"{sources.user_agent}: it does not say whom the owners of sites can write to"
+    return Finding(
+        what, None, says, "name a page or an address under politeness.contact in sources.yaml; some sites shut out crawlers without one"
+    )
 
 
 def _index(sources: Sources) -> str:

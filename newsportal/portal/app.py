@@ -35,8 +35,11 @@ from newsportal.portal.pages import (
     settings,
     story,
 )
+from newsportal.portal.pages import (
+    sources as sources_page,
+)
 from newsportal.portal.picture_desk import Desk
-from newsportal.portal.site import SourcesLike, site_of
+from newsportal.portal.site import SourcesLike, site_of, watched_of
 from newsportal.search.base import Index
 from newsportal.storage.base import Store
 
@@ -54,6 +57,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     runs.router,
     monitor.router,
     settings.router,
+    sources_page.router,
     health.router,
     discovery.router,
 )
@@ -102,7 +106,7 @@ def create_app(
                 app.state.follower.stop()
 
     app = FastAPI(title="newsportal", version=__version__, lifespan=following, docs_url=None, redoc_url=None, openapi_url=None)
-    app.state.portal = Portal(store, index, site_of(sources), now, Desk.of(sources))
+    app.state.portal = Portal(store, index, site_of(sources), now, Desk.of(sources), sources=watched_of(sources))
     app.mount("/static", Static(directory=str(resources.files("newsportal.portal").joinpath("static"))), name="static")
     for router in ROUTERS:
         app.include_router(router)

@@ -20,6 +20,7 @@ from newsportal.portal.preferences import CHOICES, Preferences, preferences
 from newsportal.portal.site import Site
 from newsportal.recommend.ratings import ALPHA
 from newsportal.search.base import Index
+from newsportal.sources.watched import Judged, Watched, judged
 from newsportal.storage.base import Store, Tally
 from newsportal.storage.galleries import is_gallery
 from newsportal.storage.readers import Month
@@ -66,6 +67,8 @@ class Portal:
     pace: Pace = field(default_factory=Pace, repr=False, compare=False)
     missed: Counter[str] = field(default_factory=Counter, repr=False, compare=False)
     _tally: list[tuple[float, Tally]] = field(default_factory=list, repr=False, compare=False)
+    sources: tuple[Watched, ...] = ()
+    _health: list[tuple[float, list[Judged]]] = field(default_factory=list, repr=False, compare=False)
     _reading: list[tuple[float, Reading]] = field(default_factory=list, repr=False, compare=False)
 
     def tally(self) -> Tally:
@@ -84,6 +87,15 @@ class Portal:
             alpha = float(fit[1].get("alpha", ALPHA)) if fit else ALPHA
             kept = (monotonic(), Reading(fit, tuple(self.store.readers.months(alpha=alpha))))
             self._reading[:] = [kept]
+        return kept[1]
+
+    def health(self) -> list[Judged]:
+        """How the sources do, at most ``READING_SECONDS`` old; where the file is not known those that were visited."""
+        kept = next(iter(self._health), None)
+        if kept is None or monotonic() - kept[0] > READING_SECONDS:
+            named = self.sources or tuple(Watched(state.source, state.source.partition(":")[2]) for state in self.store.source_states())
+            kept = (monotonic(), judged(self.store, named, self.now().astimezone(self.site.zone)))
+            self._health[:] = [kept]
         return kept[1]
 
     @cached_property

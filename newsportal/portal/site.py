@@ -9,6 +9,9 @@ from datetime import UTC, tzinfo
 from typing import Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from newsportal.sources import Sources
+from newsportal.sources.watched import Watched, watched
+
 log = logging.getLogger(__name__)
 
 DEFAULT_TITLE = "newsportal"
@@ -60,6 +63,11 @@ def site_of(sources: SourcesLike) -> Site:
         recommends=getattr(recommending, "enabled", True),
         recommends_from=getattr(recommending, "days", DEFAULT_DAYS),
     )
+
+
+def watched_of(sources: SourcesLike) -> tuple[Watched, ...]:
+    """The sources that are visited; none where only a part of ``sources.yaml`` is known."""
+    return watched(sources) if isinstance(sources, Sources) else ()
 
 
 def zone_named(name: str) -> tzinfo:

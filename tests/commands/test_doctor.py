@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,10 @@ from typer.testing import CliRunner, Result
 
 from newsportal import cli
 from newsportal.commands.doctor import findings
+from newsportal.storage import open_store
+from newsportal.visits import Visit
 
-GOOD = 'feeds: [{name: 甲, url: "http://127.0.0.1:9/rss"}]\npoliteness: {allow_private: [127.0.0.1]}\n'
+GOOD = 'feeds: [{name: 甲, url: "http://127.0.0.1:9/rss"}]\npoliteness: {allow_private: [127.0.0.1], contact: "https://portal.example/about"}\n'
 
 
 def asked(path: Path, *options: str) -> Result:
@@ -46,6 +49,27 @@ def test_findings_are_one_line_of_json_each(file: Path) -> None:
     assert found["sources.yaml"]["ok"] is True
     assert found["network"] == {"what": "network", "ok": True, "says": "1 of 1 hosts have an address", "remedy": found["network"]["remedy"]}
     assert "network" not in told(asked(file, "--json", "--no-network"))
+
+
+def test_a_crawler_that_nobody_can_write_to_is_told_so(file: Path) -> None:
+    assert told(asked(file, "--json"))["user agent"]["ok"] is True
+    file.write_text(GOOD.replace(', contact: "https://portal.example/about"', ""), "utf-8")
+    result = asked(file)
+    assert result.exit_code == 0
+    assert "· user agent: newsportal/" in result.output
+    assert "→ name a page or an address under politeness.contact" in result.output
+
+
+def test_the_health_of_the_sources_is_one_line(file: Path) -> None:
+    assert told(asked(file, "--json"))["sources' health"]["says"] == "1 new"
+    store = open_store(f"sqlite:///{file.parent}/data/newsportal.db")
+    for hours in (2, 1):
+        store.visits.add(Visit("feed:甲", datetime.now(UTC) - timedelta(hours=hours), list_failed={"dns": 1}))
+    store.close()
+    result = asked(file)
+    assert result.exit_code == 0  # a source's trouble is not this machine's
+    assert "· sources' health: 1 failing" in result.output
+    assert "→ see: newsportal source health --bad" in result.output
 
 
 def test_a_browser_is_needed_by_sources_that_say_so_alone(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,110 @@
+"""``/sources``: every state in words, in both languages; names are escaped; those that need somebody come first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import httpx
+import pytest
+from lxml import html as lxml_html
+
+from newsportal.monitor import STATES, Health
+from newsportal.monitor.words import CAUSES, SAID
+from newsportal.portal import health_words
+from newsportal.portal.language import translations
+from newsportal.portal.moments import Clock
+from newsportal.portal.pages.sources import line
+from newsportal.sources import load
+from newsportal.sources.watched import ORDER
+from newsportal.storage import open_store
+from newsportal.visits import Visit
+
+SOURCES = """\
+feeds:
+  - {name: "<b>好报", url: "https://good.example/feed"}
+  - {name: 坏报, url: "https://bad.example/feed"}
+  - {name: 搬家报, url: "https://old.example/feed"}
+regions:
+  - {name: 停报, prefix: "https://off.example/news/", enabled: false}
+"""
+
+
+@pytest.fixture(scope="module")
+def client(serve: Any, newsroom: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    folder: Path = tmp_path_factory.mktemp("health")
+    (folder / "sources.yaml").write_text(SOURCES, "utf-8")
+    store = open_store(f"sqlite:///{folder / 'store.db'}")
+    for number in range(6):
+        at = newsroom.NOW - number * timedelta(hours=5)
+        read = Visit("", at, list_pages=1, entries=9, new=number + 1, stored=2)
+        store.visits.add(replace(read, source="feed:<b>好报"))
+        store.visits.add(Visit("feed:坏报", at, list_failed={"dns": 1}))
+        store.visits.add(replace(read, source="feed:搬家报", moved="https://new.example/feed"))
+    yield serve(store, settings=load(folder / "sources.yaml"))
+    store.close()
+
+
+def _rows(page: str) -> dict[str, Any]:
+    return {row.get("data-source"): row for row in lxml_html.document_fromstring(page).xpath("//tr[@data-source]")}
+
+
+def test_those_that_need_somebody_come_first_with_reason_and_remedy(client: httpx.Client) -> None:
+    page = client.get("/sources").text
+    rows = _rows(page)
+    assert [row.get("data-state") for row in rows.values()] == ["failing", "moved", "healthy", "off"]
+    assert "域名没有对应的地址（dns）" in rows["feed:坏报"].text_content()
+    assert "https://new.example/feed" in rows["feed:搬家报"].text_content()
+    assert "<b>好报" not in page
+    assert rows["feed:<b>好报"].xpath(".//path/@d")[0].startswith("M")
+
+
+def test_in_english_and_one_state_alone(client: httpx.Client) -> None:
+    page = client.get("/sources?state=failing&lang=en").text
+    assert list(_rows(page)) == ["feed:坏报"]
+    assert "6 visits in a row failed: its name has no address (dns)." in page
+    assert client.get("/sources?state=<script>").status_code == 200
+    assert "/sources" in client.get("/").text
+
+
+def test_every_state_and_cause_is_translated() -> None:
+    assert set(health_words.NAMES) == set(ORDER) == set(STATES)
+    assert set(health_words.CAUSES) == set(CAUSES)
+    assert set(SAID) <= set(health_words.SAID)
+    now = datetime(2026, 3, 1, tzinfo=UTC)
+    span = {"silence": 8e5, "usual": 4e3, "longest": 1e5}
+    values: dict[str, object] = {
+        "visits": 9,
+        "days": 8,
+        "wait": 2,
+        "reason": "x",
+        "until": now,
+        "url": "u",
+        "bad": 1,
+        "garbled": 1,
+        "repeats": 1,
+        **span,
+    }
+    for language in ("zh", "en"):
+        clock = Clock(now, UTC, language, translations(language))
+        for state in STATES:
+            pages = {} if state in ("failing", "quarantined") else {"pages": 20}
+            for cause in CAUSES if not pages else [None]:
+                reason, _ = health_words.explained(Health(state, cause, values={**values, **pages}), clock)
+                assert reason
+                assert "%(" not in reason
+
+
+def test_a_store_without_visits_and_a_portal_without_its_file(serve: Any, tmp_path: Path) -> None:
+    store = open_store(f"sqlite:///{tmp_path / 'empty.db'}")
+    assert "newsportal source add" in serve(store).get("/sources").text
+    store.close()
+
+
+def test_the_line_of_days() -> None:
+    assert line((0, 0)) == ""
+    assert line((1, 0, 2)) == "M0 16v-8h3v8zM8 16v-16h3v16z"
