@@ -147,10 +147,10 @@ def _written(request: Request, spider: Spider) -> dict[str, Any]:
             found[name] = _name(method, spider)
     if request.cookies:
         found["cookies"] = _value(request.cookies, spider)
-    if meta := {key: _value(value, spider) for key, value in request.meta.items() if key not in UNSAID}:
-        found["meta"] = meta
+    if meta := {key: value for key, value in request.meta.items() if key not in UNSAID}:
+        found["meta"] = _value(meta, spider)
     if request.cb_kwargs:
-        found["cb_kwargs"] = {key: _value(value, spider) for key, value in request.cb_kwargs.items()}
+        found["cb_kwargs"] = _value(request.cb_kwargs, spider)
     if request.encoding != "utf-8":
         found["encoding"] = request.encoding
     if request.dont_filter:

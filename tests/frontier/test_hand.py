@@ -1,0 +1,114 @@
+"""Whose turn it is: hosts keep their pace, a slow one never stands in the way of the others."""
+
+from __future__ import annotations
+
+from scrapy import Request
+
+from newsportal.frontier.hand import Entry, Hand, Host
+
+
+class Places:
+    """``most`` requests of a host under way, ``pace`` seconds apart."""
+
+    def __init__(self, most: int = 2, pace: float = 1.0) -> None:
+        self.most, self.pace = most, pace
+        self.hand = Hand(self.room, lambda host: self.pace)
+
+    def room(self, host: Host) -> int:
+        return self.most - len(host.out)
+
+    def add(self, host: str, *paths: str, priority: int = 0) -> None:
+        for path in paths:
+            self.hand.add(host, Entry(Request(f"http://{host}/{path}", priority=priority), path, own=True))
+
+    def taken(self, now: float) -> list[str]:
+        found = []
+        while entry := self.hand.take(now):
+            found.append(entry.request.url.removeprefix("http://"))
+        return found
+
+
+def test_hosts_take_turns_and_each_keeps_its_pace() -> None:
+    places = Places()
+    for host in ("a", "b"):
+        places.add(host, "1", "2")
+        places.hand.hold(host, 0.0)
+    assert places.taken(0.0) == ["a/1", "b/1"]
+    assert places.taken(0.5) == []
+    assert places.hand.soonest() == 1.0
+    assert places.taken(1.0) == ["a/2", "b/2"]
+    assert places.hand.waiting == 0
+
+
+def test_only_what_is_held_is_asked_and_not_before_its_time() -> None:
+    places = Places()
+    places.add("a", "1")
+    assert places.taken(9.0) == []
+    assert list(places.hand.unheld()) == ["a"]
+    places.hand.hold("a", 10.0)
+    assert places.taken(9.0) == []
+    assert places.taken(10.0) == ["a/1"]
+
+
+def test_a_host_that_does_not_answer_leaves_the_places_to_others() -> None:
+    places = Places(pace=0.0)
+    places.add("slow", *"12345")
+    places.add("quick", *"12345")
+    places.hand.hold("slow", 0.0)
+    places.hand.hold("quick", 0.0)
+    assert places.taken(0.0) == ["slow/1", "quick/1", "slow/2", "quick/2"]
+    places.hand.host("quick").out.clear()
+    assert places.taken(1.0) == ["quick/3", "quick/4"]
+    places.hand.host("slow").out.clear()
+    assert places.taken(2.0) == ["slow/3", "slow/4"]
+
+
+def test_the_higher_priority_goes_first_then_who_came_first() -> None:
+    places = Places(pace=0.0, most=9)
+    places.add("a", "1", "2")
+    places.add("a", "list", priority=10)
+    places.add("a", "retry", priority=-10)
+    places.hand.hold("a", 0.0)
+    assert places.taken(0.0) == ["a/list", "a/1", "a/2", "a/retry"]
+
+
+def test_a_host_that_rests_is_asked_afterwards_and_others_meanwhile() -> None:
+    places = Places()
+    for host in ("a", "b"):
+        places.add(host, "1")
+        places.hand.hold(host, 0.0)
+    places.hand.rest("a", 30.0)
+    assert places.taken(1.0) == ["b/1"]
+    assert places.hand.soonest() == 30.0
+    assert places.taken(30.0) == ["a/1"]
+
+
+def test_what_is_taken_out_is_not_handed_out() -> None:
+    places = Places(pace=0.0, most=9)
+    places.add("a", "1", "2", "3")
+    places.hand.hold("a", 0.0)
+    assert [entry.lease for entry in places.hand.out_of("a", lambda entry: entry.lease == "2")] == ["2"]
+    assert places.taken(0.0) == ["a/1", "a/3"]
+    assert places.hand.waiting == 0
+
+
+def test_what_nobody_waits_for_is_handed_out_at_once() -> None:
+    places = Places()
+    places.add("a", "1")
+    places.hand.hurry(places.hand.out_of("a", lambda _: True))
+    assert places.hand.waiting == 1
+    assert places.taken(0.0) == ["a/1"]
+    assert places.hand.waiting == 0
+
+
+def test_a_host_that_is_let_go_is_forgotten_unless_something_waits_for_it() -> None:
+    places = Places()
+    places.hand.hold("a", 0.0)
+    places.add("b", "1")
+    places.hand.hold("b", 0.0)
+    for host in ("a", "b", "unknown"):
+        places.hand.loose(host)
+    assert list(places.hand.hosts) == ["b"]
+    assert places.taken(5.0) == []
+    places.hand.hold("b", 6.0)
+    assert places.taken(6.0) == ["b/1"]

@@ -1,0 +1,166 @@
+"""Requests survive being written and read; what cannot be written is said so, and what was not written by us is refused."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scrapy import FormRequest, Request, Spider
+
+from newsportal.extractors.forum.kinds import Listed
+from newsportal.frontier.queues.base import Task
+from newsportal.frontier.requests import LEASE, PARENT, Unreadable, Unwritable, request_of, task_of
+from newsportal.items import Link
+
+LINK = Link("http://a.example/1", "feed:甲", "标题 \ud800", published=datetime(2024, 5, 1, tzinfo=UTC), identity="a.example/1")
+LISTED = Listed("http://b.example/t/1", "b.example#1", "主题", replies=3, last=datetime(2024, 5, 1, tzinfo=UTC), sticky=True)
+
+
+class Known:
+    """A source as spiders have them."""
+
+
+SOURCE = Known()
+
+
+class Reads(Spider):
+    name = "reads"
+    title = "no method"
+
+    def read(self, response: Any, **kwargs: Any) -> None: ...
+
+    def failed(self, failure: Any) -> None: ...
+
+    def refer(self, value: object) -> tuple[str, str] | None:
+        return ("source", "feed:甲") if value is SOURCE else None
+
+    def referred(self, kind: str, name: str) -> object:
+        return {"feed:甲": SOURCE}[name]
+
+
+@pytest.fixture(scope="module")
+def spider() -> Reads:
+    return Reads()
+
+
+def there_and_back(request: Request, spider: Spider) -> Request:
+    return request_of(task_of(request, spider), spider)
+
+
+def test_everything_of_a_request_comes_back(spider: Reads) -> None:
+    asked = Request(
+        "http://a.example/?q=%E4%BD%A0",
+        spider.read,
+        method="POST",
+        headers={"Accept": ["text/html", "*/*"], "If-None-Match": '"1"'},
+        body=b"\xff\x00",
+        cookies={"a": "b"},
+        meta={"depth": 2, "lane": "region:甲", "many": (1, {"x": None}), 5: "five", "$": "dollar"},
+        encoding="gb18030",
+        priority=7,
+        dont_filter=True,
+        errback=spider.failed,
+        flags=["seen"],
+        cb_kwargs={"link": LINK, "listed": LISTED, "source": SOURCE, "read": spider.read, "page": 2},
+    )
+    found = there_and_back(asked, spider)
+    for name in ("url", "method", "headers", "body", "cookies", "meta", "encoding", "priority", "dont_filter", "flags", "cb_kwargs"):
+        assert getattr(found, name) == getattr(asked, name), name
+    assert (found.callback, found.errback) == (spider.read, spider.failed)
+    assert found.cb_kwargs["source"] is SOURCE
+
+
+def test_a_form_is_a_request_with_a_body(spider: Reads) -> None:
+    found = there_and_back(FormRequest("http://a.example/", formdata={"q": "新闻"}, callback=spider.read), spider)
+    assert (found.method, found.body) == ("POST", b"q=%E6%96%B0%E9%97%BB")
+    assert found.headers[b"Content-Type"] == b"application/x-www-form-urlencoded"
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text() | st.binary() | st.just(LINK),
+    lambda inner: (
+        st.lists(inner)
+        | st.lists(inner).map(tuple)
+        | st.dictionaries(st.text() | st.just("$"), inner)
+        | st.dictionaries(st.integers(), inner)
+    ),
+    max_leaves=10,
+)
+
+
+@given(value=VALUES)
+def test_any_value_comes_back(value: Any) -> None:
+    spider = Reads()
+    assert there_and_back(Request("http://a.example/", spider.read, cb_kwargs={"value": value}), spider).cb_kwargs == {"value": value}
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"callback": lambda response: None},
+        {"callback": print},
+        {"meta": {"item": object()}},
+        {"cb_kwargs": {"page": float("nan")}},
+        {"cb_kwargs": {"link": Known()}},
+    ],
+)
+def test_what_only_this_process_understands_is_not_written(spider: Reads, how: dict[str, Any]) -> None:
+    with pytest.raises(Unwritable):
+        task_of(Request("http://a.example/", **how), spider)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "no JSON",
+        "[]",
+        "{}",
+        '{"url": "nowhere"}',
+        '{"url": 5}',
+        '{"url": "http://a.example/", "callback": "title"}',
+        '{"url": "http://a.example/", "callback": "missing"}',
+        '{"url": "http://a.example/", "callback": "__init__"}',
+        '{"url": "http://a.example/", "callback": "crawler.stop"}',
+        '{"url": "http://a.example/", "command": "rm"}',
+        '{"url": "http://a.example/", "meta": []}',
+        '{"url": "http://a.example/", "cb_kwargs": {"link": {"$": "Link", "url": 5, "source": "feed:甲"}}}',
+        '{"url": "http://a.example/", "cb_kwargs": {"link": {"$": "Link", "url": "http://a.example/"}}}',
+        '{"url": "http://a.example/", "cb_kwargs": {"link": {"$": "Link", "url": "http://a.example/", "source": "x", "more": 1}}}',
+        '{"url": "http://a.example/", "cb_kwargs": {"link": {"$": "Popen", "of": "ls"}}}',
+        '{"url": "http://a.example/", "cb_kwargs": {"at": {"$": "time", "of": "2024-05-01T00:00:00"}}}',
+        '{"url": "http://a.example/", "cb_kwargs": {"source": {"$": "named", "of": ["source", "feed:gone"]}}}',
+        "[" * 100_000,
+    ],
+)
+def test_what_is_no_request_of_this_spider_is_refused(spider: Reads, body: str) -> None:
+    with pytest.raises(Unreadable, match="task 7"):
+        request_of(Task("7", "a.example", body), spider)
+
+
+def test_a_question_has_one_name_whoever_asks_it(spider: Reads) -> None:
+    def name(**how: Any) -> str:
+        return task_of(Request(how.pop("url", LINK.url), how.pop("callback", spider.read), **how), spider).id
+
+    told = Link(LINK.url, LINK.source, "another title", identity=LINK.identity)
+    same = name(cb_kwargs={"link": LINK})
+    assert name(cb_kwargs={"link": told}, meta={"depth": 3, "source": "feed:乙"}, headers={"If-None-Match": "1"}, priority=5) == same
+    different = [
+        name(cb_kwargs={"link": Link(LINK.url, LINK.source, identity="a.example/1#2")}),
+        name(cb_kwargs={"link": LINK}, callback=spider.failed),
+        name(cb_kwargs={"link": LINK, "page": 2}),
+        name(cb_kwargs={"link": LINK}, url="http://a.example/2"),
+        name(cb_kwargs={"link": LINK}, method="POST"),
+        name(cb_kwargs={"link": LINK}, meta={"variant": 2}),
+    ]
+    assert len({same, *different}) == 7
+
+
+def test_the_task_says_what_the_queue_must_know(spider: Reads) -> None:
+    meta = {"lane": "region:甲", "not_before": 5.0, "source": "region:甲", LEASE: "1", PARENT: "2", "download_slot": "x"}
+    task = task_of(Request("http://A.example:8080/x", spider.read, meta=meta, priority=3), spider, "seen")
+    assert (task.host, task.priority, task.at, task.lane, task.source, task.seen) == ("a.example", 3, 5.0, "region:甲", "region:甲", "seen")
+    assert json.loads(task.body)["meta"] == {"source": "region:甲"}
