@@ -137,8 +137,9 @@ def stream_xml(chunks: Iterable[str], target: XmlTarget) -> None:
     Broken XML gives what can be had of it. The caller takes a document type out before (entities would be filled in) and stops what goes
     on without end by raising from ``target``. Elements nested deeper than libxml2's limit (256) end the reading.
     """
+    # "internal": with False, libxml2 hands on attributes in which &amp; is written &#38;
     parser = etree.XMLParser(
-        target=cast("Any", target), recover=True, resolve_entities=False, no_network=True, load_dtd=False, encoding="utf-8"
+        target=cast("Any", target), recover=True, resolve_entities="internal", no_network=True, load_dtd=False, encoding="utf-8"
     )
     with contextlib.suppress(etree.XMLSyntaxError):  # nothing in it is an element
         for chunk in chunks:

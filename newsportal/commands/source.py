@@ -18,8 +18,8 @@ from newsportal.commands.adding import add
 from newsportal.commands.forum_trial import forum_trial
 from newsportal.commands.gallery_trial import gallery_trial
 from newsportal.commands.health import health
-from newsportal.commands.source_schedule import schedule
 from newsportal.commands.outlines import export, import_
+from newsportal.commands.source_schedule import schedule
 from newsportal.commands.trial import Reading, Trial, article, engine_trial, fetcher, query_for, trials
 from newsportal.commands.trial_shown import console, show
 from newsportal.errors import NewsportalError, SourcesError

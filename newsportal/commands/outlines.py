@@ -1,0 +1,155 @@
+"""``newsportal source import`` and ``export``: lists of feeds from and for other readers (OPML)."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from ruamel.yaml.comments import CommentedMap
+
+from newsportal.commands.discovery import free_name
+from newsportal.commands.looking import visitor
+from newsportal.commands.trial_shown import console
+from newsportal.discovery.opml import MAX_BYTES, Outline, OutlineList, read, write
+from newsportal.errors import NewsportalError
+from newsportal.sources import Feed, Sources, append, edit, find, load
+from newsportal.sources.uris import BadAddress, check_url
+from newsportal.sources.values import CONTROL
+from newsportal.text import clean
+
+SHOWN = 20
+SourcesFile = Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """``new`` are entries of sources.yaml; ``there`` addresses that are visited already, with the source's key; ``bad`` with the reason."""
+
+    new: tuple[Mapping[str, str], ...]
+    there: tuple[tuple[str, str], ...]
+    bad: tuple[tuple[str, str], ...]
+
+
+def import_(
+    source: Annotated[str, typer.Argument(metavar="FILE|URL", help="An OPML file, its address, or - for standard input.")],
+    category: Annotated[str | None, typer.Option(help="The category of all of them; default: the folder they lie in.")] = None,
+    disabled: Annotated[bool, typer.Option("--disabled", help="Write them with enabled: false, to be switched on one by one.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be added, and add nothing.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    sources: SourcesFile = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One line of JSON for each feed of the list.")] = False,
+) -> None:
+    """Add the feeds of an OPML list (FreshRSS, Miniflux, Feedly …) to sources.yaml; folders become categories."""
+    path = sources or find()
+    if path is None:
+        raise NewsportalError("there is no sources.yaml here or above; write one with: newsportal source init")
+    known = load(path)
+    listed = _read(source, known)
+    plan = planned(listed.feeds, known, category, enabled=not disabled)
+    _told(listed, plan) if not as_json else _lines(plan, dry_run)
+    if dry_run or not plan.new:
+        return
+    asks = sys.stdin.isatty() and not yes and not as_json
+    if asks and not typer.confirm(f"Add {len(plan.new)} feeds to {path}?", default=True, err=True):
+        return
+
+    def change(document: CommentedMap) -> None:
+        for values in plan.new:
+            append(document, "feeds", values)
+
+    edit(path, change)
+    if not as_json:
+        typer.echo(f"{len(plan.new)} feeds added to {path}. Try one: newsportal source test '{plan.new[0]['name']}'")
+
+
+def export(
+    opml: Annotated[bool, typer.Option("--opml", help="As OPML (the only form there is).")] = True,
+    out: Annotated[Path | None, typer.Option(help="The file to write; default: standard output.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Feeds that are switched off, too.")] = False,
+    sources: SourcesFile = None,
+) -> None:
+    """Write the feeds of sources.yaml as an OPML list for other readers; categories become folders."""
+    known = load(sources)
+    text = write(known.portal.title, outlines(known.feeds, everything=everything), datetime.now(UTC))
+    if out is None:
+        typer.echo(text, nl=False)
+    else:
+        out.write_text(text, "utf-8")
+        typer.echo(f"{out}: {text.count('xmlUrl=')} feeds")
+
+
+def outlines(feeds: Sequence[Feed], *, everything: bool = False) -> list[Outline]:
+    """The feeds of sources.yaml as outlines."""
+    return [Outline(feed.url, feed.name, feed.category) for feed in feeds if feed.enabled or everything]
+
+
+def planned(listed: Sequence[Outline], known: Sources, category: str | None, *, enabled: bool = True) -> Import:
+    """Which feeds of a list are new; names are made free, addresses checked as in sources.yaml."""
+    there = {feed.url: feed.key for feed in known.feeds}
+    names = {feed.name for feed in known.feeds}
+    new: list[Mapping[str, Any]] = []
+    bad: list[tuple[str, str]] = []
+    for one in listed:
+        if one.url in there:
+            continue
+        try:
+            check_url(one.url)
+        except BadAddress as error:
+            bad.append((one.url, error.message))
+            continue
+        name = free_name(one.title or one.url.partition("://")[2], names)
+        names.add(name)
+        folder = category or (clean(CONTROL.sub(" ", one.folder)) if one.folder else None)
+        values: dict[str, Any] = {"name": name, "url": one.url}
+        new.append(values | ({"category": folder} if folder else {}) | ({} if enabled else {"enabled": False}))
+    held = tuple((one.url, there[one.url]) for one in listed if one.url in there)
+    return Import(tuple(new), held, tuple(bad))
+
+
+def _read(source: str, known: Sources) -> OutlineList:
+    """The list. Raises ``BadOpml``, ``EgressDenied``, ``FetchFailed``, ``NewsportalError``."""
+    if "://" in source:
+        page = visitor(known)(source)
+        if page.status >= 400:
+            raise NewsportalError(f"{source}: the server answers {page.status}")
+        return read(page.body, page.content_type, page.url)
+    try:
+        return read(sys.stdin.buffer.read(MAX_BYTES + 1) if source == "-" else _start(Path(source)))
+    except OSError as error:
+        raise NewsportalError(f"{source}: {error.strerror}") from error
+
+
+def _start(path: Path) -> bytes:
+    """As much of a file as one that may be read has, and a byte more."""
+    with path.open("rb") as stream:
+        return stream.read(MAX_BYTES + 1)
+
+
+def _told(listed: OutlineList, plan: Import) -> None:
+    out = console()
+    for values in plan.new[:SHOWN]:
+        folder = f"  [{values['category']}]" if "category" in values else ""
+        out.print(f"  {values['name']}  {values['url']}{folder}", markup=False)
+    if len(plan.new) > SHOWN:
+        out.print(f"  … and {len(plan.new) - SHOWN} more", style="dim", markup=False)
+    for url, key in plan.there[:SHOWN]:
+        out.print(f"  {clean(url)} is there already, as {key}", style="dim", markup=False)
+    for url, why in plan.bad[:SHOWN]:
+        out.print(f"  {clean(url)}: {why}", style="red", markup=False)
+    said = [f"{len(plan.new)} new", f"{len(plan.there)} there already", f"{listed.repeated} repeated in the list"]
+    said += [f"{listed.skipped + len(plan.bad)} without a usable address", *listed.warnings]
+    out.print(f"  {', '.join(said)}", style="dim", markup=False)
+
+
+def _lines(plan: Import, dry_run: bool) -> None:
+    rows: list[dict[str, Any]] = [{**values, "added": not dry_run} for values in plan.new]
+    rows += [{"url": url, "added": False, "there": key} for url, key in plan.there]
+    rows += [{"url": url, "added": False, "error": why} for url, why in plan.bad]
+    for row in rows:
+        typer.echo(json.dumps(row, ensure_ascii=False))

@@ -1,0 +1,98 @@
+"""``newsportal source import`` and ``export`` as a user meets them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from newsportal.commands import source
+from newsportal.discovery.opml import BadOpml
+from newsportal.errors import EgressDenied, NewsportalError
+from newsportal.sources import load
+
+FILE = """\
+# 我的门户
+feeds:
+  - name: 青苔科技 # 已有
+    url: https://qingtai.example/atom.xml
+    category: 科技
+# 末尾
+"""
+LIST = """\
+<opml version="2.0"><head><title>订阅</title></head><body>
+<outline text="财经"><outline text="北辰/股市" xmlUrl="https://beichen.example/rss"/><outline text="青苔" xmlUrl="https://qingtai.example/atom.xml"/></outline>
+<outline text="青苔科技" xmlUrl="https://other.example/feed"/><outline text="内网" xmlUrl="http://user:pw@a.example/ x"/></body></opml>
+"""
+
+
+def run(*arguments: str | Path, stdin: str | None = None) -> Result:
+    app = typer.Typer()
+    source.register(app)
+    app.command()(lambda: None)
+    return CliRunner().invoke(app, ["source", *map(str, arguments)], input=stdin)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "sources.yaml"
+    path.write_text(FILE, "utf-8")
+    return path
+
+
+@pytest.fixture
+def opml(tmp_path: Path) -> Path:
+    path = tmp_path / "list.opml"
+    path.write_text(LIST, "utf-8")
+    return path
+
+
+def test_an_import_keeps_comments_and_tells_what_was_there(file: Path, opml: Path) -> None:
+    done = run("import", opml, "--sources", file)
+    assert done.exit_code == 0, done.output
+    assert "https://qingtai.example/atom.xml is there already, as feed:青苔科技" in done.stdout
+    feeds = load(file).feeds
+    assert [(feed.name, feed.category) for feed in feeds][:3] == [("青苔科技", "科技"), ("北辰-股市", "财经"), ("青苔科技 2", None)]
+    text = file.read_text("utf-8")
+    assert text.startswith("# 我的门户\n")
+    assert "# 已有" in text
+    assert text.rstrip().endswith("# 末尾")
+    again = run("import", opml, "--sources", file)
+    assert "0 new" in again.stdout
+    assert file.read_text("utf-8") == text
+
+
+def test_a_dry_run_writes_nothing(file: Path, opml: Path) -> None:
+    done = run("import", opml, "--dry-run", "--json", "--category", "要闻", "--disabled", "--sources", file)
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert rows[0] == {"name": "北辰-股市", "url": "https://beichen.example/rss", "category": "要闻", "enabled": False, "added": False}
+    assert {"url": "https://qingtai.example/atom.xml", "added": False, "there": "feed:青苔科技"} in rows
+    assert file.read_text("utf-8") == FILE
+
+
+def test_feeds_may_be_imported_switched_off(file: Path, opml: Path) -> None:
+    run("import", opml, "--disabled", "--sources", file)
+    assert [feed.enabled for feed in load(file).feeds][:3] == [True, False, False]
+
+
+def test_standard_input_files_and_addresses_that_are_none(file: Path, tmp_path: Path) -> None:
+    assert run("import", "-", "--sources", file, stdin=LIST).exit_code == 0
+    assert isinstance(run("import", "-", "--sources", file, stdin="hello").exception, BadOpml)
+    assert isinstance(run("import", tmp_path / "gone.opml", "--sources", file).exception, NewsportalError)
+    assert isinstance(run("import", "file:///etc/passwd", "--sources", file).exception, NewsportalError)
+    assert isinstance(run("import", "http://169.254.169.254/list.opml", "--sources", file).exception, EgressDenied)
+
+
+def test_what_is_exported_can_be_imported(file: Path, opml: Path, tmp_path: Path) -> None:
+    run("import", opml, "--sources", file)
+    out = tmp_path / "out.opml"
+    assert run("export", "--opml", "--out", out, "--sources", file).exit_code == 0
+    other = tmp_path / "other.yaml"
+    other.write_text("version: 1\n", "utf-8")
+    assert run("import", out, "--sources", other).exit_code == 0
+    told = [{(feed.name, feed.url, feed.category) for feed in load(path).feeds} for path in (file, other)]
+    assert told[0] == told[1]
+    assert run("export", "--sources", file).stdout == out.read_text("utf-8") or "xmlUrl" in run("export", "--sources", file).stdout

@@ -1,0 +1,171 @@
+"""Sitemaps end to end: real HTTP on loopback, the real spider and stages; circles, lies and bombs among them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from newsportal.storage import open_store
+
+pytestmark = pytest.mark.slow
+
+NEWS = 'xmlns:news="http://www.google.com/schemas/sitemap-news/0.9"'
+SENTENCE = "第{n}艘渡轮今晨从{n}号码头出发，船上有{n}十余名旅客和{n}吨货物，预计傍晚抵达对岸的港口，沿途风浪不大。"
+TEXT = "".join(f"<p>{SENTENCE}</p>" for _ in range(3))
+
+
+class Site:
+    """Paths and what they answer: a body, or a status. ``etags``: answered with 304 when they are known."""
+
+    def __init__(self) -> None:
+        self.pages: dict[str, bytes | int] = {}
+        self.asked: list[str] = []
+        self.conditional: list[str] = []
+        site = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:  # the name that http.server calls
+                site.asked.append(self.path)
+                body = site.pages.get(self.path, 404)
+                tag = f'"{hash(body)}"'
+                known = self.headers.get("If-None-Match")
+                if known:
+                    site.conditional.append(self.path)
+                status = body if isinstance(body, int) else 304 if known == tag else 200
+                content = body if isinstance(body, bytes) and status == 200 else b""
+                self.send_response(status)
+                self.send_header("Content-Type", "text/html; charset=utf-8" if "/a/" in self.path else "application/octet-stream")
+                self.send_header("Content-Length", str(len(content)))
+                self.send_header("ETag", tag)
+                self.end_headers()
+                self.wfile.write(content)
+
+            def log_message(self, *arguments: Any) -> None:
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.at = f"http://127.0.0.1:{self._server.server_address[1]}"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def article(self, number: int) -> str:
+        path = f"/a/{700000 + number}.html"
+        page = f"<html><head><title>第{number}条渡轮消息从港口传来</title></head><body><h1>第{number}条渡轮消息从港口传来</h1>"
+        self.pages[path] = f"{page}<div class=content>{TEXT.replace('{n}', str(number))}</div></body></html>".encode()
+        return self.at + path
+
+
+def urlset(*entries: tuple[str, datetime | None]) -> bytes:
+    dates = [f"<lastmod>{when.isoformat()}</lastmod>" if when else "" for _, when in entries]
+    urls = (f"<url><loc>{url}</loc>{date}</url>" for (url, _), date in zip(entries, dates, strict=True))
+    return f"<urlset>{''.join(urls)}</urlset>".encode()
+
+
+def index(*entries: str) -> bytes:
+    return f"<sitemapindex>{''.join(f'<sitemap><loc>{url}</loc></sitemap>' for url in entries)}</sitemapindex>".encode()
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    made = Site()
+    yield made
+    made.close()
+
+
+def crawl(tmp_path: Path, site: Site, path: str, more: str = "") -> dict[str, Any]:
+    """One crawl; the row of the sitemap in its report."""
+    file = tmp_path / "sources.yaml"
+    polite = "politeness: {delay: 0, allow_private: [127.0.0.1]}"
+    file.write_text(f"{polite}\nsitemaps:\n- {{name: 图, url: '{site.at}{path}'{more}}}\n", "utf-8")
+    command = [sys.executable, "-m", "newsportal", "crawl", "sitemap", "--json", "--sources", str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "Traceback" not in done.stderr, done.stderr[-3000:]
+    (row,) = [row for row in json.loads(done.stdout)["sources"] if row["source"] == "sitemap:图"]
+    return row
+
+
+def titles(tmp_path: Path) -> set[str]:
+    with closing(open_store(f"sqlite:///{tmp_path}/data/newsportal.db")) as store:
+        return {article.title for article in store.all_articles()}
+
+
+NOW = datetime.now(UTC)
+
+
+def test_what_robots_name_is_read_once_and_then_only_what_is_new(site: Site, tmp_path: Path) -> None:
+    site.pages["/robots.txt"] = f"User-agent: *\nSitemap: {site.at}/index.xml\n".encode()
+    site.pages["/index.xml"] = index(
+        f"{site.at}/index.xml", f"{site.at}/one.xml.gz", f"{site.at}/two.xml", "https://elsewhere.example/x.xml"
+    )
+    young, old = NOW - timedelta(days=1), NOW - timedelta(days=30)
+    one = urlset((site.article(1), young), (site.article(2), young - timedelta(hours=1)), (site.article(3), old))
+    site.pages["/one.xml.gz"] = gzip.compress(one)
+    site.pages["/two.xml"] = f"{site.article(4)}\nhttps://elsewhere.example/a/700009.html\n{site.at}/about/\n".encode()
+    first = crawl(tmp_path, site, "/robots.txt")
+    assert titles(tmp_path) == {f"第{n}条渡轮消息从港口传来" for n in (1, 2, 4)}
+    assert site.asked.count("/index.xml") == 1, "an index that holds itself"
+    told = " ".join(first["notes"])
+    for words in ("1 entries are older", "2 addresses of other sites", "1 addresses do not look like articles"):
+        assert words in told
+
+    site.asked.clear()
+    site.pages["/two.xml"] = f"{site.article(4)}\n{site.article(5)}\n".encode()
+    crawl(tmp_path, site, "/robots.txt")
+    assert "第5条渡轮消息从港口传来" in titles(tmp_path)
+    assert [path for path in site.asked if path.startswith("/a/")] == ["/a/700005.html"]
+    assert "/one.xml.gz" in site.conditional
+    assert "/index.xml" not in site.conditional, "its sitemaps may change while it does not"
+
+
+def test_the_newest_first_and_the_rest_in_the_next_visit(site: Site, tmp_path: Path) -> None:
+    site.pages["/s.xml"] = urlset(*((site.article(n), NOW - timedelta(hours=n)) for n in (5, 1, 4, 2, 3)))
+    row = crawl(tmp_path, site, "/s.xml", ", limit: 2")
+    assert titles(tmp_path) == {f"第{n}条渡轮消息从港口传来" for n in (1, 2)}
+    assert any("3 entries wait" in note for note in row["notes"])
+    crawl(tmp_path, site, "/s.xml", ", limit: 2")
+    assert titles(tmp_path) == {f"第{n}条渡轮消息从港口传来" for n in (1, 2, 3, 4)}
+
+
+def test_dates_that_lie_are_told_and_not_believed(site: Site, tmp_path: Path) -> None:
+    site.pages["/s.xml"] = urlset(*((site.article(n), datetime.now(UTC)) for n in range(1, 7)))
+    row = crawl(tmp_path, site, "/s.xml")
+    assert any("moment of asking" in note for note in row["notes"])
+    moved = [NOW - timedelta(days=1, minutes=n) for n in range(6)]
+    site.pages["/s.xml"] = urlset(*((site.article(n + 1), when) for n, when in enumerate(moved)))
+    crawl(tmp_path, site, "/s.xml")
+    site.pages["/s.xml"] = urlset(*((site.article(n + 1), when + timedelta(hours=3)) for n, when in enumerate(moved)))
+    row = crawl(tmp_path, site, "/s.xml")
+    assert any("lastmod moves" in note for note in row["notes"])
+
+
+def test_bombs_and_what_is_no_sitemap_end_the_visit_in_order(site: Site, tmp_path: Path) -> None:
+    laughs = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 12))
+    entities = f'<!DOCTYPE u [<!ENTITY l0 "ha">{laughs}<!ENTITY x SYSTEM "file:///etc/passwd">]>'.encode()
+    site.pages |= {
+        "/index.xml": index(*(f"{site.at}/{name}" for name in ("laughs.xml", "bomb.gz", "page.html", "gone.xml", "good.xml"))),
+        "/laughs.xml": entities + urlset((site.article(1) + "?x=&x;&l11;", None), (site.article(1), None)),
+        "/bomb.gz": gzip.compress(urlset((site.article(2), None))[: -len("</urlset>")] + bytes(60_000_000), 1),
+        "/page.html": b"<html><body>404</body></html>",
+        "/good.xml": urlset((site.article(3), None)),
+    }
+    row = crawl(tmp_path, site, "/index.xml", f", max_age: {3}")
+    assert {f"第{n}条渡轮消息从港口传来" for n in (1, 2, 3)} <= titles(tmp_path)
+    assert row["list_failed"] == {"not-a-sitemap": 1, "http-404": 1}
+    told = " ".join(row["notes"])
+    assert "declares entities" in told
+    assert "larger than 50 MB" in told
