@@ -30,7 +30,7 @@ from newsportal.storage import open_store
 
 JOBS, BATCH, EVERY = 2, 50, 10.0
 """Jobs at a time: a process of a crawl takes one processor core at most. Sources of a job: a feed takes some seconds, most of them at
-the same time as others. Seconds between two looks: a store of 5,000 sources is asked in 0.1 s."""
+the same time as others. Seconds between two looks: a store of 5,000 sources is asked within one."""
 
 Where = Annotated[str | None, typer.Option("--scrapyd", metavar="TARGET", help="A scrapyd: a target of scrapy.cfg, or its URL.")]
 Local = Annotated[bool, typer.Option("--local", help="Processes of this machine (this is the default).")]

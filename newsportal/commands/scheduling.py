@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -26,6 +28,9 @@ CLAIM: Final = "schedule"
 
 CLAIM_SECONDS: Final = 3600.0
 """For how long, renewed with every look; a schedule that died is noticed within a lease, and at once on its own machine."""
+
+BEATS: Final = 3
+"""Signs of life within a lease: two may be missed."""
 
 LONGEST_WAIT: Final = 60.0
 """Seconds between two looks while something is away: the first is after the usual time, each one after that waits double."""
@@ -75,7 +80,14 @@ class Schedule:
             busy = self._tried()
             if self._terms.once and not busy:
                 break
-            self._stopped.wait(min(self._terms.every * 2 ** min(self._waits, 10), max(LONGEST_WAIT, self._terms.every)))
+            self._wait(min(self._terms.every * 2 ** min(self._waits, 10), max(LONGEST_WAIT, self._terms.every)))
+
+    def _wait(self, seconds: float) -> None:
+        """Until :meth:`stop` at most, with signs of life: the claim stays this schedule's own."""
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0 and not self._stopped.wait(min(left, self._sources.frontier.lease / BEATS)):
+            with suppress(FrontierUnavailable):  # the next look tells of it
+                self._claims.beat()
 
     def close(self) -> None:
         """End the jobs that do not go on alone, and let another schedule take over."""

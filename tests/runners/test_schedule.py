@@ -122,6 +122,8 @@ def test_a_job_that_is_cancelled_is_told(sources: Path) -> None:
         assert done.returncode == 0, done.stderr
         ended = event(process, "ended")
         assert (ended["job"], ended["status"]) == (job, 0)
+        sources.write_text("feeds: [{name: a}]", "utf-8")
+        assert "goes on with the sources as they were before" in event(process, "hindered")["message"]
         process.send_signal(signal.SIGINT)
         assert process.wait(40) == 0
 

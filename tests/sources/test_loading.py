@@ -39,6 +39,13 @@ def test_without_a_file_the_packaged_one_is_taken(tmp_path: Path, monkeypatch: p
     assert sources.store == f"sqlite:///{tmp_path}/data/newsportal.db"
 
 
+def test_the_data_of_a_packaged_file_lie_where_the_environment_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    home = tmp_path / "家"
+    assert load(None, {"NEWSPORTAL_HOME": str(home)}).store == f"sqlite:///{home}/data/newsportal.db"
+    assert load(None, {}).store == f"sqlite:///{tmp_path}/data/newsportal.db"
+
+
 def test_a_missing_file_is_told_with_its_remedy(tmp_path: Path) -> None:
     with pytest.raises(SourcesError, match=r"nowhere\.yaml:1: \(file\): cannot be read: No such file .*newsportal source init"):
         load(tmp_path / "nowhere.yaml")
