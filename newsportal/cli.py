@@ -43,6 +43,7 @@ COMMANDS = (
     "evaluate",
     "schedule",
     "deploy",
+    "frontier",
     "doctor",
 )
 """In the order of ``--help``: what an editor needs first."""

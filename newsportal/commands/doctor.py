@@ -17,6 +17,7 @@ from rich.console import Console
 
 from newsportal import text
 from newsportal.commands import hints
+from newsportal.commands.hints import counted
 from newsportal.commands.network import hosts, known_hosts
 from newsportal.errors import NewsportalError, RenderFailed
 from newsportal.rendering import Limits, alone, find_chromium, missing
@@ -85,6 +86,7 @@ def findings(path: Path | None, *, network: bool) -> Iterator[Finding]:
     yield _tried("search index", lambda: _index(known), "delete the index file if there is one; it is built anew")
     yield _health(known)
     yield _filter(known)
+    yield _queue(known)
     yield _browser(known)
     yield _disk(known)
     yield _agent(known)
@@ -172,6 +174,28 @@ def _filter(sources: Sources) -> Finding:
     except NewsportalError as error:
         return Finding(what, False, str(error), "start that Redis, or mend url_filter.redis in sources.yaml; until then the store is asked")
     return Finding(what, None if state.fill is None else True, state.says)
+
+
+def _queue(sources: Sources) -> Finding:
+    """The queue of requests. A crawl makes it when there is none; amiss is one that does not serve, or in which something was set aside."""
+    from newsportal.commands.frontier import opened
+
+    what = "queue of requests"
+    try:
+        with opened(sources, None) as found:
+            states = [queue.state(1) for _, queue in found.queues]
+    except NewsportalError as error:
+        return Finding(
+            what, False, str(error), "start that Redis, or mend frontier in sources.yaml; nothing is lost: the store knows its links"
+        )
+    if not states:
+        return Finding(what, None, f"{found.place}: none yet; the first crawl begins it")
+    waiting, aside = sum(state.waiting + state.later for state in states), sum(state.aside for state in states)
+    workers = sum(len(state.workers) for state in states)
+    says = (
+        f"{found.place}: {counted(waiting, 'request')} wait{'s' if waiting == 1 else ''}, {counted(workers, 'worker')}, {aside} set aside"
+    )
+    return Finding(what, not aside, says, "see which, and why: newsportal frontier aside" if aside else None)
 
 
 def _browser(sources: Sources) -> Finding:

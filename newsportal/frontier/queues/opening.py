@@ -61,6 +61,20 @@ def place(sources: Sources, settings: BaseSettings) -> str:
     return str(sources.queue_file or "the memory of the process that crawls")
 
 
+def queue_names(sources: Sources, settings: BaseSettings) -> list[str]:
+    """The queues that are there. Raises ``FrontierUnavailable``, ``FrontierRefused``, ``StoreError``; makes no file."""
+    from newsportal.frontier import shared
+
+    if not is_shared(sources, settings):
+        file = queue_file(sources)
+        return sorted(file.read(lambda sql: [name for (name,) in sql.execute("SELECT name FROM queues")])) if file.exists() else []
+    from newsportal.frontier.queues.shared import QUEUE_KEY
+    from newsportal.frontier.queues.shared_names import names
+
+    key = settings.get("SCHEDULER_QUEUE_KEY") or QUEUE_KEY
+    return names(shared.connect(settings), key, content_id(sources.store), shared.where(settings))
+
+
 def terms_of(sources: Sources) -> Terms:
     """By which ``sources.yaml`` wants its queues to be run."""
     return Terms(lease=sources.frontier.lease, tries=sources.frontier.tries)

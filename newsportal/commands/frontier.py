@@ -1,0 +1,261 @@
+"""``newsportal frontier``: how the queue of requests stands, and what becomes of requests that were set aside."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+from scrapy.settings import BaseSettings, Settings
+
+from newsportal.commands.hints import counted
+from newsportal.errors import NewsportalError
+from newsportal.frontier.queues.base import Aside, Queue, QueueState
+from newsportal.sources import Sources, load
+from newsportal.text import clean
+
+ASIDE = 1000
+"""Requests set aside that are looked through for one that is named; more are no accident but a fault of ours."""
+
+WIDEST = 10_000
+"""Columns: addresses are to be copied whole, and a terminal breaks long lines itself."""
+
+Spider = Annotated[str | None, typer.Option(help="Only this queue: its spider's name.")]
+Ids = Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="An id, how it begins, or an address; default: all.")]
+SourcesFile = Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")]
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
+Hosts = Annotated[int, typer.Option(min=1, max=10_000, help="Hosts that are listed, those with most waiting.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The queues that were asked for. ``place``: where they lie, for people."""
+
+    place: str
+    queues: tuple[tuple[str, Queue], ...]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    group = typer.Typer(invoke_without_command=True, help="Look at the queue of requests, and mend it.")
+    group.callback()(frontier)
+    for name, command in (("status", status), ("aside", aside), ("again", again), ("drop", drop), ("clear", clear)):
+        group.command(name)(command)
+    app.add_typer(group, name="frontier")
+
+
+def frontier(
+    context: typer.Context, spider: Spider = None, hosts: Hosts = 10, sources: SourcesFile = None, as_json: AsJson = False
+) -> None:
+    """Tell how the queue of requests stands: what waits, who works, which hosts are busy, what was set aside."""
+    if context.invoked_subcommand is None:
+        status(spider, hosts, sources, as_json)
+
+
+def status(spider: Spider = None, hosts: Hosts = 10, sources: SourcesFile = None, as_json: AsJson = False) -> None:
+    """Tell how the queue of requests stands: what waits, who works, which hosts are busy, what was set aside."""
+    with opened(sources, spider) as found:
+        states = [queue.state(hosts) for _, queue in found.queues]
+        if as_json:
+            for state in states:
+                typer.echo(json.dumps(facts(state), ensure_ascii=False))
+            return
+        _show(found.place, states)
+
+
+def aside(
+    spider: Spider = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100_000, help="Requests that are listed, of each queue.")] = 100,
+    sources: SourcesFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the requests that were set aside, since worker after worker died while it had them."""
+    with opened(sources, spider) as found:
+        rows = [_row(name, one) for name, queue in found.queues for one in queue.aside(limit)]
+    if as_json:
+        for row in rows:
+            typer.echo(json.dumps(row, ensure_ascii=False))
+        return
+    console = Console(emoji=False, highlight=False, width=WIDEST)
+    if not rows:
+        console.print("nothing is set aside")
+        return
+    table = _table("queue", "id", "since", "reason", "address")
+    for row in rows:
+        table.add_row(row["queue"], row["id"], row["since"], Text(row["reason"]), Text(clean(row["url"] or row["host"])))
+    console.print(table)
+    console.print("to try them again: newsportal frontier again; to forget them: newsportal frontier drop", markup=False)
+
+
+def again(ids: Ids = None, spider: Spider = None, sources: SourcesFile = None, as_json: AsJson = False) -> None:
+    """Let requests that were set aside wait anew, as if nobody had died of them."""
+    with opened(sources, spider) as found:
+        _told("again", sum(queue.again(which) for queue, which in _meant(found, ids)), "{} will be asked for again", as_json)
+
+
+def drop(ids: Ids = None, spider: Spider = None, sources: SourcesFile = None, as_json: AsJson = False) -> None:
+    """Forget requests that were set aside. Articles among them are asked for again when the store's list of links comes to them."""
+    with opened(sources, spider) as found:
+        _told("dropped", sum(queue.drop(which) for queue, which in _meant(found, ids)), "{} forgotten", as_json)
+
+
+def clear(
+    spider: Spider = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    sources: SourcesFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Forget everything that waits. What workers have in hand is finished; new articles are still in the store's list of links, and are
+    asked for by the next crawl."""
+    with opened(sources, spider) as found:
+        states = [queue.state(1) for _, queue in found.queues]
+        waiting = sum(state.waiting + state.later for state in states)
+        if waiting and not yes and not typer.confirm(f"Forget {counted(waiting, 'request')} in {found.place}?", err=True):
+            raise typer.Exit(1)
+        _told("cleared", sum(queue.clear() for _, queue in found.queues), "{} forgotten", as_json)
+
+
+def facts(state: QueueState) -> dict[str, Any]:
+    """A queue's state as plain values; times in ISO 8601."""
+    workers = [asdict(one) | {"since": _iso(one.since), "beat": _iso(one.beat), "hosts": list(one.hosts)} for one in state.workers]
+    return {
+        "queue": state.name,
+        "waiting": state.waiting,
+        "later": state.later,
+        "leased": state.leased,
+        "aside": state.aside,
+        "workers": workers,
+        "hosts": [asdict(one) for one in state.hosts],
+    }
+
+
+@contextmanager
+def opened(file: Path | Sources | None, spider: str | None) -> Iterator[Opened]:
+    """The queues of ``sources.yaml`` : all, or one spider's. Raises ``NewsportalError``, also for a queue that is not."""
+    from newsportal.frontier.addon import scrapy_settings
+    from newsportal.frontier.queues.opening import place, queue_names
+
+    known = file if isinstance(file, Sources) else load(file)
+    settings = Settings(scrapy_settings(known))
+    where, names = place(known, settings), queue_names(known, settings)
+    if spider is not None and spider not in names:
+        raise NewsportalError(f"{where}: there is no queue of a spider {spider!r}; there is: {', '.join(names) or 'none yet'}")
+    queues = _queues(known, settings, [spider] if spider else names)
+    try:
+        yield Opened(where, queues)
+    finally:
+        for _, queue in queues:
+            queue.close()
+
+
+def _queues(known: Sources, settings: BaseSettings, names: Collection[str]) -> tuple[tuple[str, Queue], ...]:
+    from newsportal.frontier.queues.opening import open_queue
+
+    return tuple((name, open_queue(known, settings, name)) for name in names)
+
+
+def _meant(found: Opened, named: Collection[str] | None) -> list[tuple[Queue, list[str] | None]]:
+    """Which requests of which queue: all that were set aside, or those that are named. Raises ``NewsportalError`` for an unknown one."""
+    if not named:
+        return [(queue, None) for _, queue in found.queues]
+    rest, chosen = set(named), []
+    for _, queue in found.queues:
+        here = [one for one in queue.aside(ASIDE) if any(_is(one, name) for name in named)]
+        rest -= {name for name in named for one in here if _is(one, name)}
+        chosen.append((queue, [one.task.id for one in here]))
+    if rest:
+        raise NewsportalError(f"not set aside: {', '.join(sorted(rest))}; see: newsportal frontier aside")
+    return [(queue, ids) for queue, ids in chosen if ids]
+
+
+def _is(one: Aside, name: str) -> bool:
+    return one.task.id.startswith(name) or _url(one.task.body) == name
+
+
+def _told(what: str, number: int, words: str, as_json: bool) -> None:
+    typer.echo(json.dumps({what: number}) if as_json else words.format(counted(number, "request")))
+
+
+def _row(name: str, one: Aside) -> dict[str, Any]:
+    return {
+        "queue": name,
+        "id": one.task.id,
+        "url": _url(one.task.body),
+        "host": one.task.host,
+        "source": one.task.source,
+        "reason": one.reason,
+        "tries": one.tries,
+        "since": _iso(one.since),
+    }
+
+
+def _url(body: str) -> str | None:
+    """The address in a request's JSON; ``None`` if it is no such JSON."""
+    try:
+        found = json.loads(body)
+    except ValueError:
+        return None
+    url = found.get("url") if isinstance(found, dict) else None
+    return url if isinstance(url, str) else None
+
+
+def _show(place: str, states: list[QueueState]) -> None:
+    console = Console(emoji=False, highlight=False, width=WIDEST)
+    console.print(f"queue of requests: {place}", markup=False)
+    if not states:
+        console.print("nothing waits, and nobody works; the first crawl begins it")
+        return
+    table = _table("queue", "waiting", "later", "leased", "set aside", "workers", right=range(1, 6))
+    for state in states:
+        counts = (state.waiting, state.later, state.leased, state.aside, len(state.workers))
+        table.add_row(state.name, *map(str, counts))
+    console.print(table)
+    _show_workers(console, states)
+    _show_hosts(console, states)
+    if sum(state.aside for state in states):
+        console.print("\nwhat was set aside, and why: newsportal frontier aside", markup=False)
+
+
+def _show_workers(console: Console, states: list[QueueState]) -> None:
+    if not any(state.workers for state in states):
+        console.print("\nnobody works now")
+        return
+    now = datetime.now(UTC).timestamp()
+    table = _table("worker", "queue", "since", "last sign of life", "in hand", "hosts", "doing", right=(4, 5))
+    for state in states:
+        for one in state.workers:
+            doing = ", ".join(f"{name}: {value}" for name, value in one.doing.items())
+            ago = f"{max(0.0, now - one.beat):.0f} s ago"
+            table.add_row(one.name, state.name, _iso(one.since), ago, str(one.leased), str(len(one.hosts)), Text(clean(doing)))
+    console.print()
+    console.print(table)
+
+
+def _show_hosts(console: Console, states: list[QueueState]) -> None:
+    if not any(state.hosts for state in states):
+        return
+    table = _table("host", "queue", "waiting", "held by", "may be asked in", right=(2, 4))
+    for state in states:
+        for one in state.hosts:
+            table.add_row(Text(clean(one.host)), state.name, str(one.waiting), one.holder or "", f"{one.free_in:.1f} s")
+    console.print()
+    console.print(table)
+
+
+def _table(*names: str, right: Collection[int] = ()) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for number, name in enumerate(names):
+        table.add_column(name, justify="right" if number in right else "left")
+    return table
+
+
+def _iso(moment: float) -> str:
+    return datetime.fromtimestamp(moment, UTC).astimezone().isoformat(timespec="seconds")

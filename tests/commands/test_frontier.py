@@ -1,0 +1,218 @@
+"""``newsportal frontier``: how the queue stands, on disk and in Redis, and what becomes of what was set aside."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+from scrapy.settings import Settings
+from typer.testing import CliRunner
+
+from newsportal import cli
+from newsportal.commands.doctor import findings
+from newsportal.errors import NewsportalError
+from newsportal.frontier.addon import scrapy_settings
+from newsportal.frontier.queues.base import Queue, Task
+from newsportal.frontier.queues.opening import open_queue
+from newsportal.sources import load
+
+FILE = "feeds: [{name: 甲, url: 'https://a.example/rss'}]\n"
+ON_DISK = "frontier: {tries: 2}\n"
+
+
+class Portal:
+    """A ``sources.yaml``, its queues, and the command line on it."""
+
+    def __init__(self, path: Path, more: str = ON_DISK) -> None:
+        self.path = path
+        path.write_text(f"{FILE}{more}", "utf-8")
+        self.opened: list[Queue] = []
+
+    def queue(self, name: str = "rss") -> Queue:
+        known = load(self.path)
+        queue = open_queue(known, Settings(scrapy_settings(known)), name)
+        self.opened.append(queue)
+        return queue
+
+    def says(self, *words: str, **more: Any) -> Result:
+        return CliRunner().invoke(cli.app, ["frontier", *words, "--sources", str(self.path)], **more)
+
+    def lines(self, *words: str) -> list[dict[str, Any]]:
+        said = self.says(*words, "--json")
+        assert said.exit_code == 0, said.output
+        return [json.loads(line) for line in said.stdout.splitlines()]
+
+
+@pytest.fixture
+def portal(tmp_path: Path) -> Iterator[Portal]:
+    made = Portal(tmp_path / "sources.yaml")
+    yield made
+    for queue in made.opened:
+        queue.close()
+
+
+@pytest.fixture
+def shared(tmp_path: Path, redis_server: Any) -> Iterator[Portal]:
+    made = Portal(tmp_path / "sources.yaml", f"frontier: {{redis: '{redis_server.url}'}}\n")
+    yield made
+    for queue in made.opened:
+        queue.close()
+
+
+def task(name: str, host: str = "a.example") -> Task:
+    return Task(name, host, json.dumps({"url": f"https://{host}/{name}"}), source="feed:甲")
+
+
+def set_aside(portal: Portal, *names: str) -> None:
+    """Two workers of processes that are gone had these in hand: ``tries`` is 2. Bodies are requests."""
+    from newsportal.frontier.queues.disk import DiskQueue
+    from newsportal.frontier.queues.identity import Identity, machine
+    from newsportal.frontier.queues.opening import queue_file, terms_of
+
+    known, now = load(portal.path), [1000.0]
+    for name in names:
+        for n in range(2):
+            dead = Identity(f"x:{n}:1", machine(), 2**22 + 1, None)
+            victim = DiskQueue(queue_file(known), "rss", terms=terms_of(known), worker=dead, ticks=lambda: now[0])
+            portal.opened.append(victim)
+            victim.push([replace(task(name), priority=9)])
+            assert [lease.task.id for lease in victim.take(1, delay=0, ahead=1).leases] == [name]
+            now[0] += 10
+            other = DiskQueue(queue_file(known), "rss", terms=terms_of(known), ticks=lambda: now[0])
+            portal.opened.append(other)
+            other.beat()
+            other.leave()
+
+
+def test_there_is_nothing_yet(portal: Portal, tmp_path: Path) -> None:
+    said = portal.says()
+    assert said.exit_code == 0
+    assert "nothing waits, and nobody works" in said.output
+    assert "newsportal.db.queue" in said.output
+    assert portal.lines("status") == portal.lines("aside") == []
+    assert portal.lines("clear", "--yes") == [{"cleared": 0}]
+    assert portal.lines("again") == [{"again": 0}]
+    assert [one.name for one in tmp_path.iterdir()] == ["sources.yaml"], "looking makes nothing"
+
+
+def test_how_it_stands(portal: Portal) -> None:
+    rss, hub = portal.queue("rss"), portal.queue("hub")
+    rss.push([task("1"), task("2"), task("3", "b.example")])
+    hub.push([task("1")])
+    rss.take(1, delay=1, ahead=1)
+    rss.beat({"visit": "feed:甲[b]"})
+    first, second = portal.lines()
+    assert (first["queue"], first["waiting"], first["leased"]) == ("hub", 1, 0)
+    assert (second["queue"], second["waiting"], second["leased"], second["later"], second["aside"]) == ("rss", 2, 1, 0, 0)
+    (worker,) = second["workers"]
+    assert worker["leased"] == 1
+    assert worker["hosts"] == ["a.example"]
+    assert worker["doing"] == {"visit": "feed:甲[b]"}
+    assert worker["beat"] >= worker["since"] > "2020"
+    assert {one["host"]: one["waiting"] for one in second["hosts"]} == {"a.example": 1, "b.example": 1}
+    said = portal.says("status", "--spider", "rss").output
+    for words in (worker["name"], "visit: feed:甲[b]", "b.example", "s ago", "waiting"):
+        assert words in said
+    assert "hub" not in said
+    assert len(portal.lines("status", "--hosts", "1", "--spider", "rss")[0]["hosts"]) == 1
+
+
+def test_a_spider_without_a_queue_is_told(portal: Portal) -> None:
+    portal.queue("rss").push([task("1")])
+    said = portal.says("status", "--spider", "hub")
+    assert isinstance(said.exception, NewsportalError)
+    assert "no queue of a spider 'hub'; there is: rss" in str(said.exception)
+
+
+def test_what_was_set_aside_is_told_tried_again_and_dropped(portal: Portal) -> None:
+    set_aside(portal, "one", "two", "three")
+    rows = {row["id"]: row for row in portal.lines("aside")}
+    assert set(rows) == {"one", "two", "three"}
+    assert rows["one"]["url"] == "https://a.example/one"
+    assert rows["one"]["tries"] == 2
+    assert rows["one"]["source"] == "feed:甲"
+    assert "2 workers died" in rows["one"]["reason"]
+    said = portal.says("aside").output
+    assert "https://a.example/two" in said
+    assert "newsportal frontier again" in said
+    assert len(portal.lines("aside", "-n", "1")) == 1
+    assert "newsportal frontier aside" in portal.says().output
+    assert portal.lines("again", "https://a.example/one") == [{"again": 1}]
+    assert portal.lines("drop", "tw") == [{"dropped": 1}]
+    missing = portal.says("drop", "nothing", "thr")
+    assert "not set aside: nothing" in str(missing.exception)
+    assert [row["id"] for row in portal.lines("aside")] == ["three"]
+    assert "1 request will be asked for again" in portal.says("again").output
+    assert portal.says("aside").output.strip() == "nothing is set aside"
+    assert portal.lines()[0]["waiting"] == 2
+
+
+def test_clearing_asks_first(portal: Portal) -> None:
+    queue = portal.queue()
+    queue.push([task("1"), task("2"), task("3")])
+    queue.take(1, delay=0, ahead=1)
+    no = portal.says("clear", input="n\n")
+    assert no.exit_code == 1
+    assert "Forget 2 requests" in no.output
+    assert portal.lines()[0]["waiting"] == 2
+    assert "2 requests forgotten" in portal.says("clear", input="y\n").output
+    assert (portal.lines()[0]["waiting"], portal.lines()[0]["leased"]) == (0, 1)
+
+
+def test_the_doctor_tells_of_it(portal: Portal) -> None:
+    def told() -> Any:
+        return next(one for one in findings(portal.path, network=False) if one.what == "queue of requests")
+
+    assert told().ok is None
+    portal.queue().push([task("1")])
+    assert told().ok is True
+    assert "1 request waits" in told().says
+    set_aside(portal, "poison")
+    assert told().ok is False
+    assert "1 set aside" in told().says
+    assert "newsportal frontier aside" in told().remedy
+
+
+@pytest.mark.slow
+def test_in_redis(shared: Portal, redis_server: Any) -> None:
+    assert shared.lines() == []
+    queue = shared.queue("rss")
+    queue.push([task("1"), task("2")])
+    queue.take(1, delay=0, ahead=1)
+    (state,) = shared.lines("status")
+    assert (state["queue"], state["waiting"], state["leased"], len(state["workers"])) == ("rss", 1, 1, 1)
+    assert f"127.0.0.1:{redis_server.port}" in shared.says().output
+    assert shared.lines("clear", "--yes") == [{"cleared": 1}]
+    redis_server.kill()
+    said = shared.says()
+    assert isinstance(said.exception, NewsportalError)
+    assert "does not serve" in str(said.exception)
+
+
+def test_where_the_queue_lies(portal: Portal) -> None:
+    from newsportal.frontier.queues.disk import DiskQueue
+    from newsportal.frontier.queues.opening import is_shared, place
+
+    cases = {
+        "{}": (False, None),
+        "url_filter: {redis: 'redis://f.example/1'}": (False, None),
+        "frontier: {redis: 'redis://q.example/2'}": (True, "redis://q.example/2"),
+        "frontier: {redis: 'redis://:geheim@q.example/2'}\nurl_filter: {redis: 'redis://f.example/1'}": (True, "q.example/2"),
+    }
+    for text, (in_redis, where) in cases.items():
+        portal.path.write_text(text, "utf-8")
+        known = load(portal.path)
+        settings = Settings(scrapy_settings(known))
+        assert is_shared(known, settings) is in_redis
+        assert (where or ".queue") in place(known, settings)
+        assert "geheim" not in place(known, settings)
+        queue = open_queue(known, settings, "rss")
+        assert isinstance(queue, DiskQueue) is not in_redis
+        queue.close()
+    known = load(portal.path)
+    assert is_shared(known, Settings({"REDIS_HOST": "r.example"}))
