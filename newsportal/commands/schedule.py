@@ -119,7 +119,7 @@ def log(id: Id, scrapyd: Where = None, local: Local = False, project: Project = 
     text = runner.log(job.id)
     if text is None:
         raise NewsportalError(f"job {job.id} has no log{' yet' if job.active else ' any more'}")
-    typer.echo(text, nl=False)
+    typer.echo("".join(character if character.isprintable() or character in "\n\t" else "\ufffd" for character in text), nl=False)
 
 
 def cancel(id: Id, scrapyd: Where = None, local: Local = False, project: Project = None, sources: SourcesFile = None) -> None:

@@ -10,8 +10,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
-from newsportal.runners.base import Job, Wanted, settings_of
+from newsportal.errors import RunnerUnavailable
+from newsportal.runners.base import Job, State, Wanted, settings_of
 from newsportal.runners.processes import alive, born, interrupt
 from newsportal.runners.records import Record, Records
 
@@ -39,19 +41,18 @@ class LocalRunner:
             return
         record = Record(id, wanted.spider, wanted.sources, datetime.now(UTC), WHERE)
         self._records.save(record)
-        environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": "newsportal.settings", "PYTHONIOENCODING": "utf-8"}
-        with self._records.log_file(id).open("ab") as log:
-            child = subprocess.Popen(
-                self._command(id, wanted),
-                cwd=self._folder,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
+        try:
+            child = self._spawned(id, wanted)
+        except OSError as error:
+            raise RunnerUnavailable(f"no process can be started here: {error.strerror or error}") from error
         self._children[id] = child
         self._records.save(replace(record, pid=child.pid, born=born(child.pid)))
+
+    def _spawned(self, id: str, wanted: Wanted) -> subprocess.Popen[bytes]:
+        environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": "newsportal.settings", "PYTHONIOENCODING": "utf-8"}
+        with self._records.log_file(id).open("ab") as log:
+            streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": log}
+            return subprocess.Popen(self._command(id, wanted), cwd=self._folder, env=environment, start_new_session=True, **streams)
 
     def _command(self, id: str, wanted: Wanted) -> list[str]:
         command = [sys.executable, "-m", "scrapy", "crawl", wanted.spider]
@@ -65,14 +66,17 @@ class LocalRunner:
         return [self._job(record) for record in self._records.all(WHERE)]
 
     def _job(self, record: Record) -> Job:
-        if record.ended is None:
-            child = self._children.get(record.id)
-            status = child.poll() if child else None
-            if status is not None or (child is None and not (record.pid and alive(record.pid, record.born))):
-                self._children.pop(record.id, None)
-                record = self._records.ended(record, status, datetime.now(UTC))
-        state = "running" if record.ended is None else "ended"
-        return Job(record.id, record.spider, state, record.sources, record.started, record.ended, record.status)  # type: ignore[arg-type]
+        """How a process ended only its parent knows, and writes down."""
+        child = self._children.get(record.id)
+        if child is None:
+            runs = record.ended is None and record.pid is not None and alive(record.pid, record.born)
+        else:
+            runs = child.poll() is None
+        if child is not None and not runs:
+            record = self._records.ended(record, child.returncode, datetime.now(UTC))
+            del self._children[record.id]
+        state: State = "running" if runs else "ended"
+        return Job(record.id, record.spider, state, record.sources, record.started, record.ended, record.status)
 
     def log(self, id: str) -> str | None:
         try:

@@ -47,7 +47,7 @@ class Records:
             beside.write_text(json.dumps(plain, ensure_ascii=False), "utf-8")
             os.replace(beside, self._file(record.id))
         except OSError as error:
-            raise RunnerRefused(f"{self.folder} cannot be written: {error.strerror or error}; jobs are remembered there") from error
+            raise self._unwritable(error) from error
 
     def ended(self, record: Record, status: int | None, now: datetime) -> Record:
         done = replace(record, status=status, ended=now)
@@ -66,9 +66,15 @@ class Records:
 
     def forget(self, keep: int = KEPT) -> None:
         """Let the oldest go."""
-        for record in sorted(self._read(), key=lambda one: one.started, reverse=True)[keep:]:
-            self._file(record.id).unlink(missing_ok=True)
-            self.log_file(record.id).unlink(missing_ok=True)
+        try:
+            for record in sorted(self._read(), key=lambda one: one.started, reverse=True)[keep:]:
+                self._file(record.id).unlink(missing_ok=True)
+                self.log_file(record.id).unlink(missing_ok=True)
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def _unwritable(self, error: OSError) -> RunnerRefused:
+        return RunnerRefused(f"{self.folder} cannot be written: {error.strerror or error}; jobs are remembered there")
 
     def _file(self, id: str) -> Path:
         return self.folder / f"{id}.json"

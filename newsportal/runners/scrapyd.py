@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
+from urllib.parse import quote
 
 from newsportal.errors import RunnerRefused
 from newsportal.runners.base import Job, State, Wanted, settings_of
@@ -55,7 +56,7 @@ class ScrapydRunner:
     def log(self, id: str) -> str | None:
         record = self._records.get(id)
         spider = record.spider if record else next((job.spider for job in self.jobs() if job.id == id), None)
-        return self._server.text(f"/logs/{self.project}/{spider}/{id}.log") if spider else None
+        return self._server.text(quote(f"/logs/{self.project}/{spider}/{id}.log")) if spider else None
 
     def cancel(self, id: str) -> bool:
         return bool(self._server.post("cancel", [("project", self.project), ("job", id)])["prevstate"])

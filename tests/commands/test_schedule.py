@@ -1,0 +1,88 @@
+"""``newsportal schedule`` on jobs that are over: what is listed, what a log shows, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from newsportal import cli
+from newsportal.commands.scheduling import brought, job_of, jobs_folder
+from newsportal.errors import NewsportalError
+from newsportal.report import Run, SourceReport
+from newsportal.runners.records import Record, Records
+from newsportal.sources import load
+from newsportal.storage import open_store
+
+NOW = datetime(2026, 3, 5, 8, 30, tzinfo=UTC)
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Path:
+    """With two jobs that are over; the second was killed."""
+    file = tmp_path / "sources.yaml"
+    file.write_text('feeds: [{name: 甲, url: "https://a.example/rss"}]\n', "utf-8")
+    known = load(file)
+    records = Records(jobs_folder(known))
+    records.save(Record("aaaa1111", "rss", ("feed:甲",), NOW, "local", 1, "0", 0, NOW))
+    records.save(Record("aaaa2222", "hub", ("region:乙",), NOW, "local", 1, "0"))
+    records.log_file("aaaa1111").write_text("title \x1b]0;owned\x07\n\tdone\n", "utf-8")
+    store = open_store(known.store)
+    store.save_run(Run("20260305-083000-aaaa1111-rss", NOW, NOW, "finished", ("rss",), (SourceReport("feed:甲", stored=2),)))
+    store.close()
+    return file
+
+
+def said(sources: Path, *words: str) -> str:
+    done = CliRunner().invoke(cli.app, ["schedule", *words, "--sources", str(sources)])
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def test_jobs_are_listed_with_what_they_brought(sources: Path) -> None:
+    rows = {row["job"]: row for row in map(json.loads, said(sources, "jobs", "--json").splitlines())}
+    assert rows["aaaa1111"]["run"] == "20260305-083000-aaaa1111-rss"
+    assert rows["aaaa1111"]["brought"].startswith("2 new stories")
+    assert (rows["aaaa2222"]["state"], rows["aaaa2222"]["brought"]) == ("ended", "it left no report: its log says why")
+    assert "aaaa1111" in said(sources, "jobs")
+
+
+def test_a_log_is_shown_without_what_would_command_the_terminal(sources: Path) -> None:
+    shown = said(sources, "log", "aaaa1")
+    assert shown == "title \ufffd]0;owned\ufffd\n\tdone\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("log", "bbbb"), "knows no job 'bbbb'"),
+        (("log", "aaaa"), "knows several jobs 'aaaa'"),
+        (("log", "aaaa2222"), "has no log any more"),
+        (("cancel", "aaaa1111"), "does not run any more"),
+        (("cancel", "aaaa2222"), "does not run any more"),
+    ],
+)
+def test_what_cannot_be_done_is_told(sources: Path, words: tuple[str, ...], why: str) -> None:
+    with pytest.raises(NewsportalError, match=why):
+        said(sources, *words)
+
+
+@pytest.mark.parametrize("words", [("--local", "--scrapyd", "http://127.0.0.1:6800"), ("--setting", "LOG_LEVEL"), ("--jobs", "0")])
+def test_a_command_line_that_says_two_things_or_none_is_refused(sources: Path, words: tuple[str, ...]) -> None:
+    assert CliRunner().invoke(cli.app, ["schedule", *words, "--sources", str(sources)]).exit_code == 2
+
+
+@pytest.mark.parametrize("id", ["5f1c0a2b", "87bf6a1cc77911f0", "by-hand-1"])
+def test_a_run_is_known_by_its_job(id: str) -> None:
+    assert job_of(Run(f"20260305-083000-{id}-rss", NOW)) == id
+
+
+def test_a_run_that_broke_off_is_told_apart_from_one_that_ended() -> None:
+    assert brought(Run("a", NOW)).startswith("it broke off: 0 new stories")
+    assert brought(Run("a", NOW, NOW, "shutdown")).startswith("shutdown: ")
+    assert brought(Run("a", NOW, NOW, "finished")).startswith("0 new stories")
