@@ -22,6 +22,9 @@ from newsportal.frontier.queues.identity import Identity, identity
 
 Answer = TypeVar("Answer")
 
+SLICE = 5000
+"""Tasks that are forgotten in one transaction: some hundredths of a second in which the others wait."""
+
 
 class DiskQueue:
     """A :class:`~newsportal.frontier.queues.base.Queue` in ``file``, which may be shared by the queues of a process."""
@@ -150,7 +153,11 @@ class DiskQueue:
         return self._changed(step)
 
     def clear(self) -> int:
-        return self._changed(disk_tasks.clear)
+        until = self._changed(disk_tasks.last)
+        number = sum(iter(lambda: self._changed(lambda turn: disk_tasks.clear(turn, until, SLICE)), 0))
+        while self._changed(lambda turn: disk_tasks.forget_seen(turn, SLICE)):
+            pass
+        return number
 
     def close(self) -> None:
         self._file.leave()

@@ -78,23 +78,27 @@ def take(turn: Turn, number: int, delay: float, ahead: float, in_hand: Mapping[s
 def _fill(turn: Turn, taking: Taking) -> None:
     waiting = _suspects(turn)
     empty = not any(taking.in_hand.values())
-    if waiting and turn.ticks - waiting[0][1] > PATIENCE and _drains(turn):
-        if empty and _take_suspect(turn, taking, waiting):
-            return
+    overdue = any(turn.ticks - since > PATIENCE for _, since in waiting)
+    if not overdue:
+        _drains_no_more(turn)
+    elif _drains(turn):
         if not empty:
             return  # nothing new, until nothing is in hand
+        if _take_suspect(turn, taking, waiting):
+            return
     _share(turn)
     taking.yielded = disk_hosts.wanted(turn)
     _take_ready(turn, taking)
-    if empty and not taking.leases and waiting:
+    if empty and not taking.leases:
         _take_suspect(turn, taking, waiting)
 
 
 def _take_ready(turn: Turn, taking: Taking) -> None:
-    own = _lines(turn, turn.worker, taking.number)
+    full = {host for host, number in taking.in_hand.items() if number >= taking.room} | taking.yielded
+    own = _lines(turn, turn.worker, taking.number + len(full))  # more than can be served, if the first ones cannot
     kept = _lines(turn, -turn.worker, taking.number, turn.ticks + taking.ahead)
     free = _lines(turn, 0, min(taking.number, _allowance(turn, taking.number)))
-    found = [line for line in [*own, *kept, *free] if line[0] not in taking.yielded]
+    found = [line for line in [*own, *kept, *free] if line[0] not in full]
     found.sort(key=lambda line: -line[1])
     mine = {host for host, _ in own}
     even = max(1, taking.number // max(1, len(found)))
@@ -122,7 +126,7 @@ def _lines(turn: Turn, holder: int, limit: int, until: float = inf) -> list[tupl
 
 
 def _suspects(turn: Turn) -> list[tuple[Row, float]]:
-    """Those that the fewest workers died of first; and the one that has waited longest before all."""
+    """Those that the fewest workers died of first; with each, since when it waits (ticks)."""
     found = turn.sql.execute(
         f"SELECT {KNOWN}, since FROM tasks WHERE queue = ? AND state = 'suspect' ORDER BY tries, since LIMIT ?",  # noqa: S608
         (turn.queue, SUSPECTS),
@@ -140,10 +144,9 @@ def _take_suspect(turn: Turn, taking: Taking, waiting: list[tuple[Row, float]]) 
         if leases:
             disk_hosts.take(turn, row.host)
             taking.leases, taking.suspect = leases, True
-            turn.sql.execute("UPDATE workers SET draining = 0 WHERE number = ?", (turn.worker,))
-            return True
-    turn.sql.execute("UPDATE workers SET draining = 0 WHERE number = ?", (turn.worker,))
-    return False
+            break
+    _drains_no_more(turn)
+    return taking.suspect
 
 
 def _drains(turn: Turn) -> bool:
@@ -154,6 +157,10 @@ def _drains(turn: Turn) -> bool:
     if other is None:
         turn.sql.execute("UPDATE workers SET draining = 1 WHERE number = ?", (turn.worker,))
     return other is None
+
+
+def _drains_no_more(turn: Turn) -> None:
+    turn.sql.execute("UPDATE workers SET draining = 0 WHERE number = ? AND draining = 1", (turn.worker,))
 
 
 def _poorer(turn: Turn) -> tuple[int, int, list[tuple[int, int]]]:

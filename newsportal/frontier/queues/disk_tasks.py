@@ -218,18 +218,29 @@ def again(turn: Turn, row: Row) -> None:
     _wait(turn, Row(row.number, row.queue, row.host, row.source, row.state, row.lane, row.priority, 0, None))
 
 
-def clear(turn: Turn) -> int:
-    """Forget what waits, and what was seen: an address that was pushed and not fetched must not count as seen."""
-    turn.settle()
-    states = "('ready', 'behind', 'later', 'suspect')"
-    number = turn.sql.execute(f"DELETE FROM tasks WHERE queue = ? AND state IN {states}", (turn.queue,)).rowcount  # noqa: S608
-    turn.sql.execute(f"DELETE FROM counts WHERE queue = ? AND state IN {states}", (turn.queue,))  # noqa: S608
-    turn.sql.execute("DELETE FROM lanes WHERE queue = ? AND task NOT IN (SELECT number FROM tasks)", (turn.queue,))
-    for table in ("lines", "seen", "visits"):
-        turn.sql.execute(f"DELETE FROM {table} WHERE queue = ?", (turn.queue,))  # noqa: S608
-    turn.sql.execute(
-        "INSERT INTO visits SELECT queue, source, count(*) FROM tasks WHERE queue = ? AND state = 'leased' AND source NOT NULL"
-        " GROUP BY queue, source",
-        (turn.queue,),
+def last(turn: Turn) -> int:
+    """The number of the task that came last."""
+    (number,) = turn.sql.execute("SELECT max(number) FROM tasks").fetchone()
+    return number or 0
+
+
+def clear(turn: Turn, until: int, limit: int) -> int:
+    """Forget so many of the tasks that wait and came not after ``until``; answers how many they were."""
+    found = turn.sql.execute(
+        f"SELECT {KNOWN} FROM tasks WHERE queue = ? AND number <= ? AND state IN ('ready', 'behind', 'later', 'suspect') LIMIT ?",  # noqa: S608
+        (turn.queue, until, limit),
     )
-    return number
+    gone = [Row(*row) for row in found.fetchall()]
+    turn.sql.executemany("DELETE FROM tasks WHERE number = ?", [(row.number,) for row in gone])
+    for row in gone:
+        turn.tally.count(row.queue, row.host, row.source, row.state, -1)
+    for row in gone:
+        _leave_lane(turn, row)
+    return len(gone)
+
+
+def forget_seen(turn: Turn, limit: int) -> int:
+    """Forget so many of the seen addresses: one that was pushed and never fetched must not count as seen."""
+    return turn.sql.execute(
+        "DELETE FROM seen WHERE queue = ? AND name IN (SELECT name FROM seen WHERE queue = ? LIMIT ?)", (turn.queue, turn.queue, limit)
+    ).rowcount

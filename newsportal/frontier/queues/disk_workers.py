@@ -45,6 +45,7 @@ def sweep(turn: Turn) -> None:
     if ticks > turn.ticks:  # the machine was started anew, and so is its count of seconds
         turn.sql.execute("UPDATE workers SET beat = min(beat, ?), hungry = 0", (turn.ticks,))
         turn.sql.execute("UPDATE jobs SET until = 0")
+        turn.sql.execute("UPDATE tasks SET since = ? WHERE state = 'suspect'", (turn.ticks,))
         disk_hosts.begin_anew(turn)
     for number, who, beat in _all(turn):
         if dead(turn, number, who, beat):

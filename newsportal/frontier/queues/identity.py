@@ -52,7 +52,7 @@ def started(pid: int) -> str | None:
 
 def gone(worker: Identity) -> bool:
     """Whether its process is known to be no more. False for one of another machine: there only silence tells."""
-    if worker.machine != machine():
+    if worker.machine != machine() or os.name == "nt":  # Windows has no harmless question: os.kill ends the process
         return False
     try:
         os.kill(worker.pid, 0)

@@ -305,6 +305,17 @@ def test_a_long_host_leaves_room_for_others(bench: Bench) -> None:
     assert {name.partition("/")[0] for name in got} == {"a.example", "b.example", "c.example"}
 
 
+def test_hosts_with_full_hands_stand_in_nobodys_way(bench: Bench) -> None:
+    """Of ten hosts five are urgent and have all in hand that fits: the others' turn comes, however few are asked for."""
+    queue = bench.open()
+    urgent = [one for n in range(5) for one in tasks(9, f"u{n}.example", priority=5)]
+    queue.push([*urgent, *[one for n in range(5) for one in tasks(2, f"h{n}.example")]])
+    hand = take(queue, 20, delay=1, ahead=2)
+    got = [name for _ in range(10) for name in take(queue, 1, delay=1, ahead=2)]
+    assert len({*hand, *got}) == 20
+    assert sum(name.startswith("u") for name in (*hand, *got)) == 10
+
+
 def many(hosts: int, each: int = 5) -> list[Task]:
     return [one for n in range(hosts) for one in tasks(each, f"h{n}.example")]
 
