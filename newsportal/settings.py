@@ -35,6 +35,7 @@ DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,  # 100: crawls on when robots.txt answers 5xx
     "newsportal.middlewares.RobotsMiddleware": 100,  # RFC 9309
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,  # 550: asks again at once, whatever Retry-After says
+    "newsportal.middlewares.RobotsTagsMiddleware": 540,  # noindex, nofollow: what pages themselves ask of robots
     "newsportal.middlewares.PatientRetryMiddleware": 550,
     "newsportal.middlewares.ChallengeMiddleware": 560,  # captchas and logins answered with 200 are failures, not articles
     "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,  # 50: sources name their hosts themselves

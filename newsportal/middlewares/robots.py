@@ -47,12 +47,12 @@ PRIORITY = 1000
 class RobotsDenied(IgnoreRequest):
     """Raised for a request that robots.txt forbids (``reason`` ``robots``), or whose robots.txt cannot be had
     (``robots-unreachable``, or ``dns`` for a host without an address; ``passing``: another run may try again). The spider's
-    errback counts it."""
+    errback counts it. The tags of pages say it with reasons of their own (``robots_tags``)."""
 
-    def __init__(self, url: str, reason: str, detail: str) -> None:
+    def __init__(self, url: str, reason: str, detail: str, *, passing: bool | None = None) -> None:
         super().__init__(f"{detail}: {url}")
         self.reason = reason
-        self.passing = reason != "robots"
+        self.passing = reason != "robots" if passing is None else passing
 
 
 class RobotsMiddleware:

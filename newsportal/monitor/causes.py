@@ -9,7 +9,7 @@ from functools import lru_cache
 
 CAUSES: tuple[tuple[str, str], ...] = (
     ("ours", r"store-unavailable|archive|no-browser|no-network|no-disk|render-memory"),
-    ("robots", r"robots$"),
+    ("robots", r"robots$|robots-noindex|robots-nofollow"),
     ("robots-unreachable", r"robots-unreachable"),
     ("denied", r"egress-denied|redirect-denied|scheme|bad-address"),
     ("dns", r"dns"),

@@ -13,6 +13,8 @@ def _(message: str) -> str:
 
 EXPLAINED: tuple[tuple[str, str], ...] = (
     (r"robots-unreachable", _("the site's robots.txt could not be read, so nothing is fetched there for now")),
+    (r"robots-noindex", _("the page asks robots not to keep it")),
+    (r"robots-nofollow", _("the list page asks robots not to follow its links")),
     (r"front-page", _("the link led to the site's front page, not to an article")),
     (r"soft-404", _("the page says that the article is gone")),
     (r"list-page|no-articles", _("the page is a list in which no article was found")),
