@@ -48,8 +48,9 @@ def run(
     open_browser: bool = False,
     allow_hosts: Sequence[str] = (),
     once_open: Callable[[], None] = lambda: None,
+    pushed: Callable[[], None] = lambda: None,
 ) -> None:
-    """Open store and index, say the address, call ``once_open``, serve until SIGTERM or Ctrl-C, close both.
+    """Open store and index, say the address, call ``once_open``, serve until SIGTERM or Ctrl-C, close both. ``pushed``: as for the portal.
 
     Raises ``SourcesError`` and ``CannotListen`` before anything is opened, ``StoreError`` when the store cannot be.
     """
@@ -60,7 +61,7 @@ def run(
     store = open_store(found.store)
     index = open_index(found.index_uri)
     try:
-        app = create_app(store, index, found, hosts=hosts_of(host, [*allow_hosts, *_public_name(found.portal.url)]))
+        app = create_app(store, index, found, hosts=hosts_of(host, [*allow_hosts, *_public_name(found.portal.url)]), pushed=pushed)
         address = address_of(listening, host)
         if port is None and listening.getsockname()[1] != DEFAULT_PORT:
             console.print(f"port {DEFAULT_PORT} is in use; taking the next free one")

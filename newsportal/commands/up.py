@@ -45,6 +45,7 @@ class Crawls(threading.Thread):
         self._console = console
         self._everything = everything
         self._done = threading.Event()
+        self._look = threading.Event()
         self._child: subprocess.Popen[str] | None = None
         self._learning = Learning(sources, known.classifier.least_new if known.classifier.retrain else 0, self._say)
         nightly = (known.store, known.recommendation.fit_hour, zone_named(known.portal.timezone), self._say)
@@ -57,7 +58,12 @@ class Crawls(threading.Thread):
             if self._everything:
                 self._await_network()
             else:
-                self._done.wait(self._every * 60)
+                self._look.wait(self._every * 60)
+                self._look.clear()
+
+    def look(self) -> None:
+        """Look at once what is due: a hub told of something new."""
+        self._look.set()
 
     def _await_network(self) -> None:
         while not self._done.wait(RETRY_OFFLINE * 60):
@@ -67,6 +73,7 @@ class Crawls(threading.Thread):
     def stop(self) -> None:
         """Ask a running crawl to end, and wait for it; end a training and a fit."""
         self._done.set()
+        self._look.set()
         self._learning.stop()
         self._nightly.stop()
         child = self._child
@@ -137,7 +144,7 @@ def up(
         console.print(word)
     crawls = Crawls(sources, known, every, console, everything=_was_offline(known))
     try:
-        serve.run(host, port, sources, once_open=crawls.start)  # no crawl for a portal that cannot open
+        serve.run(host, port, sources, once_open=crawls.start, pushed=crawls.look)  # no crawl for a portal that cannot open
     finally:
         crawls.stop()
 

@@ -43,6 +43,7 @@ def finish(raw: RawFeed, url: str, fetched: datetime, warnings: tuple[str, ...] 
         language=clean(raw.language or "")[:35] or None,
         ttl_minutes=raw.ttl_minutes,
         hub=_absolute(url, raw.hub),
+        topic=_absolute(url, raw.topic),
         updated=clock.read(raw.updated),
         entries=keyed,
         warnings=tuple(dict.fromkeys((*warnings, *raw.warnings, *_complaints(keyed)))),

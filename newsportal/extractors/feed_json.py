@@ -32,6 +32,7 @@ def read_json(text: str) -> RawFeed:
         home=_text(found, "home_page_url"),
         language=_text(found, "language"),
         hub=next((url for hub in hubs if (url := _text(hub, "url"))), None),
+        topic=_text(found, "feed_url"),
         entries=entries,
         warnings=() if whole else ("not-well-formed",),
     )

@@ -32,7 +32,8 @@ class FeedEntry:
 @dataclass(frozen=True, slots=True)
 class Feed:
     """A feed. ``format`` is feedparser's name (``rss20``, ``rss10``, ``atom10`` …) or ``json1``; ``ttl_minutes`` how long the publisher
-    wants it to be kept; ``hub`` a WebSub hub; ``warnings`` stable slugs of what was wrong with it (see :mod:`newsportal.extractors.feed`).
+    wants it to be kept; ``hub`` a WebSub hub, ``topic`` how the feed names itself to it; ``warnings`` stable slugs of what was wrong with
+    it (see :mod:`newsportal.extractors.feed`).
     """
 
     format: str
@@ -41,6 +42,7 @@ class Feed:
     language: str | None = None
     ttl_minutes: int | None = None
     hub: str | None = None
+    topic: str | None = None
     updated: datetime | None = None
     entries: tuple[FeedEntry, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -80,6 +82,7 @@ class RawFeed:
     language: str | None = None
     ttl_minutes: int | None = None
     hub: str | None = None
+    topic: str | None = None
     updated: RawDate | None = None
     entries: tuple[RawEntry, ...] = ()
     warnings: tuple[str, ...] = ()

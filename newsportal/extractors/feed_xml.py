@@ -40,6 +40,7 @@ def read_xml(text: str, url: str) -> RawFeed:
         language=_text(head, "language"),
         ttl_minutes=_ttl(head),
         hub=_rel(head, "hub"),
+        topic=_rel(head, "self"),
         updated=_date(head, "updated") or _date(head, "published"),
         entries=tuple(_entry(entry) for entry in entries[:MAX_ENTRIES]),
         warnings=("not-well-formed",) if found.get("bozo") else (),

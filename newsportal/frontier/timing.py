@@ -50,9 +50,12 @@ class Timing:
     def _plan(self, source: Any, now: datetime) -> None:
         store = self._ledger.store
         self._price()
-        state = store.source_state(source.key)
-        found = timing.plan(state, store.visits.of(source.key, limit=timing.LOOKED_BACK), self.rules(source), now)
-        store.save_source_state(replace(state, next_visit=found.at, rate=found.rate))
+        state, visits = store.source_state(source.key), store.visits.of(source.key, limit=timing.LOOKED_BACK)
+        subscribed = store.subscriptions.of(source.key)
+        asked = timing.slower(self.rules(source)) if subscribed and timing.tells(subscribed, now) else self.rules(source)
+        found = timing.plan(state, visits, asked, now)
+        told_since = subscribed is not None and subscribed.pushed is not None and bool(visits) and subscribed.pushed > visits[0].at
+        store.save_source_state(replace(state, next_visit=now if told_since else found.at, rate=found.rate))
 
     def _price(self) -> None:
         if self._priced is None or monotonic() - self._priced > PRICED:

@@ -34,13 +34,18 @@ from newsportal.portal.pages import (
     seen,
     settings,
     story,
+    suggestions,
+    websub,
 )
 from newsportal.portal.pages import (
     sources as sources_page,
 )
 from newsportal.portal.picture_desk import Desk
 from newsportal.portal.site import SourcesLike, site_of, watched_of
+from newsportal.portal.subscribing import Subscriber
+from newsportal.portal.suggesting import Suggesting
 from newsportal.search.base import Index
+from newsportal.sources import Sources
 from newsportal.storage.base import Store
 
 ROUTERS: tuple[APIRouter, ...] = (
@@ -58,7 +63,9 @@ ROUTERS: tuple[APIRouter, ...] = (
     monitor.router,
     settings.router,
     sources_page.router,
+    suggestions.router,
     health.router,
+    websub.router,
     discovery.router,
 )
 """The pages. A new one is a file in ``pages/`` and a line here."""
@@ -87,26 +94,33 @@ def create_app(
     hosts: Iterable[str] = LOCAL_HOSTS,
     follow_every: float = EVERY,
     now: Callable[[], datetime] = present,
+    pushed: Callable[[], None] = lambda: None,
 ) -> FastAPI:
     """The portal over ``store`` and ``index`` (None: no search).
 
     ``hosts`` are the names it answers to (:func:`newsportal.portal.guard.hosts_of`). While it is served, the index follows the store every
     ``follow_every`` seconds (0: never). The caller opens store and index, and closes them after serving. ``now`` is the clock of its pages.
+    ``pushed`` is called when a hub told that a source has something new (its next visit is now).
     """
 
     @asynccontextmanager
     async def following(app: FastAPI) -> AsyncIterator[None]:
         app.state.follower = Follower(index, store, follow_every) if index is not None and follow_every > 0 else None
-        if app.state.follower:
-            app.state.follower.start()
+        subscriber = Subscriber(store, sources) if isinstance(sources, Sources) and sources.portal.url else None
+        threads = [thread for thread in (app.state.follower, subscriber) if thread is not None]
+        for thread in threads:
+            thread.start()
         try:
             yield
         finally:
-            if app.state.follower:
-                app.state.follower.stop()
+            for thread in threads:
+                thread.stop()
 
     app = FastAPI(title="newsportal", version=__version__, lifespan=following, docs_url=None, redoc_url=None, openapi_url=None)
     app.state.portal = Portal(store, index, site_of(sources), now, Desk.of(sources), sources=watched_of(sources))
+    app.state.pushed = pushed
+    app.state.suggesting = Suggesting(store, sources)
+    app.state.feeds = tuple(getattr(sources, "feeds", ()))
     app.mount("/static", Static(directory=str(resources.files("newsportal.portal").joinpath("static"))), name="static")
     for router in ROUTERS:
         app.include_router(router)

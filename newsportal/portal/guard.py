@@ -11,7 +11,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from newsportal.portal.sent import SAFE, Refused, received
+from newsportal.portal.sent import PUSHED, SAFE, Refused, received
 
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 """What a portal on this machine is called. Any other name may be a stranger's page that resolves to us (DNS rebinding)."""
@@ -74,7 +74,7 @@ class Guard:
         headers = Headers(scope=scope)
         if not self.knows(headers.get("host", "")):
             await REFUSED(scope, receive, guarded)
-        elif scope["method"] in SAFE:
+        elif scope["method"] in SAFE or (scope["method"] == "POST" and scope["path"].startswith(PUSHED)):
             await self.app({**scope, "method": "GET"} if head else scope, receive, guarded)
         else:
             try:

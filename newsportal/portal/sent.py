@@ -18,6 +18,9 @@ from starlette.types import Message, Receive
 SAFE = frozenset(("GET", "HEAD", "OPTIONS", "TRACE"))
 """Methods that change nothing (RFC 9110 section 9.2.1)."""
 
+PUSHED = "/websub/"
+"""Where hubs tell what is new: they prove themselves by a secret, and the page bounds what they send."""
+
 MAX_BODY = 16_384
 """Bytes. The largest that our pages send are the places of a photo story, some four bytes each."""
 

@@ -14,6 +14,7 @@ from newsportal.schedule import Next, Past, Rules, next_visit, price
 if TYPE_CHECKING:
     from newsportal.sources.models import Sources
     from newsportal.storage.base import SourceState
+    from newsportal.storage.subscriptions import Subscription
     from newsportal.visits import Visit
 
 LOOKED_BACK: Final = 400
@@ -25,6 +26,12 @@ ENGINE_SHORTEST: Final = 60.0
 
 AT_THE_LATEST: Final = timedelta(days=1)
 """A visit that was planned for later than that (by a clock that was wrong then) is made after a day."""
+
+RELIED_ON: Final = timedelta(days=14)
+"""A hub that told us nothing for so long may have forgotten us."""
+
+NET: Final = 240.0
+"""Minutes between visits of a source whose hub tells us what is new: half a day's news is never missed by more than that."""
 
 DAY_HOURS: Final = 24
 
@@ -73,6 +80,16 @@ def plan(state: SourceState, visits: Sequence[Visit], asked: Rules, now: datetim
     """The next visit as the store's knowledge gives it. ``visits`` newest first."""
     last = visits[0].at if visits else state.last_run
     return next_visit(Past(visits, last, state.failures_in_row, state.rest_until), asked, now)
+
+
+def tells(subscribed: Subscription, now: datetime) -> bool:
+    """Whether a hub can be relied upon: it has promised to tell us, and did so of late."""
+    return subscribed.holds(now) and subscribed.pushed is not None and now - subscribed.pushed < RELIED_ON
+
+
+def slower(asked: Rules) -> Rules:
+    """Rules for a source whose hub tells us what is new: visits are a safety net. An interval of the file holds."""
+    return asked if asked.interval else replace(asked, usual=max(asked.usual, NET), shortest=max(asked.shortest, min(NET, asked.longest)))
 
 
 def due_at(state: SourceState | None, asked: Rules, now: datetime) -> datetime:

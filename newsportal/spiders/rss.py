@@ -10,6 +10,7 @@ from scrapy.http import Request, Response
 
 from newsportal.dedup.canonical import identity
 from newsportal.extractors import feed
+from newsportal.frontier.hubs import offered
 from newsportal.frontier.ledger import utcnow
 from newsportal.items import Link, content_id
 from newsportal.sources import Feed
@@ -34,8 +35,7 @@ class RssSpider(NewsSpider):
         found = await in_thread(feed.parse, response.body, response.url, content_type, utcnow())
         if found.ttl_minutes:
             self.ledger.told.asked(source.key, found.ttl_minutes * 60.0)
-        if found.hub:
-            self.ledger.told.hub(source.key, found.hub)
+        await offered(self.ledger, source.key, response, found.hub, found.topic)
         for warning in found.warnings:
             self.ledger.note(source.key, str(warning))
         sifted = await self.ledger.sift([_link(source, entry) for entry in found.entries if entry.url])

@@ -22,6 +22,7 @@ from newsportal.storage.pictures_sql import SqlPictures
 from newsportal.storage.prints import PrintIndex, printed
 from newsportal.storage.readers_sql import SqlReaders
 from newsportal.storage.schema import prepare
+from newsportal.storage.subscriptions_sql import SqlSubscriptions
 from newsportal.storage.threads_sql import SqlThreads
 from newsportal.storage.visits_sql import SqlVisits
 
@@ -38,6 +39,7 @@ class SqlStore:
         self.readers = SqlReaders(self._engine)
         self.galleries = SqlGalleries(self._engine)
         self.visits = SqlVisits(self._engine)
+        self.subscriptions = SqlSubscriptions(self._engine)
         try:
             prepare(self._engine)
         except BaseException:

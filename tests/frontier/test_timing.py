@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from newsportal.frontier.ledger import Ledger, utcnow
 from newsportal.frontier.timing import Timing
+from newsportal.storage.subscriptions import Subscription
 from newsportal.visits import Visit
 
 
@@ -27,3 +28,37 @@ def test_a_visit_that_is_over_is_followed_by_a_plan(ledger: Ledger) -> None:
     assert 100 < found.rate < 400
     assert not timing.due(source, found, now)
     assert timing.due(source, found, found.next_visit)
+
+
+def test_a_push_that_came_during_a_visit_is_not_forgotten(ledger: Ledger) -> None:
+    source = next(iter(ledger.sources.feeds)).model_copy(update={"interval": None})
+    now, store = utcnow(), ledger.store
+    store.visits.add(Visit(source.key, now - timedelta(minutes=2), list_pages=1, entries=20, new=1))
+    store.save_source_state(replace(store.source_state(source.key), last_run=now))
+    told = Subscription(
+        source.key, "https://hub.example/", source.url, "t", "s", until=now + timedelta(days=5), pushed=now - timedelta(minutes=1)
+    )
+    store.subscriptions.save(told)
+    asyncio.run(Timing(ledger).plan([source], now))
+    assert store.source_state(source.key).next_visit == now
+
+
+def test_a_source_whose_hub_tells_us_is_polled_slowly(ledger: Ledger) -> None:
+    source = next(iter(ledger.sources.feeds)).model_copy(update={"interval": None})
+    now, store = utcnow(), ledger.store
+    for hours in range(30):
+        store.visits.add(Visit(source.key, now - timedelta(hours=hours), list_pages=1, entries=20, new=10))
+    store.save_source_state(replace(store.source_state(source.key), last_run=now))
+    told = Subscription(
+        source.key, "https://hub.example/", source.url, "t", "s", until=now + timedelta(days=5), pushed=now - timedelta(hours=2)
+    )
+    store.subscriptions.save(told)
+    asyncio.run(Timing(ledger).plan([source], now))
+    found = store.source_state(source.key).next_visit
+    assert found is not None
+    assert found - now >= timedelta(hours=4)
+    store.subscriptions.save(replace(told, pushed=now - timedelta(days=60)))
+    asyncio.run(Timing(ledger).plan([source], now))
+    again = store.source_state(source.key).next_visit
+    assert again is not None
+    assert again - now < timedelta(hours=2), "a hub that is silent for long is not relied upon"

@@ -1,4 +1,4 @@
-"""What each visit of a source brought.
+"""What each visit of a source brought, and the feeds that tell us what is new.
 
 Types are written out, so that this step stays what it was when the tables of today change.
 """
@@ -23,7 +23,16 @@ def upgrade() -> None:
     )
     op.create_index("ix_visits_at", "visits", ["at"])
     op.create_index("ix_visits_source_brought_at", "visits", ["source", "brought", "at"])
+    op.create_table(
+        "subscriptions",
+        sa.Column("source", sa.String(length=255), nullable=False),
+        sa.Column("token", sa.String(length=64), nullable=False),
+        sa.Column("told", sa.JSON(), nullable=False),
+        sa.PrimaryKeyConstraint("source", name="pk_subscriptions"),
+    )
+    op.create_index("ix_subscriptions_token", "subscriptions", ["token"])
 
 
 def downgrade() -> None:
+    op.drop_table("subscriptions")
     op.drop_table("visits")

@@ -1,0 +1,58 @@
+"""Feeds that name a hub are remembered once, with a callback and a secret of their own."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from scrapy.http import Response
+
+from newsportal.frontier.hubs import offered
+from newsportal.frontier.ledger import Ledger
+
+HUB, FEED = "https://hub.example/", "https://a.example/feed"
+
+
+@pytest.fixture
+def public(ledger: Ledger) -> Ledger:
+    portal = ledger.sources.portal.model_copy(update={"url": "https://news.example.org"})
+    ledger.sources = ledger.sources.model_copy(update={"portal": portal})
+    return ledger
+
+
+def offer(ledger: Ledger, hub: str | None = HUB, topic: str | None = None, **headers: str) -> None:
+    asyncio.run(offered(ledger, "feed:甲", Response(FEED, headers=headers), hub, topic))
+
+
+def test_hub_and_topic_are_remembered_and_stay(public: Ledger) -> None:
+    offer(public, topic="https://a.example/self")
+    found = public.store.subscriptions.of("feed:甲")
+    assert found is not None
+    assert (found.hub, found.topic) == (HUB, "https://a.example/self")
+    assert len(found.token) >= 32
+    assert len(found.secret) >= 64
+    offer(public, topic="https://a.example/self")
+    assert public.store.subscriptions.of("feed:甲") == found
+    offer(public, hub="https://other.example/")
+    moved = public.store.subscriptions.of("feed:甲")
+    assert moved is not None
+    assert (moved.hub, moved.topic, moved.token) == ("https://other.example/", FEED, found.token)
+
+
+def test_the_header_goes_before_the_feed(public: Ledger) -> None:
+    offer(public, Link='<https://header.example/>; rel="hub"')
+    found = public.store.subscriptions.of("feed:甲")
+    assert found is not None
+    assert found.hub == "https://header.example/"
+
+
+@pytest.mark.parametrize("hub", [None, "javascript:alert(1)", "ftp://hub.example/"])
+def test_what_is_no_hub_is_not_remembered(public: Ledger, hub: str | None) -> None:
+    offer(public, hub=hub)
+    assert public.store.subscriptions.all() == []
+
+
+def test_a_portal_without_a_public_address_remembers_none(ledger: Ledger) -> None:
+    ledger.sources = ledger.sources.model_copy(update={"portal": ledger.sources.portal.model_copy(update={"url": None})})
+    offer(ledger)
+    assert ledger.store.subscriptions.all() == []

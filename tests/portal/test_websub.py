@@ -1,0 +1,231 @@
+"""Subscriptions to feeds: a real hub on loopback asks and tells, the portal proves itself and believes what is signed."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+from urllib.request import urlopen
+
+import pytest
+
+from newsportal.portal.subscribing import Subscriber, reachable
+from newsportal.sources import Sources, load
+from newsportal.storage import open_store
+from newsportal.storage.base import SourceState, Store
+from newsportal.storage.subscriptions import Subscription
+
+TOPIC = "http://127.0.0.1:9/feed"
+FEED = "feed:甲"
+NOW = datetime.now(UTC)
+
+
+class Hub(ThreadingHTTPServer):
+    """Takes what is posted; :meth:`confirm` asks the callback as the Recommendation says."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Posted)
+        self.asked: list[dict[str, str]] = []
+        self.status = 202
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}/"
+
+    def confirm(self, asked: dict[str, str], **more: str) -> str:
+        query = {"hub.mode": asked["hub.mode"], "hub.topic": asked["hub.topic"], "hub.challenge": "Beweis", "hub.lease_seconds": "3600"}
+        with urlopen(f"{asked['hub.callback']}?{urlencode(query | more)}", timeout=10) as answer:
+            return str(answer.read().decode())
+
+
+class Posted(BaseHTTPRequestHandler):
+    server: Hub
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.asked.append(dict(parse_qsl(body.decode())))
+        self.send_response(self.server.status)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def hub() -> Iterator[Hub]:
+    with Hub() as made:
+        thread = threading.Thread(target=made.serve_forever, args=(0.01,), daemon=True)
+        thread.start()
+        yield made
+        made.shutdown()
+        thread.join()
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    made = open_store(f"sqlite:///{tmp_path_factory.mktemp('websub')}/store.db")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def store(opened: Store) -> Store:
+    opened.subscriptions.drop(FEED)
+    return opened
+
+
+@pytest.fixture(scope="module")
+def woken() -> list[int]:
+    return []
+
+
+@pytest.fixture(scope="module")
+def client(serve: Any, opened: Store, woken: list[int]) -> Any:
+    return serve(opened, now=lambda: datetime.now(UTC), pushed=lambda: woken.append(1))
+
+
+def sources(
+    folder: Path, portal: str, feeds: str = '[{name: 甲, url: "http://127.0.0.1:9/feed"}]', private: str = "[127.0.0.1]"
+) -> Sources:
+    path = folder / "sources.yaml"
+    path.write_text(f'portal: {{url: "{portal}"}}\npoliteness: {{allow_private: {private}}}\nfeeds: {feeds}\n', "utf-8")
+    return load(path)
+
+
+def offer(store: Store, hub: str) -> Subscription:
+    made = Subscription(FEED, hub, TOPIC, "token-of-this-feed", "geheim")
+    store.subscriptions.save(made)
+    return made
+
+
+def sign(body: bytes, secret: str = "geheim") -> dict[str, str]:
+    return {
+        "x-hub-signature": "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest(),
+        "content-type": "application/rss+xml",
+    }
+
+
+def test_a_subscription_is_asked_for_confirmed_and_told_of(hub: Hub, store: Store, client: Any, woken: list[int], tmp_path: Path) -> None:
+    known = sources(tmp_path, str(client.base_url))
+    offer(store, hub.url)
+    subscriber = Subscriber(store, known)
+    assert subscriber.round() == 1
+    assert hub.asked[0]["hub.mode"] == "subscribe"
+    assert hub.asked[0]["hub.topic"] == TOPIC
+    assert subscriber.round() == 0, "it is not asked again at once"
+    assert hub.confirm(hub.asked[0]) == "Beweis"
+    found = store.subscriptions.of(FEED)
+    assert found is not None
+    assert found.holds(NOW)
+    assert found.tries == 0
+
+    store.save_source_state(SourceState(FEED, last_run=NOW - timedelta(hours=1), next_visit=NOW + timedelta(hours=9)))
+    body = "<rss>新</rss>".encode()
+    assert client.post("/websub/token-of-this-feed", content=body, headers=sign(body)).status_code == 202
+    state = store.source_state(FEED)
+    assert state.next_visit is not None
+    assert state.next_visit <= datetime.now(UTC)
+    assert woken == [1]
+
+
+def test_what_is_not_signed_right_changes_nothing(hub: Hub, store: Store, client: Any) -> None:
+    offer(store, hub.url)
+    later = NOW + timedelta(hours=9)
+    store.save_source_state(SourceState(FEED, last_run=NOW, next_visit=later))
+    for headers in (sign(b"x", "falsch"), sign(b"another"), {"content-type": "text/xml"}):
+        assert client.post("/websub/token-of-this-feed", content=b"x", headers=headers).status_code == 202
+    assert store.source_state(FEED).next_visit == later
+    assert client.post("/websub/guessed", content=b"x", headers=sign(b"x")).status_code == 410
+
+
+def test_a_push_that_is_too_long_is_refused(hub: Hub, store: Store, client: Any) -> None:
+    offer(store, hub.url)
+    body = b"x" * (8 * 1024 * 1024 + 1)
+    assert client.post("/websub/token-of-this-feed", content=body, headers=sign(body)).status_code == 413
+
+
+def test_nothing_that_was_not_asked_for_is_confirmed(hub: Hub, store: Store, client: Any) -> None:
+    offer(store, hub.url)
+    wrong = [
+        {"hub.mode": "subscribe", "hub.topic": TOPIC, "hub.challenge": "x"},  # not asked yet
+        {"hub.mode": "unsubscribe", "hub.topic": TOPIC, "hub.challenge": "x"},
+        {"hub.mode": "subscribe", "hub.topic": "http://127.0.0.1:9/other", "hub.challenge": "x"},
+        {},
+    ]
+    assert [client.get("/websub/token-of-this-feed", params=asked).status_code for asked in wrong] == [404] * 4
+    assert client.get("/websub/guessed", params=wrong[0]).status_code == 404
+
+
+def test_a_challenge_is_echoed_as_text_that_no_browser_runs(hub: Hub, store: Store, client: Any, tmp_path: Path) -> None:
+    offer(store, hub.url)
+    Subscriber(store, sources(tmp_path, str(client.base_url))).round()
+    asked = {"hub.mode": "subscribe", "hub.topic": TOPIC, "hub.challenge": "<script>alert(1)</script>"}
+    answer = client.get("/websub/token-of-this-feed", params=asked)
+    assert answer.headers["content-type"].startswith("text/plain")
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+def test_a_hub_that_says_no_is_left_alone_for_a_week(hub: Hub, store: Store, client: Any, tmp_path: Path) -> None:
+    offer(store, hub.url)
+    known = sources(tmp_path, str(client.base_url))
+    Subscriber(store, known).round()
+    client.get("/websub/token-of-this-feed", params={"hub.mode": "denied", "hub.topic": TOPIC, "hub.reason": "nicht hier"})
+    found = store.subscriptions.of(FEED)
+    assert found is not None
+    assert found.denied == "nicht hier"
+    assert Subscriber(store, known, now=lambda: NOW + timedelta(days=2)).round() == 0
+    assert Subscriber(store, known, now=lambda: NOW + timedelta(days=8)).round() == 1
+
+
+def test_a_lease_is_renewed_before_it_ends(hub: Hub, store: Store, client: Any, tmp_path: Path) -> None:
+    offer(store, hub.url)
+    known = sources(tmp_path, str(client.base_url))
+    Subscriber(store, known).round()
+    hub.confirm(hub.asked[0])
+    assert Subscriber(store, known, now=lambda: NOW + timedelta(minutes=20)).round() == 0
+    assert Subscriber(store, known, now=lambda: NOW + timedelta(minutes=50)).round() == 1
+    assert hub.asked[1]["hub.mode"] == "subscribe"
+
+
+def test_a_source_that_goes_is_unsubscribed(hub: Hub, store: Store, client: Any, tmp_path: Path) -> None:
+    offer(store, hub.url)
+    Subscriber(store, sources(tmp_path, str(client.base_url))).round()
+    hub.confirm(hub.asked[0])
+    Subscriber(store, sources(tmp_path, str(client.base_url), feeds="[]")).round()
+    assert hub.asked[1]["hub.mode"] == "unsubscribe"
+    assert hub.confirm(hub.asked[1]) == "Beweis"
+    assert store.subscriptions.all() == []
+
+
+def test_a_hub_that_fails_is_asked_less_and_less(hub: Hub, store: Store, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    hub.status = 500
+    offer(store, hub.url)
+    known = sources(tmp_path, "http://127.0.0.1:8000")
+    moments = [NOW + timedelta(hours=hours) for hours in range(24)]
+    assert sum(Subscriber(store, known, now=lambda moment=moment: moment).round() for moment in moments) == 5  # type: ignore[misc]
+    assert "500" in caplog.text
+    assert "geheim" not in caplog.text
+    assert "token-of" not in caplog.text
+
+
+def test_no_hub_in_a_private_network_is_asked_unless_the_operator_lists_it(hub: Hub, store: Store, tmp_path: Path) -> None:
+    offer(store, hub.url)
+    known = sources(tmp_path, "https://news.example.org", private="[]")
+    Subscriber(store, known).round()
+    assert hub.asked == []
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"), [("https://news.example.org", True), ("http://127.0.0.1:8000", False), ("http://localhost/", False)]
+)
+def test_a_portal_that_no_hub_can_reach_subscribes_to_nothing(tmp_path: Path, url: str, expected: bool) -> None:
+    assert (reachable(sources(tmp_path, url, private="[]")) is not None) is expected

@@ -1,0 +1,72 @@
+"""WebSub's words: what is sent, what is believed, when it is asked anew."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import parse_qs
+
+import pytest
+
+from newsportal.schedule.websub import ask_now, form, lease_of, link_targets, signed
+
+NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+
+
+def test_the_header_names_hub_and_topic() -> None:
+    header = '<https://hub.example/>; rel="hub", </feed?a=1,2>; rel=self; type="x", <https://second.example/>; rel="hub"'
+    assert link_targets(header, "https://a.example/f") == {"hub": "https://hub.example/", "self": "https://a.example/feed?a=1,2"}
+    assert link_targets('<https://[bad>; rel="hub", <x', "https://a.example/") == {}
+    assert link_targets("<" * 100_000, "https://a.example/") == {}
+
+
+def test_a_subscription_says_all_that_a_hub_needs() -> None:
+    said = parse_qs(form("subscribe", "https://p.example/websub/t", "https://a.example/订阅", "geheim").decode())
+    assert said["hub.callback"] == ["https://p.example/websub/t"]
+    assert said["hub.topic"] == ["https://a.example/订阅"]
+    assert said["hub.secret"] == ["geheim"]
+    assert said["hub.lease_seconds"] == ["864000"]
+    assert "hub.secret" not in parse_qs(form("unsubscribe", "c", "t", "geheim").decode())
+
+
+@pytest.mark.parametrize("method", ["sha1", "sha256", "sha384", "sha512"])
+def test_what_the_secret_signed_is_believed_and_nothing_else(method: str) -> None:
+    digest = hmac.new(b"s", b"body", getattr(hashlib, method)).hexdigest()
+    assert signed("s", b"body", f"{method}={digest}")
+    assert signed("s", b"body", f"{method.upper()}={digest.upper()}")
+    assert not signed("s", b"other", f"{method}={digest}")
+    assert not signed("t", b"body", f"{method}={digest}")
+
+
+@pytest.mark.parametrize("header", ["", "md5=9f", "sha256", "sha256=", "sha256=é", "new=1"])
+def test_no_other_header_is_a_signature(header: str) -> None:
+    assert not signed("s", b"body", header)
+
+
+@pytest.mark.parametrize(
+    ("state", "expected"),
+    [
+        ({"asked": None}, True),
+        ({"asked": NOW - HOUR, "until": NOW + 9 * DAY}, False),
+        ({"asked": NOW - 9.5 * DAY, "until": NOW + DAY / 2}, True),
+        ({"asked": NOW - HOUR, "until": NOW + HOUR}, False),
+        ({"asked": NOW - 2 * HOUR, "until": NOW + HOUR / 2}, True),
+        ({"asked": NOW - HOUR / 2, "tries": 1}, False),
+        ({"asked": NOW - HOUR, "tries": 1}, True),
+        ({"asked": NOW - 3 * HOUR, "tries": 3}, False),
+        ({"asked": NOW - DAY, "tries": 30}, True),
+        ({"asked": NOW - DAY, "denied": True}, False),
+        ({"asked": NOW - 7 * DAY, "denied": True}, True),
+    ],
+)
+def test_hubs_are_asked_when_it_is_time(state: dict[str, Any], expected: bool) -> None:
+    given = {"asked": None, "tries": 0, "until": None, "denied": False} | state
+    assert ask_now(NOW, **given) is expected
+
+
+@pytest.mark.parametrize(("text", "days"), [("86400", 1), ("", 10), ("-5", 10), ("999999999", 20), ("9" * 400, 10), ("Ⅷ", 10)])
+def test_a_lease_ends(text: str, days: int) -> None:
+    assert lease_of(text, NOW) == NOW + days * DAY
