@@ -310,8 +310,8 @@ def test_hosts_with_full_hands_stand_in_nobodys_way(bench: Bench) -> None:
     queue = bench.open()
     urgent = [one for n in range(5) for one in tasks(9, f"u{n}.example", priority=5)]
     queue.push([*urgent, *[one for n in range(5) for one in tasks(2, f"h{n}.example")]])
-    hand = take(queue, 20, delay=1, ahead=2)
-    got = [name for _ in range(10) for name in take(queue, 1, delay=1, ahead=2)]
+    hand = take(queue, 10, delay=1, ahead=2)
+    got = [name for _ in range(12) for name in take(queue, 1, delay=1, ahead=2)]
     assert len({*hand, *got}) == 20
     assert sum(name.startswith("u") for name in (*hand, *got)) == 10
 
