@@ -20,6 +20,7 @@ from newsportal.commands.gallery_trial import gallery_trial
 from newsportal.commands.health import health
 from newsportal.commands.outlines import export, import_
 from newsportal.commands.source_schedule import schedule
+from newsportal.commands.suggesting import suggest
 from newsportal.commands.trial import Reading, Trial, article, engine_trial, fetcher, query_for, trials
 from newsportal.commands.trial_shown import console, show
 from newsportal.errors import NewsportalError, SourcesError
@@ -131,6 +132,7 @@ def init(
 
 
 app.command()(add)
+app.command()(suggest)
 app.command("import")(import_)
 app.command()(export)
 

@@ -1,0 +1,85 @@
+"""Which sites stored articles lead to, and in which order they are suggested."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from newsportal.discovery import suggestions
+from newsportal.discovery.suggestions import Counting, linked
+from newsportal.storage.base import StoredArticle
+
+NOW = datetime(2026, 11, 20, tzinfo=UTC)
+
+
+def article(url: str, html: str = "", source: str = "feed:甲", **told: object) -> StoredArticle:
+    return StoredArticle(url, url, url, url, "题", NOW, NOW, source, html=html, **told)  # type: ignore[arg-type]
+
+
+def to(*urls: str) -> str:
+    return "".join(f'<p><a href="{url}">原文</a></p>' for url in urls)
+
+
+def test_sites_that_many_sites_link_to_come_first() -> None:
+    counting = Counting()
+    for n in range(6):
+        counting.take(article(f"https://site{n}.example/a/{n}", to("https://www.wide.example/x", "https://www.wide.example/y")))
+        counting.take(article("https://site0.example/b", to("https://narrow.example/x"), topics=("航运",)))
+    first, second = counting.suggestions()
+    assert (first.site, first.linked, first.sites) == ("wide.example", 6, 6)
+    assert (second.site, second.linked, second.sites, second.topics) == ("narrow.example", 6, 1, ("航运",))
+    assert first.address == "https://www.wide.example/"
+
+
+def test_what_is_a_source_a_platform_or_the_site_itself_is_none() -> None:
+    counting = Counting(["https://rss.known.example/feed"])
+    links = (
+        "https://www.known.example/1",
+        "https://m.own.example/2",
+        "https://weibo.com/3",
+        "https://mp.weixin.qq.com/s/4",
+        "http://10.0.0.1/5",
+    )
+    counting.take(article("https://www.own.example/1", to(*links, "https://news.qq.com/6")))
+    assert [one.site for one in counting.suggestions()] == ["qq.com"]
+
+
+def test_a_site_whose_articles_a_source_brings_is_one_even_when_it_is_met_later() -> None:
+    counting = Counting()
+    counting.take(article("https://a.example/1", to("https://later.example/x")))
+    counting.take(article("https://later.example/1"))
+    assert counting.suggestions() == []
+
+
+def test_what_search_engines_found_and_what_is_named_as_origin() -> None:
+    counting = Counting()
+    for n in range(3):
+        counting.take(article(f"https://found.example/{n}", source="engine:bing_news", site="发现报", topics=("旅游",)))
+    for n in range(4):
+        counting.take(article(f"https://a.example/{n}", origin="发现报", site="甲报"))
+        counting.take(article(f"https://a.example/x{n}", origin="无名社", site="甲报"))
+        counting.take(article(f"https://a.example/y{n}", origin="甲报", site="甲报"))
+    (found,) = counting.suggestions()
+    assert (found.site, found.found, found.reposted, found.name, found.topics) == ("found.example", 3, 4, "发现报", ("旅游",))
+    assert counting.origins() == [("无名社", 4)]
+
+
+def test_links_are_counted_once_an_article_and_bounded() -> None:
+    many = to(*(f"https://s{n}.example/" for n in range(500)))
+    assert len(list(linked(many, "own.example"))) == suggestions.MAX_LINKS
+    twice = to("https://b.example/1?a=1&amp;b=2", "https://b.example/2")
+    assert list(linked(twice, "own.example")) == [("b.example", "https://b.example/1?a=1&b=2")]
+    assert list(linked('<a href="javascript:alert(1)">x</a><a href="/local">y</a><a title="https://c.example/">z</a>', "own.example")) == []
+
+
+def test_what_is_kept_does_not_grow_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(suggestions, "MAX_SITES", 20)
+    counting = Counting()
+    for n in range(200):
+        counting.take(
+            article(f"https://own.example/{n}", to(f"https://once{n}.example/", "https://often.example/"), origin=f"社{n}", site=f"站{n}")
+        )
+    assert len(counting._sites) <= 20
+    assert len(counting._names) <= 20
+    assert counting.suggestions()[0].site == "often.example"
