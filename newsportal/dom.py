@@ -139,7 +139,12 @@ def stream_xml(chunks: Iterable[str], target: XmlTarget) -> None:
     """
     # "internal": with False, libxml2 hands on attributes in which &amp; is written &#38;
     parser = etree.XMLParser(
-        target=cast("Any", target), recover=True, resolve_entities="internal", no_network=True, load_dtd=False, encoding="utf-8"
+        target=cast("Any", target),
+        recover=True,
+        resolve_entities=cast("Any", "internal"),
+        no_network=True,
+        load_dtd=False,
+        encoding="utf-8",
     )
     with contextlib.suppress(etree.XMLSyntaxError):  # nothing in it is an element
         for chunk in chunks:

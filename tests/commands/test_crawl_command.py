@@ -58,7 +58,7 @@ def test_what_is_named_decides(known: Sources, spider: str | None, topic: str | 
 @pytest.mark.parametrize(
     ("spider", "topic", "source", "names"),
     [
-        ("galaxy", None, None, "metasearch, rss, hub, forum, gallery"),
+        ("galaxy", None, None, "metasearch, rss, sitemap, hub, forum, gallery"),
         (None, "停用", None, "旅游"),
         (None, "旅行", None, "旅游"),
         (None, None, "丙", "甲, 乙"),
