@@ -14,16 +14,65 @@ DOORS = (PACKAGE / "egress", PACKAGE / "handlers", PACKAGE / "rendering")
 
 CLIENTS = frozenset(
     """
-    socket http.client urllib.request ftplib smtplib telnetlib poplib imaplib nntplib xmlrpc.client asyncio.streams
+    socket _socket http.client urllib.request urllib.robotparser ftplib smtplib telnetlib poplib imaplib nntplib xmlrpc.client
+    asyncio.streams asyncio.open_connection asyncio.open_unix_connection multiprocessing.connection socketserver http.server
     httpx httpx2 httpcore requests urllib3 aiohttp httplib2 pycurl curl_cffi treq websockets tornado paramiko
+    trio.socket trio.open_tcp_stream anyio.connect_tcp anyio.create_udp_socket h11 h2 wsproto hyperlink.fetch niquests
     twisted.web.client twisted.internet.endpoints twisted.internet.protocol
+    selenium pyppeteer mechanize requests_html trafilatura.fetch_url trafilatura.downloads newspaper goose3 pip._vendor
     scrapy.core.downloader.handlers scrapy.utils.defer.deferToThread playwright scrapy_playwright
     """.split()
 )
 """Modules that connect to where they are told. Drivers of databases connect to what the operator's own URI names."""
 
-CALLS = frozenset({"open_connection", "create_connection", "urlopen", "urlretrieve", "getPage", "sock_connect"})
+CALLS = frozenset(
+    """
+    open_connection open_unix_connection create_connection create_unix_connection create_datagram_endpoint sock_connect
+    urlopen urlretrieve getPage get_server_certificate connectTCP connectSSL connectUNIX open_tcp_stream connect_tcp
+    """.split()
+)
 """Functions that do the same from modules used for other things (asyncio)."""
+
+DRIVERS = {
+    "redis": ("frontier/",),
+    "scrapy_redis": ("frontier/",),
+    "sqlalchemy": ("storage/", "search/"),
+    "pymysql": ("storage/",),
+    "psycopg": ("storage/",),
+    "pyspark": ("recommending/spark.py",),
+    "uvicorn": ("portal/listen.py",),
+    "scrapyd": (),
+    "scrapyd_client": ("runners/egg.py",),
+    "subprocess": ("commands/up.py", "commands/beside.py", "runners/", "rendering/"),
+    "asyncio.subprocess": ("rendering/",),
+    "multiprocessing": (),
+}
+"""What connects to where the operator's own URI says, or starts programs, and the rooms or files that may use it."""
+
+PROGRAMS = (
+    "curl",
+    "wget",
+    "aria2c",
+    "nc",
+    "ncat",
+    "socat",
+    "ssh",
+    "scp",
+    "rsync",
+    "ftp",
+    "telnet",
+    "lynx",
+    "w3m",
+    "git",
+    "openssl",
+    "pip",
+    "uv",
+)
+"""Programs that fetch: no string of ours begins with one as a command's first word."""
+
+STARTING = frozenset(
+    {"run", "Popen", "call", "check_call", "check_output", "system", "popen", "create_subprocess_exec", "create_subprocess_shell"}
+)
 
 LISTENING = {
     "commands/serve.py": {"socket"},
@@ -43,8 +92,33 @@ def _violations(source: str, allowed: set[str]) -> Iterator[str]:
             owner, name = _called(node)
             if name in CALLS:
                 yield f"line {node.lineno}: calls {name}()"
+            if name in STARTING and (program := _program(node)) in PROGRAMS:
+                yield f"line {node.lineno}: starts {program}"
+            if (owner, name) in {("os", "system"), ("os", "popen")} or name == "create_subprocess_shell":
+                yield f"line {node.lineno}: {name}() starts whatever it is told"
             if (owner, name) == ("feedparser", "parse") and not _bytes_argument(node):
                 yield f"line {node.lineno}: feedparser.parse() fetches what looks like a URL"
+
+
+def _program(call: ast.Call) -> str:
+    """The first word of a command that is written out."""
+    first = call.args[0] if call.args else None
+    if isinstance(first, ast.List | ast.Tuple) and first.elts:
+        first = first.elts[0]
+    return (
+        Path(first.value.split()[0]).name
+        if isinstance(first, ast.Constant) and isinstance(first.value, str) and first.value.split()
+        else ""
+    )
+
+
+def _strays(source: str, name: str) -> Iterator[str]:
+    """Drivers in rooms that have no business with them."""
+    for node in ast.walk(ast.parse(source)):
+        for imported in _imported(node):
+            for driver, rooms in DRIVERS.items():
+                if (imported == driver or imported.startswith(driver + ".")) and not name.startswith(rooms):
+                    yield f"line {node.lineno}: imports {imported}"  # type: ignore[attr-defined]
 
 
 def _imported(node: ast.AST) -> list[str]:
@@ -85,10 +159,48 @@ def test_no_other_module_opens_sockets() -> None:
     assert len(_files()) > 20
 
 
+def test_drivers_stay_in_their_rooms() -> None:
+    found = {
+        path.relative_to(PACKAGE).as_posix(): list(_strays(path.read_text("utf-8"), path.relative_to(PACKAGE).as_posix()))
+        for path in _files()
+    }
+    assert {name: problems for name, problems in found.items() if problems} == {}
+
+
+@pytest.mark.parametrize(
+    "source", ["import redis", "from redis.asyncio import Redis", "import subprocess", "from multiprocessing import Process"]
+)
+def test_the_search_finds_drivers_elsewhere(source: str) -> None:
+    assert list(_strays(source, "portal/pages/home.py"))
+    assert list(_strays("import redis", "frontier/queues/shared.py")) == []
+
+
+def test_the_doors_open_nothing_but_checked_connections() -> None:
+    """In the rooms that may: connections come from the checked backend, the checked endpoint, or the browser's own pipe."""
+    for door in DOORS:
+        for path in sorted(door.rglob("*.py")):
+            found = [row for row in _violations(path.read_text("utf-8"), set(CLIENTS)) if "calls" in row]
+            name = path.relative_to(PACKAGE).as_posix()
+            assert found == [] or name in CONNECTING, (name, found)
+
+
+CONNECTING = {"egress/client.py"}
+"""``CheckedBackend.connect_tcp`` hands an address that the resolver has checked to the backend it wraps."""
+
+
 @pytest.mark.parametrize(
     "source",
     [
         "import socket",
+        "from asyncio import open_connection",
+        "from urllib.robotparser import RobotFileParser",
+        "loop.create_datagram_endpoint(f, remote_addr=('a', 1))",
+        "reactor.connectTCP('a', 1, f)",
+        "import ssl\nssl.get_server_certificate(('a', 443))",
+        "subprocess.run(['curl', url])",
+        "subprocess.Popen('/usr/bin/wget -q a', shell=True)",
+        "import os\nos.system(command)",
+        "await asyncio.create_subprocess_exec('nc', 'a')",
         "import urllib.request as r",
         "from urllib import request",
         "def f():\n    import httpx",
