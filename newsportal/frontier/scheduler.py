@@ -208,6 +208,8 @@ class Scheduler(BaseScheduler):
     async def started(self, values: Sequence[bytes]) -> None:
         """Requests for start URLs that were pushed into Redis. What is none is told and dropped."""
         spider: Any = self.spider
+        if hasattr(spider, "spider_idle_start_time"):
+            spider.spider_idle_start_time = int(time.time())  # scrapy-redis' MAX_IDLE_TIME_BEFORE_CLOSE counts from here
         for value in values:
             try:
                 found = await spider.pushed(value) if hasattr(spider, "pushed") else spider.make_request_from_data(value)

@@ -49,7 +49,7 @@ class Plain(Reading, scrapy.Spider):
         self.start_urls = [url]
 
 
-class Fed(Reading, RedisSpider):
+class Fed(Reading, RedisSpider):  # type: ignore[misc]
     name = "fed"
 
 

@@ -52,6 +52,7 @@ def there_and_back(request: Request, spider: Spider) -> Request:
 
 
 def test_everything_of_a_request_comes_back(spider: Reads) -> None:
+    meta: dict[Any, Any] = {"depth": 2, "lane": "region:甲", "many": (1, {"x": None}), 5: "five", "$": "dollar"}
     asked = Request(
         "http://a.example/?q=%E4%BD%A0",
         spider.read,
@@ -59,7 +60,7 @@ def test_everything_of_a_request_comes_back(spider: Reads) -> None:
         headers={"Accept": ["text/html", "*/*"], "If-None-Match": '"1"'},
         body=b"\xff\x00",
         cookies={"a": "b"},
-        meta={"depth": 2, "lane": "region:甲", "many": (1, {"x": None}), 5: "five", "$": "dollar"},
+        meta=meta,
         encoding="gb18030",
         priority=7,
         dont_filter=True,

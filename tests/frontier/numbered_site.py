@@ -1,0 +1,64 @@
+"""A site of numbered pages on loopback: page n links the pages 10 n + 1 to 10 n + 10, as far as there are so many."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
+from time import monotonic
+from typing import Any
+
+
+class NumberedSite(ThreadingHTTPServer):
+    """``asked`` has the host, the path and the moment of every request; ``answers`` special ones by path: status and headers, once each."""
+
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self, pages: int = 100) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.pages = pages
+        self.asked: list[tuple[str, str, float]] = []
+        self.answers: dict[str, tuple[int, dict[str, str]]] = {}
+        self.thread = threading.Thread(target=self.serve_forever, daemon=True)
+        self.thread.start()
+
+    def url(self, path: str = "/0", host: str = "127.0.0.1") -> str:
+        return f"http://{host}:{self.server_address[1]}{path}"
+
+    def counts(self) -> Counter[str]:
+        return Counter(path for _, path, _ in self.asked)
+
+    def gaps(self) -> list[float]:
+        """Seconds between two requests to one host, as the server saw them come, the shortest first."""
+        hosts: dict[str, list[float]] = {}
+        for host, _, moment in sorted(self.asked, key=lambda one: one[2]):
+            hosts.setdefault(host, []).append(moment)
+        return sorted(later - earlier for moments in hosts.values() for earlier, later in pairwise(moments))
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: NumberedSite
+
+    def do_GET(self) -> None:
+        host = self.headers["Host"].partition(":")[0]
+        self.server.asked.append((host, self.path, monotonic()))
+        status, headers = self.server.answers.pop(self.path, (200, {}))
+        body = _page(self.path, self.server.pages).encode()
+        self.send_response(status)
+        for name, value in {"Content-Type": "text/html", "Content-Length": str(len(body)), **headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args: Any) -> None: ...
+
+
+def _page(path: str, pages: int) -> str:
+    number = path.strip("/").partition("?")[0]
+    if not number.isdecimal():
+        return "<p>a page"
+    links = [f'<a href="/{n}">{n}</a>' for n in range(int(number) * 10 + 1, int(number) * 10 + 11) if n < pages]
+    return "".join(links) + ('<p class="local">' if number == "1" else "<p>")

@@ -1,0 +1,148 @@
+"""The scheduler under spiders that know nothing of this house: real crawls in real processes, over disk and over a real Redis."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # import numbered_site
+
+from numbered_site import NumberedSite
+
+pytestmark = pytest.mark.slow
+
+PROGRAM = Path(__file__).with_name("plain_spider.py")
+PATIENCE = 120.0
+QUICK = {"DOWNLOAD_DELAY": 0, "CONCURRENT_REQUESTS_PER_DOMAIN": 16}
+PAGES = 200
+
+
+@pytest.fixture
+def site() -> Iterator[NumberedSite]:
+    with NumberedSite(PAGES) as site:
+        yield site
+        site.shutdown()
+
+
+@pytest.fixture
+def begin(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """Start a crawl in a folder of the test's own; those that run at the end are killed."""
+    begun: list[subprocess.Popen[str]] = []
+
+    def begin(url: str, *kind: str, **settings: Any) -> subprocess.Popen[str]:
+        command = [sys.executable, str(PROGRAM), url, json.dumps({**QUICK, **settings}), *kind]
+        begun.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path))
+        return begun[-1]
+
+    yield begin
+    for process in begun:
+        if process.poll() is None:
+            process.kill()
+            process.communicate()
+
+
+def end(process: subprocess.Popen[str]) -> tuple[Counter[str], str]:
+    """What a crawl that ends well has said, and its log."""
+    said, log = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, log[-3000:]
+    assert "Traceback" not in log, log[-3000:]
+    return Counter(said.splitlines()), log
+
+
+def until(reached: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not reached():
+        assert time.monotonic() < deadline, "it never came so far"
+        time.sleep(0.02)
+
+
+def test_every_page_is_read_once_the_local_one_too(site: NumberedSite, begin: Any) -> None:
+    said, _ = end(begin(site.url()))
+    assert said == Counter({f"read {site.url(f'/{n}')}": 1 for n in range(PAGES)} | {f"read {site.url('/local')} True": 1})
+    again, _ = end(begin(site.url()))
+    assert set(again) == {f"read {site.url('/0')}"}, "start URLs are never filtered, what they link was seen"
+
+
+def test_killed_again_and_again_it_loses_no_page(site: NumberedSite, begin: Any) -> None:
+    read = 0
+    for goal in (20, 70, 120):
+        crawl = begin(site.url(), DOWNLOAD_DELAY=0.005)
+        until(lambda goal=goal: len(site.counts()) >= goal)  # type: ignore[misc]
+        crawl.kill()
+        read += len(crawl.communicate()[0].splitlines())
+    end(begin(site.url()))
+    assert read < PAGES
+    counts = site.counts()
+    assert set(counts) == {f"/{n}" for n in range(PAGES)} | {"/local"}
+    assert sum(counts.values()) - len(counts) <= 3 * 32 + 4, "only what was in flight is asked for twice"
+
+
+def test_an_errback_may_ask_again_and_a_retry_keeps_its_lease(site: NumberedSite, begin: Any) -> None:
+    site.answers |= {"/7": (404, {}), "/8": (503, {})}
+    said, _ = end(begin(site.url()))
+    assert said[f"failed {site.url('/7')}"] == 1
+    assert said[f"read {site.url('/7?again')}"] == said[f"read {site.url('/8')}"] == said[f"read {site.url('/75')}"] == 1
+    assert site.counts()["/8"] == 2
+
+
+def test_a_host_that_asks_to_wait_is_left_alone(site: NumberedSite, begin: Any) -> None:
+    """Whatever else was meant for it; a crawl waits for some seconds, and not for a day."""
+    site.answers["/0"] = (429, {"Retry-After": "3"})
+    end(begin(site.url(), RETRY_ENABLED=True))
+    moments = [moment for _, _, moment in site.asked]
+    assert moments[1] - moments[0] >= 2.9
+    site.asked.clear()
+    site.answers["/0"] = (429, {"Retry-After": "86000"})
+    end(begin(site.url(), RETRY_ENABLED=True))
+    assert [path for _, path, _ in site.asked] == ["/0"]
+
+
+def test_processes_share_the_pace_of_a_host(site: NumberedSite, begin: Any) -> None:
+    """The server's threads see some requests come together that did not: without sharing half of all gaps would be short."""
+    crawls = [begin(site.url(), DOWNLOAD_DELAY=0.1) for _ in range(2)]
+    until(lambda: len(site.asked) >= 100)
+    for crawl in crawls:
+        crawl.terminate()
+    for crawl in crawls:
+        end(crawl)
+    gaps = site.gaps()
+    assert gaps[len(gaps) // 10] >= 0.08, gaps
+
+
+@pytest.mark.parametrize("kind", ["list", "set", "zset"])
+def test_what_is_pushed_into_redis_is_picked_up(site: NumberedSite, begin: Any, redis_server: Any, kind: str) -> None:
+    told = {} if kind == "list" else {f"REDIS_START_URLS_AS_{kind.upper()}": True}
+    crawl = begin("-", "fed", REDIS_URL=redis_server.url, NEWSPORTAL_STANDING=True, **told)
+    values = [site.url("/150"), json.dumps({"url": site.url("/151"), "meta": {"job": 1}})]
+    with redis.Redis(port=redis_server.port) as client:
+        until(lambda: bool(client.exists("newsportal:queues")))
+        push = {"list": client.lpush, "set": client.sadd, "zset": lambda key, *names: client.zadd(key, dict.fromkeys(names, 1))}[kind]
+        push("fed:start_urls", "no address", *values)
+        until(lambda: len(site.asked) == 2 and not client.exists("fed:start_urls"))
+    crawl.terminate()
+    said, log = end(crawl)
+    assert set(said) == {f"read {site.url('/150')}", f"read {site.url('/151')}"}
+    assert "'no address' was pushed as a start URL and is none" in log.replace('b"', "'").replace("b'", "'")
+
+
+@pytest.mark.parametrize("options", [(), ("--appendonly", "yes")], ids=["came back empty", "came back whole"])
+def test_redis_may_go_and_come_back(site: NumberedSite, begin: Any, redis_server: Any, options: tuple[str, ...]) -> None:
+    redis_server.kill()
+    redis_server.start(*options)
+    crawl = begin(site.url(), REDIS_URL=redis_server.url, DOWNLOAD_DELAY=0.02)
+    until(lambda: len(site.asked) > 30)
+    redis_server.kill()
+    time.sleep(3)
+    redis_server.start(*options)
+    _, log = end(crawl)
+    assert set(site.counts()) == {f"/{n}" for n in range(PAGES)} | {"/local"}
+    assert "serves again" in log
