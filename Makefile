@@ -10,7 +10,7 @@ TEST_READY := $(VENV)/.ready-test
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 HOST ?= 127.0.0.1
 
-.PHONY: help run demo test test-fast check lock clean tools
+.PHONY: help run demo test test-fast test-faults check lock clean tools
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -29,6 +29,9 @@ test: $(TEST_READY) tools check  ## set up and run all checks and tests
 
 test-fast: $(TEST_READY)  ## the unit tests, in less than two minutes
 	$(BIN)/python -m pytest -q -m "not slow and not browser" -n 2
+
+test-faults: $(TEST_READY) tools  ## kill 200 workers over 5,000 pages, on disk and with Redis (half an hour)
+	$(BIN)/python tests/faults/long.py
 
 check: $(TEST_READY)  ## style, types, layers
 	$(BIN)/ruff check .

@@ -74,7 +74,7 @@ def worker(
     if ending.changed:
         console.print("sources.yaml has changed: the worker begins anew")
         sys.stdout.flush()
-        os.execv(sys.executable, [sys.executable, "-m", "newsportal", *sys.argv[1:]])  # noqa: S606: the same command, as it was given
+        os.execv(sys.executable, [sys.executable, "-m", "newsportal", *sys.argv[1:]])  # noqa: S606 - the command that we are
     if ending.broken:
         raise NewsportalError(f"{ending.broken}; start the worker again, nothing is lost")
     console.print("the worker has stopped; what it had in hand went back to the queue")

@@ -51,6 +51,7 @@ def job_of(source: str) -> str:
 class _Open:
     began: datetime
     calm: int = 0
+    rested: datetime | None = None  # when nothing was found to be done for the first time
 
 
 class Visiting:
@@ -99,7 +100,8 @@ class Visiting:
         now = utcnow()
         parts = self._ledger.told.taken(now)
         for source in self._open.keys() & ended:
-            parts.append(Visit(source, now, seconds=(now - self._open[source].began).total_seconds()))
+            opened = self._open[source]
+            parts.append(Visit(source, now, seconds=((opened.rested or now) - opened.began).total_seconds()))
         try:
             if parts:
                 await asyncio.to_thread(self._ledger.store.visits.join, parts)
@@ -147,6 +149,7 @@ class Visiting:
             opened = self._open.pop(source)
             self._open[source] = opened  # the next look begins with the others
             opened.calm = 0 if left.get(source, 1) else opened.calm + 1
+            opened.rested = (opened.rested or utcnow()) if opened.calm else None
             if opened.calm >= CALM:
                 ended.append(source)
         return ended

@@ -19,6 +19,8 @@ import yaml
 if TYPE_CHECKING:
     from madeup import MadeUpWeb
 
+sys.path.insert(0, str(Path(__file__).parent))  # import workers
+
 PATIENCE = 120.0
 """Seconds until a test gives up waiting for what a crawl should do."""
 

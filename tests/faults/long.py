@@ -1,0 +1,90 @@
+"""The long form (``make test-faults``): 200 workers killed with -9 over 5,000 pages on 20 hosts, on disk and with a Redis that is killed
+three times. Prints a table; exit status 1 if a page was lost or stored twice, or a worker broke off."""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent)]
+
+from conftest import RedisServer
+from rich.console import Console
+from rich.table import Table
+from workers import farm, storm, told
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--hosts", type=int, default=20)
+    parser.add_argument("--pages", type=int, default=250, help="of each host")
+    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--restarts", type=int, default=3, help="of Redis")
+    parser.add_argument("--seed", type=int, default=random.randrange(1_000_000))
+    parser.add_argument("--queue", choices=("disk", "redis"), help="only this one")
+    return parser.parse_args()
+
+
+def restarts(server: RedisServer, number: int) -> Callable[[float], None]:
+    """Kill Redis and start it again, evenly over the crawl."""
+    left = [(place + 1) / (number + 1) for place in range(number)]
+
+    def between(share: float) -> None:
+        if left and share >= left[0]:
+            del left[0]
+            server.kill()
+            time.sleep(1.0)
+            server.start("--appendonly", "yes")
+
+    return between
+
+
+def one(queue: str, asked: argparse.Namespace, console: Console) -> dict[str, float]:
+    with tempfile.TemporaryDirectory() as folder:
+        server = RedisServer(Path(folder)) if queue == "redis" else None
+        if server is not None:
+            server.start("--appendonly", "yes")
+        try:
+            with farm(Path(folder), asked.hosts, asked.pages, redis=server and server.url) as crawled:
+                began = time.monotonic()
+                between = restarts(server, asked.restarts) if server else lambda share: None
+                with console.status(queue) as status:
+
+                    def tell(line: str) -> None:
+                        status.update(f"{queue}: {line}")
+                        if not console.is_terminal and crawled.killed % 10 == 0:
+                            console.print(f"{queue}: {line}, {time.monotonic() - began:.0f} s")
+
+                    storm(crawled, kills=asked.kills, workers=asked.workers, seed=asked.seed, between=between, tell=tell)
+                found = told(crawled)
+                statuses = crawled.stop()
+                return {
+                    **found,
+                    "Redis restarted": asked.restarts if server else 0,
+                    "seconds": round(time.monotonic() - began),
+                    "broken": sum(map(bool, statuses)) + crawled.log().count("broke off"),
+                }
+        finally:
+            if server is not None:
+                server.kill()
+
+
+def main() -> int:
+    asked, console = arguments(), Console(soft_wrap=True)
+    console.print(f"seed {asked.seed}")
+    rows = {queue: one(queue, asked, console) for queue in ([asked.queue] if asked.queue else ["disk", "redis"])}
+    table = Table("queue", *next(iter(rows.values())))
+    for queue, row in rows.items():
+        table.add_row(queue, *map(str, row.values()))
+    console.print(table)
+    return int(any(row["lost"] or row["stored twice"] or row["broken"] for row in rows.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,192 @@
+"""Workers that die, hang, or come too many: nothing lost, nothing stored twice, and who does harm is set aside."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from workers import farm, frontier, storm, told
+
+from newsportal.storage import open_store
+from newsportal.storage.base import SourceState
+
+if TYPE_CHECKING:
+    from conftest import RedisServer  # type: ignore[import-not-found]
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="needs 127.0.0.2 and /proc")]
+
+needs_redis = pytest.mark.skipif(shutil.which("redis-server") is None, reason="needs redis-server (make tools)")
+
+
+def restarted(server: RedisServer, at: float) -> Callable[[float], None]:
+    """Kill Redis and start it again, once, when that share of the workers is killed."""
+    done: list[bool] = []
+
+    def between(share: float) -> None:
+        if share >= at and not done:
+            done.append(True)
+            server.kill()
+            time.sleep(1.0)
+            server.start("--appendonly", "yes")
+
+    return between
+
+
+@pytest.mark.parametrize("backend", ["disk", pytest.param("redis", marks=needs_redis)])
+def test_workers_killed_at_random_moments_lose_nothing_and_store_nothing_twice(
+    backend: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    server: Any = None
+    if backend == "redis":
+        server = request.getfixturevalue("redis_server")
+        server.kill()
+        server.start("--appendonly", "yes")
+    seed = random.randrange(1_000_000)
+    with farm(tmp_path, 4, 100, redis=server and server.url) as crawled:
+        storm(crawled, kills=10, workers=2, seed=seed, between=restarted(server, 0.5) if server else lambda share: None)
+        found = told(crawled)
+        assert crawled.stop() == [0, 0]
+        assert "Traceback" not in crawled.log(), f"seed {seed}: {crawled.log()[-3000:]}"
+    assert (found["lost"], found["stored twice"]) == (0, 0), f"seed {seed}: {found}"
+    assert found["asked for again"] < found["pages"] / 2, f"seed {seed}: {found}"
+
+
+def test_a_page_that_kills_every_worker_is_set_aside_and_the_others_go_on(tmp_path: Path) -> None:
+    with farm(tmp_path, 2, 20, tries=3) as crawled:
+        poison = min(crawled.articles)
+        crawled.poison(poison)
+        crawled.until(lambda: (crawled.keep(1), bool(frontier_aside(crawled)))[1], every=1.0)
+        crawled.until(lambda: (crawled.keep(1), crawled.articles - {poison} <= set(crawled.stored()))[1], every=1.0)
+        assert [one["url"] for one in frontier_aside(crawled)] == [poison]
+        assert crawled.counts()[poison] == 3
+        assert crawled.stop() == [0]
+
+
+def frontier_aside(crawled: Any) -> list[dict[str, object]]:
+    return frontier(crawled, "aside")
+
+
+def test_a_worker_that_hangs_loses_its_requests_and_does_no_harm_when_it_wakes(tmp_path: Path) -> None:
+    with farm(tmp_path, 4, 40, lease=3.0) as crawled:
+        crawled.control("/slow?0.1")
+        hanging = crawled.start()
+        crawled.until(lambda: len(crawled.stored()) > 10)
+        hanging.send_signal(signal.SIGSTOP)
+        crawled.running.remove(hanging)
+        crawled.start()
+        try:
+            crawled.until_done(crawled.articles, 1)
+        finally:
+            hanging.send_signal(signal.SIGCONT)
+            crawled.running.append(hanging)
+        time.sleep(3)
+        found = told(crawled)
+        assert (found["lost"], found["stored twice"]) == (0, 0), found
+        assert crawled.stop() == [0, 0]
+        assert "Traceback" not in crawled.log()
+
+
+@pytest.mark.parametrize("asleep", [0.0, 6 * 3600.0])
+def test_a_visit_is_paid_by_one_of_several_workers_and_missed_ones_once(tmp_path: Path, asleep: float) -> None:
+    with farm(tmp_path, 6, 5) as crawled:
+        if asleep:
+            remember(crawled, asleep)
+        for _ in range(3):
+            crawled.start()
+        crawled.until_done(crawled.articles, 3)
+        time.sleep(12)  # two more looks at what is due
+        counts = crawled.counts()
+        assert crawled.stop() == [0, 0, 0]
+    lists = {url: number for url, number in counts.items() if "/a/" not in url and "robots.txt" not in url}
+    assert set(lists.values()) == {1}, lists
+    assert {counts[url] for url in crawled.articles} == {1}
+
+
+def remember(crawled: Any, seconds: float) -> None:
+    """All sources were visited for the last time so long ago: several visits were missed."""
+    from datetime import UTC, datetime, timedelta
+
+    from newsportal.sources import load
+
+    known = load(crawled.sources)
+    store = open_store(known.store)
+    before = datetime.now(UTC) - timedelta(seconds=seconds)
+    for source in known.all():
+        store.save_source_state(SourceState(source.key, last_run=before, last_success=before))
+    store.close()
+
+
+@needs_redis
+def test_without_redis_a_worker_waits_and_goes_on_when_it_is_there(tmp_path: Path, redis_server: RedisServer) -> None:
+    redis_server.kill()
+    with farm(tmp_path, 2, 5, redis=redis_server.url) as crawled:
+        worker = crawled.start()
+        crawled.until(lambda: "does not serve" in crawled.log())
+        assert worker.poll() is None
+        redis_server.start()
+        crawled.until_done(crawled.articles, 1)
+        assert crawled.stop() == [0]
+        assert "Traceback" not in crawled.log()
+
+
+@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
+def test_told_to_stop_a_worker_ends_soon_and_another_completes(tmp_path: Path, sign: signal.Signals) -> None:
+    with farm(tmp_path, 4, 40) as crawled:
+        crawled.control("/slow?0.2")
+        worker = crawled.start()
+        crawled.until(lambda: len(crawled.stored()) > 5)
+        began = time.monotonic()
+        worker.send_signal(sign)
+        assert worker.wait(30) == 0
+        assert time.monotonic() - began < 15
+        crawled.running.clear()
+        assert len(crawled.stored()) < len(crawled.articles)
+        crawled.control("/slow?0")
+        crawled.until_done(crawled.articles, 1)
+        assert {crawled.counts()[url] for url in crawled.articles} == {1}, "what was in hand was finished, or had not begun"
+        assert crawled.stop() == [0]
+
+
+def test_a_second_signal_ends_a_worker_at_once(tmp_path: Path) -> None:
+    with farm(tmp_path, 2, 10) as crawled:
+        crawled.control("/slow?20")
+        worker = crawled.start()
+        crawled.until(lambda: any("/a/" in url for url in crawled.counts()))
+        worker.send_signal(signal.SIGTERM)
+        time.sleep(2)
+        assert worker.poll() is None, "it waits for what is under way"
+        worker.send_signal(signal.SIGTERM)
+        assert worker.wait(10) == 0
+        crawled.running.clear()
+
+
+def test_a_changed_sources_file_is_noticed(tmp_path: Path) -> None:
+    with farm(tmp_path, 2, 5) as crawled:
+        whole = crawled.sources.read_text("utf-8")
+        crawled.sources.write_text(whole[: whole.index("regions:")], "utf-8")
+        worker = crawled.start()
+        crawled.until(lambda: len(crawled.stored()) == 5)
+        crawled.sources.write_text("feeds: 7\n", "utf-8")
+        crawled.until(lambda: "is not understood" in crawled.log())
+        crawled.sources.write_text(whole, "utf-8")
+        crawled.until_done(crawled.articles, 1)
+        assert worker.poll() is None, "it is the same process"
+        assert crawled.stop() == [0]
+
+
+def test_serve_ends_in_order(tmp_path: Path) -> None:
+    with farm(tmp_path, 2, 2) as crawled:
+        serving = subprocess.Popen(crawled.command("serve", "--port", "0"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        assert serving.stdout is not None
+        assert "http://" in serving.stdout.readline()
+        time.sleep(1)
+        serving.send_signal(signal.SIGTERM)
+        said, _ = serving.communicate(timeout=30)
+        assert (serving.returncode, "Traceback" in said) == (0, False), said

@@ -1,0 +1,202 @@
+"""Workers as processes, started, killed and counted; and the farm that they crawl."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote
+
+import httpx
+import yaml
+
+HERE = Path(__file__).parent
+PATIENCE = 180.0
+"""Seconds until a test gives up waiting."""
+
+
+@dataclass
+class Crawled:
+    """The farm and the portal that crawls it. ``sources`` lies in a folder whose name has a space and is no ASCII."""
+
+    port: int
+    hosts: int
+    pages: int
+    sources: Path
+    running: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    killed: int = 0
+
+    @property
+    def articles(self) -> set[str]:
+        """All addresses of articles."""
+        return {f"http://127.0.0.{host + 2}:{self.port}/a/{page}.html" for host in range(self.hosts) for page in range(self.pages)}
+
+    def control(self, what: str) -> Counter[str]:
+        return Counter(httpx.get(f"http://127.0.0.1:{self.port}{what}", timeout=20).json())
+
+    def counts(self) -> Counter[str]:
+        """How often each address was asked for."""
+        return self.control("/counts")
+
+    def poison(self, url: str) -> None:
+        self.control(f"/poison?{quote(url)}")
+
+    def stored(self) -> list[str]:
+        """The addresses of all articles in the store; what is stored twice stands there twice."""
+        return [url for (url,) in self.asked("SELECT url FROM articles")]
+
+    def waiting(self) -> int:
+        """Links without an outcome."""
+        return sum(number for (number,) in self.asked("SELECT count(*) FROM deferred_links"))
+
+    def asked(self, query: str) -> list[tuple[str, ...]]:
+        database = self.sources.parent / "data" / "newsportal.db"
+        if not database.exists():
+            return []
+        with closing(sqlite3.connect(f"file:{quote(str(database))}?mode=ro", uri=True, timeout=30)) as connection:
+            try:
+                return connection.execute(query).fetchall()
+            except sqlite3.OperationalError as error:
+                if "no such table" in str(error):
+                    return []
+                raise
+
+    # workers
+
+    def command(self, *words: str) -> list[str]:
+        return [sys.executable, "-m", "newsportal", *words, "--sources", str(self.sources)]
+
+    def start(self) -> subprocess.Popen[bytes]:
+        with open(self.sources.parent / "workers.log", "ab") as log:
+            worker = subprocess.Popen(self.command("worker", "--log-level", "INFO"), stdout=log, stderr=log)
+        self.running.append(worker)
+        return worker
+
+    def log(self) -> str:
+        return (self.sources.parent / "workers.log").read_text("utf-8", "replace")
+
+    def kill(self, worker: subprocess.Popen[bytes]) -> None:
+        worker.kill()
+        worker.wait()
+        self.running.remove(worker)
+        self.killed += 1
+
+    def stop(self) -> list[int]:
+        """SIGTERM to all; their exit statuses."""
+        stopping, self.running = self.running, []
+        for worker in stopping:
+            worker.send_signal(signal.SIGTERM)
+        return [worker.wait(60) for worker in stopping]
+
+    def keep(self, number: int) -> None:
+        """Start anew those that ended by themselves: as a supervisor does."""
+        for worker in [worker for worker in self.running if worker.poll() is not None]:
+            self.running.remove(worker)
+        while len(self.running) < number:
+            self.start()
+
+    def until(self, reached: Callable[[], bool], patience: float = PATIENCE, every: float = 0.2) -> None:
+        deadline = time.monotonic() + patience
+        while not reached():
+            assert time.monotonic() < deadline, f"the crawl never came so far: {len(self.stored())} stored\n{self.log()[-3000:]}"
+            time.sleep(every)
+
+    def until_done(self, wanted: set[str], number: int, patience: float = PATIENCE) -> None:
+        """Until every address of ``wanted`` is stored, with that many workers."""
+
+        def done() -> bool:
+            self.keep(number)
+            return wanted <= set(self.stored()) and not self.waiting()
+
+        self.until(done, patience, every=1.0)
+
+
+def storm(
+    crawled: Crawled,
+    *,
+    kills: int,
+    workers: int,
+    seed: int,
+    between: Callable[[float], None] = lambda share: None,
+    tell: Callable[[str], None] = lambda line: None,
+) -> None:
+    """Kill random workers, ``kills`` times over the crawl, at random moments; each is followed by another. ``between`` is called with the
+    share of kills that are over. Then let the rest be done in peace."""
+    chance = random.Random(seed)
+    wanted = crawled.articles
+    crawled.keep(workers)
+    while crawled.killed < kills:
+        due = 0.9 * len(wanted) * crawled.killed / kills
+        deadline = time.monotonic() + 10.0  # whatever happens, kills go on
+        while len(crawled.stored()) < due and time.monotonic() < deadline:
+            time.sleep(0.1)
+        time.sleep(chance.uniform(0.0, 1.0))
+        crawled.kill(chance.choice(crawled.running))
+        crawled.keep(workers)
+        between(crawled.killed / kills)
+        tell(f"{crawled.killed} of {kills} killed, {len(crawled.stored())} of {len(wanted)} pages stored")
+    crawled.until_done(wanted, workers, PATIENCE + len(wanted) * 0.5)
+
+
+@contextmanager
+def farm(folder: Path, hosts: int, pages: int, *, redis: str | None = None, lease: float = 5.0, tries: int = 6) -> Iterator[Crawled]:
+    """A farm that runs, and a portal on it that has not begun. Half the hosts are feeds, half channels."""
+    serving = subprocess.Popen([sys.executable, str(HERE / "farm.py"), str(hosts), str(pages)], stdout=subprocess.PIPE, text=True)
+    assert serving.stdout is not None
+    port = int(serving.stdout.readline())
+    sources = folder / "我的 门户" / "sources.yaml"
+    sources.parent.mkdir(parents=True)
+    sources.write_text(yaml.safe_dump(written(port, hosts, redis, lease, tries), allow_unicode=True), "utf-8")
+    crawled = Crawled(port, hosts, pages, sources)
+    try:
+        yield crawled
+    finally:
+        for worker in crawled.running:
+            with closing(open(os.devnull)):
+                worker.kill()
+                worker.wait()
+        serving.kill()
+        serving.wait()
+
+
+def written(port: int, hosts: int, redis: str | None, lease: float, tries: int) -> dict[str, object]:
+    """The sources file. Names have spaces and are no ASCII."""
+    bases = [f"http://127.0.0.{host + 2}:{port}" for host in range(hosts)]
+    feeds = [{"name": f"城 {host} 新闻", "url": f"{base}/feed.xml"} for host, base in enumerate(bases) if host % 2 == 0]
+    regions = [
+        {"name": f"城 {host} 频道", "prefix": f"{base}/", "pages": 5, "allow": ["/a/"]} for host, base in enumerate(bases) if host % 2
+    ]
+    return {
+        "politeness": {"delay": 0, "allow_private": ["127.0.0.0/8"]},
+        "frontier": {"lease": lease, "tries": tries, **({"redis": redis} if redis else {})},
+        "feeds": feeds,
+        "regions": regions,
+    }
+
+
+def told(crawled: Crawled) -> dict[str, int]:
+    """What a storm cost."""
+    counts, articles = crawled.counts(), crawled.articles
+    stored = crawled.stored()
+    return {
+        "pages": len(articles),
+        "killed": crawled.killed,
+        "lost": len(articles - set(stored)),
+        "stored twice": len(stored) - len(set(stored)),
+        "asked for again": sum(counts[url] - 1 for url in articles if counts[url]),
+    }
+
+
+def frontier(crawled: Crawled, what: str) -> list[dict[str, object]]:
+    done = subprocess.run(crawled.command("frontier", what, "--json"), capture_output=True, text=True, check=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
