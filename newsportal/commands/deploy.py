@@ -15,7 +15,7 @@ import typer
 from newsportal.errors import NewsportalError, RunnerRefused
 from newsportal.runners import egg as eggs
 from newsportal.runners.server import Server
-from newsportal.runners.targets import DEFAULT, Target, target
+from newsportal.runners.targets import DEFAULT, Target, exposed, target
 from newsportal.runners.versions import kept, sortable, stamp
 from newsportal.sources import Sources, load
 from newsportal.sources.uris import mask
@@ -93,6 +93,8 @@ def deploy(
         return
     found = target(to, Path.cwd(), os.environ)
     found = replace(found, project=project) if project else found
+    if word := exposed(found):
+        typer.echo(word, err=True)
     named = version or found.version
     name = sortable(named) if named else stamp(datetime.now(UTC))
     deployed = send(Server(found), name, content)

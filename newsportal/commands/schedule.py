@@ -24,7 +24,7 @@ from newsportal.runners.planning import Caps
 from newsportal.runners.records import Records
 from newsportal.runners.scrapyd import ScrapydRunner, project_of
 from newsportal.runners.server import Server
-from newsportal.runners.targets import target
+from newsportal.runners.targets import exposed, target
 from newsportal.sources import Sources, load
 from newsportal.storage import open_store
 
@@ -56,6 +56,8 @@ class Place:
         records = Records(jobs_folder(sources))
         if self.scrapyd is not None:
             server = Server(target(self.scrapyd, Path.cwd(), os.environ))
+            if word := exposed(server.target):
+                typer.echo(word, err=True)
             return ScrapydRunner(server, records, self.settings, lambda: project_of(server, self.project)), records
         named = {"NEWSPORTAL_SOURCES": str(sources.path)} if sources.path and sources.path.exists() else {}
         return LocalRunner(records, sources.folder, named | dict(self.settings)), records

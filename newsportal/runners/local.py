@@ -19,8 +19,8 @@ from newsportal.runners.records import Record, Records
 
 WHERE = "local"
 
-STOP_PATIENCE = 20.0
-"""Seconds that jobs get to end by themselves, all together."""
+STOP_PATIENCE = 30.0
+"""Seconds that jobs get to end by themselves, all together; systemd waits 60 for us (deploy/)."""
 
 
 class LocalRunner:

@@ -36,6 +36,19 @@ class Target:
     version: str | None = None
 
 
+LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+
+
+def exposed(found: Target) -> str | None:
+    """What an operator should know of a server that others can reach too; ``None`` if nothing: its API starts processes."""
+    parts = urlsplit(found.url)
+    if parts.hostname in LOOPBACK:
+        return None
+    if not found.username:
+        return f"{found.url} is asked without a password: if it takes orders so, whoever reaches it can run code there (docs/operations.md)"
+    return f"{found.url}: the password goes there unencrypted; use https, or a tunnel" if parts.scheme == "http" else None
+
+
 def configuration(start: Path) -> Path | None:
     """The nearest ``scrapy.cfg``, in ``start`` or above."""
     folder = start.absolute()

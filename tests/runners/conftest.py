@@ -23,7 +23,7 @@ from newsportal.runners.targets import Target
 if TYPE_CHECKING:
     from madeup import MadeUpWeb
 
-PATIENCE = 120.0
+PATIENCE = 240.0
 """Seconds until a test gives up waiting for a process."""
 
 USER, PASSWORD = "crawler", "a long-enough secret"

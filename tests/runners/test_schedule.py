@@ -89,7 +89,7 @@ def test_a_second_schedule_stands_by_and_takes_over_when_the_first_is_killed(sou
             other = event(second, "started")
             assert not set(other["sources"]) & set(job["sources"])
             second.terminate()
-            assert second.wait(40) == 0
+            assert second.wait(60) == 0
     records = Records(jobs_folder(load(sources)))
     until(lambda: not any(one.pid and alive(one.pid, one.born) for one in records.all("local")), "the end of all jobs")
 
@@ -103,7 +103,7 @@ def test_sigterm_ends_its_jobs_in_order(sources: Path) -> None:
             assert time.monotonic() < deadline
             time.sleep(0.05)
         process.terminate()
-        assert process.wait(40) == 0
+        assert process.wait(60) == 0
     assert "Spider closed" in log.read_text("utf-8")
     record = Records(log.parent).get(job)
     assert record is not None
@@ -125,7 +125,7 @@ def test_a_job_that_is_cancelled_is_told(sources: Path) -> None:
         sources.write_text("feeds: [{name: a}]", "utf-8")
         assert "goes on with the sources as they were before" in event(process, "hindered")["message"]
         process.send_signal(signal.SIGINT)
-        assert process.wait(40) == 0
+        assert process.wait(60) == 0
 
 
 def test_a_scrapyd_that_is_away_is_waited_for_and_nothing_is_lost(scrapyd: Any, sources: Path, rows: Any) -> None:
@@ -139,7 +139,7 @@ def test_a_scrapyd_that_is_away_is_waited_for_and_nothing_is_lost(scrapyd: Any, 
         ended = event(process, "ended")
         assert ended["run"] is not None
         process.terminate()
-        assert process.wait(40) == 0
+        assert process.wait(60) == 0
     assert rows(sources.parent / "data" / "newsportal.db", "SELECT count(*) FROM articles")[0][0] > 0
     listed = told(sources, "jobs", "--scrapyd", scrapyd.url, "--json", **secret)
     assert job in {one["job"] for one in listed}

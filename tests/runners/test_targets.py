@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from newsportal.runners.targets import Target, TargetError, target
+from newsportal.runners.targets import Target, TargetError, exposed, target
 
 CONFIGURATION = """
 [settings]
@@ -75,6 +75,22 @@ def test_what_is_no_target_is_told_without_its_password(folder: Path, name: str,
 def test_a_target_without_an_address_is_told(folder: Path) -> None:
     with pytest.raises(TargetError, match="'none' has no url"):
         target("none", folder, {})
+
+
+@pytest.mark.parametrize(
+    ("url", "username", "said"),
+    [
+        ("http://127.0.0.1:6800", None, None),
+        ("http://[::1]:6800", None, None),
+        ("http://10.0.0.5:6800", None, "without a password"),
+        ("http://10.0.0.5:6800", "editor", "unencrypted"),
+        ("https://crawl.example.org", "editor", None),
+    ],
+)
+def test_a_server_that_others_reach_is_told_of(url: str, username: str | None, said: str | None) -> None:
+    word = exposed(Target(url, username=username, password="geheim"))
+    assert (word is None) if said is None else (said in str(word))
+    assert "geheim" not in str(word)
 
 
 def test_without_a_configuration_it_says_how_to_write_one(tmp_path: Path) -> None:
