@@ -1,0 +1,115 @@
+"""Processes at one queue on disk are killed with -9, again and again: everything is done, and what is in flight is in one hand."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from time import monotonic, sleep
+
+import pytest
+from queue_benches import tasks
+
+from newsportal.frontier.queues.base import Terms
+from newsportal.frontier.queues.disk import DiskQueue
+from newsportal.frontier.queues.disk_file import QueueFile
+
+WORKERS, KILLS, HOSTS, EACH = 3, 12, 6, 150
+TERMS = Terms(lease=60.0, tries=50)
+"""No innocent request is set aside here, so that all must be done."""
+
+WORKER = """
+import os, sys, random
+from pathlib import Path
+from time import sleep
+from newsportal.frontier.queues.base import Terms
+from newsportal.frontier.queues.disk import DiskQueue
+from newsportal.frontier.queues.disk_file import QueueFile
+
+queue = DiskQueue(QueueFile(Path(sys.argv[1])), "rss", terms=Terms(lease=60.0, tries=50))
+log = os.open(sys.argv[2], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+
+def say(what, task):
+    os.write(log, f"{what} {os.getpid()} {task.id} {task.host} {task.lane or '-'}\\n".encode())
+
+while True:
+    taken = queue.take(4, delay=0, ahead=1)
+    for lease in taken.leases:
+        say("begin", lease.task)
+    for lease in taken.leases:
+        sleep(0.002)
+        say("end", lease.task)
+        queue.done([lease.task.id])
+    queue.free(dict.fromkeys(taken.held, 0.0))
+    if not taken.leases:
+        sleep(0.02)
+"""
+
+
+@pytest.mark.slow
+def test_nothing_is_lost_to_kills(tmp_path: Path) -> None:
+    seed = random.randrange(10**6)
+    chance, log = random.Random(seed), tmp_path / "log"
+    queue = DiskQueue(QueueFile(tmp_path / "queue"), "rss", terms=TERMS)
+    everything = [one for n in range(HOSTS) for one in tasks(EACH, f"h{n}.example", lane=f"x{n // 2}" if n % 3 else None, source="甲")]
+    queue.push(everything)
+    began = [begin(tmp_path, log) for _ in range(WORKERS)]
+    killed: set[int] = set()
+    for _ in range(KILLS):
+        victim = at_work(began, log)
+        sleep(chance.uniform(0, 0.02))
+        victim.kill()
+        victim.wait()
+        killed.add(victim.pid)
+        began[began.index(victim)] = begin(tmp_path, log)
+    assert queue.outstanding("甲"), "the last kill was one in the middle of the work"
+    until = monotonic() + 90
+    while queue.outstanding("甲") and monotonic() < until:
+        sleep(0.1)
+    for worker in began:
+        worker.kill()
+        worker.wait()
+    state = queue.state()
+    queue.close()
+    assert (state.waiting, state.leased, state.aside) == (0, 0, 0), f"seed {seed}"
+    lines = [line.split() for line in log.read_text().splitlines()]
+    ended = Counter(id for what, _, id, _, _ in lines if what == "end")
+    assert set(ended) == {one.id for one in everything}, f"seed {seed}"
+    assert sum(number - 1 for number in ended.values()) <= KILLS, "again only what was ended and not yet acknowledged"
+    one_at_a_time(lines, killed)
+
+
+def at_work(began: list[subprocess.Popen[bytes]], log: Path) -> subprocess.Popen[bytes]:
+    """Who of these wrote last that it begins something."""
+    until = monotonic() + 30
+    while monotonic() < until:
+        lines = log.read_text().splitlines() if log.exists() else []
+        last = next((int(line.split()[1]) for line in reversed(lines) if line.startswith("begin")), 0)
+        for worker in began:
+            if worker.pid == last:
+                return worker
+        sleep(0.005)
+    raise TimeoutError("nobody works")
+
+
+def begin(folder: Path, log: Path) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-c", WORKER, str(folder / "queue"), str(log)])
+
+
+def one_at_a_time(lines: list[list[str]], killed: set[int]) -> None:
+    """No request begins while a living worker has it, its lane, or its host. Of the killed it is not known when they let go."""
+    hand: dict[str, tuple[str, str, int]] = {}
+    for what, text, id, host, lane in lines:
+        pid = int(text)
+        if what == "end":
+            hand.pop(id, None)
+            continue
+        for other, (its_host, its_lane, of) in list(hand.items()):
+            if of in killed and of != pid:
+                continue
+            assert other != id
+            assert lane == "-" or lane != its_lane
+            assert host != its_host or of == pid
+        hand[id] = (host, lane, pid)
