@@ -305,6 +305,19 @@ def test_two_workers_of_one_name_do_not_share_their_tasks(opened: Callable[..., 
     assert first.state().leased == 2
 
 
+# hosts
+
+
+def test_a_host_that_was_let_go_unasked_rests_as_long_as_before(opened: Callable[..., SharedQueue]) -> None:
+    now = [NOON]
+    first, second = opened(clock=lambda: now[0]), opened(clock=lambda: now[0])
+    assert first.hold("a.example") == 0
+    first.free({"a.example": 3})
+    assert second.hold("a.example") == pytest.approx(3)
+    second.free({"a.example": 0.5})
+    assert first.hold("a.example") == pytest.approx(3)
+
+
 # the clock
 
 

@@ -192,6 +192,7 @@ local function grab(host)
 end
 
 local function let_go(worker, host, moment)
+  moment = math.max(moment, free_at(host))  -- it may have been taken before it could be asked, and let go unasked
   call('HDEL', record(worker) .. ':hosts', host)
   call('HDEL', P .. 'holders', host)
   call('ZREMRANGEBYSCORE', P .. 'free', '-inf', NOW)
