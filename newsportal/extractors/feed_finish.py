@@ -44,6 +44,8 @@ def finish(raw: RawFeed, url: str, fetched: datetime, warnings: tuple[str, ...] 
         ttl_minutes=raw.ttl_minutes,
         hub=_absolute(url, raw.hub),
         topic=_absolute(url, raw.topic),
+        skip_hours=raw.skip_hours,
+        skip_days=raw.skip_days,
         updated=clock.read(raw.updated),
         entries=keyed,
         warnings=tuple(dict.fromkeys((*warnings, *raw.warnings, *_complaints(keyed)))),

@@ -32,8 +32,9 @@ class FeedEntry:
 @dataclass(frozen=True, slots=True)
 class Feed:
     """A feed. ``format`` is feedparser's name (``rss20``, ``rss10``, ``atom10`` …) or ``json1``; ``ttl_minutes`` how long the publisher
-    wants it to be kept; ``hub`` a WebSub hub, ``topic`` how the feed names itself to it; ``warnings`` stable slugs of what was wrong with
-    it (see :mod:`newsportal.extractors.feed`).
+    wants it to be kept; ``hub`` a WebSub hub, ``topic`` how the feed names itself to it; ``skip_hours`` (0–23, GMT) and ``skip_days``
+    (0–6, Monday first) when it says that nothing comes; ``warnings`` stable slugs of what was wrong with it (see
+    :mod:`newsportal.extractors.feed`).
     """
 
     format: str
@@ -43,6 +44,8 @@ class Feed:
     ttl_minutes: int | None = None
     hub: str | None = None
     topic: str | None = None
+    skip_hours: tuple[int, ...] = ()
+    skip_days: tuple[int, ...] = ()
     updated: datetime | None = None
     entries: tuple[FeedEntry, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -83,6 +86,8 @@ class RawFeed:
     ttl_minutes: int | None = None
     hub: str | None = None
     topic: str | None = None
+    skip_hours: tuple[int, ...] = ()
+    skip_days: tuple[int, ...] = ()
     updated: RawDate | None = None
     entries: tuple[RawEntry, ...] = ()
     warnings: tuple[str, ...] = ()

@@ -18,6 +18,9 @@ MAX_ENTRIES = 5_000
 MAX_ALONE = 300  # entries read one by one, with the head before each
 MAX_HEAD_CHARS = 20_000
 ENTRY = re.compile(r"<(item|entry)\b.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
+SKIPPED = re.compile(r"<skip(Hours|Days)\b[^<>]*>((?:\s|</?(?:hour|day)\b[^<>]*>|\w)*)</skip", re.IGNORECASE)
+SKIPPED_ONE = re.compile(r"<(?:hour|day)\b[^<>]*>\s*(\w+)\s*<", re.IGNORECASE)
+DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 PERIODS = {"hourly": 60, "daily": 1_440, "weekly": 10_080, "monthly": 43_200, "yearly": 525_600}
 """Minutes of the syndication module's ``sy:updatePeriod``."""
 
@@ -41,6 +44,7 @@ def read_xml(text: str, url: str) -> RawFeed:
         ttl_minutes=_ttl(head),
         hub=_rel(head, "hub"),
         topic=_rel(head, "self"),
+        **_skips(text),
         updated=_date(head, "updated") or _date(head, "published"),
         entries=tuple(_entry(entry) for entry in entries[:MAX_ENTRIES]),
         warnings=("not-well-formed",) if found.get("bozo") else (),
@@ -120,6 +124,18 @@ def _ttl(head: Mapping[str, Any]) -> int | None:
         return minutes
     period = PERIODS.get((_text(head, "sy_updateperiod") or "").lower())
     return period // (_number(_text(head, "sy_updatefrequency")) or 1) if period else None
+
+
+def _skips(text: str) -> dict[str, tuple[int, ...]]:
+    """RSS 2.0's skipHours and skipDays, which feedparser leaves out. Hour 24 is midnight (Netscape's RSS counted from 1)."""
+    found: dict[str, tuple[int, ...]] = {}
+    for kind, inside in SKIPPED.findall(text[:MAX_HEAD_CHARS]):
+        said = [one.lower() for one in SKIPPED_ONE.findall(inside)]
+        if kind.lower() == "hours":
+            found["skip_hours"] = tuple(sorted({int(hour) % 24 for hour in said if hour.isascii() and hour.isdigit() and len(hour) < 3}))
+        else:
+            found["skip_days"] = tuple(sorted(DAYS.index(day) for day in set(said) if day in DAYS))
+    return found
 
 
 def _number(text: str | None) -> int | None:

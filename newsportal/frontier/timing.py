@@ -11,7 +11,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 from newsportal.errors import StoreError
-from newsportal.schedule import Rules
+from newsportal.frontier.ledger import utcnow
+from newsportal.schedule import Rules, breadth, doubt
 from newsportal.sources import timing
 
 if TYPE_CHECKING:
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from newsportal.storage.base import SourceState
 
 logger = logging.getLogger(__name__)
+
+DOUBTED: Final = 100
+"""Visits that are looked at before "not modified" is doubted."""
 
 PRICED: Final = 600.0
 """Seconds for which a price holds: it depends on the rates of all sources, which change over hours."""
@@ -38,6 +42,19 @@ class Timing:
     def due(self, source: Any, state: SourceState, now: datetime) -> bool:
         """Whether the source is to be visited at ``now`` (aware)."""
         return timing.due_at(state, self.rules(source), now) <= now
+
+    async def stuck(self, source: str) -> bool:
+        """Whether the source answers "not modified" for longer than can be believed. Raises ``StoreError``."""
+        return doubt.stuck(await asyncio.to_thread(self._ledger.store.visits.of, source, limit=DOUBTED))
+
+    async def pages(self, source: str, *, usual: int) -> int:
+        """Result pages of a search engine at this hour."""
+        try:
+            visits = await asyncio.to_thread(self._ledger.store.visits.of, source, limit=timing.LOOKED_BACK)
+        except StoreError as error:
+            logger.warning("how many pages of %s are worth reading is not known: %s", source, error)
+            return usual
+        return breadth.pages(visits, utcnow(), timing.zone(self._ledger.sources.portal.timezone), usual=usual)
 
     async def plan(self, sources: Iterable[Any], now: datetime) -> None:
         """The visits of these sources are over and their states saved. What cannot be planned now is due by the usual interval."""

@@ -59,7 +59,7 @@ def ask_now(now: datetime, *, asked: datetime | None, tries: int, until: datetim
     if denied:
         return now - asked >= DENIED
     if tries:
-        return now - asked >= min(RETRIED * 2 ** min(tries - 1, 10), RETRIED_AT_LEAST)
+        return now - asked >= min(RETRIED * 2.0 ** min(tries - 1, 10), RETRIED_AT_LEAST)
     return until is None or until - now <= min(RENEWED, (until - asked) / 4)
 
 

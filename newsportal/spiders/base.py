@@ -147,6 +147,8 @@ class NewsSpider(scrapy.Spider):
             if await self.ledger.begin(state):
                 self.thorough.add(source.key)
                 state = replace(state, validators={})
+            elif state.validators and await self.timing.stuck(source.key):
+                state = replace(state, validators={})
             waiting = await self.resumed(source)
         except StoreError:
             await self.visiting.give_up(source.key)
@@ -231,7 +233,10 @@ class NewsSpider(scrapy.Spider):
         self.ledger.count(key, "list_pages")
         wellbeing.tell_moved(self.ledger, key, response)
         if response.status == 304:
-            self.ledger.count(key, "not_modified")
+            if CONDITIONAL.isdisjoint(response.request.headers.keys() if response.request else ()):
+                self.ledger.list_failed(key, "http-304", f"{response.url}: not modified, the server says, whatever is asked")
+            else:
+                self.ledger.count(key, "not_modified")
             return
         try:
             async for found in read(response, source, **kwargs):
@@ -305,11 +310,12 @@ class NewsSpider(scrapy.Spider):
             raise LookupError(f"sources.yaml has no enabled {kind} {name!r} any more")
         return found
 
-    async def restored(self, requests: Sequence[Request]) -> list[bool]:
-        """Which of these requests, pushed by another process or an earlier run, are still wanted. Their links are entries here, too."""
+    async def restored(self, requests: Sequence[Request]) -> list[Request | None]:
+        """What to ask for these requests, which another process or an earlier run pushed; ``None`` for those that nobody wants any more.
+        Their links are entries here, too."""
         links = [request.cb_kwargs.get("link") for request in requests]
         wanted = iter(await self.ledger.restored([link for link in links if link is not None], settled=self.settled))
-        return [link is None or next(wanted) for link in links]
+        return [request if link is None or next(wanted) else None for request, link in zip(requests, links, strict=True)]
 
     async def pushed(self, value: bytes) -> list[Any]:
         """An address of an article that somebody pushed into ``NAME:start_urls``, plain or as JSON with what is known of it. It is an entry
@@ -383,6 +389,9 @@ class NewsSpider(scrapy.Spider):
             await self.visiting.end(key)
         self.visited.difference_update(keys)
 
+
+CONDITIONAL = frozenset({b"If-None-Match", b"If-Modified-Since"})
+"""Headers of a request that 304 may answer (RFC 9110, 15.4.5); to any other it is no answer."""
 
 TEXTUAL = frozenset({"html", "xhtml", "text", "xml", "octet-stream"})
 """Parts of the content types that may hold an article; the bytes decide afterwards."""

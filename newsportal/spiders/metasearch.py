@@ -95,17 +95,23 @@ class MetasearchSpider(NewsSpider):
         return found
 
     async def visit(self, source: Search, state: SourceState) -> AsyncIterator[Request]:
+        """As many pages as ``breadth`` says at this hour; where a topic does not say, as the hour's repeats have taught."""
         hour = datetime.now().astimezone().hour
         for topic in source.topics:
+            pages = topic.breadth.pages(hour)
+            if "breadth" not in topic.model_fields_set:
+                pages = await self.timing.pages(source.key, usual=pages)
             for query in topic.queries:
-                if topic.breadth.pages(hour) > 0:
-                    yield self.result_page(source, topic, query, 0)
+                if pages > 0:
+                    yield self.result_page(source, topic, query, 0, pages)
 
-    def result_page(self, source: Search, topic: Topic, query: str, page: int) -> Request:
+    def result_page(self, source: Search, topic: Topic, query: str, page: int, pages: int) -> Request:
         url = source.engine.request(query, page)
-        return self.list_page(url, source, self.parse_results, topic=topic, query=query, page=page)
+        return self.list_page(url, source, self.parse_results, topic=topic, query=query, page=page, pages=pages)
 
-    async def parse_results(self, response: Response, source: Search, topic: Topic, query: str, page: int) -> AsyncIterator[Any]:
+    async def parse_results(
+        self, response: Response, source: Search, topic: Topic, query: str, page: int, pages: int
+    ) -> AsyncIterator[Any]:
         if source.key in self._blocked:
             return
         try:
@@ -124,9 +130,8 @@ class MetasearchSpider(NewsSpider):
         sifted = await self.ledger.sift([link for link in links if link not in leading])
         for link in sifted.fresh:
             yield self.article(link)
-        breadth = topic.breadth.pages(datetime.now().astimezone().hour)
-        if links and source.engine.paged and page + 1 < breadth and (leading or self.goes_on(source, sifted)):
-            yield self.result_page(source, topic, query, page + 1)
+        if links and source.engine.paged and page + 1 < pages and (leading or self.goes_on(source, sifted)):
+            yield self.result_page(source, topic, query, page + 1, pages)
 
     def read(self, response: Response, engine: Engine) -> ResultPage:
         now = utcnow()

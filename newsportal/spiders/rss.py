@@ -13,6 +13,7 @@ from newsportal.extractors import feed
 from newsportal.frontier.hubs import offered
 from newsportal.frontier.ledger import utcnow
 from newsportal.items import Link, content_id
+from newsportal.schedule.freshness import cached_for, skipped_for
 from newsportal.sources import Feed
 from newsportal.spiders.base import NewsSpider, in_thread
 from newsportal.storage.base import SourceState
@@ -33,14 +34,21 @@ class RssSpider(NewsSpider):
     async def parse_feed(self, response: Response, source: Feed) -> AsyncIterator[Any]:
         content_type = (response.headers.get("Content-Type") or b"").decode("latin-1") or None
         found = await in_thread(feed.parse, response.body, response.url, content_type, utcnow())
-        if found.ttl_minutes:
-            self.ledger.told.asked(source.key, found.ttl_minutes * 60.0)
+        for seconds in _asked(response, found):
+            self.ledger.told.asked(source.key, seconds)
         await offered(self.ledger, source.key, response, found.hub, found.topic)
         for warning in found.warnings:
             self.ledger.note(source.key, str(warning))
         sifted = await self.ledger.sift([_link(source, entry) for entry in found.entries if entry.url])
         for link in sifted.fresh:
             yield self.wanted(link)
+
+
+def _asked(response: Response, found: feed.Feed) -> Iterable[float]:
+    """Seconds for which the feed asks to be left alone, in each way in which it does."""
+    headers = [value.decode("latin-1") if (value := response.headers.get(name)) else None for name in ("Cache-Control", "Expires", "Date")]
+    waits = (found.ttl_minutes and found.ttl_minutes * 60.0, cached_for(*headers), skipped_for(found.skip_hours, found.skip_days, utcnow()))
+    return (wait for wait in waits if wait)
 
 
 def _link(source: Feed, entry: feed.FeedEntry) -> Link:

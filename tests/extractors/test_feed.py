@@ -293,3 +293,13 @@ def test_real_feeds_give_what_can_be_given(data: Path) -> None:
     for file in files:
         found = feed.parse(file.read_bytes(), "http://feed.example/", None, datetime(2026, 11, 21, tzinfo=UTC))
         assert len(found.entries) >= known.get(file.name, 0), file.name
+
+
+def test_a_feed_says_who_it_is_to_its_hub_and_when_nothing_comes() -> None:
+    text = """<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom"><channel><title>甲</title>
+    <atom:link rel="hub" href="https://hub.example/"/><atom:link rel="self" href="/feed.xml"/>
+    <skipHours><hour>0</hour><hour>24</hour><hour> 5 </hour><hour>x</hour></skipHours><skipDays><day>Sunday</day><day>Noday</day></skipDays>
+    <item><title>一</title><link>https://a.example/1</link></item></channel></rss>"""
+    found = feed.parse(text.encode(), "https://a.example/rss", None, datetime(2026, 3, 5, tzinfo=UTC))
+    assert (found.hub, found.topic) == ("https://hub.example/", "https://a.example/feed.xml")
+    assert (found.skip_hours, found.skip_days) == ((0, 5), (6,))

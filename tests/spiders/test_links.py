@@ -141,11 +141,11 @@ def test_an_engine_without_further_pages_is_asked_once(tmp_path: Path) -> None:
     spider = spider_of(MetasearchSpider, tmp_path)
     (search,) = spider.sources()
     body = f"<html><body><ol>{RESULTS}</ol></body></html>".encode()
-    first = spider.result_page(search, search.topics[0], "旅游", 0)
+    first = spider.result_page(search, search.topics[0], "旅游", 0, 2)
 
     async def parse() -> list[Request]:
         response = HtmlResponse(first.url, body=body, encoding="utf-8", request=first)
-        return [request async for request in spider.parse_results(response, search, search.topics[0], "旅游", 0)]
+        return [request async for request in spider.parse_results(response, search, search.topics[0], "旅游", 0, 2)]
 
     requests = asyncio.run(parse())
     assert len(requests) == 8
