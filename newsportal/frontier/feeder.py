@@ -77,7 +77,7 @@ class Crawl(Protocol):
     def wait_after(self, host: str) -> float: ...  # seconds until somebody else may ask a host that we asked
     def busy(self, host: str) -> bool: ...  # whether a request to it is under way
     def request_of(self, task: Task) -> Request: ...  # raises Unreadable
-    async def accepted(self, requests: Sequence[Request]) -> Sequence[bool]: ...  # which of those of others are still wanted
+    async def accepted(self, requests: Sequence[Request]) -> Sequence[Request | None]: ...  # what is to be asked for those of others
     async def started(self, values: Sequence[bytes]) -> None: ...  # make requests of pushed start URLs
     def stir(self) -> None: ...  # let the engine look again
     def count(self, what: str, number: int = 1) -> None: ...
@@ -333,8 +333,9 @@ class Feeder:
                 self._next.done.append(lease.task.id)
         foreign = [request for task, request in found if not self.leases.is_ours(task.id)]
         wanted = iter(await self.crawl.accepted(foreign) if foreign else ())
-        for task, request in found:
-            if not self.leases.is_ours(task.id) and not next(wanted):
+        for task, given in found:
+            request = given if self.leases.is_ours(task.id) else next(wanted)
+            if request is None:
                 self._next.done.append(task.id)
                 self._changes += 1
                 continue

@@ -11,7 +11,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from time import monotonic
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -53,6 +53,15 @@ LATELY = 300.0
 
 BLOCKED = "blocked"
 """How the reasons begin when an engine asks who we are."""
+
+GIVE_UP = timedelta(days=7)
+"""A link that still fails in passing after so long is done with. Chosen: it was asked for at each of its source's visits, and no news is
+read after a week; a list that still names it begins anew."""
+
+GIVE_UP_OFFLINE = 4 * GIVE_UP
+"""The same where the reason may be our own network: a machine may be away for weeks."""
+
+GIVEN_UP = "given-up"
 
 Validators = tuple[str | None, str | None]
 
@@ -256,13 +265,25 @@ class Ledger:
             await self._done(link)
 
     async def fail(self, link: Link, reason: str, *, later: bool = False) -> None:
-        """``link`` failed. ``later``: it may work another time, so it stays deferred; else it is done, as is what hangs again and again."""
+        """``link`` failed. ``later``: it may work another time, so it stays deferred; else it is done, as is what hangs again and again,
+        and what has failed for so long that nobody will read it as news (counted ``given-up``)."""
         self._met[link.source].add(name_of(link))
+        if later and await self._over(link, reason):
+            self.note(link.source, f"articles that could not be had for {GIVE_UP.days} days or more are given up ({reason})")
+            later, reason = False, GIVEN_UP
         self.count(link.source, "failed", reason)
         if later and reason in hung.HANGS:
             later = not await hung.hangs_again(self, link)
         if not later:
             await self._done(link)
+
+    async def _over(self, link: Link, reason: str) -> bool:
+        """Whether a link that fails once more has waited for too long. Where no network may be the reason, that takes longer."""
+        try:
+            since = await asyncio.to_thread(self.store.waits_since, link.identity or link.url)
+        except StoreError:
+            return False
+        return since is not None and utcnow() - since > (GIVE_UP_OFFLINE if reason in OUTAGE else GIVE_UP)
 
     async def _done(self, *links: Link) -> None:
         """These wait no longer. If the store cannot be told, the next run asks once more and finds the article known."""

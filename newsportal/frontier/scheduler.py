@@ -199,11 +199,11 @@ class Scheduler(BaseScheduler):
     def request_of(self, task: Task) -> Request:
         return request_of(task, self.spider)
 
-    async def accepted(self, requests: Sequence[Request]) -> Sequence[bool]:
-        """Of requests that another process pushed, those to make: the spider may know better (``restored``)."""
+    async def accepted(self, requests: Sequence[Request]) -> Sequence[Request | None]:
+        """What to ask for requests that another process pushed: the spider may know better (``restored``), or want nothing any more."""
         self.count("restored", len(requests))
         ask = getattr(self.spider, "restored", None)
-        return [True] * len(requests) if ask is None else list(await ask(requests))
+        return requests if ask is None else list(await ask(requests))
 
     async def started(self, values: Sequence[bytes]) -> None:
         """Requests for start URLs that were pushed into Redis. What is none is told and dropped."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from time import monotonic
 from typing import Any, Final
 
@@ -92,6 +92,19 @@ class GallerySpider(NewsSpider):
         first = [] if any(identity(page.url) == identity(link.url) for page in reading.met) else [link.url]
         wanted = [*first, *reading.wanted()]
         return [self.first(wanted[0], reading)] if wanted else await self._next(reading)
+
+    async def restored(self, requests: Sequence[Request]) -> list[Request | None]:
+        """Stories go on where they were: what was kept of them is not asked for again."""
+        return [request and await self._further(request) for request in await super().restored(requests)]
+
+    async def _further(self, request: Request) -> Request:
+        try:
+            link, source = request.cb_kwargs.get("link"), request.cb_kwargs.get("source")
+            first = [] if link is None or source is None else await self.story(link, source)
+        except StoreError as error:
+            self.logger.warning("%s is asked for anew: %s", request.url, error)
+            return request
+        return first[0] if first and isinstance(first[0], Request) else request
 
     async def reading(self, source: Source, link: Link) -> Reading:
         """A story at the beginning of its visit, whichever process that is. Raises ``StoreError``."""

@@ -191,6 +191,10 @@ class Store(Protocol):
         """Links of a source that wait, oldest first."""
         ...
 
+    def waits_since(self, name: str) -> datetime | None:
+        """When the link of this identity or URL was deferred first; ``None`` if it does not wait."""
+        ...
+
     def settle(self, names: Collection[str]) -> None:
         """The links of these identities or URLs (see ``defer``) are done (stored, folded or failed for good): wait no longer."""
         ...

@@ -117,6 +117,11 @@ def deferred(connection: Connection, source: str) -> list[Link]:
     return [Link(**_of(Link, plain, ("published",))) for plain in connection.scalars(waiting)]
 
 
+def waits_since(connection: Connection, identity: str) -> datetime | None:
+    """See ``Store.waits_since``."""
+    return connection.scalar(select(DEFERRED.c.since).where(DEFERRED.c.id == content_id(identity)))
+
+
 def settle(connection: Connection, names: Collection[str]) -> None:
     """See ``Store.settle``."""
     for chunk in chunks(map(content_id, names)):

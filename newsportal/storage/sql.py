@@ -168,6 +168,10 @@ class SqlStore:
         with read(self._engine) as connection:
             return memory.deferred(connection, source)
 
+    def waits_since(self, name: str) -> datetime | None:
+        with read(self._engine) as connection:
+            return memory.waits_since(connection, name)
+
     def settle(self, names: Collection[str]) -> None:
         with write(self._engine) as connection:
             memory.settle(connection, names)

@@ -192,3 +192,31 @@ def test_a_store_is_opened_anew_once_nobody_uses_it(crawler_for: Callable[..., C
 def test_a_ledger_needs_the_add_on(crawler_for: Callable[..., Crawler]) -> None:
     with pytest.raises(RuntimeError, match="SourcesAddon"):
         ledger_of(crawler_for(ADDONS={}))
+
+
+def test_what_fails_for_a_week_is_given_up_and_without_a_network_for_a_month(ledger: Ledger) -> None:
+    now = datetime.now(UTC)
+    asyncio.run(ledger.sift([link("young")]))
+    ledger.store.defer([link("old"), link("offline")], now=now - timedelta(days=8))
+    ledger.store.defer([link("gone")], now=now - timedelta(days=29))
+    for path, reason in (("young", "http-503"), ("old", "http-503"), ("offline", "dns"), ("gone", "dns")):
+        asyncio.run(ledger.fail(link(path), reason, later=True))
+    assert sorted(one.url for one in ledger.store.deferred(A)) == [link("offline").url, link("young").url]
+    assert row(ledger).failed == {"http-503": 1, "given-up": 2, "dns": 1}
+
+
+def test_what_another_process_left_in_the_queue_has_one_fate_here(ledger: Ledger) -> None:
+    keep(ledger, link("stored"))
+    ledger.store.defer([link("stored"), link("left")], now=NOW)
+    asyncio.run(ledger.sift([link("ours")]))
+    left = [link("stored"), link("left"), link("ours"), link("left")]
+    assert asyncio.run(ledger.restored(left)) == [False, True, False, False]
+    assert link("stored") not in ledger.store.deferred(A), "what is stored by now waits no longer"
+    found = row(ledger)
+    assert (found.entries, found.known, found.new, found.repeated) == (5, 1, 2, 2)
+    assert asyncio.run(ledger.resume(A)) == (), "it is asked for once, whoever finds it first"
+
+
+def test_threads_and_photo_stories_that_another_process_left_may_grow(ledger: Ledger) -> None:
+    keep(ledger, link("stored"))
+    assert asyncio.run(ledger.restored([link("stored")], settled=False)) == [True]

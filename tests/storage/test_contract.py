@@ -610,7 +610,10 @@ class TestMemory:
         store.defer(links, now=NOW + HOUR)
         assert store.deferred("feed:快讯") == links
         assert store.deferred("feed:二") == []
+        assert store.waits_since(links[0].url) == NOW
+        assert store.waits_since(links[2].url) == NOW + HOUR
         store.settle([links[0].url, "https://news.example/unknown"])
+        assert store.waits_since(links[0].url) is None
         assert store.deferred("feed:快讯") == links[1:]
         store.defer([], now=NOW)
         store.settle([])
