@@ -177,7 +177,7 @@ def _meant(found: Opened, named: Collection[str] | None) -> list[tuple[Queue, li
 
 
 def _is(one: Aside, name: str) -> bool:
-    return one.task.id.startswith(name) or _url(one.task.body) == name
+    return one.task.id.startswith(name) or url_of(one.task.body) == name
 
 
 def _told(what: str, number: int, words: str, as_json: bool) -> None:
@@ -188,7 +188,7 @@ def _row(name: str, one: Aside) -> dict[str, Any]:
     return {
         "queue": name,
         "id": one.task.id,
-        "url": _url(one.task.body),
+        "url": url_of(one.task.body),
         "host": one.task.host,
         "source": one.task.source,
         "reason": one.reason,
@@ -197,7 +197,7 @@ def _row(name: str, one: Aside) -> dict[str, Any]:
     }
 
 
-def _url(body: str) -> str | None:
+def url_of(body: str) -> str | None:
     """The address in a request's JSON; ``None`` if it is no such JSON."""
     try:
         found = json.loads(body)

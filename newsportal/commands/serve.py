@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import typer
 from rich.console import Console
 
+from newsportal.commands.frontier_shown import asking
 from newsportal.portal.app import create_app
 from newsportal.portal.guard import hosts_of
 from newsportal.portal.listen import DEFAULT_HOST, DEFAULT_PORT, address_of, listen, serve_forever
@@ -61,7 +62,8 @@ def run(
     store = open_store(found.store)
     index = open_index(found.index_uri)
     try:
-        app = create_app(store, index, found, hosts=hosts_of(host, [*allow_hosts, *_public_name(found.portal.url)]), pushed=pushed)
+        names = hosts_of(host, [*allow_hosts, *_public_name(found.portal.url)])
+        app = create_app(store, index, found, hosts=names, pushed=pushed, queues=asking(found))
         address = address_of(listening, host)
         if port is None and listening.getsockname()[1] != DEFAULT_PORT:
             console.print(f"port {DEFAULT_PORT} is in use; taking the next free one")

@@ -41,6 +41,7 @@ from newsportal.portal.pages import (
     sources as sources_page,
 )
 from newsportal.portal.picture_desk import Desk
+from newsportal.portal.queues import Ask, Asked
 from newsportal.portal.site import SourcesLike, site_of, watched_of
 from newsportal.portal.subscribing import Subscriber
 from newsportal.portal.suggesting import Suggesting
@@ -95,12 +96,14 @@ def create_app(
     follow_every: float = EVERY,
     now: Callable[[], datetime] = present,
     pushed: Callable[[], None] = lambda: None,
+    queues: Ask | None = None,
 ) -> FastAPI:
     """The portal over ``store`` and ``index`` (None: no search).
 
     ``hosts`` are the names it answers to (:func:`newsportal.portal.guard.hosts_of`). While it is served, the index follows the store every
     ``follow_every`` seconds (0: never). The caller opens store and index, and closes them after serving. ``now`` is the clock of its pages.
     ``pushed`` is called when a hub told that a source has something new (its next visit is now).
+    ``queues`` tells how the queue of requests stands (None: the monitor does not show it).
     """
 
     @asynccontextmanager
@@ -117,7 +120,8 @@ def create_app(
                 thread.stop()
 
     app = FastAPI(title="newsportal", version=__version__, lifespan=following, docs_url=None, redoc_url=None, openapi_url=None)
-    app.state.portal = Portal(store, index, site_of(sources), now, Desk.of(sources), sources=watched_of(sources))
+    asked = Asked(queues) if queues is not None else None
+    app.state.portal = Portal(store, index, site_of(sources), now, Desk.of(sources), queues=asked, sources=watched_of(sources))
     app.state.pushed = pushed
     app.state.suggesting = Suggesting(store, sources)
     app.state.feeds = tuple(getattr(sources, "feeds", ()))

@@ -17,6 +17,7 @@ from newsportal.portal.language import choose, translations
 from newsportal.portal.moments import Clock
 from newsportal.portal.pace import Pace
 from newsportal.portal.preferences import CHOICES, Preferences, preferences
+from newsportal.portal.queues import Queues
 from newsportal.portal.site import Site
 from newsportal.recommend.ratings import ALPHA
 from newsportal.search.base import Index
@@ -66,6 +67,7 @@ class Portal:
     desk: Desk | None = field(default=None, repr=False, compare=False)
     pace: Pace = field(default_factory=Pace, repr=False, compare=False)
     missed: Counter[str] = field(default_factory=Counter, repr=False, compare=False)
+    queues: Callable[[], Queues] | None = field(default=None, repr=False, compare=False)
     _tally: list[tuple[float, Tally]] = field(default_factory=list, repr=False, compare=False)
     sources: tuple[Watched, ...] = ()
     _health: list[tuple[float, list[Judged]]] = field(default_factory=list, repr=False, compare=False)

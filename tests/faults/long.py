@@ -9,14 +9,16 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent)]
-
-from conftest import RedisServer
 from rich.console import Console
 from rich.table import Table
 from workers import farm, storm, told
+
+if TYPE_CHECKING:
+    from conftest import RedisServer
 
 
 def arguments() -> argparse.Namespace:
@@ -45,9 +47,20 @@ def restarts(server: RedisServer, number: int) -> Callable[[float], None]:
     return between
 
 
+def redis_server(folder: Path) -> RedisServer:
+    """The tests' own (tests/conftest.py; the conftest beside this file has the same name)."""
+    spec = spec_from_file_location("all_tests", Path(__file__).parent.parent / "conftest.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    server: RedisServer = module.RedisServer(folder)
+    return server
+
+
 def one(queue: str, asked: argparse.Namespace, console: Console) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
-        server = RedisServer(Path(folder)) if queue == "redis" else None
+        server = redis_server(Path(folder)) if queue == "redis" else None
         if server is not None:
             server.start("--appendonly", "yes")
         try:

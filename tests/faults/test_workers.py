@@ -74,7 +74,7 @@ def frontier_aside(crawled: Any) -> list[dict[str, object]]:
 
 
 def test_a_worker_that_hangs_loses_its_requests_and_does_no_harm_when_it_wakes(tmp_path: Path) -> None:
-    with farm(tmp_path, 4, 40, lease=3.0) as crawled:
+    with farm(tmp_path, 4, 40, lease=10.0) as crawled:
         crawled.control("/slow?0.1")
         hanging = crawled.start()
         crawled.until(lambda: len(crawled.stored()) > 10)

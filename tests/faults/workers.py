@@ -137,7 +137,7 @@ def storm(
     crawled.keep(workers)
     while crawled.killed < kills:
         due = 0.9 * len(wanted) * crawled.killed / kills
-        deadline = time.monotonic() + 10.0  # whatever happens, kills go on
+        deadline = time.monotonic() + 60.0  # whatever happens, kills go on
         while len(crawled.stored()) < due and time.monotonic() < deadline:
             time.sleep(0.1)
         time.sleep(chance.uniform(0.0, 1.0))
@@ -149,7 +149,7 @@ def storm(
 
 
 @contextmanager
-def farm(folder: Path, hosts: int, pages: int, *, redis: str | None = None, lease: float = 5.0, tries: int = 6) -> Iterator[Crawled]:
+def farm(folder: Path, hosts: int, pages: int, *, redis: str | None = None, lease: float = 15.0, tries: int = 6) -> Iterator[Crawled]:
     """A farm that runs, and a portal on it that has not begun. Half the hosts are feeds, half channels."""
     serving = subprocess.Popen([sys.executable, str(HERE / "farm.py"), str(hosts), str(pages)], stdout=subprocess.PIPE, text=True)
     assert serving.stdout is not None

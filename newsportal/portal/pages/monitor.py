@@ -1,4 +1,5 @@
-"""``/monitor``: how the portal is read, month by month (paper C, figures 3 and 4), and what the recommendation has learnt."""
+"""``/monitor``: who crawls and what waits; how the portal is read, month by month (paper C, figures 3 and 4); what the recommendation has
+learnt."""
 
 from __future__ import annotations
 
@@ -45,7 +46,15 @@ def monitor(request: Request) -> Response:
     learnt = learnt_of(*reading.fit) if reading.fit else None
     months = reading.months
     alpha = learnt.alpha if learnt else ALPHA
-    return render(request, "monitor.html", lines=lines_of(months), learnt=learnt, alpha=alpha, named=named(visit.clock.words))
+    queues = visit.portal.queues() if visit.portal.queues is not None else None
+    told: dict[str, Any] = {
+        "lines": lines_of(months),
+        "learnt": learnt,
+        "alpha": alpha,
+        "named": named(visit.clock.words),
+        "queues": queues,
+    }
+    return render(request, "monitor.html", **told)
 
 
 def named(words: NullTranslations) -> dict[str, str]:

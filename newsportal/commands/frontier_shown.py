@@ -1,0 +1,56 @@
+"""The queues of requests as the portal's monitor shows them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from newsportal.portal.queues import AsideRow, HostRow, QueueRow, Queues, WorkerRow, longest, moment
+
+if TYPE_CHECKING:
+    from newsportal.portal.queues import Ask
+    from newsportal.sources import Sources
+
+HOSTS: Final = 10
+ASIDE: Final = 20
+"""Rows of a page; ``newsportal frontier`` lists them all."""
+
+
+def asking(known: Sources) -> Ask:
+    """Asks the queues of this ``sources.yaml``; what they need is loaded with the first question."""
+
+    def ask() -> Queues:
+        from newsportal.commands.frontier import opened
+
+        with opened(known, None) as found:
+            states = [queue.state(HOSTS) for _, queue in found.queues]
+            aside = [(name, one) for name, queue in found.queues for one in queue.aside(ASIDE)]
+            place = found.place
+        hosts = [HostRow(one.host, state.name, one.waiting, one.holder, one.free_in) for state in states for one in state.hosts]
+        return Queues(
+            place,
+            tuple(QueueRow(one.name, one.waiting, one.later, one.leased, one.aside, len(one.workers)) for one in states),
+            tuple(
+                WorkerRow(
+                    one.name,
+                    state.name,
+                    moment(one.since),
+                    moment(one.beat),
+                    one.leased,
+                    len(one.hosts),
+                    ", ".join(f"{name}: {value}" for name, value in one.doing.items()),
+                )
+                for state in states
+                for one in state.workers
+            ),
+            longest(hosts, HOSTS),
+            tuple(AsideRow(name, one.task.id, address(one.task.body, one.task.host), one.reason, moment(one.since)) for name, one in aside),
+        )
+
+    return ask
+
+
+def address(body: str, host: str) -> str:
+    """The address of a request, else its host."""
+    from newsportal.commands.frontier import url_of
+
+    return url_of(body) or host

@@ -1,0 +1,106 @@
+"""What the portal shows of the queue of requests and of who works on it. Whoever opens the portal gives it: the portal knows no queue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from threading import Lock
+from time import monotonic
+
+from newsportal.errors import NewsportalError
+
+SECONDS = 3.0
+"""What is shown may be so old: many readers of the monitor cost the queue one question."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerRow:
+    """``queue`` is the spider's name; ``doing`` what the worker says of itself."""
+
+    name: str
+    queue: str
+    since: datetime
+    beat: datetime
+    leased: int
+    hosts: int
+    doing: str
+
+
+@dataclass(frozen=True, slots=True)
+class QueueRow:
+    name: str
+    waiting: int
+    later: int
+    leased: int
+    aside: int
+    workers: int
+
+
+@dataclass(frozen=True, slots=True)
+class HostRow:
+    """A host with much waiting. ``free_in``: seconds until it may be asked."""
+
+    host: str
+    queue: str
+    waiting: int
+    holder: str | None
+    free_in: float
+
+
+@dataclass(frozen=True, slots=True)
+class AsideRow:
+    """A request that was set aside, since worker after worker died of it."""
+
+    queue: str
+    id: str
+    address: str
+    reason: str
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Queues:
+    """``place``: where the queue lies. ``away``: why nothing can be told."""
+
+    place: str = ""
+    queues: tuple[QueueRow, ...] = ()
+    workers: tuple[WorkerRow, ...] = ()
+    hosts: tuple[HostRow, ...] = ()
+    aside: tuple[AsideRow, ...] = ()
+    away: str | None = None
+
+
+Ask = Callable[[], Queues]
+"""Asks all queues. Blocking. Raises ``NewsportalError``."""
+
+
+class Asked:
+    """Asks not more often than is of use. Safe between threads."""
+
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
+        self._lock = Lock()
+        self._kept: tuple[float, Queues] | None = None
+
+    def __call__(self) -> Queues:
+        with self._lock:
+            if self._kept is None or monotonic() - self._kept[0] > SECONDS:
+                self._kept = monotonic(), self._found()
+            return self._kept[1]
+
+    def _found(self) -> Queues:
+        try:
+            return self._ask()
+        except NewsportalError as error:
+            return Queues(away=str(error))
+
+
+def moment(seconds: float) -> datetime:
+    """Seconds since 1970 as an aware moment."""
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def longest(hosts: Sequence[HostRow], number: int) -> tuple[HostRow, ...]:
+    """Those with most waiting, of all queues."""
+    return tuple(sorted(hosts, key=lambda row: (-row.waiting, row.host))[:number])

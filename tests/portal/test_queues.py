@@ -1,0 +1,66 @@
+"""The monitor shows who works, what waits, and what was set aside, as whoever opens the portal tells it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from lxml import html as lxml_html
+
+from newsportal.errors import FrontierUnavailable
+from newsportal.portal.queues import AsideRow, Asked, HostRow, QueueRow, Queues, WorkerRow, longest
+from newsportal.storage.base import Store
+
+NOW = datetime(2026, 5, 20, 4, tzinfo=UTC)
+FULL = Queues(
+    "Redis at localhost",
+    (QueueRow("rss", 12, 3, 2, 1, 1),),
+    (WorkerRow("甲:7:1", "rss", NOW - timedelta(hours=2), NOW, 2, 1, "spider: rss"),),
+    (HostRow("a.example", "rss", 12, "甲:7:1", 0.25),),
+    (AsideRow("rss", "0af1", "https://a.example/<b>毒</b>", "6 workers died", NOW),),
+)
+
+
+def cells(page: str, row: str) -> list[str]:
+    return [cell.text_content() for cell in lxml_html.document_fromstring(page).xpath(f"//tr[@{row}]/*")]
+
+
+@pytest.mark.parametrize(("language", "heading"), [("zh", "采集进程与队列"), ("en", "Workers and queues")])
+def test_the_monitor_tells_who_works_and_what_waits(serve, fresh: Store, language: str, heading: str) -> None:  # type: ignore[no-untyped-def]
+    page = serve(fresh, queues=lambda: FULL).get(f"/monitor?lang={language}").text
+    assert heading in page
+    assert cells(page, 'data-queue="rss"') == ["rss", "12", "3", "2", "1", "1"]
+    assert cells(page, 'data-worker="甲:7:1"')[-3:] == ["2", "1", "spider: rss"]
+    assert cells(page, 'data-aside="0af1"')[0] == "https://a.example/<b>毒</b>"
+    assert cells(page, 'data-aside="0af1"')[-1] == "6 workers died"
+    assert "newsportal frontier again" in page
+
+
+def test_a_queue_that_is_away_is_told_and_the_page_is_there(serve, fresh: Store) -> None:  # type: ignore[no-untyped-def]
+    def away() -> Queues:
+        raise FrontierUnavailable("Redis at localhost does not answer")
+
+    answer = serve(fresh, queues=away).get("/monitor")
+    assert answer.status_code == 200
+    assert "Redis at localhost does not answer" in answer.text
+
+
+def test_a_portal_that_is_told_nothing_of_queues_shows_none(serve, fresh: Store) -> None:  # type: ignore[no-untyped-def]
+    assert "采集进程与队列" not in serve(fresh).get("/monitor?lang=zh").text
+
+
+def test_a_queue_is_asked_once_for_many_readers() -> None:
+    calls: list[int] = []
+
+    def ask() -> Queues:
+        calls.append(1)
+        return FULL
+
+    asked = Asked(ask)
+    assert [asked(), asked()] == [FULL, FULL]
+    assert len(calls) == 1
+
+
+def test_hosts_with_most_waiting_come_first() -> None:
+    hosts = [HostRow(name, "rss", number, None, 0.0) for name, number in (("a", 1), ("b", 5), ("c", 5), ("d", 3))]
+    assert [row.host for row in longest(hosts, 3)] == ["b", "c", "d"]
