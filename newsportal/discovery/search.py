@@ -113,7 +113,7 @@ def _steps(page: Page, robots: bytes, looking: Looking) -> Iterator[bool]:
     for url in (urljoin(root, path) for path in finders.USUAL_FEEDS):
         yield _feed(url, looking, "a feed at its usual place")
     yield from _sitemaps(root, robots, looking)
-    if forum is None:
+    if forum is None and not _is_article(page.url):  # the boxes beside an article are no list
         looking.take(finders.gallery_of(page, document))
         looking.take(finders.region_of(page, document))
     if looking.everything:
@@ -168,8 +168,10 @@ def _channels(document: dom.Document, looking: Looking) -> None:
 
 
 def _is_article(url: str) -> bool:
+    """Whether an address is that of one article, or of one thread of a forum."""
     address = Address(url)
-    return address.dated or address.last_id >= LONG_ID
+    folder = address.parts.path.endswith("/") and not address.query
+    return address.thread_form is not None or (not folder and (address.dated or address.last_id >= LONG_ID))
 
 
 def _nothing(page: Page) -> str:

@@ -165,11 +165,20 @@ class SitemapSpider(NewsSpider):
     def _tell(self, source: Sitemap, left: Counter[str]) -> None:
         self._progress[source.key].left.update(left)
 
+    async def ended(self, key: str) -> None:
+        self._told(key)
+        await super().ended(key)
+
     async def finish(self, reason: str) -> None:
-        for key, progress in self._progress.items():
-            for why, number in sorted(progress.left.items()):
-                self.ledger.note(key, LEFT[why].format(number))
+        for key in list(self._progress):
+            self._told(key)
         await super().finish(reason)
+
+    def _told(self, key: str) -> None:
+        """What was left out goes into the report; the next visit begins anew."""
+        progress = self._progress.pop(key, None)
+        for why, number in sorted(progress.left.items()) if progress else ():
+            self.ledger.note(key, LEFT[why].format(number))
 
 
 def _link(source: Sitemap, entry: sitemap.SitemapEntry) -> Link:

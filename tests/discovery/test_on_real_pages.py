@@ -1,0 +1,76 @@
+"""What is found on real pages: floors that only rise (docs/finding-sources.md has the figures)."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from newsportal import dom
+from newsportal.archive import open_index
+from newsportal.discovery import finders
+from newsportal.discovery.search import find
+from newsportal.items import Page
+
+pytestmark = [pytest.mark.data, pytest.mark.slow]
+
+NOW = datetime.now(UTC)
+LINKS = 0.96
+"""Of the links proposed as articles of real front pages, how many are."""
+
+
+@pytest.fixture(scope="module")
+def fetch(data: Path) -> Iterator[Callable[[str], Page]]:
+    with open_index(data / "web" / "dev.warc.gz") as archive:
+
+        def get(url: str) -> Page:
+            found = archive.get(url)
+            if found is None:
+                return Page(url, b"", NOW, 404)
+            headers = {name.lower(): value for name, value in found.headers}
+            return Page(url, found.body, NOW, found.status, headers.get("content-type"))
+
+        yield get
+
+
+@pytest.fixture(scope="module")
+def web(data: Path) -> dict[str, list[object]]:
+    return json.loads((data / "web" / "dev.index.json").read_text("utf-8"))  # type: ignore[no-any-return]
+
+
+def test_the_feed_of_every_front_page_is_found(fetch: Callable[[str], Page], web: dict[str, list[str]]) -> None:
+    lost = [url for url in web["hubs"][::3] if find(url, fetch)[0][0].kind != "feeds"]
+    assert lost == []
+
+
+def test_any_article_leads_to_a_source_of_its_site(fetch: Callable[[str], Page], web: dict[str, list[dict[str, str]]]) -> None:
+    articles = [article["url"] for article in web["articles"]][::10]
+    lost = [url for url in articles if urlsplit(find(url, fetch)[0][0].address).hostname != urlsplit(url).hostname]
+    assert lost == []
+
+
+def test_links_that_are_proposed_as_articles_are(data: Path) -> None:
+    proposed = right = 0
+    for path in sorted((data / "hub").glob("*.json")):
+        gold = json.loads(path.read_text("utf-8"))
+        page = Page(gold["base"], gzip.decompress(path.with_suffix(".html.gz").read_bytes()), NOW)
+        found = finders.region_of(page, dom.document(page))
+        kinds = {link["url"].partition("#")[0]: link["kind"] for link in gold["links"]}
+        said = [kinds.get(link.url.partition("#")[0]) for link in found.links] if found else []
+        proposed += len(said)
+        right += sum(kind in ("article", "gallery") for kind in said)
+    assert proposed > 500
+    assert right / proposed >= LINKS
+
+
+def test_feeds_are_known_and_article_pages_are_none(data: Path, fetch: Callable[[str], Page], web: dict[str, list[dict[str, str]]]) -> None:
+    feeds = [path for path in sorted((data / "feeds").iterdir()) if path.name != "index.json"]
+    missed = [path.name for path in feeds if finders.feed_of(Page("https://a.example/f", path.read_bytes(), NOW)) is None]
+    assert missed == []
+    pages = [fetch(article["url"]) for article in web["articles"][::5]]
+    assert [page.url for page in pages if finders.feed_of(page) or finders.sitemap_of(page)] == []
