@@ -1,0 +1,123 @@
+"""What other processes leave or push for our spiders: references to sources, start URLs, tasks of sources that have gone."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scrapy.crawler import Crawler
+from scrapy.settings import Settings
+from scrapy.statscollectors import MemoryStatsCollector
+
+from newsportal.errors import FrontierUnavailable, StoreUnavailable
+from newsportal.frontier.addon import SourcesAddon
+from newsportal.frontier.requests import Unreadable, request_of, task_of
+from newsportal.items import Link
+from newsportal.spiders.hub import HubSpider
+from newsportal.spiders.metasearch import MetasearchSpider
+from newsportal.spiders.rss import RssSpider
+from newsportal.storage.base import SourceState
+
+SOURCES = """\
+topics: [{name: 旅游, keywords: {any: [旅游]}, engines: [bing_news], query: 古镇}]
+feeds: [{name: 甲, url: "https://a.example/rss"}]
+regions: [{name: 乙, prefix: "https://b.example/news/", render: false}]
+"""
+
+
+@pytest.fixture
+def spider_of(tmp_path: Path) -> Iterator[Callable[[Any], Any]]:
+    """A spider on a real crawler object and a real store, as far as a crawl needs no network."""
+    path = tmp_path / "sources.yaml"
+    path.write_text(SOURCES, "utf-8")
+    made: list[Any] = []
+
+    def make(kind: Any) -> Any:
+        crawler = Crawler(kind, Settings({"NEWSPORTAL_SOURCES": str(path), "ADDONS": {SourcesAddon: 1}}))
+        crawler.addons.load_settings(crawler.settings)
+        crawler.stats = MemoryStatsCollector(crawler)
+        spider = kind()
+        spider._set_crawler(crawler)
+        made.append(spider)
+        return spider
+
+    yield make
+    for spider in made:
+        spider.ledger.store.close()
+
+
+async def first(visit: Any) -> Any:
+    return await anext(visit)
+
+
+@pytest.mark.parametrize("kind", [RssSpider, HubSpider, MetasearchSpider])
+def test_list_pages_and_articles_of_every_spider_travel(spider_of: Callable[[Any], Any], kind: Any) -> None:
+    spider = spider_of(kind)
+    source = next(iter(spider.sources()))
+    asked = [asyncio.run(first(spider.visit(source, SourceState(source.key)))), spider.article(Link("https://a.example/1", source.key))]
+    for request in asked:
+        task = task_of(request, spider)
+        found = request_of(task, spider)
+        assert (found.url, found.callback, found.cb_kwargs) == (request.url, request.callback, request.cb_kwargs)
+        assert task.source == source.key
+        assert task.lane == ("region:乙" if kind is HubSpider else None)
+        assert task_of(found, spider).id == task.id
+
+
+def test_a_list_page_of_a_source_that_has_gone_is_refused(spider_of: Callable[[Any], Any]) -> None:
+    spider = spider_of(RssSpider)
+    source = next(iter(spider.sources()))
+    task = task_of(asyncio.run(first(spider.visit(source, SourceState(source.key)))), spider)
+    spider._by_key = {}
+    with pytest.raises(Unreadable, match=r"sources\.yaml has no enabled source 'feed:甲' any more"):
+        request_of(task, spider)
+
+
+def test_a_visit_that_must_be_thorough_is_so_for_whoever_reads_the_list(spider_of: Callable[[Any], Any]) -> None:
+    one, other = spider_of(HubSpider), spider_of(HubSpider)
+    source = next(iter(one.sources()))
+    one.thorough.add(source.key)
+    request = request_of(task_of(asyncio.run(first(one.visit(source, SourceState(source.key)))), one), other)
+    assert request.meta["thorough"]
+    plain = asyncio.run(first(other.visit(source, SourceState(source.key))))
+    assert "thorough" not in plain.meta
+
+
+def test_a_pushed_address_is_an_entry_and_waits_in_the_store(spider_of: Callable[[Any], Any]) -> None:
+    spider = spider_of(RssSpider)
+    told = {"url": "https://c.example/2", "title": "题", "topic": "旅游", "unknown": 1}
+    for value in ("https://c.example/1", json.dumps(told), " https://c.example/1\n"):
+        asked = asyncio.run(spider.pushed(value.encode()))
+        assert [request.callback for request in asked] == [spider.parse_article] * (not value.startswith(" "))
+    waiting = spider.ledger.store.deferred("pushed:rss")
+    assert [(link.url, link.title, link.topic) for link in waiting] == [
+        ("https://c.example/1", None, None),
+        ("https://c.example/2", "题", "旅游"),
+    ]
+    row = next(row for row in spider.ledger.report() if row.source == "pushed:rss")
+    assert (row.entries, row.new, row.repeated) == (3, 2, 1)
+
+
+@pytest.mark.parametrize("value", [b"", b"no address", b"file:///etc/passwd", b'{"title": "x"}', b"{", b"\xff"])
+def test_what_is_no_address_is_refused(spider_of: Callable[[Any], Any], value: bytes) -> None:
+    with pytest.raises((ValueError, KeyError)):
+        asyncio.run(spider_of(RssSpider).pushed(value))
+
+
+def test_a_pushed_address_stays_where_it_is_while_the_store_is_away(
+    spider_of: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spider = spider_of(RssSpider)
+
+    def away(*args: Any, **kwargs: Any) -> None:
+        raise StoreUnavailable("locked")
+
+    monkeypatch.setattr(spider.ledger.store, "defer", away)
+    with pytest.raises(FrontierUnavailable, match="stays among the start URLs"):
+        asyncio.run(spider.pushed(b"https://c.example/1"))
+    monkeypatch.undo()
+    assert len(asyncio.run(spider.pushed(b"https://c.example/1"))) == 1
