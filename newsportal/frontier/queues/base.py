@@ -4,9 +4,10 @@ Promises, whatever the backend:
 
 - **Leases, not pops.** A task that is taken is leased to its worker. It is gone once the worker says ``done``; if the worker dies (no
   ``beat`` for :data:`Terms.lease` seconds; on one machine also: its process is gone), the task goes back and is handed on.
-- **Nothing twice.** A task is known by its ``id``; pushed while it waits or is leased, it is refused. ``push`` may be repeated.
+- **Nothing twice.** A task is known by its ``id``; pushed while it waits, is leased or set aside, it is refused. ``push`` may be repeated.
 - **Poison.** A task during which :data:`Terms.tries` workers died is set aside, visible, with its reason. One that two workers died of is a
-  suspect: it is handed out alone, to a worker that has nothing else in hand, so that innocent tasks are not counted with it.
+  suspect: it is handed out alone, to a worker that has nothing else in hand, so that innocent tasks are not counted with it. One that has
+  waited long gets its turn: a worker takes nothing new until its hands are empty.
 - **Hosts are held.** A worker asks a host only while it holds it, and one worker holds a host at a time, over all queues of all
   processes. The holder keeps the delays by its own clock; at handover the queue keeps the moment from which the next one may ask
   (``free``). Held hosts are shared fairly: a worker takes no more than its share of the hosts that wait while others have fewer, and a
@@ -180,7 +181,8 @@ class Queue(Protocol):
         ...
 
     def clear(self) -> int:
-        """Forget every task that waits (``newsportal frontier clear``); leased ones go when they are done. Answers how many."""
+        """Forget every task that waits (``newsportal frontier clear``), and all seen names: what was pushed and never fetched must not count
+        as seen. Leased tasks go when they are done. Answers how many were forgotten."""
         ...
 
     def close(self) -> None:

@@ -157,6 +157,8 @@ class DiskQueue:
         number = sum(iter(lambda: self._changed(lambda turn: disk_tasks.clear(turn, until, SLICE)), 0))
         while self._changed(lambda turn: disk_tasks.forget_seen(turn, SLICE)):
             pass
+        if self._file.exists():
+            self._file.shrink()
         return number
 
     def close(self) -> None:

@@ -34,6 +34,9 @@ DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 CACHE_KIB = 16 * 1024
 """SQLite's own 2 MiB are too few where ids come in any order: a million of them take 60 MB."""
 
+SHRINK_PAGES = 2000
+"""Pages that one step of shrinking moves: 8 MB."""
+
 JOURNAL_BYTES = 64 * 1024 * 1024
 """What the write-ahead log is cut to when it has grown in a burst."""
 
@@ -63,6 +66,15 @@ class QueueFile:
     def read(self, step: Step[Answer]) -> Answer:
         """What ``step`` answers; it sees one state of the queue."""
         return self._tried(step, "BEGIN")
+
+    def shrink(self) -> None:
+        """Give the room of what went back to the disk, in steps, so that others come in between. Raises ``FrontierUnavailable``."""
+        free = self.write(_free_pages)
+        while free:
+            self.write(lambda sql: sql.execute(f"PRAGMA incremental_vacuum({SHRINK_PAGES})").fetchall())
+            before, free = free, self.write(_free_pages)
+            if free >= before:
+                return  # others are filling it meanwhile
 
     def join(self) -> None:
         """One more uses it."""
@@ -173,6 +185,7 @@ def _make(connection: sqlite3.Connection, where: str) -> None:
     """The tables, by whoever comes first. Turning the write-ahead log on does not wait for others by itself, so it is tried again."""
     if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] and not _ours(connection):
         raise FrontierRefused(f"{where}: this is a database of something else; move it away, or give the store another place")
+    connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # stands before anything else is written
     until = monotonic() + BUSY_SECONDS
     while True:
         try:
@@ -194,6 +207,10 @@ def _make(connection: sqlite3.Connection, where: str) -> None:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
+
+
+def _free_pages(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA freelist_count").fetchone()[0])
 
 
 def _ours(connection: sqlite3.Connection) -> bool:

@@ -335,6 +335,21 @@ def test_a_database_of_something_else_is_left_alone(file: Path) -> None:
     assert file.read_bytes() == before
 
 
+def test_clearing_gives_the_room_back(file: Path) -> None:
+    def size() -> int:
+        queue._file._open().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return file.stat().st_size
+
+    with opened(file) as queue:
+        queue.push(tasks(1))
+        empty = size()
+        queue.push([task(str(n), seen=str(n)) for n in range(3000)])
+        full = size()
+        assert queue.clear() == 3001
+        assert full > 2 * empty
+        assert size() < 1.2 * empty
+
+
 def test_old_seen_names_are_forgotten(tmp_path: Path) -> None:
     bench = DiskBench(tmp_path)
     queue = bench.open()
