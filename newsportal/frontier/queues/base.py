@@ -181,8 +181,8 @@ class Queue(Protocol):
         ...
 
     def clear(self) -> int:
-        """Forget every task that waits (``newsportal frontier clear``), and all seen names: what was pushed and never fetched must not count
-        as seen. Leased tasks go when they are done. Answers how many were forgotten."""
+        """Forget every task that waits (``newsportal frontier clear``), and all seen names: what was pushed and never fetched must not
+        count as seen. Leased tasks go when they are done. Answers how many were forgotten."""
         ...
 
     def close(self) -> None:
