@@ -53,6 +53,15 @@ class Told:
     empty: int = 0
 
 
+@dataclass(frozen=True)
+class Point:
+    """A policy in the drawing: visits a day of each source, and mean minutes until an entry was found."""
+
+    name: str
+    visits: float
+    minutes: float
+
+
 # made sources
 
 
@@ -232,7 +241,8 @@ def at_cost(sources: Sequence[Made], rules: Sequence[Rules], days: int, warm: in
     return told
 
 
-def compare(title: str, sources: list[Made], days: int, warm: int) -> None:
+def compare(title: str, sources: list[Made], days: int, warm: int) -> list[Point]:
+    """Print the table; answers what can be drawn."""
     plain = [Rules(source.name, zone=ZONE) for source in sources]
     rates = sorted(len(source.times) for source in sources)
     weights = [1 + 9 * bisect.bisect_left(rates, len(source.times)) / max(1, len(rates) - 1) for source in sources]
@@ -245,6 +255,7 @@ def compare(title: str, sources: list[Made], days: int, warm: int) -> None:
             for rules, weight in zip(plain, weights, strict=True)
         ],
     }
+    points = []
     print(f"\n{title}: {len(sources)} sources, {sum(rates)} entries, days {warm} to {days}")
     print(f"{'policy':34} {'requests':>9} {'a day':>6} {'empty':>6} {'median':>8} {'mean':>8} {'p90':>8}   minutes until found")
     for name, rules in peers.items():
@@ -252,14 +263,48 @@ def compare(title: str, sources: list[Made], days: int, warm: int) -> None:
         show(name, told, len(sources) * (days - warm))
         ours = at_cost(sources, plain, days, warm, told.visits)
         show("  learnt, same cost", ours, len(sources) * (days - warm))
+        for label, one in ((name, told), ("learnt", ours)):
+            points.append(Point(label, one.visits / len(sources) / (days - warm), statistics.fmean(one.delays) / 60))
         gain = 1 - statistics.fmean(ours.delays) / statistics.fmean(told.delays)
         print(f"{'':34} mean delay {gain:+.0%} less; by kind: " + ", ".join(_kinds(told, ours)))
+    return points
 
 
 def _kinds(told: Told, ours: Told) -> Iterator[str]:
     for kind in told.by_kind:
         if told.by_kind[kind] and ours.by_kind.get(kind):
             yield f"{kind} {statistics.fmean(told.by_kind[kind]) / 60:.0f}→{statistics.fmean(ours.by_kind[kind]) / 60:.0f}"
+
+
+def drawn(points: Sequence[Point]) -> str:
+    """Mean minutes until found against visits a day of each source, both on logarithmic axes, as SVG. The learnt schedule is a line."""
+    left, top, width, height = 60, 20, 520, 300
+    across = [math.log(point.visits) for point in points]
+    up = [math.log(point.minutes) for point in points]
+
+    def place(point: Point) -> tuple[float, float]:
+        x = left + 20 + (math.log(point.visits) - min(across)) / (max(across) - min(across)) * (width - 160)
+        return x, top + 10 + (max(up) - math.log(point.minutes)) / (max(up) - min(up)) * (height - 20)
+
+    out = [
+        '<svg xmlns="http://www.w3.org/2000/svg" font-family="sans-serif" font-size="13"',
+        f' viewBox="0 0 {left + width} {top + height + 50}">',
+        f'<rect width="{left + width}" height="{top + height + 50}" fill="#fff"/>',
+        f'<path d="M{left} {top}V{top + height}H{left + width - 20}" fill="none" stroke="#888"/>',
+        f'<text x="{left}" y="{top + height + 40}">visits a day of each source</text>',
+        f'<text x="{left + 8}" y="{top}">minutes until found (mean)</text>',
+    ]
+    ours = sorted(place(point) for point in points if point.name == "learnt")
+    line = " ".join(f"{x:.0f},{y:.0f}" for x, y in ours)
+    out.append(f'<polyline points="{line}" fill="none" stroke="#0a7d43" stroke-width="2"/>')
+    for point in points:
+        x, y = place(point)
+        learnt = point.name == "learnt"
+        out.append(f'<circle cx="{x:.0f}" cy="{y:.0f}" r="4" fill="{"#0a7d43" if learnt else "#b3261e"}"/>')
+        label = f"{point.minutes:.0f}" if learnt else f"{point.name}: {point.minutes:.0f}"
+        out.append(f'<text x="{x + 7:.0f}" y="{y + (16 if learnt else -6):.0f}" fill="#222">{label}</text>')
+        out.append(f'<text x="{x - 8:.0f}" y="{top + height + 18}" fill="#555">{point.visits:.0f}</text>' if learnt else "")
+    return "\n".join([*filter(None, out), "</svg>", ""])
 
 
 def show(name: str, told: Told, source_days: int) -> None:
@@ -278,11 +323,12 @@ def round_of(number: int) -> None:
         run.run()
         pasts.append(Past.of(run.pasts[0][:50]))
     now = BEGIN + timedelta(days=3)
-    began = time.perf_counter()
+    began = time.process_time()
     rates = [next_visit(pasts[place % len(pasts)], Rules(f"feed:{place}", zone=ZONE), now).rate or 0.0 for place in range(number)]
-    decided = time.perf_counter() - began
+    decided = time.process_time() - began
     price(rates, number)
-    print(f"\n{number} sources decided in {decided:.2f} s; the price of a budget for them in {time.perf_counter() - began - decided:.3f} s")
+    priced = time.process_time() - began - decided
+    print(f"\n{number} sources decided in {decided:.2f} s of one core; the price of a budget for them in {priced:.3f} s")
 
 
 def main() -> None:
@@ -293,11 +339,14 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--real", type=Path, help="a folder with forum/*.json (posts with date) and feeds/")
     parser.add_argument("--round", type=int, default=5000)
+    parser.add_argument("--plot", type=Path, help="draw delays against requests into this SVG file")
     chosen = parser.parse_args()
-    compare("made sources", made(chosen.sources, chosen.days, chosen.seed), chosen.days, chosen.warm)
+    points = compare("made sources", made(chosen.sources, chosen.days, chosen.seed), chosen.days, chosen.warm)
+    if chosen.plot:
+        chosen.plot.write_text(drawn(points), "utf-8")
     if chosen.real:
         found, days = real(chosen.real)
-        compare("real times", found, min(days, 60), 7)
+        compare("real times", found, min(days, 60), 2)
     round_of(chosen.round)
 
 

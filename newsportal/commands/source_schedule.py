@@ -23,6 +23,9 @@ from newsportal.visits import Visit
 BARS = " ▁▂▃▄▅▆▇█"
 """Heights of an hour in the line of entries that are expected."""
 
+FEW, FEWER = 200, 30
+"""Beyond so many sources, so many visits of each are asked for: thousands are listed in seconds, and their reasons are rougher."""
+
 HIGHEST = 4.0
 """Entries an hour from which on a bar is full."""
 
@@ -50,7 +53,7 @@ def _rows(known: Sources, chosen: list[Visited], now: datetime) -> list[dict[str
     try:
         states = {state.source: state for state in store.source_states()}
         worth = timing.worth(known, states.values(), frozenset(one.key for one in visited(known)))
-        past = store.visits.recent([one.key for one in chosen], each=timing.LOOKED_BACK)
+        past = store.visits.recent([one.key for one in chosen], each=timing.LOOKED_BACK if len(chosen) <= FEW else FEWER)
     finally:
         store.close()
     return [_row(known, one, states.get(one.key), past.get(one.key, []), worth, now) for one in chosen]
