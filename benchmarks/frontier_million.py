@@ -1,0 +1,132 @@
+"""``frontier.py --part million``: what waits and what was seen in Redis, in bytes, and what calls of the queue take."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import time
+from collections.abc import Iterator
+from hashlib import blake2b
+from typing import Any
+
+from newsportal.frontier.queues.base import Task
+from newsportal.frontier.queues.shared import SharedQueue
+
+BATCH = 500
+PEER = 20_000
+"""Requests of scrapy-redis that are queued to see what one takes."""
+
+
+def url_of(number: int, hosts: int) -> str:
+    return f"https://host{number % hosts}.example/news/2026/02/{number}.html"
+
+
+def task_of(number: int, hosts: int) -> Task:
+    """As newsportal's spiders write an article's request."""
+    url = url_of(number, hosts)
+    link = {
+        "$": "Link",
+        "url": url,
+        "source": f"feed:{number % hosts}",
+        "kind": "news",
+        "identity": url,
+        "title": "古镇秋色连波 游客纷至沓来",
+    }
+    body = json.dumps({"url": url, "callback": "parse_article", "errback": "failed", "cb_kwargs": {"link": link}}, ensure_ascii=False)
+    id = blake2b(url.encode(), digest_size=12).hexdigest()
+    return Task(id, f"host{number % hosts}.example", body, number % 3, source=f"feed:{number % hosts}")
+
+
+def used(client: Any) -> int:
+    return int(client.info("memory")["used_memory"])
+
+
+def spent(client: Any) -> float:
+    """Processor seconds of Redis."""
+    told = client.info("cpu")
+    return float(told["used_cpu_user"] + told["used_cpu_sys"])
+
+
+def batches(number: int, hosts: int) -> Iterator[list[Task]]:
+    for start in range(0, number, BATCH):
+        yield [task_of(one, hosts) for one in range(start, min(start + BATCH, number))]
+
+
+def measure(client: Any, number: int, hosts: int) -> None:
+    client.flushall()
+    queue = SharedQueue(client, "rss")
+    print(f"\n{number:,} tasks of {hosts:,} hosts in Redis")
+    empty, body, before, since = used(client), 0, spent(client), time.perf_counter()
+    for batch in batches(number, hosts):
+        body += sum(len(task.body.encode()) for task in batch)
+        queue.push(batch)
+    seconds = time.perf_counter() - since
+    each = (used(client) - empty) / number
+    print(f"push: {number / seconds:,.0f}/s, {1e6 * (spent(client) - before) / number:.0f} µs of Redis' processor each")
+    print(f"waiting: {each:.0f} bytes a task, {body / number:.0f} of them its own JSON")
+    for delay in (1.0, 0.0):
+        take(client, queue, delay)
+    queue.leave()
+    queue.clear()
+    seen(client, queue, number, hosts)
+    peer(client, hosts)
+
+
+def take(client: Any, queue: SharedQueue, delay: float) -> None:
+    """128 at a time; done, and the hosts let go, so that new ones are had each time."""
+    calls, tasks, before = [], 0, spent(client)
+    for _ in range(200):
+        since = time.perf_counter()
+        taken = queue.take(128, delay=delay, ahead=2.0)
+        calls.append(time.perf_counter() - since)
+        queue.done([lease.task.id for lease in taken.leases])
+        queue.free(dict.fromkeys(taken.held, 60.0))
+        tasks += len(taken.leases)
+    each = 1e6 * (spent(client) - before) / max(tasks, 1)
+    print(
+        f"take of 128, delay {delay:g}: {1000 * statistics.median(calls):.1f} ms (longest {1000 * max(calls):.1f}), "
+        f"{tasks:,} tasks, {each:.0f} µs of Redis' processor each with done and free"
+    )
+
+
+def seen(client: Any, queue: SharedQueue, number: int, hosts: int) -> None:
+    client.flushall()
+    empty = 0
+    before = spent(client)
+    for start in range(0, number, BATCH):
+        queue.push([Task(str(one), "seen.example", "", seen=url_of(one, hosts)) for one in range(start, min(start + BATCH, number))])
+        if start == 0:
+            empty = used(client)
+        client.delete("rss:requests", "rss:requests:tasks", "rss:requests:hosts")  # the tasks themselves are not what is measured
+    each = (used(client) - empty) / number
+    print(f"seen: {each:.1f} bytes a known URL, {1e6 * (spent(client) - before) / number:.0f} µs of Redis' processor each with its task")
+
+
+def peer(client: Any, hosts: int) -> None:
+    """scrapy-redis' queue and filter, which pickle the request and keep its fingerprint in a set."""
+    import warnings
+
+    from scrapy import Request, Spider
+    from scrapy_redis.dupefilter import RFPDupeFilter
+    from scrapy_redis.queue import PriorityQueue
+
+    warnings.simplefilter("ignore")
+
+    class Peer(Spider):
+        name = "rss"
+
+        def parse_article(self, response: Any) -> None: ...
+
+    client.flushall()
+    spider = Peer()
+    queue, known = PriorityQueue(client, spider, "%(spider)s:requests"), RFPDupeFilter(client, "rss:dupefilter")
+    requests = [
+        Request(url_of(n, hosts), spider.parse_article, cb_kwargs={"link": json.loads(task_of(n, hosts).body)}) for n in range(PEER)
+    ]
+    empty = used(client)
+    for request in requests:
+        queue.push(request)
+    waiting = used(client)
+    for request in requests:
+        known.request_seen(request)
+    print(f"scrapy-redis, {PEER:,}: {(waiting - empty) / PEER:.0f} bytes a request, {(used(client) - waiting) / PEER:.0f} a known URL")
