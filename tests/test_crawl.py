@@ -89,7 +89,7 @@ def test_the_report_adds_up(first: dict[str, Any]) -> None:
         assert row["new"] == row["parsed"] + sum(row["failed"].values()), row
         assert row["parsed"] == row["stored"] + row["folded"] + row["same"], row
     assert first["total"]["stored"] > 0
-    assert {row["source"].partition(":")[0] for row in first["sources"]} == {"engine", "feed", "region"}
+    assert {row["source"].partition(":")[0] for row in first["sources"]} == {"engine", "feed", "sitemap", "region"}
 
 
 def test_reposts_with_one_title_are_one_story_and_nothing_is_thrown_away(web: Any, store: Store, stored: dict[str, StoredArticle]) -> None:

@@ -14,7 +14,7 @@ from newsportal.engines.reading import target_of
 from newsportal.errors import EgressDenied, EngineBlocked, FetchFailed, NotApplicable
 from newsportal.extractors import best, feed, hub, sitemap
 from newsportal.extractors.rule import ArticleRule, apply
-from newsportal.extractors.sitemap_choice import choose
+from newsportal.extractors.sitemap_choice import children, choose
 from newsportal.items import Extraction, Link, Page
 from newsportal.sources import CustomEngine, Feed, Region, Sitemap, Source, Sources, Topic
 from newsportal.sources.uris import mask
@@ -87,7 +87,7 @@ def trials(source: Source, sources: Sources, fetch: Fetch, query: str | None = N
         for name in names:
             yield engine_trial(name, sources, fetch, query or _query(source, sources))
     else:
-        yield _trial(source.key, _first_page(source), lambda page: READERS[type(source)](source, page), fetch)
+        yield _trial(source.key, _first_page(source), lambda page: READERS[type(source)](source, page, fetch), fetch)
 
 
 def engine_trial(name: str, sources: Sources, fetch: Fetch, query: str) -> Trial:
@@ -155,7 +155,7 @@ def _first_page(source: Source) -> str:
     raise NotImplementedError(source.key)
 
 
-def _entries(source: Feed, page: Page) -> Links:
+def _entries(source: Feed, page: Page, fetch: Fetch) -> Links:
     found = feed.parse(page.body, page.url, page.content_type, page.fetched)
     links = (
         Link(entry.url, source.key, entry.title, entry.summary, source.site, entry.published or entry.updated)
@@ -165,15 +165,21 @@ def _entries(source: Feed, page: Page) -> Links:
     return tuple(links), (f"{found.format}, {len(found.entries)} entries", *found.warnings)
 
 
-def _mapped(source: Sitemap, page: Page) -> Links:
-    """What a sitemap lists that a visit would take; of an index, the sitemaps."""
+def _mapped(source: Sitemap, page: Page, fetch: Fetch, depth: int = 0) -> Links:
+    """What a sitemap lists that a visit would take; of robots.txt or an index, what the sitemap lists that changed last."""
     if urlsplit(page.url).path == "/robots.txt":
-        named = sitemap.named_in(page.body, page.url)
-        return tuple(Link(url, source.key) for url in named), (f"robots.txt names {len(named)} sitemaps",)
-    found = sitemap.parse(page.body, page.url, page.content_type, page.fetched)
+        found = sitemap.Sitemap("index", tuple(sitemap.SitemapEntry(url) for url in sitemap.named_in(page.body, page.url)))
+    else:
+        found = sitemap.parse(page.body, page.url, page.content_type, page.fetched)
     if found.kind == "index":
-        links = (Link(entry.url, source.key, published=entry.changed) for entry in found.entries)
-        return tuple(links), (f"an index of {len(found.entries)} sitemaps; try one of them by itself", *found.warnings)
+        others = [entry for entry in found.entries if entry.url not in (source.url, page.url)]  # an index may name itself
+        named = children(others, page.url, timedelta(days=source.max_age), page.fetched, 1).entries
+        following = named[0].url if named else None
+        told = f"{len(found.entries)} sitemaps are named in {mask(page.url)}"
+        if following is None or depth >= MAX_TRIED:
+            return (), (told, *found.warnings)
+        links, notes = _mapped(source, _fetched(following, fetch), fetch, depth + 1)
+        return links, (told, f"of them: {mask(following)}", *notes)
     rules = hub.HubRules(allow=source.allow, deny=source.deny)
     chosen = choose(found.entries, page.url, rules, timedelta(days=source.max_age), page.fetched)
     left = (f"{number} left out: {why}" for why, number in sorted(chosen.left.items()))
@@ -181,7 +187,7 @@ def _mapped(source: Sitemap, page: Page) -> Links:
     return tuple(listed), (f"{len(found.entries)} entries", *left, *found.warnings)
 
 
-def _articles(source: Region, page: Page) -> Links:
+def _articles(source: Region, page: Page, fetch: Fetch) -> Links:
     rules = hub.HubRules(prefix=source.prefix, allow=source.allow, deny=source.deny)
     sorted_ = hub.links(dom.document(page), rules, page.fetched)
     links = (Link(link.url, source.key, link.text or None, published=link.published) for link in sorted_ if link.kind == "article")
@@ -196,7 +202,7 @@ def _results(key: str, engine: engines.Engine, page: Page) -> Links:
     return tuple(links), (f"read by {found.by}", *changed)
 
 
-READERS: Mapping[type[Source], Callable[[Any, Page], Links]] = {Feed: _entries, Sitemap: _mapped, Region: _articles}
+READERS: Mapping[type[Source], Callable[[Any, Page, Fetch], Links]] = {Feed: _entries, Sitemap: _mapped, Region: _articles}
 """Who reads the list pages of a kind of source."""
 
 

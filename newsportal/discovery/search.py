@@ -151,7 +151,7 @@ def _sitemaps(root: str, robots: bytes, looking: Looking) -> Iterator[bool]:
 
 def _seen_through(index: Proposal, looking: Looking) -> Proposal | None:
     """An index with what its newest sitemap lists now."""
-    newest = index.links[0].url if index.links else None
+    newest = next((link.url for link in index.links if link.url not in looking.asked), None)  # an index may name itself
     page = looking.page(newest) if newest else None
     inside = finders.sitemap_of(page) if page else None
     if inside is None:

@@ -108,7 +108,7 @@ def test_init_writes_a_file_that_loads_and_never_over_another(tmp_path: Path) ->
 
 def test_every_enabled_feed_region_and_engine_of_the_made_up_web_can_be_tried(loopback: Path) -> None:
     sources = load(loopback)
-    for one in (sources.feeds[0], sources.regions[0]):
+    for one in (sources.feeds[0], sources.sitemaps[0], sources.regions[0]):
         (trial,) = lines(run("test", one.key, "--json", "--sources", loopback))
         assert trial["failure"] is None
         assert len(trial["links"]) >= 5
@@ -210,6 +210,17 @@ def test_a_dry_run_shows_what_would_be_collected_and_writes_nothing(loopback: Pa
     assert "one article: http://" in shown.stdout
     assert "entries; newest" in shown.stdout
     assert path.read_bytes() == before
+
+
+@pytest.mark.slow
+def test_a_site_is_added_by_its_sitemap(loopback: Path, tmp_path: Path) -> None:
+    known = load(loopback).sitemaps[0]
+    path = tmp_path / "own.yaml"
+    path.write_text("politeness: {delay: 0, allow_private: [127.0.0.0/8]}\n", "utf-8")
+    front = known.url.rpartition("/")[0] + "/"
+    (found,) = lines(run("add", front, "--kind", "sitemap", "--json", "--sources", path))
+    assert (found["kind"], found["added"], found["article"]["failure"]) == ("sitemap", True, None)
+    assert len(load(path).sitemaps) == 1
 
 
 def test_two_kinds_are_refused(file: Path) -> None:

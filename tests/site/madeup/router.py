@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit
 
-from madeup import engines, feeds, traps
+from madeup import engines, feeds, sitemaps, traps
 from madeup.exchange import Request, Response, page
 from madeup.hubs import Hub, hubs
 from madeup.pictures import png
@@ -45,7 +45,7 @@ class Router:
             if hub:
                 return hub_page(self.world, hub, traps.links(self.world, hub) if request.site == traps.MAZE else "")
         feed = feeds.BY_PATH.get((request.site, request.path))
-        return feeds.feed_response(self.world, feed, request) if feed else None
+        return feeds.feed_response(self.world, feed, request) if feed else sitemaps.sitemap_response(self.world, request)
 
     def _extra(self, request: Request) -> Response | None:
         if found := PICTURE.match(request.path):

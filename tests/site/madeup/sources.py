@@ -1,4 +1,4 @@
-"""``sources.yaml`` for the made-up Web: topics, engines described in YAML alone, feeds, regions."""
+"""``sources.yaml`` for the made-up Web: topics, engines described in YAML alone, feeds, a sitemap, regions."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from madeup.engines import PATHS
 from madeup.feeds import FEEDS, Feed
 from madeup.hubs import ROLLING
+from madeup.sitemaps import INDEX
 from madeup.sites import ENGINE_KEYS, SITES, Site
 
 TOPICS = {
@@ -62,6 +63,7 @@ def sources_yaml(addresses: Mapping[str, str], traps: bool = False) -> str:
         "topics:\n" + "\n".join(_topic(name, words) for name, words in TOPICS.items()),
         "engines:\n" + "\n".join(_engine(key, addresses[key]) for key in ENGINE_KEYS),
         "feeds:\n" + "\n".join(_feeds(sites, addresses)),
+        f"sitemaps:\n  - name: {SITES[INDEX[0]].name}\n    url: {addresses[INDEX[0]]}{INDEX[1]}\n    max_age: 30",
         "regions:\n" + "\n".join(_region(site, addresses[site.key]) for site in sites),
     ]
     return "\n\n".join(parts) + "\n"
