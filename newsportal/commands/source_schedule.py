@@ -14,7 +14,7 @@ from rich.text import Text
 
 from newsportal.commands.due import Visited, visited
 from newsportal.errors import NewsportalError
-from newsportal.schedule import Past, hours_on, strip
+from newsportal.schedule import Past, Rules, hours_on, strip
 from newsportal.sources import Sources, load, timing
 from newsportal.storage import open_store
 from newsportal.storage.base import SourceState
@@ -53,25 +53,26 @@ def _rows(known: Sources, chosen: list[Visited], now: datetime) -> list[dict[str
     try:
         states = {state.source: state for state in store.source_states()}
         worth = timing.worth(known, states.values(), frozenset(one.key for one in visited(known)))
+        subscribed = {known.source for known in store.subscriptions.all() if timing.tells(known, now)}
         past = store.visits.recent([one.key for one in chosen], each=timing.LOOKED_BACK if len(chosen) <= FEW else FEWER)
     finally:
         store.close()
-    return [_row(known, one, states.get(one.key), past.get(one.key, []), worth, now) for one in chosen]
+    asked = {one.key: timing.rules(known, one.source, worth) for one in chosen}
+    asked |= {key: timing.slower(rules) for key, rules in asked.items() if key in subscribed}
+    return [_row(states.get(key) or SourceState(key), past.get(key, []), rules, now, hub=key in subscribed) for key, rules in asked.items()]
 
 
-def _row(
-    known: Sources, one: Visited, state: SourceState | None, visits: list[Visit], worth: float | None, now: datetime
-) -> dict[str, Any]:
-    """A source's schedule as JSON values; times in ISO 8601. ``expected``: entries in each of the next 24 hours."""
-    rules = timing.rules(known, one.source, worth)
-    found = timing.plan(state or SourceState(one.key), visits, rules, now)
+def _row(state: SourceState, visits: list[Visit], rules: Rules, now: datetime, *, hub: bool) -> dict[str, Any]:
+    """A source's schedule as JSON values; times in ISO 8601. ``expected``: entries in each of the next 24 hours. ``hub``: one tells us."""
+    found = timing.plan(state, visits, rules, now)
     at = max(now, timing.due_at(state, rules, now))
     return {
-        "key": one.key,
+        "key": state.source,
         "policy": "fixed" if rules.interval else rules.policy,
-        "last": state.last_run.isoformat() if state and state.last_run else None,
+        "last": state.last_run.isoformat() if state.last_run else None,
         "next": at.astimezone(now.tzinfo).isoformat(timespec="seconds"),
-        "why": found.why,
+        "why": f"{found.why}; its hub tells of what is new" if hub else found.why,
+        "hub": hub,
         "expected": [round(number, 2) for number in strip(Past.of(visits), rules, now)] if visits else None,
         "hours_on": sorted(hours_on(visits, rules.zone, rules.hours or hours_on((), rules.zone))) if rules.policy == "hours" else None,
     }

@@ -13,6 +13,7 @@ from newsportal.cli import app
 from newsportal.commands.source_schedule import bars
 from newsportal.storage import open_store
 from newsportal.storage.base import SourceState
+from newsportal.storage.subscriptions import Subscription
 from newsportal.visits import Visit
 
 SOURCES = """\
@@ -61,6 +62,17 @@ def test_people_see_a_line_of_hours(tmp_path: Path) -> None:
     assert "feed:快报" in done.stdout
     assert "定报" not in done.stdout
     assert bars([0, 1, 4, 99, 0.1]) == " ▂██ "
+
+
+def test_a_source_whose_hub_tells_us_says_so(tmp_path: Path) -> None:
+    path, now = file(tmp_path), datetime.now(UTC)
+    store = open_store(f"sqlite:///{tmp_path}/data/newsportal.db")
+    day = timedelta(days=1)
+    store.subscriptions.save(Subscription("feed:快报", "https://hub.example/", "t", "c", "s", until=now + day, pushed=now - day))
+    store.close()
+    row = json.loads(run("快报", "--sources", str(path), "--json").stdout)
+    assert row["hub"] is True
+    assert "its hub tells" in row["why"]
 
 
 def test_the_hours_of_paper_b_are_shown(tmp_path: Path) -> None:
