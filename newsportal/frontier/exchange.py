@@ -37,6 +37,11 @@ class Order:
         return bool(self.push or self.done or self.back or self.free or self.hold)
 
 
+    @property
+    def says_something(self) -> bool:
+        return self.changes or self.beat is not None or self.take is not None
+
+
 @dataclass(slots=True)
 class Answer:
     """``entered``: ids that were taken in. ``holds``: seconds until a host may be asked, ``None``: somebody else has it. ``lost``: leases

@@ -38,6 +38,9 @@ TICK: Final = 0.25
 """Seconds between two conversations when nothing happens. Chosen: what others push is begun at once, and four small questions a second
 cost nothing."""
 
+LEAST: Final = 0.05
+"""Seconds between two questions for work when nothing else is to be said."""
+
 GATHER: Final = 0.005
 """Seconds for which a conversation waits for more to say: a page's links come one by one."""
 
@@ -164,9 +167,10 @@ class Feeder:
             if found is not None and found.ready - now > PATIENCE:
                 raise Resting(found.ready - now)
             if found is not None and found.held and not found.yields:
-                if found.since <= now:
+                begins = max(found.since, found.rest)
+                if begins <= now:
                     return
-                await asyncio.sleep(found.since - now)
+                await asyncio.sleep(begins - now)
                 continue
             if self.crawl.ending:
                 raise Ending
@@ -226,6 +230,8 @@ class Feeder:
                 self._wake.set()
 
     async def _converse(self, order: Order) -> Answer:
+        if not order.says_something:
+            return Answer()
         answer = await self._in_thread(lambda: self._exchange(order))
         self._keep(order)
         if answer.fault is not None:
@@ -257,7 +263,7 @@ class Feeder:
         if now - self._beaten >= BEAT:
             order.beat, self._beaten = dict(self.doing), now
         room = max(self.pace.hand - self.hand.waiting, 0)
-        if not self.crawl.ending and (order.changes or now - self._asked >= min(self._soon, TICK)):
+        if not self.crawl.ending and (order.changes or now - self._asked >= min(max(self._soon, LEAST), TICK)):
             order.take, self._asked = room, now
         return order
 

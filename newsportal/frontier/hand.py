@@ -114,7 +114,7 @@ class Hand:
         entry = heappop(host.waiting)[2]
         self.waiting -= 1
         host.out.add(entry.request)
-        host.ready = now + self._pace(host.name)
+        host.ready = max(host.ready + self._pace(host.name), now)  # Scrapy's slot keeps the gap; a late turn delays no later one
         self._queue(host)
         return entry
 
