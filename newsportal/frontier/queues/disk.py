@@ -109,14 +109,15 @@ class DiskQueue:
             for host, seconds in hosts.items():
                 disk_hosts.let_go(turn, host, turn.worker, max(0.0, seconds))
 
-        if hosts:
+        if hosts and self._number:
             self._work(step)
 
     def claim(self, job: str, seconds: float) -> bool:
         return self._work(lambda turn: disk_workers.claim(turn, job, seconds), sweep=True)
 
     def release(self, job: str) -> None:
-        self._work(lambda turn: disk_workers.release(turn, job))
+        if self._number:
+            self._work(lambda turn: disk_workers.release(turn, job))
 
     def leave(self) -> None:
         with self._lock:
@@ -166,7 +167,7 @@ class DiskQueue:
 
     def _given(self, ids: Collection[str], step: Callable[[Turn], None]) -> None:
         """``done`` or ``back``: the tasks are no more in this worker's hands."""
-        if not ids:
+        if not ids or not self._number:  # who has left, or never took anything, has nothing
             return
         with self._lock:
             self._work(step)

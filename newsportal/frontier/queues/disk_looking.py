@@ -8,6 +8,7 @@ from collections.abc import Collection
 from newsportal.frontier.queues.base import Aside, HostState, QueueState, WorkerState
 from newsportal.frontier.queues.disk_tasks import KNOWN, Row, lease_of, rows
 from newsportal.frontier.queues.disk_turn import Turn
+from newsportal.frontier.queues.identity import Identity, gone
 
 
 def state(turn: Turn, name: str, hosts: int) -> QueueState:
@@ -47,14 +48,16 @@ def set_aside(turn: Turn, ids: Collection[str] | None) -> list[Row]:
 
 
 def _workers(turn: Turn) -> list[WorkerState]:
+    """Those whose processes are there, as far as can be told; the others' tasks are handed on when somebody asks for work."""
     found = turn.sql.execute(
-        "SELECT number, name, since, beat, doing, (SELECT count(*) FROM tasks WHERE worker = workers.number AND state = 'leased')"
-        " FROM workers WHERE queue = ? ORDER BY number",
+        "SELECT number, machine, pid, started, name, since, beat, doing,"
+        " (SELECT count(*) FROM tasks WHERE worker = workers.number AND state = 'leased') FROM workers WHERE queue = ? ORDER BY number",
         (turn.queue,),
     ).fetchall()
     return [
         WorkerState(name, since, turn.wall - (turn.ticks - beat), leased, _held(turn, number), json.loads(doing))
-        for number, name, since, beat, doing, leased in found
+        for number, machine, pid, started, name, since, beat, doing, leased in found
+        if not gone(Identity(name, machine, pid, started))
     ]
 
 

@@ -71,6 +71,23 @@ def test_a_leaving_worker_gives_everything_back_without_a_try(bench: Bench) -> N
     assert second.claim("visit:甲", 100)
 
 
+def test_who_has_left_is_not_there(bench: Bench) -> None:
+    """Whatever it still says: a crawl's end is told by several."""
+    queue = bench.open()
+    queue.push(tasks(2))
+    had = take(queue)
+    assert queue.claim("visit:甲", 100)
+    queue.leave()
+    queue.done(had)
+    queue.back(had)
+    queue.free({"a.example": 1})
+    queue.release("visit:甲")
+    queue.leave()
+    state = queue.state()
+    assert state.workers == ()
+    assert state.waiting == 2
+
+
 def test_a_task_that_is_given_back_keeps_its_place_and_counts_no_try(bench: Bench) -> None:
     queue = bench.open()
     queue.push(tasks(3))
