@@ -12,6 +12,7 @@ from hashlib import blake2b
 from itertools import islice
 from secrets import token_hex
 from threading import RLock
+from time import monotonic
 from typing import Any, Final
 
 from newsportal.frontier.queues.base import Aside, HostState, Lease, QueueState, Taken, Task, Terms, WorkerState
@@ -30,6 +31,9 @@ BATCH: Final = 100
 
 MOST: Final = 1000
 """Tasks that one call hands out."""
+
+LOOK: Final = 1.0
+"""Seconds between two looks whether workers of this machine are gone."""
 
 ASIDE_FIELDS: Final = 11
 LEASE_FIELDS: Final = 9
@@ -74,7 +78,7 @@ class SharedQueue:
         self._lost: set[str] = set()
         self._lock = RLock()
         self._turn = 0
-        self._looked = False
+        self._looked = -LOOK
 
     # Work
 
@@ -86,8 +90,7 @@ class SharedQueue:
 
     def take(self, number: int, *, delay: float, ahead: float) -> Taken:
         with self._lock:
-            if not self._looked:
-                self._bury_neighbours()
+            self._bury_neighbours()
             answer = self._asked("take", [min(number, MOST), _number(delay), _number(ahead), self._turn + 1])
             self._turn += 1  # not before it was answered: an answer that was lost is given again
             leases = tuple(Lease(_task(row), int(_text(row[8]))) for row in _rows(answer[1:], LEASE_FIELDS))
@@ -115,6 +118,8 @@ class SharedQueue:
 
     def hold(self, host: str) -> float | None:
         answer = self._asked("hold", [host])
+        if answer is None and self._bury_neighbours():
+            answer = self._asked("hold", [host])
         return None if answer is None else float(_text(answer))
 
     def free(self, hosts: Mapping[str, float]) -> None:
@@ -122,7 +127,8 @@ class SharedQueue:
             self._asked("free", [word for host, seconds in hosts.items() for word in (host, _number(max(0.0, seconds)))])
 
     def claim(self, job: str, seconds: float) -> bool:
-        return bool(self._asked("claim", [job, _number(seconds)]))
+        asked = [job, _number(seconds)]
+        return bool(self._asked("claim", asked) or (self._bury_neighbours() and self._asked("claim", asked)))
 
     def release(self, job: str) -> None:
         self._asked("release", [job])
@@ -186,8 +192,11 @@ class SharedQueue:
             return sum(iter(lambda: int(self._asked("settle", [what])), 0))
         return sum(int(self._asked("settle", [what, *batch])) for batch in _batches(ids))
 
-    def _bury_neighbours(self) -> None:
-        """Workers of this machine whose processes are gone need not be waited for."""
+    def _bury_neighbours(self) -> bool:
+        """Workers of this machine whose processes are gone need not be waited for. True if there were any; looks once a second."""
+        if monotonic() - self._looked < LOOK:
+            return False
+        self._looked = monotonic()
         dead = []
         for row in _rows(self._asked("workers"), 3):
             machine, pid, started = json.loads(_text(row[2]) or '["", 0, null]')
@@ -195,7 +204,7 @@ class SharedQueue:
                 dead.append(_text(row[0]))
         if dead:
             self._asked("bury", dead)
-        self._looked = True
+        return bool(dead)
 
 
 def _fields(task: Task) -> Iterator[Any]:

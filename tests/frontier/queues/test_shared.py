@@ -287,6 +287,14 @@ def test_a_process_of_this_machine_that_is_gone_is_not_waited_for(opened: Callab
     assert {lease.tries for lease in leases} == {1}
 
 
+def test_nor_are_its_hosts_and_jobs(opened: Callable[..., SharedQueue]) -> None:
+    dead = opened(worker=gone_identity())
+    assert dead.hold("a.example") == 0
+    assert dead.claim("visit:甲", 1000)
+    assert opened().hold("a.example") == 0
+    assert opened().claim("visit:甲", 1000)
+
+
 def test_a_worker_of_another_machine_is_waited_for(opened: Callable[..., SharedQueue]) -> None:
     dead = opened(worker=replace(gone_identity(), machine="elsewhere|"))
     dead.push(tasks(2))
