@@ -36,6 +36,9 @@ MAX_AGE = timedelta(days=7)
 MAX_LINKS = 200
 """That a proposal keeps for its preview."""
 
+INDEX = "an index of"
+"""How a sitemap that names others is told."""
+
 FEED_TEXT = re.compile(r"^\W*(?:rss(?:\s*(?:订阅|feeds?|2\.0))?|atom|feeds?|订阅|rss订阅|subscribe (?:via|by) rss|xml)\W*$", re.IGNORECASE)
 """Whole texts of links to a feed, or to a page that lists feeds."""
 
@@ -69,7 +72,7 @@ def sitemap_of(page: Page, why: str = "it is a sitemap") -> Proposal | None:
     values = {"name": f"{host} sitemap", "url": page.url}
     if found.kind == "index":
         links = [Link(one.url, "", published=one.changed) for one in found.entries]
-        told = (why, f"an index of {len(found.entries)} sitemaps", *found.warnings)
+        told = (why, f"{INDEX} {len(found.entries)} sitemaps", *found.warnings)
         return Proposal("sitemaps", values, len(found.entries), newest_first(links)[:MAX_LINKS], why=told)
     chosen = choose(found.entries, page.url, hub.HubRules(), MAX_AGE, page.fetched)
     names = Counter(entry.publication for entry in found.entries if entry.publication)

@@ -88,7 +88,7 @@ def find(url: str, fetch: Fetch, robots: bytes = b"", *, everything: bool = Fals
     looking = Looking(fetch, page.fetched, everything, asked={url, page.url})
     itself = finders.feed_of(page) or finders.sitemap_of(page)
     if itself is not None:
-        return [itself], []
+        return [(_seen_through(itself, looking) or itself) if _is_index(itself) else itself], looking.notes
     for step in _steps(page, robots, looking):
         if step:
             break
@@ -146,7 +146,11 @@ def _sitemaps(root: str, robots: bytes, looking: Looking) -> Iterator[bool]:
     for url in (named or usual)[:MAX_SITEMAPS]:
         page = looking.page(url)
         found = finders.sitemap_of(page, why) if page else None
-        yield looking.take(_seen_through(found, looking) if found and found.why[1:2] and "an index" in found.why[1] else found)
+        yield looking.take(_seen_through(found, looking) if found and _is_index(found) else found)
+
+
+def _is_index(found: Proposal) -> bool:
+    return any(why.startswith(finders.INDEX) for why in found.why)
 
 
 def _seen_through(index: Proposal, looking: Looking) -> Proposal | None:

@@ -20,6 +20,7 @@ EXPLAINED: tuple[tuple[str, str], ...] = (
     (r"list-page|no-articles", _("the page is a list in which no article was found")),
     (r"no-posts", _("no posts were found on the page of a forum's thread")),
     (r"no-threads", _("the page of a forum has neither boards nor threads that could be recognised")),
+    (r"not-a-sitemap", _("there is no sitemap at its address")),
     (r"no-galleries", _("no link of the index page looks like a photo story")),
     (r"index-page", _("the page is a list, not a photo story")),
     (r"no-pictures", _("no pictures of a story were found on the page")),

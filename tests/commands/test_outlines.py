@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from io import StringIO
 from pathlib import Path
 
 import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from newsportal.commands import source
+from newsportal.commands import outlines, source
 from newsportal.discovery.opml import BadOpml
 from newsportal.errors import EgressDenied, NewsportalError
 from newsportal.sources import load
@@ -96,3 +97,15 @@ def test_what_is_exported_can_be_imported(file: Path, opml: Path, tmp_path: Path
     told = [{(feed.name, feed.url, feed.category) for feed in load(path).feeds} for path in (file, other)]
     assert told[0] == told[1]
     assert run("export", "--sources", file).stdout == out.read_text("utf-8") or "xmlUrl" in run("export", "--sources", file).stdout
+
+
+def test_on_a_terminal_it_asks_first(file: Path, opml: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    known = file.read_text("utf-8")
+    for answer, added in (("n\n", False), ("y\n", True)):
+        monkeypatch.setattr("sys.stdin", Terminal(answer))
+        outlines.import_(str(opml), None, False, False, False, file, False)
+        assert (file.read_text("utf-8") != known) is added

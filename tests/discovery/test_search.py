@@ -134,6 +134,17 @@ def test_sitemaps_that_robots_name_news_first_and_an_index_by_its_newest(web: We
     assert web.asked[-2:] == [f"{SITE}/index-news.xml", f"{SITE}/new.xml"]
 
 
+def test_an_index_itself_is_seen_through(web: Web) -> None:
+    web.pages |= {
+        "/i.xml": "<sitemapindex><sitemap><loc>/i.xml</loc></sitemap><sitemap><loc>/s.xml</loc></sitemap></sitemapindex>",
+        "/s.xml": urlset(),
+    }
+    (found,), _ = find(f"{SITE}/i.xml", web)
+    assert (found.address, found.entries, found.links[0].url) == (f"{SITE}/i.xml", 8, f"{SITE}/a/200000.html")
+    web.pages["/i.xml"] = "<sitemapindex><sitemap><loc>/gone.xml</loc></sitemap></sitemapindex>"
+    assert find(f"{SITE}/i.xml", web)[0][0].entries == 1
+
+
 def test_a_list_page_is_a_region_with_the_folder_of_its_articles(web: Web) -> None:
     web.pages["/list/"] = html("", articles())
     (found,), _ = find(f"{SITE}/list/", web)
