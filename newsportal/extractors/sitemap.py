@@ -2,26 +2,25 @@
 
 sitemaps.org (protocol 0.9) and Google's news extension. Pictures, films and languages of an entry are left out. Warnings are stable
 slugs: those of :mod:`xml_stream`, ``too-many-tags`` and ``too-many-entries`` (cut), ``bad-address`` (an entry without a usable one),
-``lastmod-now`` and ``lastmod-same`` (the dates of change say nothing, see :func:`lies`).
+``lastmod-now`` and ``lastmod-same`` (the dates of change say nothing, see :func:`sitemap_model.lies`).
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
-from hashlib import blake2b
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from html import unescape
 from itertools import chain
-from typing import Literal
 
 from newsportal import dom
 from newsportal.errors import NotApplicable
 from newsportal.extractors.date import parse_date, plausible
+from newsportal.extractors.sitemap_model import Kind, Sitemap, SitemapEntry, honest, lies, print_of
 from newsportal.extractors.xml_stream import XmlText
 from newsportal.text import clean
+
+__all__ = ["Kind", "Sitemap", "SitemapEntry", "lies", "named_in", "parse", "print_of"]
 
 MAX_ENTRIES = 50_000
 """Of one file (sitemaps.org)."""
@@ -40,16 +39,6 @@ MAX_NAMED = 100
 MAX_ODD_DATES = 10
 """A file writes its dates in one way; each that no form knows costs milliseconds."""
 
-FEW = 5
-"""Dates of change from which a lie can be told."""
-
-ALIKE = 0.9
-"""The share of the dates that must agree."""
-
-JUST_NOW = timedelta(minutes=10)
-"""Younger than this when it is fetched: a page that changed at this very moment, or a date that is made as it is asked for."""
-
-Kind = Literal["urlset", "index", "text"]
 ROOTS: Mapping[str, Kind] = {"urlset": "urlset", "sitemapindex": "index"}
 RECORDS = frozenset(("url", "sitemap"))
 OTHER = re.compile(r"image|video|mobile|xhtml|pagemap|geo|code", re.IGNORECASE)
@@ -58,39 +47,6 @@ OTHER = re.compile(r"image|video|mobile|xhtml|pagemap|geo|code", re.IGNORECASE)
 FIELDS = frozenset("loc lastmod title publication_date keywords name language".split())
 ISO = re.compile(r"\d{4}-\d\d(?:-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?\s*(?:Z|[+-]\d\d:?\d\d)?)?)?$")
 NAMED = re.compile(r"^[ \t]*sitemap[ \t]*:[ \t]*(\S+)", re.IGNORECASE | re.MULTILINE)
-
-
-@dataclass(frozen=True, slots=True)
-class SitemapEntry:
-    """One ``url`` or ``sitemap`` element. ``url`` is absolute http(s); ``changed`` is its ``lastmod``, all else the news extension's."""
-
-    url: str
-    changed: datetime | None = None
-    title: str | None = None
-    published: datetime | None = None
-    keywords: tuple[str, ...] = ()
-    language: str | None = None
-    publication: str | None = None
-
-    @property
-    def moment(self) -> datetime | None:
-        """When it was published, else when it changed, as far as the file tells."""
-        return self.published or self.changed
-
-
-@dataclass(frozen=True, slots=True)
-class Sitemap:
-    """A sitemap. ``broken``: entries without a usable address. The dates of change are gone where they lie."""
-
-    kind: Kind
-    entries: tuple[SitemapEntry, ...] = ()
-    broken: int = 0
-    warnings: tuple[str, ...] = ()
-
-    @property
-    def news(self) -> bool:
-        """Whether it tells titles or moments of publication, as the news extension does."""
-        return any(entry.title or entry.published for entry in self.entries)
 
 
 def parse(body: bytes, url: str, content_type: str | None, fetched: datetime) -> Sitemap:
@@ -113,45 +69,13 @@ def parse(body: bytes, url: str, content_type: str | None, fetched: datetime) ->
     if reader.broken:
         text.tell("bad-address")
     found = Sitemap(kind, tuple(reader.entries), reader.broken, tuple(text.warnings))
-    return _honest(found, fetched)
+    return honest(found, fetched)
 
 
 def named_in(robots: bytes, url: str) -> list[str]:
     """The sitemaps that a robots.txt names (``Sitemap:`` lines stand outside all groups, RFC 9309 2.2.4), in its order."""
     text = robots[:512_000].decode("utf-8", "replace")
     return list(dict.fromkeys(found for line in NAMED.findall(text) if (found := dom.join(url, line)) and len(found) < MAX_URL))[:MAX_NAMED]
-
-
-def lies(entries: Sequence[SitemapEntry], fetched: datetime) -> str | None:
-    """Why the dates of change tell nothing: ``lastmod-now`` (they are made as one asks), ``lastmod-same`` (one moment for all)."""
-    told = [entry.changed for entry in entries if entry.changed is not None]
-    if len(told) < FEW:
-        return None
-    if sum(abs(fetched - when) <= JUST_NOW for when in told) >= ALIKE * len(told):
-        return "lastmod-now"
-    most = max(Counter(told).values())
-    return "lastmod-same" if most >= ALIKE * len(told) and not _midnight(told[0]) else None
-
-
-def print_of(entries: Iterable[SitemapEntry]) -> str:
-    """The addresses of a sitemap as a short text: the same while no page comes or goes, whatever the dates say."""
-    made = blake2b(digest_size=16)
-    for url in sorted(entry.url for entry in entries):
-        made.update(url.encode("utf-8", "surrogatepass") + b"\n")
-    return made.hexdigest()
-
-
-def _midnight(when: datetime) -> bool:
-    """A date without time: all articles of one day share it, and that is no lie."""
-    return (when.hour, when.minute, when.second) == (0, 0, 0)
-
-
-def _honest(found: Sitemap, fetched: datetime) -> Sitemap:
-    lie = lies([entry for entry in found.entries if entry.published is None], fetched)
-    if lie is None:
-        return found
-    entries = tuple(replace(entry, changed=None) for entry in found.entries)
-    return replace(found, entries=entries, warnings=(*found.warnings, lie))
 
 
 class _Enough(Exception):
