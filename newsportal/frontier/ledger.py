@@ -312,6 +312,25 @@ class Ledger:
         self._rests[source] = until
         self.told.asked(source, max(0.0, (until - utcnow()).total_seconds()))
 
+    async def rest_at_once(self, source: str, until: datetime) -> None:
+        """The same, and told to the workers that ask it just now: see :meth:`rests`."""
+        self.rest(source, until)
+        try:
+            await asyncio.to_thread(self._save_rest, source, until)
+        except StoreError as error:
+            logger.warning("other workers are not told that %s rests: %s", source, error)
+
+    def _save_rest(self, source: str, until: datetime) -> None:
+        self.store.save_source_state(replace(self.store.source_state(source), rest_until=until))
+
+    async def rests(self, source: str) -> bool:
+        """Whether some worker was asked to leave ``source`` alone. While the store is away it is not known, and said to be false."""
+        try:
+            until = (await self.state(source)).rest_until
+        except StoreError:
+            return False
+        return until is not None and until > utcnow()
+
     def layout_changed(self, source: str) -> None:
         """The wrapper of ``source`` found nothing where the template-free reader did."""
         self._layouts.add(source)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -94,6 +94,15 @@ class MetasearchSpider(NewsSpider):
             raise LookupError(f"sources.yaml has no topic {name!r} any more")
         return found
 
+    async def restored(self, requests: Sequence[Request]) -> list[Request | None]:
+        """An engine that blocked another worker is not asked for the further pages that wait."""
+        lists = {request.meta["source"] for request in requests if "link" not in request.cb_kwargs and "source" in request.meta}
+        resting = {source for source in lists if await self.ledger.rests(source)}
+        found = await super().restored(requests)
+        return [
+            None if request and "link" not in request.cb_kwargs and request.meta.get("source") in resting else request for request in found
+        ]
+
     async def visit(self, source: Search, state: SourceState) -> AsyncIterator[Request]:
         """As many pages as ``breadth`` says at this hour; where a topic does not say, as the hour's repeats have taught."""
         hour = datetime.now().astimezone().hour
@@ -119,7 +128,7 @@ class MetasearchSpider(NewsSpider):
         except EngineBlocked as block:
             self._blocked.add(source.key)
             self.ledger.list_failed(source.key, f"blocked: {block.reason}", response.url)
-            self.ledger.rest(source.key, utcnow() + timedelta(seconds=source.rest or block.rest))
+            await self.ledger.rest_at_once(source.key, utcnow() + timedelta(seconds=source.rest or block.rest))
             return
         if found.changed and (found.results or page == 0):  # a later page without results is the end of the list
             self.ledger.layout_changed(source.key)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from scrapy.statscollectors import MemoryStatsCollector
 
 from newsportal.errors import FrontierUnavailable, StoreUnavailable
 from newsportal.frontier.addon import SourcesAddon
+from newsportal.frontier.ledger import utcnow
 from newsportal.frontier.requests import Unreadable, request_of, task_of
 from newsportal.items import Link
 from newsportal.spiders.hub import HubSpider
@@ -121,3 +123,14 @@ def test_a_pushed_address_stays_where_it_is_while_the_store_is_away(
         asyncio.run(spider.pushed(b"https://c.example/1"))
     monkeypatch.undo()
     assert len(asyncio.run(spider.pushed(b"https://c.example/1"))) == 1
+
+
+def test_an_engine_that_blocked_one_worker_is_left_alone_by_the_others(spider_of: Callable[[Any], Any]) -> None:
+    spider = spider_of(MetasearchSpider)
+    source = next(iter(spider.sources()))
+    waiting = [asyncio.run(first(spider.visit(source, SourceState(source.key)))), spider.article(Link("https://a.example/1", source.key))]
+    assert asyncio.run(spider.restored(waiting[:1])) == waiting[:1]
+    asyncio.run(spider.ledger.rest_at_once(source.key, utcnow() + timedelta(hours=1)))
+    assert asyncio.run(spider.restored(waiting)) == [None, waiting[1]]
+    asyncio.run(spider.ledger.rest_at_once(source.key, utcnow() - timedelta(hours=1)))
+    assert asyncio.run(spider.restored(waiting[:1])) == waiting[:1]
