@@ -1,0 +1,251 @@
+"""Between a crawl and its queue: a real queue on disk, a real event loop, and a crawl that does as it is told."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scrapy import Request
+
+from newsportal.errors import FrontierUnavailable
+from newsportal.frontier import feeder as module
+from newsportal.frontier.feeder import Ending, Feeder, Pace, Resting
+from newsportal.frontier.hand import Hand
+from newsportal.frontier.queues.base import Task, Terms
+from newsportal.frontier.queues.disk import DiskQueue
+from newsportal.frontier.queues.disk_file import QueueFile
+from newsportal.frontier.requests import Unreadable
+
+
+class Crawl:
+    """Hands out what it may, and holds it until it is told that it is done."""
+
+    def __init__(self, queue: Callable[[], Any]) -> None:
+        self.in_progress: set[Request] = set()
+        self.ending = False
+        self.refused: set[str] = set()
+        self.busy_hosts: set[str] = set()
+        self.counts: dict[str, int] = {}
+        self.hand = Hand(lambda host: 9, lambda host: 0.0)
+        self.feeder = Feeder(queue, self.hand, self, Pace(16, 0.0))
+
+    def wait_after(self, host: str) -> float:
+        return 0.25
+
+    def busy(self, host: str) -> bool:
+        return host in self.busy_hosts
+
+    def request_of(self, task: Task) -> Request:
+        if task.body == "broken":
+            raise Unreadable("broken")
+        return Request(f"http://{task.host}/{task.id}")
+
+    async def accepted(self, requests: Sequence[Request]) -> Sequence[Request | None]:
+        return [None if request.url in self.refused else request for request in requests]
+
+    async def started(self, values: Sequence[bytes]) -> None: ...
+
+    def stir(self) -> None: ...
+
+    def count(self, what: str, number: int = 1) -> None:
+        self.counts[what] = self.counts.get(what, 0) + number
+
+    def next(self) -> Request | None:
+        entry = self.hand.take(time.monotonic())
+        if entry is None:
+            return None
+        self.feeder.leases.handed(entry.lease, entry.request)
+        self.in_progress.add(entry.request)
+        return entry.request
+
+    async def taken(self, number: int) -> list[str]:
+        """The next so many requests, as soon as they come."""
+        found: list[str] = []
+        while len(found) < number:
+            request = self.next()
+            found += [request.url] if request else []
+            await asyncio.sleep(0 if request else 0.005)
+        return found
+
+
+@pytest.fixture(autouse=True)
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"TICK": 0.02, "LEAST": 0.005, "GATHER": 0.001, "LINGER": 0.02, "PAUSES": (0.01,), "CLOSING": 0.1}.items():
+        monkeypatch.setattr(module, name, value)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Iterator[QueueFile]:
+    file = QueueFile(tmp_path / "queue")
+    yield file
+    file.close()
+
+
+def run(crawl: Crawl, what: Callable[[], Awaitable[None]]) -> None:
+    """Do it while the feeder runs, and end it well."""
+
+    async def whole() -> None:
+        broken: list[BaseException] = []
+        crawl.feeder.start(broken.append)
+        await asyncio.wait_for(what(), 20)
+        await crawl.feeder.close()
+        assert broken == []
+
+    asyncio.run(whole())
+
+
+async def until(reached: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 15
+    while not reached():
+        assert time.monotonic() < deadline
+        await asyncio.sleep(0.005)
+
+
+def task(id: str, host: str = "a.example", body: str = "{}", **how: Any) -> Task:
+    return Task(id, host, body, **how)
+
+
+def queue_of(file: QueueFile) -> DiskQueue:
+    return DiskQueue(file, "test", terms=Terms())
+
+
+def test_what_is_pushed_is_taken_and_acknowledged_when_it_is_let_go(file: QueueFile) -> None:
+    crawl = Crawl(lambda: queue_of(file))
+
+    async def crawled() -> None:
+        crawl.feeder.push(task("1"))
+        crawl.feeder.push(task("2", "b.example"))
+        assert not crawl.feeder.quiet
+        assert sorted(await crawl.taken(2)) == ["http://a.example/1", "http://b.example/2"]
+        await asyncio.sleep(0.05)
+        assert crawl.feeder.queue is not None
+        assert crawl.feeder.queue.state().leased == 2
+        assert not crawl.feeder.quiet
+        crawl.in_progress.clear()
+        await until(lambda: crawl.feeder.quiet)
+        assert (crawl.feeder.queue.state().waiting, crawl.feeder.queue.state().leased) == (0, 0)
+
+    run(crawl, crawled)
+
+
+def test_what_was_not_done_is_given_back_at_the_end_and_what_was_not_pushed_yet_is(file: QueueFile) -> None:
+    crawl = Crawl(lambda: queue_of(file))
+
+    async def cut_short() -> None:
+        crawl.feeder.push(task("1"))
+        await crawl.taken(1)
+        crawl.feeder.push(task("2"))
+
+    run(crawl, cut_short)
+    state = queue_of(file).state()
+    assert (state.waiting, state.leased, state.workers) == (2, 0, ())
+
+
+def test_others_tasks_are_asked_about_and_unreadable_ones_dropped(file: QueueFile) -> None:
+    other = queue_of(file)
+    other.push([task("wanted"), task("unwanted"), task("broken", body="broken")])
+    crawl = Crawl(lambda: queue_of(file))
+    crawl.refused.add("http://a.example/unwanted")
+
+    async def crawled() -> None:
+        assert await crawl.taken(1) == ["http://a.example/wanted"]
+        crawl.in_progress.clear()
+        await until(lambda: crawl.feeder.quiet)
+
+    run(crawl, crawled)
+    assert crawl.counts["unreadable"] == 1
+    assert (other.state().waiting, other.state().leased, other.state().aside) == (0, 0, 0)
+
+
+def test_a_host_is_held_before_it_is_asked_and_let_go_with_the_wait_it_is_owed(file: QueueFile) -> None:
+    crawl, other = Crawl(lambda: queue_of(file)), queue_of(file)
+
+    async def asked() -> None:
+        crawl.busy_hosts.add("a.example")
+        await crawl.feeder.turn("a.example")
+        assert other.hold("a.example") is None
+        crawl.busy_hosts.clear()
+        held: list[float | None] = [None]
+
+        def got() -> bool:
+            held[0] = other.hold("a.example")
+            return held[0] is not None
+
+        await until(got)
+        assert held[0] is not None
+        assert 0.0 < held[0] <= 0.25
+
+    run(crawl, asked)
+
+
+def test_a_host_that_somebody_else_holds_is_waited_for_until_the_crawl_ends(file: QueueFile) -> None:
+    crawl, other = Crawl(lambda: queue_of(file)), queue_of(file)
+
+    async def asked() -> None:
+        assert other.hold("a.example") == 0.0
+        waiting = asyncio.ensure_future(crawl.feeder.turn("a.example"))
+        await asyncio.sleep(0.1)
+        assert not waiting.done()
+        other.free({"a.example": 0.0})
+        await waiting
+        assert other.hold("b.example") == 0.0
+        last = asyncio.ensure_future(crawl.feeder.turn("b.example"))
+        await asyncio.sleep(0.05)
+        crawl.ending = True
+        with pytest.raises(Ending):
+            await last
+
+    run(crawl, asked)
+
+
+def test_a_host_that_rests_gives_its_tasks_back_for_later_and_nobody_waits_for_it(file: QueueFile) -> None:
+    crawl, other = Crawl(lambda: queue_of(file)), queue_of(file)
+
+    async def asked() -> None:
+        for id in ("1", "2", "3"):
+            crawl.feeder.push(task(id))
+        await crawl.taken(1)
+        await until(lambda: crawl.hand.waiting == 2)
+        crawl.feeder.rest("a.example", 3600.0)
+        with pytest.raises(Resting):
+            await crawl.feeder.turn("a.example")
+        await until(lambda: other.state().later == 2)
+        crawl.in_progress.clear()
+        await until(lambda: crawl.feeder.quiet)
+        with pytest.raises(Resting):
+            await crawl.feeder.turn("a.example")
+        assert other.hold("a.example") is None or (other.hold("a.example") or 0.0) > 3000
+
+    run(crawl, asked)
+
+
+def test_while_the_queue_is_away_nothing_is_lost(file: QueueFile, caplog: pytest.LogCaptureFixture) -> None:
+    away = [True]
+
+    def opened() -> DiskQueue:
+        if away[0]:
+            raise FrontierUnavailable("full")
+        return queue_of(file)
+
+    crawl = Crawl(opened)
+
+    async def crawled() -> None:
+        crawl.feeder.push(task("1"))
+        await until(lambda: crawl.feeder.away_since is not None)
+        crawl.feeder.push(task("2"))
+        await asyncio.sleep(0.05)
+        assert not crawl.feeder.quiet
+        away[0] = False
+        assert sorted(await crawl.taken(2)) == ["http://a.example/1", "http://a.example/2"]
+        crawl.in_progress.clear()
+        await until(lambda: crawl.feeder.quiet)
+
+    run(crawl, crawled)
+    assert [record.message for record in caplog.records if "serve" in record.message] == [
+        "the queue of requests does not serve (full): what is in hand goes on, the rest waits until it does",
+        "the queue of requests serves again",
+    ]
