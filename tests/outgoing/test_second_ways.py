@@ -1,0 +1,99 @@
+"""Second ways out: whatever else names an address, nobody gets where the crawl may not go."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from newsportal.cli import app
+from newsportal.errors import NewsportalError
+from newsportal.runners.server import Server
+from newsportal.runners.targets import Target
+
+
+@pytest.fixture
+def inside(make_site: Any, response: Any) -> Any:
+    """A server that nobody has opened."""
+    return make_site({"/feed": response(b"<rss version='2.0'><channel><item><link>http://a.example/1</link></item></channel></rss>")})
+
+
+@pytest.fixture
+def file(tmp_path: Path, site: Any) -> Path:
+    path = tmp_path / "sources.yaml"
+    path.write_text(f'feeds: []\npoliteness: {{delay: 0, allow_private: ["127.0.0.1:{site.port}"]}}\n', "utf-8")
+    return path
+
+
+def test_a_preview_follows_no_feed_sitemap_or_redirect_inside(file: Path, site: Any, inside: Any, response: Any) -> None:
+    page = f"<html><head><link rel='alternate' type='application/rss+xml' href='{inside.url('/feed')}'></head><body>x</body></html>"
+    site.routes |= {
+        "/": response(page.encode(), content_type="text/html"),
+        "/robots.txt": response(f"Sitemap: {inside.url('/sitemap.xml')}\n".encode()),
+        "/feed": response(b"", "302 Found", location=inside.url("/feed")),
+        "/sitemap.xml": response(f"<sitemapindex><sitemap><loc>{inside.url('/s.xml')}</loc></sitemap></sitemapindex>".encode()),
+    }
+    done = CliRunner().invoke(app, ["source", "add", site.url("/"), "--sources", str(file)])
+    assert isinstance(done.exception, NewsportalError | SystemExit)
+    assert done.exit_code == 1
+    assert "/" in site.paths()
+    assert inside.connections == 0
+    assert str(inside.port) not in file.read_text("utf-8")
+
+
+def test_a_scrapyd_that_leads_elsewhere_is_not_followed(site: Any, inside: Any, response: Any) -> None:
+    site.routes["/daemonstatus.json"] = response(b"", "302 Found", location=inside.url("/daemonstatus.json"))
+    with pytest.raises(NewsportalError):
+        Server(Target(site.url("").rstrip("/"))).get("daemonstatus")
+    assert site.paths() == ["/daemonstatus.json"]
+    assert inside.connections == 0
+
+
+def test_opml_fetches_nothing(file: Path, tmp_path: Path, inside: Any) -> None:
+    outlines = tmp_path / "list.opml"
+    outlines.write_text(
+        f'<?xml version="1.0"?><opml version="2.0"><body><outline text="内部" type="rss" xmlUrl="{inside.url("/feed")}"/></body></opml>',
+        "utf-8",
+    )
+    CliRunner().invoke(app, ["source", "import", str(outlines), "--sources", str(file)])
+    assert inside.connections == 0
+
+
+STARTS = """
+import sys
+from scrapy import Spider
+from scrapy.crawler import CrawlerProcess
+from scrapy.settings import Settings
+
+
+class Plain(Spider):
+    name = "plain"
+    start_urls = sys.argv[2:]
+
+    def parse(self, response):
+        print("READ", response.url, response.text[:50])
+
+
+settings = Settings()
+settings.setmodule("newsportal.settings")
+settings.set("NEWSPORTAL_SOURCES", sys.argv[1])
+process = CrawlerProcess(settings)
+process.crawl(Plain)
+process.start()
+"""
+
+
+@pytest.mark.slow
+def test_start_urls_of_any_spider_go_through_the_guard(file: Path, site: Any, inside: Any, response: Any) -> None:
+    """With the project's own settings, as ``scrapy crawl`` has them: what can be read is read, and nothing else."""
+    site.routes["/a"] = response(b"plain", content_type="text/plain")
+    bad = ["file:///etc/passwd", "data:text/plain,x", "http://169.254.169.254/latest", inside.url("/feed"), "ftp://127.0.0.1/x"]
+    command = [sys.executable, "-c", STARTS, str(file), *bad, site.url("/a")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False, cwd=file.parent)
+    assert done.stdout.split() == ["READ", site.url("/a"), "plain"], done.stderr[-2000:]
+    assert "root:" not in done.stderr
+    assert inside.connections == 0

@@ -1,0 +1,272 @@
+"""Servers that lie, through two whole crawls on loopback: what they say is bounded, counted and told, and nothing is fetched twice."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
+from typing import Any
+
+import pytest
+
+from newsportal.storage import open_store
+from newsportal.storage.base import SourceState, StoredArticle
+
+pytestmark = pytest.mark.slow
+
+NOW = datetime.now(UTC)
+OTHER = "127.0.0.2"
+"""The host of the one that wants to be left alone for ten years: all of a host rests then."""
+
+Said = tuple[int, dict[str, str], bytes]
+
+
+@dataclass
+class Liar:
+    """``asked``: every request, with whether it was conditional."""
+
+    asked: list[tuple[str, bool]] = field(default_factory=list)
+    port: int = 0
+    tags: Iterator[int] = field(default_factory=count)
+
+    def times(self, path: str) -> int:
+        return sum(1 for asked, _ in self.asked if asked.partition("?")[0] == path)
+
+    def answer(self, path: str, conditional: bool) -> Said:
+        plain = path.partition("?")[0]
+        if plain.startswith("/feed/"):
+            return FEEDS[plain.removeprefix("/feed/")](self, conditional)
+        if plain == "/robots.txt":
+            return 404, {}, b""
+        if plain.startswith("/nest/"):
+            return 302, {"Location": plain + "a/b/"}, b""
+        return 200, {"Content-Type": "text/html; charset=utf-8"}, article(plain)
+
+
+PLACES, PEOPLE, DEEDS, TIMES = (
+    words.split()
+    for words in (
+        "河边的老船坞 山上的茶园 镇里的小学 码头的灯塔 东街的集市 北坡的果园 老城的钟楼 水库的大坝 西郊的苗圃 桥头的药铺",
+        "守夜的老人 新来的老师 卖糖人的师傅 撑船的兄弟 养蜂的姑娘 修表的匠人 放学的孩子 赶集的乡亲 采茶的妇女 值班的医生",
+        "修好了漏雨的屋顶 换上了新的灯泡 收到了远方的来信 摆出了自家的木雕 量过了今年的水位 学会了古老的曲子 种下了第一排柳树",
+        "清晨 傍晚 雨后 集日 月初 昨夜 午前 霜降那天",
+    )
+)
+
+
+def article(path: str) -> bytes:
+    """A page for any address, with a text that no other address has."""
+    name, chance = path.strip("/").replace("/", "-").partition(".")[0], random.Random(path)
+    told = [f"{chance.choice(TIMES)}{chance.choice(PLACES)}旁，{chance.choice(PEOPLE)}{chance.choice(DEEDS)}" for _ in range(18)]
+    lines = "".join(f"<p>{'，'.join(told[place : place + 3])}。</p>" for place in range(0, 18, 3))
+    head = f"<html><head><meta charset=utf-8><title>{name}号消息</title></head>"
+    return f"{head}<body><h1>{name}号消息</h1><div>{lines}</div></body></html>".encode()
+
+
+def rss(liar: Liar, *entries: tuple[str, str, str]) -> bytes:
+    """Entries are path, guid, date as written."""
+    told = "".join(
+        f"<item><title>{path.strip('/').partition('.')[0]}号消息</title><link>http://127.0.0.1:{liar.port}{path}</link>{guid}{date}</item>"
+        for path, guid, date in entries
+    )
+    return f'<?xml version="1.0" encoding="utf-8"?><rss version="2.0"><channel><title>x</title>{told}</channel></rss>'.encode()
+
+
+def _etag(liar: Liar, conditional: bool) -> Said:
+    return (
+        200,
+        {"ETag": f'"{next(liar.tags)}"', "Last-Modified": "Thu, 01 Jan 2099 00:00:00 GMT"},
+        rss(liar, ("/etag1.html", "", ""), ("/etag2.html", "", "")),
+    )
+
+
+def _body304(liar: Liar, conditional: bool) -> Said:
+    return (304 if conditional else 200), {"ETag": '"1"'}, rss(liar, ("/body304.html", "", ""))
+
+
+def _never(liar: Liar, conditional: bool) -> Said:
+    return 304, {"ETag": '"1"'}, rss(liar, ("/never.html", "", ""))
+
+
+def _years(liar: Liar, conditional: bool) -> Said:
+    return 503, {"Retry-After": str(10 * 365 * 86400)}, b""
+
+
+def _guid(liar: Liar, conditional: bool) -> Said:
+    return 200, {}, rss(liar, *((f"/guid{number}.html", "<guid>http://same.example/</guid>", "") for number in range(4)))
+
+
+def _dates(liar: Liar, conditional: bool) -> Said:
+    written = (
+        "",
+        "<pubDate>0001-01-01T00:00:00Z</pubDate>",
+        "<pubDate>Fri, 31 Dec 2099 23:59:59 GMT</pubDate>",
+        "<pubDate>3分钟前</pubDate>",
+        "<pubDate>昨天 08:30</pubDate>",
+        "<pubDate>not a date</pubDate>",
+    )
+    return 200, {}, rss(liar, *((f"/date{number}.html", "", date) for number, date in enumerate(written)))
+
+
+def _slugs(liar: Liar, conditional: bool) -> Said:
+    return (
+        200,
+        {},
+        rss(liar, *((f"/slug.html?utm_source=s{number}&utm_medium=m{number:032x}", "", "") for number in range(2162))),
+    )
+
+
+def _nest(liar: Liar, conditional: bool) -> Said:
+    return 200, {}, rss(liar, ("/nest/a/b/", "", ""))
+
+
+def _moved(liar: Liar, conditional: bool) -> Said:
+    return 301, {"Location": "/feed/guid"}, b""
+
+
+FEEDS: dict[str, Callable[[Liar, bool], Said]] = {
+    "etag": _etag,
+    "body304": _body304,
+    "never": _never,
+    "years": _years,
+    "guid": _guid,
+    "dates": _dates,
+    "slugs": _slugs,
+    "nest": _nest,
+    "moved": _moved,
+}
+
+
+@pytest.fixture(scope="module")
+def liar() -> Iterator[Liar]:
+    told = Liar()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.0"
+
+        def do_GET(self) -> None:
+            conditional = bool(self.headers.get("If-None-Match") or self.headers.get("If-Modified-Since"))
+            told.asked.append((self.path, conditional))
+            status, headers, body = told.answer(self.path, conditional)
+            self.send_response(status)
+            for name, value in headers.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    told.port = server.server_address[1]
+    other = ThreadingHTTPServer((OTHER, told.port), Handler)
+    for one in (server, other):
+        threading.Thread(target=one.serve_forever, daemon=True).start()
+    yield told
+    for one in (server, other):
+        one.shutdown()
+        one.server_close()
+
+
+@dataclass(frozen=True)
+class Crawled:
+    """``rows``: the reports of two crawls by source; ``first``: requests of the first crawl."""
+
+    rows: tuple[dict[str, Any], dict[str, Any]]
+    first: int
+    articles: tuple[StoredArticle, ...]
+    states: dict[str, SourceState]
+    moved: str | None
+    seconds: float
+
+
+@pytest.fixture(scope="module")
+def crawled(liar: Liar, tmp_path_factory: pytest.TempPathFactory) -> Crawled:
+    sources = tmp_path_factory.mktemp("liars") / "sources.yaml"
+    hosts = dict.fromkeys(FEEDS, "127.0.0.1") | {"years": OTHER}
+    feeds = "".join(f'  - {{name: {name}, url: "http://{host}:{liar.port}/feed/{name}"}}\n' for name, host in hosts.items())
+    polite = 'politeness: {delay: 0, per_domain: 8, allow_private: ["127.0.0.0/8"]}\n'
+    sources.write_text(f"store: sqlite:///data/newsportal.db\n{polite}feeds:\n{feeds}", "utf-8")
+    began, rows, first = time.monotonic(), [], 0
+    for _ in range(2):
+        command = [sys.executable, "-m", "newsportal", "crawl", "--json", "--sources", str(sources)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=150, check=False)
+        assert done.returncode == 0, done.stderr[-3000:]
+        assert "Traceback" not in done.stderr, done.stderr[-3000:]
+        rows.append({row["source"].partition(":")[2]: row for row in json.loads(done.stdout)["sources"]})
+        first = first or len(liar.asked)
+    with closing(open_store(f"sqlite:///{sources.parent}/data/newsportal.db")) as store:
+        moved = next((visit.moved for visit in store.visits.of("feed:moved") if visit.moved), None)
+        states = {state.source.partition(":")[2]: state for state in store.source_states()}
+        return Crawled((rows[0], rows[1]), first, tuple(store.all_articles()), states, moved, time.monotonic() - began)
+
+
+def stored(crawled: Crawled, begins: str) -> list[StoredArticle]:
+    return [article for article in crawled.articles if article.url.rpartition("/")[2].startswith(begins)]
+
+
+def test_it_ends(crawled: Crawled) -> None:
+    assert crawled.seconds < 120
+
+
+def test_an_etag_that_always_changes_costs_a_list_page_and_no_article(crawled: Crawled, liar: Liar) -> None:
+    assert len(stored(crawled, "etag")) == 2
+    assert (crawled.rows[1]["etag"]["known"], crawled.rows[1]["etag"]["new"]) == (2, 0)
+    assert liar.times("/etag1.html") == 1
+
+
+def test_the_body_of_a_304_is_not_read(crawled: Crawled, liar: Liar) -> None:
+    assert len(stored(crawled, "body304")) == 1
+    assert (crawled.rows[1]["body304"]["not_modified"], crawled.rows[1]["body304"]["entries"]) == (1, 0)
+    assert [conditional for path, conditional in liar.asked if path == "/feed/body304"] == [False, True]
+
+
+def test_a_304_that_nobody_asked_for_is_a_failure(crawled: Crawled) -> None:
+    for rows in crawled.rows:
+        assert rows["never"]["list_failed"] == {"http-304": 1}
+        assert rows["never"]["not_modified"] == 0
+
+
+def test_ten_years_of_retry_after_are_a_day(crawled: Crawled, liar: Liar) -> None:
+    assert crawled.rows[0]["years"]["list_failed"] == {"http-503": 1}
+    assert liar.times("/feed/years") == 1  # not asked again at once, nor by the second crawl
+    until = crawled.states["years"].rest_until
+    assert until is not None
+    assert timedelta(hours=23) < until - NOW < timedelta(hours=25)
+
+
+def test_entries_that_share_a_guid_are_each_kept(crawled: Crawled) -> None:
+    kept = stored(crawled, "guid")
+    assert len(kept) == 4
+    assert len({article.story_id for article in kept}) == 4
+
+
+def test_dates_that_are_none_are_no_dates(crawled: Crawled) -> None:
+    kept = stored(crawled, "date")
+    assert len(kept) == 6
+    assert all(article.published is None or NOW - timedelta(days=3) < article.published < NOW + timedelta(days=1) for article in kept)
+
+
+def test_one_article_under_2162_addresses_is_fetched_once(crawled: Crawled, liar: Liar) -> None:
+    assert len({article.story_id for article in stored(crawled, "slug")}) == 1
+    assert liar.times("/slug.html") <= 2
+    assert crawled.rows[1]["slugs"]["new"] == 0
+
+
+def test_redirects_that_nest_without_end_are_cut(crawled: Crawled, liar: Liar) -> None:
+    assert crawled.rows[0]["nest"]["failed"] == {"redirects": 1}
+    assert sum(1 for path, _ in liar.asked[: crawled.first] if path.startswith("/nest/")) == 6  # once, and five redirects
+
+
+def test_where_a_feed_has_gone_for_ever_is_remembered(crawled: Crawled, liar: Liar) -> None:
+    assert crawled.moved == f"http://127.0.0.1:{liar.port}/feed/guid"
