@@ -164,6 +164,7 @@ def test_clearing_asks_first(portal: Portal) -> None:
     assert (portal.lines()[0]["waiting"], portal.lines()[0]["leased"]) == (0, 1)
 
 
+@pytest.mark.slow
 def test_the_doctor_tells_of_it(portal: Portal) -> None:
     def told() -> Any:
         return next(one for one in findings(portal.path, network=False) if one.what == "queue of requests")

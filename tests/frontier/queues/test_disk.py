@@ -62,6 +62,14 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "data" / "news.db.queue"
 
 
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[DiskBench]:
+    """This backend alone."""
+    made = DiskBench(tmp_path)
+    yield made
+    made.close()
+
+
 @contextmanager
 def opened(file: Path | str, name: str = "rss") -> Iterator[DiskQueue]:
     queue = DiskQueue(QueueFile(file), name, terms=TERMS)
@@ -120,8 +128,7 @@ def test_a_process_is_known_by_when_it_began() -> None:
         assert gone(Identity("x", machine(), os.getpid(), f"{me.started}1"))
 
 
-def test_a_worker_whose_process_is_gone_is_dead_within_a_second(tmp_path: Path) -> None:
-    bench = DiskBench(tmp_path)
+def test_a_worker_whose_process_is_gone_is_dead_within_a_second(bench: DiskBench) -> None:
     dead = DiskQueue(
         QueueFile(bench.file),
         "rss",
@@ -134,16 +141,17 @@ def test_a_worker_whose_process_is_gone_is_dead_within_a_second(tmp_path: Path) 
     alive.beat()
     dead.push(tasks(2))
     assert len(take(dead)) == 2
+    assert [one.name for one in alive.state().workers] != ["x:1:1"]
     bench.pass_by(1.1)
     assert len(take(alive)) == 2
+    dead.close()
 
 
 # time
 
 
 @pytest.mark.parametrize("seconds", [-86400.0, 86400.0])
-def test_setting_the_clock_moves_no_lease_host_or_job(tmp_path: Path, seconds: float) -> None:
-    bench = DiskBench(tmp_path)
+def test_setting_the_clock_moves_no_lease_host_or_job(bench: DiskBench, seconds: float) -> None:
     alive, other = bench.open(), bench.open()
     alive.push(tasks(1))
     assert take(alive)
@@ -158,8 +166,7 @@ def test_setting_the_clock_moves_no_lease_host_or_job(tmp_path: Path, seconds: f
     assert other.hold("a.example") is None
 
 
-def test_a_clock_set_back_makes_known_tasks_wait_for_their_moment_only(tmp_path: Path) -> None:
-    bench = DiskBench(tmp_path)
+def test_a_clock_set_back_makes_known_tasks_wait_for_their_moment_only(bench: DiskBench) -> None:
     queue = bench.open()
     queue.push([task("later", at=bench.now + 10, seen="一")])
     bench.jump(-100)
@@ -170,9 +177,8 @@ def test_a_clock_set_back_makes_known_tasks_wait_for_their_moment_only(tmp_path:
     assert queue.push([task("x", seen="一")]) == set()
 
 
-def test_the_machine_starts_anew(tmp_path: Path) -> None:
+def test_the_machine_starts_anew(bench: DiskBench) -> None:
     """Its count of seconds begins at nothing: nobody is alive for ever, no host rests for ever."""
-    bench = DiskBench(tmp_path)
     bench.skipped = 10.0**6
     before, after = bench.open(), bench.open()
     before.push([*tasks(1), *tasks(1, "b.example")])
@@ -214,8 +220,11 @@ def test_queues_in_memory_share_it() -> None:
     assert hub.hold("a.example") is None
     rss.push(tasks(2))
     rss.close()
-    assert DiskQueue(shared, "rss").state().waiting == 2
+    again = DiskQueue(shared, "rss")
+    assert again.state().waiting == 2
+    again.close()
     hub.close()
+    assert not shared.exists()
 
 
 def test_a_locked_file_is_waited_for_and_told(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -350,8 +359,7 @@ def test_clearing_gives_the_room_back(file: Path) -> None:
         assert size() < 1.2 * empty
 
 
-def test_old_seen_names_are_forgotten(tmp_path: Path) -> None:
-    bench = DiskBench(tmp_path)
+def test_old_seen_names_are_forgotten(bench: DiskBench) -> None:
     queue = bench.open()
     assert isinstance(queue, DiskQueue)
     queue.push([task(str(n), seen=str(n)) for n in range(50)])
@@ -385,7 +393,7 @@ def test_taking_does_not_walk_over_what_waits(tmp_path: Path) -> None:
         queue._file._open().set_progress_handler(step, 10)
         assert len(take(queue, 20, delay=1, ahead=1)) == 20
         queue._file._open().set_progress_handler(None, 0)
-        queue.close()
+        bench.close()
         return count
 
     assert steps(4000, 10) < 2 * steps(40, 10)
