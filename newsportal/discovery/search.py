@@ -7,12 +7,13 @@ forum or channel of pictures. With ``everything``, the channels of its navigatio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from urllib.parse import urljoin
 
 from newsportal import dom
+from newsportal.dedup.canonical import identity
 from newsportal.discovery import finders
 from newsportal.discovery.proposal import Proposal, is_good, rated
 from newsportal.errors import EgressDenied, FetchFailed, NewsportalError
@@ -31,6 +32,9 @@ MAX_FEEDS = 6
 
 MAX_LISTED = 3
 """Feeds of a page that lists feeds."""
+
+REPEATED = 0.8
+"""The share of entries that better sources list as well, from which a source brings too little of its own."""
 
 MAX_SITEMAPS = 4
 MAX_CHANNELS = 4
@@ -94,7 +98,22 @@ def find(url: str, fetch: Fetch, robots: bytes = b"", *, everything: bool = Fals
             break
     if not looking.found:
         raise NoSource(_nothing(page))
-    return sorted(looking.found, key=lambda one: -one.score), looking.notes
+    return distinct(sorted(looking.found, key=lambda one: -one.score), looking.notes), looking.notes
+
+
+def distinct(ranked: Sequence[Proposal], notes: list[str]) -> list[Proposal]:
+    """Without those that list hardly anything which a better one does not list, too; ``notes`` tells of them."""
+    kept: list[Proposal] = []
+    listed: set[str] = set()
+    for one in ranked:
+        names = {identity(link.url) for link in one.links}
+        again = len(names & listed)
+        if names and again >= REPEATED * len(names):
+            notes.append(f"left out: {one.family} {one.address}, since better ones list {again} of its {len(names)} entries")
+        else:
+            kept.append(one)
+            listed |= names
+    return kept
 
 
 def _steps(page: Page, robots: bytes, looking: Looking) -> Iterator[bool]:

@@ -90,7 +90,8 @@ def test_a_feed_itself_costs_one_request(web: Web) -> None:
 
 
 def test_the_first_good_feed_that_a_page_names_ends_the_search(web: Web) -> None:
-    web.pages |= {"/": html(declared("/comments/feed", "/news.xml", "/other.xml")), "/comments/feed": rss(title="评论"), "/news.xml": rss()}
+    web.pages |= {"/": html(declared("/comments/feed", "/news.xml", "/other.xml")), "/news.xml": rss()}
+    web.pages["/comments/feed"] = rss(title="评论").replace("/a/", "/comment/")
     found, _ = find(f"{SITE}/", web)
     assert [one.values["url"] for one in found] == [f"{SITE}/news.xml", f"{SITE}/comments/feed"]
     assert web.asked == [f"{SITE}/", f"{SITE}/comments/feed", f"{SITE}/news.xml"]
@@ -164,7 +165,7 @@ def test_everything_finds_all_kinds_ranked_and_within_the_budget(web: Web) -> No
     menu = "".join(f'<a href="/{name}/">{text}</a>' for name, text in (("sport", "体育"), ("world", "国际"), ("tech", "科技")))
     web.pages |= {
         "/": html(declared("/old.xml", "/news.xml"), f"<nav>{menu}</nav><ul>{articles()}</ul>"),
-        "/old.xml": rss(days=400),
+        "/old.xml": rss(days=400).replace("/a/", "/old/"),
         "/news.xml": rss(),
         "/sitemap.xml": urlset(),
         "/sport/": html("", articles(folder="/sport/2026/1119"), title="体育"),
@@ -178,6 +179,18 @@ def test_everything_finds_all_kinds_ranked_and_within_the_budget(web: Web) -> No
     old = next(one for one in found if one.address.endswith("/old.xml"))
     assert "nothing new for 400 days" in old.why
     assert len(web.asked) == len(set(web.asked)) <= MAX_REQUESTS
+
+
+def test_what_lists_the_same_as_a_better_one_is_left_out(web: Web) -> None:
+    web.pages |= {
+        "/": html(declared("/a.xml", "/b.xml", "/c.xml")),
+        "/a.xml": rss(number=10),
+        "/b.xml": rss(number=8),
+        "/c.xml": rss(number=20),
+    }
+    found, notes = find(f"{SITE}/", web, everything=True)
+    assert [one.address for one in found] == [f"{SITE}/c.xml"]
+    assert sum("left out: feed" in note for note in notes) == 2
 
 
 def test_a_forum_by_its_addresses_and_never_by_shape_alone(web: Web) -> None:
