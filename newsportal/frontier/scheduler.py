@@ -22,6 +22,7 @@ from scrapy.utils.defer import deferred_from_coro
 from newsportal.errors import NewsportalError
 from newsportal.frontier import shared
 from newsportal.frontier.addon import SourcesAddon
+from newsportal.frontier.children import marked_output
 from newsportal.frontier.feeder import Feeder, Pace
 from newsportal.frontier.hand import Entry, Hand, Host
 from newsportal.frontier.requests import LEASE, PARENT, Errback, Unwritable, host_of, request_of, task_of
@@ -29,7 +30,7 @@ from newsportal.frontier.starts import open_starts
 from newsportal.sources import Sources
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Container
+    from collections.abc import Callable, Container
 
     from scrapy.core.downloader import Slot
     from scrapy.crawler import Crawler
@@ -314,32 +315,3 @@ def _plain(settings: BaseSettings) -> Sources:
 def _stay() -> None:
     """Raises ``DontCloseSpider``: a standing spider waits for work."""
     raise DontCloseSpider
-
-
-def marked_output(output: Any, lease: str) -> Any:
-    """What an errback gives, its requests marked as children of ``lease``."""
-    if isinstance(output, Request):
-        return marked(output, lease)
-    if hasattr(output, "__aiter__"):
-        return _marked_later(output, lease)
-    if hasattr(output, "__await__"):
-        return _marked_then(output, lease)
-    if hasattr(output, "__iter__") and not isinstance(output, dict | str | bytes):
-        return (marked(one, lease) for one in output)
-    return output
-
-
-async def _marked_later(output: AsyncIterator[Any], lease: str) -> AsyncIterator[Any]:
-    async for one in output:
-        yield marked(one, lease)
-
-
-async def _marked_then(output: Any, lease: str) -> Any:
-    return marked_output(await output, lease)
-
-
-def marked(one: Any, lease: str) -> Any:
-    """A request as a child of ``lease``; other things as they are."""
-    if isinstance(one, Request):
-        one.meta[PARENT] = lease
-    return one

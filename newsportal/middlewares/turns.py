@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 from scrapy.exceptions import IgnoreRequest
 
+from newsportal.frontier.children import marked
 from newsportal.frontier.feeder import Ending, Resting
 from newsportal.frontier.requests import LEASE
-from newsportal.frontier.scheduler import Scheduler, marked
+from newsportal.frontier.scheduler import Scheduler
 from newsportal.middlewares.retry import asked_wait
 
 if TYPE_CHECKING:

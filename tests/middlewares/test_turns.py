@@ -1,0 +1,77 @@
+"""What callbacks and errbacks give carries the lease under which they ran; other schedulers are left alone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from scrapy import Request, Spider
+from scrapy.core.scheduler import BaseScheduler
+from scrapy.crawler import Crawler
+from scrapy.http import Response
+
+from newsportal.frontier.children import marked_output
+from newsportal.frontier.requests import LEASE, PARENT
+from newsportal.middlewares import ChildrenMiddleware, TurnsMiddleware
+
+ITEM = {"title": "题"}
+
+
+def request() -> Request:
+    return Request("http://a.example/")
+
+
+async def later() -> AsyncIterator[Any]:
+    yield request()
+    yield ITEM
+
+
+async def awaited() -> list[Any]:
+    return [request(), ITEM]
+
+
+async def gathered(output: Any) -> list[Any]:
+    if hasattr(output, "__await__"):
+        output = await output
+    if hasattr(output, "__aiter__"):
+        return [one async for one in output]
+    return [output] if isinstance(output, Request) else list(output)
+
+
+@pytest.mark.parametrize("output", [later, awaited, request, lambda: iter([request(), ITEM]), lambda: [request(), ITEM]])
+def test_whatever_form_an_errback_has_its_requests_are_marked(output: Callable[[], Any]) -> None:
+    async def marked() -> list[Any]:
+        return await gathered(marked_output(output(), "7"))
+
+    found = asyncio.run(marked())
+    assert found[0].meta[PARENT] == "7"
+    assert found[1:] in ([], [ITEM])
+
+
+@pytest.mark.parametrize("output", [None, ITEM, "text"])
+def test_what_holds_no_request_stays_as_it_is(output: Any) -> None:
+    assert marked_output(output, "7") is output
+
+
+@pytest.mark.parametrize(("meta", "parent"), [({LEASE: "7"}, "7"), ({}, None)])
+def test_a_callback_makes_children_of_its_requests_lease(meta: dict[str, Any], parent: str | None) -> None:
+    response = Response("http://a.example/", request=Request("http://a.example/", meta=meta))
+
+    async def given() -> list[Any]:
+        return [one async for one in ChildrenMiddleware().process_spider_output(response, later())]
+
+    found = asyncio.run(given())
+    assert found[0].meta.get(PARENT) == parent
+    assert found[1] == ITEM
+
+
+def test_under_another_scheduler_nothing_is_held() -> None:
+    crawler = Crawler(Spider)
+    crawler.engine = SimpleNamespace(scheduler=BaseScheduler())  # type: ignore[assignment, abstract]
+    turns = TurnsMiddleware(crawler)
+    asyncio.run(turns.process_request(request()))
+    response = Response("http://a.example/", status=429, headers={"Retry-After": "5"})
+    assert turns.process_response(request(), response) is response
