@@ -65,10 +65,11 @@ def test_an_egg_with_its_sources_crawls_and_its_log_and_report_are_found(scrapyd
 def test_the_package_beside_a_configuration_needs_no_egg_and_reads_a_file_outside(scrapyd: Any, sources: Path, rows: Any) -> None:
     shutil.copy(ROOT / "scrapy.cfg", scrapyd.folder)
     scrapyd.start()
-    job = schedule(scrapyd, "default", "rss", ("setting", f"NEWSPORTAL_SOURCES={sources}"), ("source", "海棠都市网 要闻"))
+    job = schedule(scrapyd, "default", "rss", ("setting", f"NEWSPORTAL_SOURCES={sources}"), ("source", "海棠都市网"))
     scrapyd.finished(job)
     log = scrapyd.server.text(f"/logs/default/rss/{job}.log")
     assert f"{sources}; the store is" in log, log
+    assert set(rows(sources.parent / "data" / "newsportal.db", STORED)) == {("feed:海棠都市网",)}
 
 
 def test_a_job_that_is_cancelled_ends_in_order(scrapyd: Any, sources: Path, rows: Any, until: Any) -> None:
@@ -86,6 +87,7 @@ def test_a_job_that_is_cancelled_ends_in_order(scrapyd: Any, sources: Path, rows
     assert "Spider closed (shutdown)" in log
     assert "Traceback" not in log
     assert [json.loads(report)["reason"] for (report,) in rows(store, "SELECT report FROM runs")] == ["shutdown"]
+    assert rows(store, "SELECT count(*) FROM deferred_links")[0][0] > 0, "what was not fetched waits"
 
 
 def test_the_egg_of_scrapyd_deploy_has_all_that_it_needs(scrapyd: Any, sources: Path, rows: Any, tmp_path: Path) -> None:

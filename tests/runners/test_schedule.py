@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from newsportal.commands.scheduling import jobs_folder
 from newsportal.runners.processes import alive
@@ -62,13 +63,13 @@ def event(process: subprocess.Popen[str], name: str) -> dict[str, Any]:
 
 
 def test_once_visits_each_source_once_and_jobs_tell_what_they_brought(sources: Path, rows: Any) -> None:
-    said = told(sources, "--once", "--json", "--every", "0.5", "--batch", "4")
+    said = told(sources, "--once", "--json", "--every", "0.5", "--batch", "2")
     started = [one for one in said if one["event"] == "started"]
     visited = Counter(key for one in started for key in one["sources"])
     known = load(sources)
     assert {source.key for source in (*known.feeds, *known.regions) if source.enabled} <= set(visited)
     assert set(visited.values()) == {1}
-    assert max(len(one["sources"]) for one in started) == 4
+    assert max(len(one["sources"]) for one in started) == 2
     assert Counter(one["status"] for one in said if one["event"] == "ended") == {0: len(started)}
     assert told(sources, "--once", "--json") == [], "nothing is due any more"
     listed = told(sources, "jobs", "--json")
@@ -126,6 +127,23 @@ def test_a_job_that_is_cancelled_is_told(sources: Path) -> None:
         assert "goes on with the sources as they were before" in event(process, "hindered")["message"]
         process.send_signal(signal.SIGINT)
         assert process.wait(60) == 0
+
+
+def test_a_redis_that_is_away_is_waited_for(sources: Path, redis_server: Any) -> None:
+    redis_server.kill()
+    values = yaml.safe_load(sources.read_text("utf-8"))
+    sources.write_text(yaml.safe_dump({**values, "frontier": {"redis": redis_server.url}}, allow_unicode=True), "utf-8")
+    with standing(sources, "--jobs", "1") as process:
+        event(process, "hindered")
+        redis_server.start()
+        event(process, "goes on")
+        with standing(sources) as second:
+            event(second, "standing by")
+            process.terminate()
+            assert process.wait(60) == 0
+            event(second, "started")
+            second.terminate()
+            assert second.wait(60) == 0
 
 
 def test_a_scrapyd_that_is_away_is_waited_for_and_nothing_is_lost(scrapyd: Any, sources: Path, rows: Any) -> None:
