@@ -64,23 +64,23 @@ def measure(client: Any, number: int, hosts: int) -> None:
     each = (used(client) - empty) / number
     print(f"push: {number / seconds:,.0f}/s, {1e6 * (spent(client) - before) / number:.0f} µs of Redis' processor each")
     print(f"waiting: {each:.0f} bytes a task, {body / number:.0f} of them its own JSON")
-    for delay in (1.0, 0.0):
-        take(client, queue, delay)
+    take(client, queue, 1.0, rest=60.0, number=50)
+    take(client, queue, 0.0, rest=0.0, number=100)
     queue.leave()
     queue.clear()
     seen(client, queue, number, hosts)
     peer(client, hosts)
 
 
-def take(client: Any, queue: SharedQueue, delay: float) -> None:
-    """128 at a time; done, and the hosts let go, so that new ones are had each time."""
+def take(client: Any, queue: SharedQueue, delay: float, *, rest: float, number: int) -> None:
+    """128 at a time, so many times; done, and the hosts let go, to be asked again after ``rest`` seconds."""
     calls, tasks, before = [], 0, spent(client)
-    for _ in range(200):
+    for _ in range(number):
         since = time.perf_counter()
         taken = queue.take(128, delay=delay, ahead=2.0)
         calls.append(time.perf_counter() - since)
         queue.done([lease.task.id for lease in taken.leases])
-        queue.free(dict.fromkeys(taken.held, 60.0))
+        queue.free(dict.fromkeys(taken.held, rest))
         tasks += len(taken.leases)
     each = 1e6 * (spent(client) - before) / max(tasks, 1)
     print(
