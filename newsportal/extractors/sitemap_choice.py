@@ -42,8 +42,11 @@ def choose(entries: Iterable[SitemapEntry], of: str, rules: HubRules, max_age: t
     left: Counter[str] = Counter()
     kept: list[tuple[datetime, SitemapEntry]] = []
     for entry in entries:
-        when = entry.moment or url_date(entry.url, now, UTC)
-        why = _against(entry, site, rules) or ("old" if when and when < oldest else None)
+        when = entry.moment
+        why = "old" if when and when < oldest else _against(entry, site, rules)  # most are old, and that costs least to see
+        if why is None and when is None:
+            when = url_date(entry.url, now, UTC)
+            why = "old" if when and when < oldest else None
         if why:
             left[why] += 1
         else:
