@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ def file(tmp_path: Path, site: Any) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_preview_follows_no_feed_sitemap_or_redirect_inside(file: Path, site: Any, inside: Any, response: Any) -> None:
     page = f"<html><head><link rel='alternate' type='application/rss+xml' href='{inside.url('/feed')}'></head><body>x</body></html>"
     site.routes |= {
@@ -65,7 +67,7 @@ def test_opml_fetches_nothing(file: Path, tmp_path: Path, inside: Any) -> None:
 
 STARTS = """
 import sys
-from scrapy import Spider
+from scrapy import Request, Spider
 from scrapy.crawler import CrawlerProcess
 from scrapy.settings import Settings
 
@@ -73,6 +75,9 @@ from scrapy.settings import Settings
 class Plain(Spider):
     name = "plain"
     start_urls = sys.argv[2:]
+
+    def make_request_from_data(self, data):
+        return Request(data.decode(), dont_filter=True)
 
     def parse(self, response):
         print("READ", response.url, response.text[:50])
@@ -96,4 +101,28 @@ def test_start_urls_of_any_spider_go_through_the_guard(file: Path, site: Any, in
     done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False, cwd=file.parent)
     assert done.stdout.split() == ["READ", site.url("/a"), "plain"], done.stderr[-2000:]
     assert "root:" not in done.stderr
+    assert inside.connections == 0
+
+
+@pytest.mark.slow
+def test_start_urls_that_are_pushed_go_through_the_guard(
+    file: Path, site: Any, inside: Any, response: Any, slowly: Any, redis_server: Any
+) -> None:
+    """Whoever may push into Redis chooses what is fetched of the Web, and nothing else."""
+    from redis import Redis
+
+    file.write_text(file.read_text("utf-8") + f"frontier: {{redis: {redis_server.url}}}\n", "utf-8")
+    site.routes |= {
+        "/slow": lambda seen: chain(slowly(b"", 4.0, 1), [response(b"late", content_type="text/plain")]),
+        "/a": response(b"plain", content_type="text/plain"),
+    }
+    bad = ["file:///etc/passwd", "http://169.254.169.254/latest", inside.url("/feed")]
+    with Redis.from_url(redis_server.url) as client:
+        client.lpush("plain:start_urls", *bad, site.url("/a"))
+        command = [sys.executable, "-c", STARTS, str(file), site.url("/slow")]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, cwd=file.parent)
+        assert client.llen("plain:start_urls") == 0
+    assert f"READ {site.url('/a')} plain" in done.stdout, done.stderr[-2000:]
+    assert done.stdout.count("READ") == 2
+    assert "root:" not in done.stdout + done.stderr
     assert inside.connections == 0
