@@ -140,7 +140,11 @@ class NewsSpider(scrapy.Spider):
             await self._close([source.key], finished=True)
             return
         if not await self.visiting.claim(source.key):
-            self.ledger.note(source.key, "another worker visits it just now")
+            if not self.settings.getbool("NEWSPORTAL_STANDING"):
+                self.ledger.note(source.key, "another worker visits it just now")
+            return
+        if self.skips(source, state := await self.ledger.state(source.key)):  # another worker's visit has ended since we looked
+            await self.visiting.give_up(source.key)
             return
         try:
             await self.visiting.begin(source.key)

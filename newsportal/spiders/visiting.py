@@ -38,8 +38,10 @@ AT_ONCE: Final = 50
 CLAIM: Final = 6 * 3600.0
 """Seconds that a visit may take at most, while its worker lives; the longest measured was a forum's first, of two hours."""
 
-KEPT: Final = timedelta(days=120)
-"""How long visits are remembered: a cadence by weekday is learnt from weeks, and a season passes in months."""
+KEPT: Final = timedelta(days=60)
+"""How long visits are remembered: the schedule learns from four weeks, and a source that is silent is judged by the weeks before."""
+
+DAILY: Final = 86_400.0
 
 
 def job_of(source: str) -> str:
@@ -128,12 +130,15 @@ class Visiting:
             logger.warning("old visits are not forgotten: %s", error)
 
     async def _watch(self) -> None:
-        written = asyncio.get_running_loop().time()
+        written = forgotten = asyncio.get_running_loop().time()
         while True:
             await asyncio.sleep(LOOK)
             if (now := asyncio.get_running_loop().time()) - written >= WRITE:
                 written = now
                 await self.write()
+            if now - forgotten >= DAILY:
+                forgotten = now
+                await self.forget()
             for source in await self._calm():
                 await self._over(source)
 

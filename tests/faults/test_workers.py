@@ -62,7 +62,7 @@ def test_a_page_that_kills_every_worker_is_set_aside_and_the_others_go_on(tmp_pa
     with farm(tmp_path, 2, 20, tries=3) as crawled:
         poison = min(crawled.articles)
         crawled.poison(poison)
-        crawled.until(lambda: (crawled.keep(1), bool(frontier_aside(crawled)))[1], every=1.0)
+        crawled.until(lambda: (crawled.keep(1), bool(frontier_aside(crawled)))[1], every=3.0)
         crawled.until(lambda: (crawled.keep(1), crawled.articles - {poison} <= set(crawled.stored()))[1], every=1.0)
         assert [one["url"] for one in frontier_aside(crawled)] == [poison]
         assert crawled.counts()[poison] == 3

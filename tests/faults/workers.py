@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import signal
 import sqlite3
@@ -23,6 +22,10 @@ import yaml
 HERE = Path(__file__).parent
 PATIENCE = 180.0
 """Seconds until a test gives up waiting."""
+
+
+LEASE = 15.0
+"""Seconds. In Redis the death of a worker is told by its silence alone; a machine that starts workers all the time is slow to answer."""
 
 
 @dataclass
@@ -149,24 +152,26 @@ def storm(
 
 
 @contextmanager
-def farm(folder: Path, hosts: int, pages: int, *, redis: str | None = None, lease: float = 15.0, tries: int = 6) -> Iterator[Crawled]:
+def farm(
+    folder: Path, hosts: int, pages: int, *, redis: str | None = None, lease: float | None = None, tries: int = 6
+) -> Iterator[Crawled]:
     """A farm that runs, and a portal on it that has not begun. Half the hosts are feeds, half channels."""
     serving = subprocess.Popen([sys.executable, str(HERE / "farm.py"), str(hosts), str(pages)], stdout=subprocess.PIPE, text=True)
     assert serving.stdout is not None
     port = int(serving.stdout.readline())
     sources = folder / "我的 门户" / "sources.yaml"
     sources.parent.mkdir(parents=True)
-    sources.write_text(yaml.safe_dump(written(port, hosts, redis, lease, tries), allow_unicode=True), "utf-8")
+    sources.write_text(yaml.safe_dump(written(port, hosts, redis, lease or (LEASE if redis else 60.0), tries), allow_unicode=True), "utf-8")
     crawled = Crawled(port, hosts, pages, sources)
     try:
         yield crawled
     finally:
         for worker in crawled.running:
-            with closing(open(os.devnull)):
-                worker.kill()
-                worker.wait()
+            worker.kill()
+            worker.wait()
         serving.kill()
         serving.wait()
+        serving.stdout.close()
 
 
 def written(port: int, hosts: int, redis: str | None, lease: float, tries: int) -> dict[str, object]:
