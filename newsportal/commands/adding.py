@@ -20,13 +20,14 @@ from newsportal.commands.looking import Visitor, visitor
 from newsportal.commands.stored import Overlap, overlap
 from newsportal.commands.trial import Reading, Trial, article
 from newsportal.commands.trial_shown import console, show_article, show_links
+from newsportal.discovery.proposal import Kind
 from newsportal.discovery.search import MAX_REQUESTS, NoSource, find
 from newsportal.errors import NewsportalError
 from newsportal.sources import Sources, append, edit, load
 from newsportal.sources import find as find_file
 from newsportal.text import clean
 
-KINDS = {"feed": "feeds", "sitemap": "sitemaps", "region": "regions", "forum": "forums", "gallery": "galleries"}
+KINDS: dict[str, Kind] = {"feed": "feeds", "sitemap": "sitemaps", "region": "regions", "forum": "forums", "gallery": "galleries"}
 SHOWN = 5
 MORE = 4
 """Requests beyond :data:`MAX_REQUESTS` for one article of what is shown."""
@@ -97,11 +98,11 @@ def _found(url: str, kind: Family | None, everything: bool, visit: Visitor) -> t
         return [propose_forum(url, visit)], []
     if kind == "gallery":
         return [propose_gallery(url, visit)], []
-    found, notes = find(url, visit, visit.robots(url), everything=everything or kind is not None)
-    if kind is not None:
-        found = [one for one in found if one.kind == KINDS[kind]]
-        if not found:
-            raise NoSource(f"no {kind} is found at {url}")
+    only = KINDS[kind] if kind is not None else None
+    found, notes = find(url, visit, visit.robots(url), everything=everything or only is not None, only=only)
+    found = [one for one in found if only in (None, one.kind)]
+    if not found:
+        raise NoSource(f"no {kind} is found at {url}")
     return found, notes
 
 

@@ -15,7 +15,7 @@ from urllib.parse import urljoin
 from newsportal import dom
 from newsportal.dedup.canonical import identity
 from newsportal.discovery import finders
-from newsportal.discovery.proposal import Proposal, is_good, rated
+from newsportal.discovery.proposal import Kind, Proposal, is_good, rated
 from newsportal.errors import EgressDenied, FetchFailed, NewsportalError
 from newsportal.extractors.hub_urls import LONG_ID, Address
 from newsportal.extractors.sitemap import named_in
@@ -81,8 +81,11 @@ class Looking:
         return not self.everything and is_good(proposal, self.now)
 
 
-def find(url: str, fetch: Fetch, robots: bytes = b"", *, everything: bool = False) -> tuple[list[Proposal], list[str]]:
+def find(
+    url: str, fetch: Fetch, robots: bytes = b"", *, everything: bool = False, only: Kind | None = None
+) -> tuple[list[Proposal], list[str]]:
     """The sources behind ``url``, best first, and notes on what could not be looked at. ``robots``: the site's robots.txt (its sitemaps).
+    ``only``: sources of this kind alone, which may be none.
 
     Raises ``NoSource``; ``EgressDenied`` and ``FetchFailed`` if the address itself cannot be had.
     """
@@ -98,7 +101,8 @@ def find(url: str, fetch: Fetch, robots: bytes = b"", *, everything: bool = Fals
             break
     if not looking.found:
         raise NoSource(_nothing(page))
-    return distinct(sorted(looking.found, key=lambda one: -one.score), looking.notes), looking.notes
+    wanted = [one for one in looking.found if only in (None, one.kind)]
+    return distinct(sorted(wanted, key=lambda one: -one.score), looking.notes), looking.notes
 
 
 def distinct(ranked: Sequence[Proposal], notes: list[str]) -> list[Proposal]:
