@@ -361,6 +361,7 @@ def test_many_hosts_that_rest_or_are_held_are_not_walked(client: redis.Redis, op
         queue.free({f"h{n}.example": 100.0 for n in range(hosts)})
         queue.done([f"{n}" for n in range(hosts)])
         queue.push([task(f"x{n}", f"h{n}.example") for n in range(hosts)])
+        queue._looked = float("inf")  # it has looked after its neighbours
         client.config_resetstat()
         assert queue.take(10, delay=1, ahead=1).leases == ()
         return sum(one["calls"] for one in client.info("commandstats").values())
