@@ -143,7 +143,11 @@ class Feeder:
     def push(self, task: Task) -> None:
         """Let a request wait in the queue."""
         self.leases.pushed(task)
-        self._next.push.append(task)
+        if task.id in self._next.done:  # it was in our hands and not wanted, and now it is: the queue would refuse it as leased
+            self._next.done.remove(task.id)
+            self._next.back.append(([task.id], None))
+        else:
+            self._next.push.append(task)
         self.changed()
 
     def changed(self) -> None:
@@ -329,27 +333,32 @@ class Feeder:
 
     async def _leased(self, leases: Sequence[Lease]) -> None:
         """Into the hand, but for what nobody wants any more and what nobody can read."""
-        found: list[tuple[Task, Request]] = []
+        ours: list[tuple[Task, Request | None]] = []
+        others: list[tuple[Task, Request]] = []
         for lease in leases:
             try:
-                found.append((lease.task, self.crawl.request_of(lease.task)))
+                (ours if self.leases.is_ours(lease.task.id) else others).append((lease.task, self.crawl.request_of(lease.task)))
             except Unreadable as error:
                 logger.error("%s", error)
                 self.crawl.count("unreadable")
                 self._next.done.append(lease.task.id)
-        foreign = [request for task, request in found if not self.leases.is_ours(task.id)]
-        wanted = iter(await self.crawl.accepted(foreign) if foreign else ())
-        for task, given in found:
-            request = given if self.leases.is_ours(task.id) else next(wanted)
-            if request is None:
-                self._next.done.append(task.id)
-                self._changes += 1
-                continue
-            self.leases.take(task)
-            self.leases.waits(task.id)
-            self.hand.add(task.host, Entry(request, task.id, own=True))
+        for task, request in ours:
+            self._take(task, request)
+        wanted = await self.crawl.accepted([request for _, request in others]) if others else ()
+        for (task, given), request in zip(others, wanted, strict=True):
+            self._take(task, given if self.leases.is_ours(task.id) else request)  # pushed meanwhile, and refused there: this is it
         if self._next.done:
             self.changed()
+
+    def _take(self, task: Task, request: Request | None) -> None:
+        """A task with what is to be asked for it; ``None``: nobody wants it any more."""
+        if request is None:
+            self._next.done.append(task.id)
+            self._changes += 1
+            return
+        self.leases.take(task)
+        self.leases.waits(task.id)
+        self.hand.add(task.host, Entry(request, task.id, own=True))
 
     def _hosts(self, taken: Taken, now: float) -> None:
         for name, host in list(self.hand.hosts.items()):

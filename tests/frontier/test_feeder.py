@@ -28,6 +28,7 @@ class Crawl:
         self.in_progress: set[Request] = set()
         self.ending = False
         self.refused: set[str] = set()
+        self.meanwhile: list[Task] = []
         self.busy_hosts: set[str] = set()
         self.counts: dict[str, int] = {}
         self.hand = Hand(lambda host: 9, lambda host: 0.0)
@@ -45,6 +46,8 @@ class Crawl:
         return Request(f"http://{task.host}/{task.id}")
 
     async def accepted(self, requests: Sequence[Request]) -> Sequence[Request | None]:
+        for task in self.meanwhile:
+            self.feeder.push(task)
         return [None if request.url in self.refused else request for request in requests]
 
     async def started(self, values: Sequence[bytes]) -> None: ...
@@ -159,6 +162,50 @@ def test_others_tasks_are_asked_about_and_unreadable_ones_dropped(file: QueueFil
     run(crawl, crawled)
     assert crawl.counts["unreadable"] == 1
     assert (other.state().waiting, other.state().leased, other.state().aside) == (0, 0, 0)
+
+
+def test_what_is_pushed_while_the_spider_is_asked_about_it_is_asked_for_once(file: QueueFile) -> None:
+    """A list page that an earlier run left, and that this one begins with as well."""
+    other = queue_of(file)
+    other.push([task(id) for id in ("1", "2", "3")])
+    crawl = Crawl(lambda: queue_of(file))
+    crawl.meanwhile = [task("1")]
+
+    async def crawled() -> None:
+        assert sorted(await crawl.taken(3)) == ["http://a.example/1", "http://a.example/2", "http://a.example/3"]
+        crawl.in_progress.clear()
+        await until(lambda: crawl.feeder.quiet)
+
+    run(crawl, crawled)
+
+
+@pytest.mark.parametrize("when", ["while it is asked about", "right after"])
+def test_what_was_not_wanted_and_is_pushed_now_is_asked_for(file: QueueFile, when: str) -> None:
+    """The spider's visit claims a link while the same link comes out of the queue."""
+    other = queue_of(file)
+    other.push([task("1")])
+    crawl = Crawl(lambda: queue_of(file))
+    crawl.refused.add("http://a.example/1")
+    accepted = crawl.accepted
+
+    async def asked(requests: Sequence[Request]) -> Sequence[Request | None]:
+        found = await accepted(requests)
+        loop = asyncio.get_running_loop()
+        if when == "right after":
+            loop.call_soon(crawl.feeder.push, task("1"))
+        else:
+            crawl.feeder.push(task("1"))
+        return found
+
+    crawl.accepted = asked  # type: ignore[method-assign]
+
+    async def crawled() -> None:
+        assert await crawl.taken(1) == ["http://a.example/1"]
+        crawl.in_progress.clear()
+        await until(lambda: crawl.feeder.quiet)
+
+    run(crawl, crawled)
+    assert other.state().waiting == other.state().leased == 0
 
 
 def test_a_host_is_held_before_it_is_asked_and_let_go_with_the_wait_it_is_owed(file: QueueFile) -> None:
