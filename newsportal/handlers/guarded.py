@@ -158,9 +158,12 @@ class _BoundedProtocol(_LenientHTTP11ClientProtocol):
     """Twisted limits the length of one header line, not their number."""
 
     _head = 0
+    _of: object = None
 
     def dataReceived(self, data: bytes) -> None:  # noqa: N802 - Twisted's name
         parser = self._parser
+        if parser is not self._of:  # another answer on the same connection; a short one comes in one piece, and is never seen past its head
+            self._of, self._head = parser, 0
         if parser is not None and parser.state in (STATUS, HEADER):
             self._head += len(data)
             if self._head > MAX_HEAD:
