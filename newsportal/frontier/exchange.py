@@ -36,7 +36,6 @@ class Order:
         """Whether the queue is another one afterwards."""
         return bool(self.push or self.done or self.back or self.free or self.hold)
 
-
     @property
     def says_something(self) -> bool:
         return self.changes or self.beat is not None or self.take is not None
@@ -66,12 +65,21 @@ def exchange(queue: Queue, order: Order, *, delay: float, ahead: float) -> Answe
 
 
 def _tell(queue: Queue, order: Order, answer: Answer) -> None:
+    over = set(order.done)
+    late = [task for task in order.push if task.id in over]  # pushed again while its lease ends: refused as long as it is leased
+    order.push = [task for task in order.push if task.id not in over]
+    try:
+        while order.push:
+            answer.entered |= queue.push(order.push[:BATCH])
+            del order.push[:BATCH]
+        if order.done:
+            queue.done(order.done)
+            order.done = []
+    finally:
+        order.push += late
     while order.push:
         answer.entered |= queue.push(order.push[:BATCH])
         del order.push[:BATCH]
-    if order.done:
-        queue.done(order.done)
-        order.done = []
     while order.back:
         ids, at = order.back[0]
         queue.back(ids, at=at)

@@ -1,0 +1,23 @@
+"""What a worker tells its queue in one conversation, and in which order."""
+
+from __future__ import annotations
+
+from newsportal.frontier.exchange import Order, exchange
+from newsportal.frontier.queues.base import Task
+from newsportal.frontier.queues.disk import DiskQueue
+from newsportal.frontier.queues.disk_file import MEMORY, QueueFile
+
+
+def test_a_task_that_is_pushed_while_its_lease_ends_waits_anew() -> None:
+    """Else it is refused, for it is still leased, and then forgotten: nobody would have it."""
+    queue = DiskQueue(QueueFile(MEMORY), "rss")
+    task, other = Task("1", "a.example", "{}"), Task("2", "a.example", "{}")
+    queue.push([task])
+    assert [lease.task for lease in queue.take(5, delay=0, ahead=1).leases] == [task]
+    order = Order(push=[task, other], done=["1"])
+    answer = exchange(queue, order, delay=0, ahead=1)
+    assert answer.fault is None
+    assert answer.entered == {"1", "2"}
+    assert {lease.task.id for lease in queue.take(5, delay=0, ahead=1).leases} == {"1", "2"}
+    assert not order.push
+    assert not order.done
