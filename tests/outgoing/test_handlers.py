@@ -203,6 +203,18 @@ def test_endless_bodies_stop_at_the_limit(crawl: Any, site: Any, response: Any) 
     assert [type(found.errors[url]) for url in urls] == [DownloadCancelledError] * 3
 
 
+def test_the_heads_of_several_answers_are_not_one_head(crawl: Any, site: Any) -> None:
+    """Each is within bounds; all that came over one connection together would not be."""
+    padding = b"".join(b"a%d: %s\r\n" % (number, b"b" * 4000) for number in range(10))
+    answer = b"HTTP/1.1 200 OK\r\nconnection: keep-alive\r\ncontent-length: 2\r\n" + padding + b"\r\nok"
+    paths = [f"/{number}" for number in range(12)]
+    site.routes.update(dict.fromkeys(paths, answer))
+    found = crawl(*map(site.url, paths), NEWSPORTAL_ALLOW_PRIVATE=site.allow, CONCURRENT_REQUESTS=1)
+    assert not found.errors
+    assert site.connections == 1
+    assert [one.path for one in site.seen] == paths
+
+
 def test_huge_headers_are_refused(crawl: Any, site: Any) -> None:
     site.routes["/many"] = lambda seen: _endless(b"a: bbbbbbbbbbbbbbbbbbbb\r\n" * 100, b"HTTP/1.1 200 OK\r\n")
     site.routes["/informal"] = lambda seen: _endless(b"HTTP/1.1 103 Early Hints\r\na: b\r\n\r\n" * 100, b"")
