@@ -77,6 +77,15 @@ class FetchFailed(NewsportalError):
         self.reason = reason
 
 
+class Redirected(FetchFailed):
+    """Raised by ``egress.fetch`` that was told not to follow: the answer is at ``target``, an address that was checked. The caller
+    decides whether to ask there."""
+
+    def __init__(self, url: str, target: str) -> None:
+        super().__init__(url, "redirects", f"to {target}")
+        self.target = target
+
+
 class RenderFailed(NewsportalError):
     """Raised by ``rendering`` for a page that a browser cannot show. ``reason`` is a stable slug (``render-timeout``, ``render-crashed``,
     ``render-memory``, ``render-too-large``, ``render-lost``, ``no-browser``). The caller counts it; ``passing``: another run may ask again.

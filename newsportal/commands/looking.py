@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from newsportal.commands.trial import Fetch, fetcher
 from newsportal.discovery.search import MAX_REQUESTS, NotAsked
-from newsportal.errors import FetchFailed
+from newsportal.errors import EgressDenied, FetchFailed, Redirected
 from newsportal.items import Page
 from newsportal.middlewares.rules import Rules, product_token, rules_from
 from newsportal.sources import Sources
@@ -16,11 +16,15 @@ from newsportal.sources import Sources
 MAX_WAIT = 10.0
 """Seconds between two requests that somebody waits for; a site that asks for more (Crawl-delay) is not looked at any further."""
 
+MAX_REDIRECTS = 5
+"""As in the crawl, and for robots.txt (RFC 9309, 2.3.1.2)."""
+
 
 class Visitor:
     """Called with a URL, answers its page. Raises ``EgressDenied`` and ``FetchFailed``, of which ``NotAsked`` is one.
 
-    ``requests`` counts what was asked, robots.txt included; ``tell`` is called with each address before it is asked for.
+    Redirects are followed here, so that robots.txt is asked for each address. ``get`` may raise ``Redirected`` for one. ``requests``
+    counts what was asked, robots.txt and redirects included; ``tell`` is called with each address before it is asked for.
     """
 
     def __init__(
@@ -41,13 +45,21 @@ class Visitor:
         self.requests = 0
 
     def __call__(self, url: str) -> Page:
-        if self._obey:
-            _, rules = self._rules(url)
-            if not rules.allows(url):
-                raise NotAsked(url, "robots", rules.refusal or "robots.txt does not allow it")
-            if rules.delay > MAX_WAIT and self._last.get(_origin(url)):
-                raise NotAsked(url, "robots", f"robots.txt asks for {rules.delay:g} s between requests")
-        return self._asked(url)
+        if self._obey and self._rules(url)[1].delay > MAX_WAIT and self._last.get(_origin(url)):
+            raise NotAsked(url, "robots", f"robots.txt asks for {self._rules(url)[1].delay:g} s between requests")
+        return self._followed(url, obey=self._obey)
+
+    def _followed(self, url: str, *, obey: bool) -> Page:
+        """The page to which an address leads; with ``obey`` the robots.txt of each address on the way is asked."""
+        asked = url
+        for _ in range(MAX_REDIRECTS + 1):
+            if obey and not (rules := self._rules(asked)[1]).allows(asked):
+                raise NotAsked(asked, "robots", rules.refusal or "robots.txt does not allow it")
+            try:
+                return self._asked(asked)
+            except Redirected as moved:
+                asked = moved.target
+        raise FetchFailed(url, "redirects", f"more than {MAX_REDIRECTS}")
 
     def robots(self, url: str) -> bytes:
         """The robots.txt of a site as it was read; empty if it has none or is not asked for."""
@@ -56,23 +68,34 @@ class Visitor:
     def _rules(self, url: str) -> tuple[bytes, Rules]:
         origin = _origin(url)
         if origin not in self._robots:
-            try:
-                page = self._asked(f"{origin}/robots.txt")
-                found = page.body if page.status < 300 else b"", rules_from(page.status, page.body, self._agent)
-            except FetchFailed as error:
-                if error.reason == "enough":
-                    raise
-                found = b"", Rules(agent=self._agent, refusal=f"robots.txt cannot be had ({error.reason})")
+            found = self._robots_of(f"{origin}/robots.txt")
             self._last.pop(origin, None)
             self._robots[origin] = found
         return self._robots[origin]
+
+    def _robots_of(self, url: str) -> tuple[bytes, Rules]:
+        """As the crawl reads it: too many redirects are no robots.txt, one to a forbidden address is a no."""
+        first = self.requests + 1
+        try:
+            page = self._followed(url, obey=False)
+        except EgressDenied as error:
+            if self.requests == first:
+                raise  # the pages lie at the same address
+            return b"", Rules(agent=self._agent, refusal=f"robots.txt leads to a forbidden address ({error.reason})")
+        except FetchFailed as error:
+            if error.reason == "redirects":
+                return b"", Rules(agent=self._agent)
+            if error.reason == "enough":
+                raise
+            return b"", Rules(agent=self._agent, refusal=f"robots.txt cannot be had ({error.reason})")
+        return page.body if page.status < 300 else b"", rules_from(page.status, page.body, self._agent)
 
     def _asked(self, url: str) -> Page:
         if self.requests >= self._most:
             raise NotAsked(url, "enough", f"{self._most} requests were made")
         origin = _origin(url)
         rules = self._robots[origin][1] if origin in self._robots else None
-        wait = max(self._delay, rules.delay if rules else 0.0)
+        wait = max(self._delay, min(rules.delay, MAX_WAIT) if rules else 0.0)
         if origin in self._last:
             self._sleep(max(0.0, self._last[origin] + wait - time.monotonic()))
         self.requests += 1
@@ -87,7 +110,7 @@ def visitor(known: Sources, *, most: int = MAX_REQUESTS, tell: Callable[[str], N
     """A visitor with the manners of sources.yaml."""
     polite = known.politeness
     agent = product_token(known.user_agent)
-    return Visitor(fetcher(known), agent, obey=polite.obey_robots, delay=min(polite.delay, MAX_WAIT), most=most, tell=tell)
+    return Visitor(fetcher(known, follow=False), agent, obey=polite.obey_robots, delay=min(polite.delay, MAX_WAIT), most=most, tell=tell)
 
 
 def _origin(url: str) -> str:

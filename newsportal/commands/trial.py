@@ -65,8 +65,11 @@ def page_of(url: str, fetch: Fetch) -> Page:
     return page
 
 
-def fetcher(sources: Sources, verify: bool = True, render: bool = False) -> Fetch:
-    """Fetch as the crawl does: the same addresses allowed, the same name, the same limits, the same browser where there is one."""
+def fetcher(sources: Sources, verify: bool = True, render: bool = False, *, follow: bool = True) -> Fetch:
+    """Fetch as the crawl does: the same addresses allowed, the same name, the same limits, the same browser where there is one.
+
+    With ``follow=False`` a redirect raises ``Redirected`` (but for a browser, which follows its own).
+    """
     polite = sources.politeness
     policy = egress.Policy(polite.allow_private)
     headers = {"user-agent": sources.user_agent}
@@ -77,7 +80,9 @@ def fetcher(sources: Sources, verify: bool = True, render: bool = False) -> Fetc
         given = sources.rendering.model_dump()
         setup = Setup(browser=given.pop("browser"), limits=Limits(**given))
         return lambda url: alone.fetch(url, policy, setup, headers=headers, verify=verify)
-    return lambda url: egress.fetch(url, policy, max_bytes=polite.max_size, timeout=polite.timeout, headers=headers, verify=verify)
+    return lambda url: egress.fetch(
+        url, policy, max_bytes=polite.max_size, timeout=polite.timeout, headers=headers, verify=verify, follow=follow
+    )
 
 
 def trials(source: Source, sources: Sources, fetch: Fetch, query: str | None = None) -> Iterator[Trial]:

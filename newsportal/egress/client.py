@@ -20,7 +20,7 @@ from newsportal.egress.addresses import Policy
 from newsportal.egress.decompress import TooLarge, decompress
 from newsportal.egress.resolver import resolve_async
 from newsportal.egress.urls import check_url
-from newsportal.errors import EgressDenied, FetchFailed
+from newsportal.errors import EgressDenied, FetchFailed, Redirected
 from newsportal.items import Page
 
 MAX_BYTES = 16 * 1024 * 1024
@@ -58,9 +58,11 @@ def fetch(
     timeout: float = TIMEOUT,
     headers: Mapping[str, str] | None = None,
     verify: bool = True,
+    follow: bool = True,
 ) -> Page:
     """:func:`fetch_async` for callers that have no event loop running."""
-    return asyncio.run(fetch_async(url, policy, max_bytes=max_bytes, timeout=timeout, headers=headers, verify=verify))
+    asking = fetch_async(url, policy, max_bytes=max_bytes, timeout=timeout, headers=headers, verify=verify, follow=follow)
+    return asyncio.run(asking)
 
 
 async def fetch_async(
@@ -71,15 +73,17 @@ async def fetch_async(
     timeout: float = TIMEOUT,  # noqa: ASYNC109 - it spans every redirect, and its end is a FetchFailed
     headers: Mapping[str, str] | None = None,
     verify: bool = True,
+    follow: bool = True,
 ) -> Page:
     """The page at ``url`` whatever its status, at most ``max_bytes`` as sent and as unpacked, within ``timeout`` seconds.
 
-    ``headers`` replace ours; ``verify=False`` takes any certificate. Raises :class:`EgressDenied` and :class:`FetchFailed`.
+    ``headers`` replace ours; ``verify=False`` takes any certificate; with ``follow=False`` a redirect raises :class:`Redirected`, for
+    one who asks the target's robots.txt first. Raises :class:`EgressDenied` and :class:`FetchFailed`.
     """
     wanted = OURS | {name.lower(): value for name, value in (headers or {}).items()}
     with _told(url, timeout):
         async with asyncio.timeout(timeout), _pool(policy, verify) as pool:
-            return await _follow(pool, check_url(url, policy), wanted, policy, max_bytes)
+            return await _follow(pool, check_url(url, policy), wanted, policy, max_bytes, follow=follow)
 
 
 class Exchange(Protocol):
@@ -134,13 +138,17 @@ def _pool(policy: Policy, verify: bool) -> httpcore.AsyncConnectionPool:
     return httpcore.AsyncConnectionPool(ssl_context=context, network_backend=CheckedBackend(policy))
 
 
-async def _follow(pool: httpcore.AsyncConnectionPool, url: str, headers: Mapping[str, str], policy: Policy, max_bytes: int) -> Page:
+async def _follow(
+    pool: httpcore.AsyncConnectionPool, url: str, headers: Mapping[str, str], policy: Policy, max_bytes: int, *, follow: bool
+) -> Page:
     for _ in range(MAX_REDIRECTS + 1):
         answer = await _ask(pool, url, headers, max_bytes)
         target = answer.headers.get("location")
         if answer.status not in REDIRECTS or not target:
             return _page(url, answer, max_bytes)
         following = check_url(_join(url, target), policy)
+        if not follow:
+            raise Redirected(url, following)
         if _origin(following) != _origin(url):
             headers = {name: value for name, value in headers.items() if name not in SECRETS}
         url = following

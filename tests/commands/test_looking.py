@@ -8,7 +8,7 @@ import pytest
 
 from newsportal.commands.looking import MAX_WAIT, Visitor
 from newsportal.discovery.search import NotAsked
-from newsportal.errors import FetchFailed
+from newsportal.errors import EgressDenied, FetchFailed, Redirected
 from newsportal.items import Page
 
 SITE = "https://news.example"
@@ -85,3 +85,56 @@ def test_enough_is_enough() -> None:
     with pytest.raises(NotAsked):
         visit("https://other.example/")
     assert len(asked) == 3
+
+
+def leading(**targets: str) -> tuple[list[str], object]:
+    """A Web whose addresses lead on as ``targets`` says, ``denied`` for one that nobody may fetch."""
+    asked: list[str] = []
+
+    def get(url: str) -> Page:
+        asked.append(url)
+        if url == "https://inside.example/robots.txt":
+            raise EgressDenied("inside.example (10.0.0.1)", "private")
+        if (target := targets.get(url.partition("://")[2].replace(".example", "").replace("/", "_").replace(".", "_"))) is not None:
+            raise Redirected(url, target)
+        body = b"User-agent: *\nDisallow: /shut" if url.endswith("/robots.txt") else b"x"
+        return Page(url, body, datetime.now(UTC))
+
+    return asked, get
+
+
+def test_where_a_redirect_leads_robots_are_asked_first() -> None:
+    asked, get = leading(news_a="https://other.example/shut/a", news_b="https://other.example/b")
+    visit = Visitor(get)  # type: ignore[arg-type]
+    with pytest.raises(NotAsked, match="does not allow") as caught:
+        visit(f"{SITE}/a")
+    assert caught.value.url == "https://other.example/shut/a"
+    assert visit(f"{SITE}/b").url == "https://other.example/b"
+    assert asked == [f"{SITE}/robots.txt", f"{SITE}/a", "https://other.example/robots.txt", f"{SITE}/b", "https://other.example/b"]
+    assert visit.requests == len(asked)
+
+
+def test_a_site_of_another_name_that_shuts_itself_is_open_to_who_may_ask() -> None:
+    asked, get = leading(news_a="https://other.example/shut/a")
+    assert Visitor(get, obey=False)(f"{SITE}/a").url == "https://other.example/shut/a"  # type: ignore[arg-type]
+    assert not any(url.endswith("/robots.txt") for url in asked)
+
+
+def test_redirects_in_a_circle_end() -> None:
+    asked, get = leading(news_a=f"{SITE}/a")
+    with pytest.raises(FetchFailed, match="redirects"):
+        Visitor(get)(f"{SITE}/a")  # type: ignore[arg-type]
+    assert asked.count(f"{SITE}/a") == 6
+
+
+def test_robots_txt_that_leads_in_a_circle_is_none_and_one_that_leads_inside_means_no() -> None:
+    _, get = leading(news_robots_txt=f"{SITE}/robots.txt")
+    assert Visitor(get)(f"{SITE}/shut")  # type: ignore[arg-type]
+    asked, get = leading(news_robots_txt="https://inside.example/robots.txt")
+    visit = Visitor(get)  # type: ignore[arg-type]
+    for path in ("/a", "/b"):
+        with pytest.raises(NotAsked, match="forbidden address"):
+            visit(SITE + path)
+    assert len(asked) == 2
+    with pytest.raises(EgressDenied):
+        visit("https://inside.example/a")

@@ -14,7 +14,7 @@ import brotli
 import pytest
 
 from newsportal.egress import PUBLIC, Policy, TooLarge, decompress, exchanges, fetch, fetch_async
-from newsportal.errors import EgressDenied, FetchFailed
+from newsportal.errors import EgressDenied, FetchFailed, Redirected
 
 try:
     from backports import zstd
@@ -131,6 +131,16 @@ def test_redirect_loops_end(site: Any, response: Any) -> None:
     with pytest.raises(FetchFailed):
         fetch(site.url("/a"), Policy(site.allow))
     assert len(site.seen) == 6
+
+
+def test_a_redirect_that_is_not_followed_is_told_if_it_may_be(site: Any, response: Any) -> None:
+    site.routes |= {"/a": response(b"", "302 Found", location="/b#c"), "/x": response(b"", "302 Found", location="http://[::1]/")}
+    with pytest.raises(Redirected) as caught:
+        fetch(site.url("/a"), Policy(site.allow), follow=False)
+    assert caught.value.target == site.url("/b")
+    with pytest.raises(EgressDenied):
+        fetch(site.url("/x"), Policy(site.allow), follow=False)
+    assert site.paths() == ["/a", "/x"]
 
 
 def test_secrets_stay_with_their_origin(make_site: Any, response: Any) -> None:

@@ -47,6 +47,18 @@ def test_a_preview_follows_no_feed_sitemap_or_redirect_inside(file: Path, site: 
     assert str(inside.port) not in file.read_text("utf-8")
 
 
+@pytest.mark.slow
+def test_a_preview_asks_the_robots_txt_of_where_a_redirect_leads(tmp_path: Path, make_site: Any, response: Any) -> None:
+    other = make_site({"/robots.txt": response(b"User-agent: *\nDisallow: /\n"), "/feed": response(b"<rss/>")}, host="127.0.0.2")
+    site = make_site({"/": response(b"", "302 Found", location=other.url("/feed", "127.0.0.2"))})
+    path = tmp_path / "sources.yaml"
+    path.write_text('feeds: []\npoliteness: {delay: 0, allow_private: ["127.0.0.0/8"]}\n', "utf-8")
+    done = CliRunner().invoke(app, ["source", "add", site.url("/"), "--sources", str(path)])
+    assert done.exit_code == 1
+    assert "robots.txt does not allow it" in str(done.exception)
+    assert other.paths() == ["/robots.txt"]
+
+
 def test_a_scrapyd_that_leads_elsewhere_is_not_followed(site: Any, inside: Any, response: Any) -> None:
     site.routes["/daemonstatus.json"] = response(b"", "302 Found", location=inside.url("/daemonstatus.json"))
     with pytest.raises(NewsportalError):
