@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
@@ -71,8 +71,14 @@ class Timing:
         subscribed = store.subscriptions.of(source.key)
         asked = timing.slower(self.rules(source)) if subscribed and timing.tells(subscribed, now) else self.rules(source)
         found = timing.plan(state, visits, asked, now)
-        told_since = subscribed is not None and subscribed.pushed is not None and bool(visits) and subscribed.pushed > visits[0].at
-        store.save_source_state(replace(state, next_visit=now if told_since else found.at, rate=found.rate))
+        if timing.keeps(asked):
+            at = timing.due_at(replace(state, next_visit=None), asked, now)
+        else:
+            at = max(found.at, now + timedelta(minutes=asked.shortest))  # a visit of hours is not followed by the next at once
+        state = replace(state, next_visit=at, rate=found.rate)
+        store.save_source_state(state)
+        if subscribed and visits and (told := store.subscriptions.of(source.key)) and told.pushed and told.pushed > visits[0].at:
+            store.save_source_state(replace(state, next_visit=now))  # asked only now: whoever tells us later finds the plan, and hastens it
 
     def _price(self) -> None:
         if self._priced is None or monotonic() - self._priced > PRICED:

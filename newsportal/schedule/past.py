@@ -6,17 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 
-from newsportal.visits import Visit
+from newsportal.visits import SKEW, Visit
 
 USUAL = 60.0
 """Minutes between visits of a source of which nothing is known (paper A: every hour)."""
 
 SHORTEST, LONGEST = 10.0, 12 * 60.0
 """Minutes. Ten are what site owners call polite for a feed; twice a day even a silent source is looked at."""
-
-
-SKEW = timedelta(hours=1)
-"""What the clocks of two machines may differ."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from zoneinfo import ZoneInfo
 
 from newsportal.schedule import Next, Past, Rules, next_visit, price
+from newsportal.visits import SKEW
 
 if TYPE_CHECKING:
     from newsportal.sources.models import Sources
@@ -34,6 +35,10 @@ NET: Final = 240.0
 """Minutes between visits of a source whose hub tells us what is new: half a day's news is never missed by more than that."""
 
 DAY_HOURS: Final = 24
+
+LONGEST_REST: Final = timedelta(days=8)
+"""Nobody is asked to rest for longer: a quarantine's longest wait is a week. A rest until later than that from now was written by a clock
+that was wrong, and is not believed: no source rests for ever."""
 
 
 def rules(sources: Sources, source: Any, worth: float | None = None) -> Rules:
@@ -78,8 +83,22 @@ def worth(sources: Sources, states: Iterable[SourceState], keys: Collection[str]
 
 def plan(state: SourceState, visits: Sequence[Visit], asked: Rules, now: datetime) -> Next:
     """The next visit as the store's knowledge gives it. ``visits`` newest first."""
-    last = visits[0].at if visits else state.last_run
-    return next_visit(Past(visits, last, state.failures_in_row, state.rest_until), asked, now)
+    return next_visit(_past(state, [visit for visit in visits if visit.at <= now + SKEW], now), asked, now)
+
+
+def _past(state: SourceState, visits: Sequence[Visit], now: datetime) -> Past:
+    return Past(visits, visits[0].at if visits else state.last_run, state.failures_in_row, resting(state, now))
+
+
+def resting(state: SourceState, now: datetime) -> datetime | None:
+    """Until when the source asked to be left alone; ``None`` if it did not, or in a time that cannot be."""
+    until = state.rest_until
+    return until if until is not None and until <= now + LONGEST_REST else None
+
+
+def keeps(asked: Rules) -> bool:
+    """Whether the file says when the source is visited, and its visits have no say in it."""
+    return asked.interval is not None or asked.policy in ("fixed", "weight")
 
 
 def tells(subscribed: Subscription, now: datetime) -> bool:
@@ -93,11 +112,21 @@ def slower(asked: Rules) -> Rules:
 
 
 def due_at(state: SourceState | None, asked: Rules, now: datetime) -> datetime:
-    """When a source is due: as planned after its last visit, or by the rules that need no visits (whose file may have changed since)."""
-    if state is None or state.last_run is None:
-        return next_visit(Past(rest_until=state.rest_until if state else None), asked, now).at
-    past = Past((), state.last_run, state.failures_in_row, state.rest_until)
-    if asked.interval or asked.policy in ("fixed", "weight") or state.next_visit is None or state.last_run > now + timedelta(hours=1):
-        return next_visit(past, asked, now).at
-    planned = min(state.next_visit, state.last_run + max(AT_THE_LATEST, timedelta(minutes=asked.longest)))
-    return max(planned, state.rest_until) if state.rest_until else planned
+    """When a source is due: as planned after its last visit, or by the rules that need no visits (whose file may have changed since).
+
+    A hub's word is a plan for an earlier moment, and holds for every source. A plan that is older than the last visit is none.
+    """
+    if state is None or state.last_run is None or state.last_run > now + SKEW:
+        rest = resting(state, now) if state else None
+        return next_visit(Past(rest_until=rest), replace(asked, policy="fixed"), now).at  # at once, in its hours: no past to learn from
+    planned = state.next_visit if state.next_visit is not None and state.next_visit >= state.last_run else None
+    if planned is None or keeps(asked):
+        found = next_visit(_past(state, (), now), asked, now).at
+        return found if planned is None else _rested(min(found, planned), state, now)
+    planned = min(planned, state.last_run + max(AT_THE_LATEST, timedelta(minutes=asked.longest)))
+    return _rested(planned, state, now)
+
+
+def _rested(moment: datetime, state: SourceState, now: datetime) -> datetime:
+    until = resting(state, now)
+    return moment if until is None else max(moment, until)

@@ -22,6 +22,7 @@ from newsportal.frontier.links import askable, is_entry
 from newsportal.frontier.starts import told
 from newsportal.frontier.timing import Timing
 from newsportal.items import Article, Link, Page
+from newsportal.sources.timing import resting
 from newsportal.spiders import rendering
 from newsportal.spiders.outcome import outcome_of, retry_after
 from newsportal.spiders.standing import rounds
@@ -86,7 +87,7 @@ class NewsSpider(scrapy.Spider):
     def visiting(self) -> Visiting:
         """The visits that this spider has begun."""
         if self._visiting is None:
-            self._visiting = Visiting(self.ledger, self._queue, self.ended)
+            self._visiting = Visiting(self.ledger, self._queue, self.ended, self.past)
         return self._visiting
 
     def _queue(self) -> Queue | None:
@@ -169,7 +170,14 @@ class NewsSpider(scrapy.Spider):
         ):  # else the end of the crawl tells whose fault it is
             await self._close([key], finished=True)
             self.thorough.discard(key)
-            self.ledger.forget(key)
+            self.past(key)
+
+    def past(self, key: str) -> None:
+        """No worker has anything of a visit any more: nothing of it stays in memory."""
+        self.ledger.over(key)
+        feeder = getattr(self.crawler.engine.scheduler, "feeder", None) if self.crawler.engine else None
+        if feeder is not None:
+            feeder.leases.past(key)
 
     async def resumed(self, source: Any) -> list[Any]:
         """What an earlier run left undone: it is asked for first. Raises ``StoreError``."""
@@ -177,8 +185,9 @@ class NewsSpider(scrapy.Spider):
 
     def skips(self, source: Any, state: SourceState) -> bool:
         """Whether to leave the source alone in this run: it rests, or is not due."""
-        if state.rest_until and state.rest_until > self.began and not self.only:
-            self.ledger.note(source.key, f"rests until {state.rest_until.astimezone():%H:%M}: {state.last_error}")
+        rest = resting(state, self.began)
+        if rest is not None and rest > self.began and not self.only:
+            self.ledger.note(source.key, f"rests until {rest.astimezone():%H:%M}: {state.last_error}")
             return True
         if not self.due_only:
             return False

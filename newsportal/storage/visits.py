@@ -14,7 +14,8 @@ class Visits(Protocol):
 
     def add(self, visit: Visit) -> None:
         """Remember a visit. The same source at the same moment replaces what was told of it. One of which nothing is told has begun, and
-        is shown once something is joined to it."""
+        is shown once something is joined to it; visits of the source more than ``visits.SKEW`` after it go: a wrong clock dated them, and
+        what is done now must not be joined to them."""
         ...
 
     def join(self, parts: Sequence[Visit]) -> None:

@@ -16,7 +16,7 @@ from newsportal.storage.dialects import writing as write
 from newsportal.storage.reading import chunks
 from newsportal.storage.rows import name
 from newsportal.storage.visit_tables import VISITS
-from newsportal.visits import Visit, together
+from newsportal.visits import SKEW, Visit, together
 
 TOLD: Final = tuple(field.name for field in fields(Visit) if field.name not in ("source", "at"))
 
@@ -32,6 +32,8 @@ class SqlVisits:
 
     def add(self, visit: Visit) -> None:
         with write(self._engine) as connection:
+            if visit.begun:
+                connection.execute(delete(VISITS).where(VISITS.c.source == name(visit.source), VISITS.c.at > visit.at + SKEW))
             _put(connection, visit)
 
     def join(self, parts: Sequence[Visit]) -> None:

@@ -62,3 +62,16 @@ def test_a_source_whose_hub_tells_us_is_polled_slowly(ledger: Ledger) -> None:
     again = store.source_state(source.key).next_visit
     assert again is not None
     assert again - now < timedelta(hours=2), "a hub that is silent for long is not relied upon"
+
+
+def test_a_visit_of_hours_is_not_followed_by_the_next_at_once(ledger: Ledger) -> None:
+    source = next(iter(ledger.sources.feeds)).model_copy(update={"interval": None})
+    now, store = utcnow(), ledger.store
+    for hours in (2, 4, 6):
+        store.visits.add(Visit(source.key, now - timedelta(hours=hours), list_pages=1, entries=99, new=90))
+    store.save_source_state(replace(store.source_state(source.key), last_run=now))
+    for kept in (source, source.model_copy(update={"interval": 30.0})):
+        asyncio.run(Timing(ledger).plan([kept], now))
+        found = store.source_state(source.key).next_visit
+        assert found is not None
+        assert found - now >= timedelta(minutes=kept.interval or ledger.sources.schedule.shortest)

@@ -78,6 +78,33 @@ def test_a_source_without_a_state_or_from_tomorrow_is_due(known: Sources) -> Non
     assert timing.due_at(SourceState("feed:甲", last_run=NOW + timedelta(days=9), next_visit=NOW + timedelta(days=10)), asked, NOW) == NOW
 
 
+def test_a_rest_that_no_clock_can_mean_ends_at_once(known: Sources) -> None:
+    asked = rules(known, "甲")
+    state = SourceState("feed:甲", last_run=NOW - HOUR, next_visit=NOW, rest_until=NOW + timedelta(days=365))
+    assert timing.due_at(state, asked, NOW) == NOW
+    assert timing.due_at(replace(state, last_run=None), asked, NOW) == NOW
+    assert timing.due_at(replace(state, rest_until=NOW + timedelta(days=7)), asked, NOW) == NOW + timedelta(days=7), "a quarantine"
+
+
+def test_a_hub_hastens_a_source_of_a_fixed_interval_too(known: Sources) -> None:
+    asked = rules(known, "乙")
+    state = SourceState("feed:乙", last_run=NOW, next_visit=NOW + timedelta(minutes=2))
+    assert timing.due_at(state, asked, NOW) == NOW + timedelta(minutes=2)
+    assert timing.due_at(replace(state, rest_until=NOW + HOUR), asked, NOW) == NOW + HOUR
+
+
+def test_a_plan_older_than_the_last_visit_makes_no_source_due_again_and_again(known: Sources) -> None:
+    stale = SourceState("feed:甲", last_run=NOW, next_visit=NOW - HOUR)
+    assert timing.due_at(stale, rules(known, "甲"), NOW) >= NOW + timedelta(minutes=5)
+    assert timing.due_at(replace(stale, source="feed:乙"), rules(known, "乙"), NOW) == NOW + timedelta(minutes=7)
+
+
+def test_visits_that_a_wrong_clock_dated_do_not_make_the_next_plan_at_once(known: Sources) -> None:
+    future = Visit("feed:甲", NOW + timedelta(days=300), list_pages=1, entries=9, new=3)
+    found = timing.plan(SourceState("feed:甲", last_run=NOW), [future], rules(known, "甲"), NOW)
+    assert found.at >= NOW + timedelta(minutes=5)
+
+
 def test_a_plan_counts_failures_and_learns_from_visits(known: Sources) -> None:
     asked = rules(known, "甲")
     visits = [Visit("feed:甲", NOW - n * HOUR, list_pages=1, entries=9, new=3) for n in range(48)]

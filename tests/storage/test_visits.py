@@ -104,3 +104,14 @@ def test_what_several_workers_did_of_a_visit_is_one_visit(store: Store) -> None:
 def test_part_of_a_visit_that_nobody_told_of_is_remembered(store: Store) -> None:
     store.visits.join([FULL])
     assert store.visits.of("feed:甲") == [FULL]
+
+
+def test_visits_that_a_wrong_clock_dated_go_once_the_next_one_begins(store: Store) -> None:
+    store.visits.add(Visit("feed:甲", NOW + 400 * 24 * HOUR, new=9))
+    store.visits.add(Visit("feed:甲", NOW + HOUR / 2, new=1))  # another machine's clock
+    store.visits.add(Visit("feed:乙", NOW + 2 * HOUR, new=4))
+    store.visits.add(Visit("feed:甲", NOW - 9 * HOUR, new=2))
+    assert len(store.visits.of("feed:甲")) == 3, "what is told of an old visit lets none go"
+    store.visits.add(Visit("feed:甲", NOW))
+    assert [visit.new for visit in store.visits.of("feed:甲")] == [1, 2]
+    assert len(store.visits.of("feed:乙")) == 1
