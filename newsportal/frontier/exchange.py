@@ -20,11 +20,13 @@ BATCH: Final = 500
 class Order:
     """What to say: new tasks first, then what is done with what made them; then what is given back, and only then what is wanted.
 
-    ``back``: ids, and from when on they may be had (seconds since 1970). ``take``: how many tasks, ``None``: do not ask.
+    ``anew``: tasks whose leases end with this very order (in ``done``), and which are wanted once more: they are refused as long as they
+    are leased. ``back``: ids, and from when on they may be had (seconds since 1970). ``take``: how many tasks, ``None``: do not ask.
     """
 
     push: list[Task] = field(default_factory=list)
     done: list[str] = field(default_factory=list)
+    anew: list[Task] = field(default_factory=list)
     back: list[tuple[list[str], float | None]] = field(default_factory=list)
     free: dict[str, float] = field(default_factory=dict)
     hold: list[str] = field(default_factory=list)
@@ -34,7 +36,7 @@ class Order:
     @property
     def changes(self) -> bool:
         """Whether the queue is another one afterwards."""
-        return bool(self.push or self.done or self.back or self.free or self.hold)
+        return bool(self.push or self.done or self.anew or self.back or self.free or self.hold)
 
     @property
     def says_something(self) -> bool:
@@ -65,21 +67,11 @@ def exchange(queue: Queue, order: Order, *, delay: float, ahead: float) -> Answe
 
 
 def _tell(queue: Queue, order: Order, answer: Answer) -> None:
-    over = set(order.done)
-    late = [task for task in order.push if task.id in over]  # pushed again while its lease ends: refused as long as it is leased
-    order.push = [task for task in order.push if task.id not in over]
-    try:
-        while order.push:
-            answer.entered |= queue.push(order.push[:BATCH])
-            del order.push[:BATCH]
-        if order.done:
-            queue.done(order.done)
-            order.done = []
-    finally:
-        order.push += late
-    while order.push:
-        answer.entered |= queue.push(order.push[:BATCH])
-        del order.push[:BATCH]
+    _push(queue, order.push, answer)
+    if order.done:
+        queue.done(order.done)
+        order.done = []
+    _push(queue, order.anew, answer)
     while order.back:
         ids, at = order.back[0]
         queue.back(ids, at=at)
@@ -87,6 +79,12 @@ def _tell(queue: Queue, order: Order, answer: Answer) -> None:
     if order.free:
         queue.free(order.free)
         order.free = {}
+
+
+def _push(queue: Queue, tasks: list[Task], answer: Answer) -> None:
+    while tasks:
+        answer.entered |= queue.push(tasks[:BATCH])
+        del tasks[:BATCH]
 
 
 def _ask(queue: Queue, order: Order, answer: Answer, *, delay: float, ahead: float) -> None:

@@ -53,9 +53,9 @@ AHEAD: Final = 2.0
 LINGER: Final = 1.0
 """Seconds for which a host without work stays ours: its pictures and further pages often come in a moment."""
 
-PATIENCE: Final = 120.0
+PATIENCE: Final = 61.0
 """Seconds. A host that is to be left alone for longer (Retry-After) ends what this process wants of it, and a crawl does not wait for it:
-twice the longest crawl-delay that is obeyed."""
+a little more than the longest crawl-delay that is obeyed."""
 
 SHORT: Final = 5.0
 """Seconds of rest for which tasks need not be given back."""
@@ -119,6 +119,7 @@ class Feeder:
     queue: Queue | None = None
     away_since: float | None = None
     _next: Order = field(default_factory=Order)
+    _saying: frozenset[str] = frozenset()  # tasks that are acknowledged just now
     _waiters: dict[str, list[asyncio.Future[None]]] = field(default_factory=lambda: defaultdict(list))
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
     _thread: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="frontier"))
@@ -146,6 +147,8 @@ class Feeder:
         if task.id in self._next.done:  # it was in our hands and not wanted, and now it is: the queue would refuse it as leased
             self._next.done.remove(task.id)
             self._next.back.append(([task.id], None))
+        elif task.id in self._saying or self.leases.over(task.id, self.crawl.in_progress):
+            self._next.anew.append(task)
         else:
             self._next.push.append(task)
         self.changed()
@@ -236,7 +239,9 @@ class Feeder:
     async def _converse(self, order: Order) -> Answer:
         if not order.says_something:
             return Answer()
+        self._saying = frozenset(order.done)
         answer = await self._in_thread(lambda: self._exchange(order))
+        self._saying = frozenset()
         self._keep(order)
         if answer.fault is not None:
             self._went_away(answer.fault)
@@ -274,7 +279,7 @@ class Feeder:
     def _keep(self, order: Order) -> None:
         """What could not be said goes before what is to be said next; questions are asked anew."""
         later = self._next
-        later.push[:0], later.done[:0], later.back[:0] = order.push, order.done, order.back
+        later.push[:0], later.done[:0], later.anew[:0], later.back[:0] = order.push, order.done, order.anew, order.back
         later.free = {**order.free, **later.free}
 
     def _went_away(self, fault: FrontierUnavailable) -> None:

@@ -89,6 +89,11 @@ class Leases:
         held = self._held.get(id or "")
         return held is not None and held.waiting == 1 and not held.out
 
+    def over(self, id: str, in_progress: Container[Any]) -> bool:
+        """Whether a lease is done, and only not told yet."""
+        held = self._held.get(id)
+        return held is not None and not held.waiting and all(request not in in_progress for request in held.out)
+
     def lose(self, ids: set[str]) -> Iterator[Held]:
         """These leases are not ours any more."""
         for id in ids:

@@ -5,15 +5,17 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Self
 
 from scrapy.exceptions import IgnoreRequest
 
 from newsportal.frontier.children import marked
 from newsportal.frontier.feeder import Ending, Resting
-from newsportal.frontier.requests import LEASE
+from newsportal.frontier.requests import LEASE, host_of
+from newsportal.frontier.rests import Rests
 from newsportal.frontier.scheduler import Scheduler
-from newsportal.middlewares.retry import asked_wait
+from newsportal.middlewares.retry import PATIENT, asked_wait
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -33,11 +35,12 @@ class NotNow(IgnoreRequest):
 
 
 class TurnsMiddleware:
-    """The innermost downloader middleware: whatever asks a host holds it, robots.txt, pictures and further pages too. A 429 or 503 that
-    says when to come back counts for the host, in all processes."""
+    """The innermost downloader middleware: whatever asks a host holds it, robots.txt, pictures and further pages too. A host that asks
+    for it (``newsportal.frontier.rests``) is left alone by all processes."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
+        self._rests = Rests()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -60,9 +63,15 @@ class TurnsMiddleware:
             raise NotNow("shutdown", f"{request.url} is not asked for: the crawl ends") from error
 
     def process_response(self, request: Request, response: Response) -> Response:
-        seconds = asked_wait(response, datetime.now(UTC))
-        if seconds and (scheduler := self._scheduler) is not None:
-            scheduler.rest(request, seconds)
+        if (scheduler := self._scheduler) is None:
+            return response
+        host = host_of(request.url)
+        if response.status not in PATIENT:
+            self._rests.well(host)
+        elif (seconds := asked_wait(response, datetime.now(UTC))) and (
+            rest := self._rests.asked(host, request.url, response.status, seconds, monotonic())
+        ):
+            scheduler.rest(request, rest)
         return response
 
 

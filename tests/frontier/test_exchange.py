@@ -14,10 +14,21 @@ def test_a_task_that_is_pushed_while_its_lease_ends_waits_anew() -> None:
     task, other = Task("1", "a.example", "{}"), Task("2", "a.example", "{}")
     queue.push([task])
     assert [lease.task for lease in queue.take(5, delay=0, ahead=1).leases] == [task]
-    order = Order(push=[task, other], done=["1"])
+    order = Order(push=[other], done=["1"], anew=[task])
     answer = exchange(queue, order, delay=0, ahead=1)
     assert answer.fault is None
     assert answer.entered == {"1", "2"}
     assert {lease.task.id for lease in queue.take(5, delay=0, ahead=1).leases} == {"1", "2"}
     assert not order.push
+    assert not order.anew
     assert not order.done
+
+
+def test_a_task_that_is_pushed_while_it_is_under_way_is_asked_for_once() -> None:
+    """As after a queue was away, when all that may have been lost is pushed once more."""
+    queue = DiskQueue(QueueFile(MEMORY), "rss")
+    task = Task("1", "a.example", "{}")
+    queue.push([task])
+    queue.take(5, delay=0, ahead=1)
+    exchange(queue, Order(push=[task], done=["1"]), delay=0, ahead=1)
+    assert queue.take(5, delay=0, ahead=1).leases == ()
