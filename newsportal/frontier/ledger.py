@@ -12,7 +12,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from time import monotonic
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -22,6 +21,7 @@ from newsportal.errors import StoreError
 from newsportal.frontier import hung
 from newsportal.frontier.addon import SourcesAddon
 from newsportal.frontier.links import NO_ADDRESS, askable, name_of, sound
+from newsportal.frontier.reach import OUTAGE, unreached
 from newsportal.frontier.record import record_of
 from newsportal.frontier.told import Told
 from newsportal.report import COUNTERS, SourceReport
@@ -44,12 +44,6 @@ STORE_FAILS = "store-unavailable"
 TAKEN_OVER = "asks again for articles that an earlier run could not fetch"
 
 ONE_ADDRESS = "several entries of a list lead to one address, where one article can be had"
-
-OUTAGE = ("dns", "connection", "robots-unreachable")
-"""Reasons that every source has when there is no network."""
-
-LATELY = 300.0
-"""Seconds: a list page that was read so long ago says that there is a network."""
 
 BLOCKED = "blocked"
 """How the reasons begin when an engine asks who we are."""
@@ -112,8 +106,6 @@ class Ledger:
         self.hung: dict[str, set[str]] = defaultdict(set)
         self.told = Told()
         self._met: dict[str, set[str]] = defaultdict(set)
-        self._unreached: set[str] = set()
-        self._reached: float | None = None
 
     # counting
 
@@ -123,8 +115,7 @@ class Ledger:
         self._stats.inc_value(f"{key}/{reason}" if reason else key, number)
         self.told.count(source, column, reason, number)
         if column == "list_pages":
-            self._reached = monotonic()
-            self._unreached.clear()
+            self._record.reach.reached()
 
     def note(self, source: str, text: str) -> None:
         """A sentence for the reader of the report, once. Stages call it from their threads, too."""
@@ -300,8 +291,8 @@ class Ledger:
         """A list page gave nothing; ``detail`` is for the source's health page."""
         self.count(source, "list_failed", reason)
         self._errors[source] = f"{reason}: {detail}" if detail else reason
-        if reason.startswith(OUTAGE):
-            self._unreached.add(source)
+        if unreached([reason]):
+            self._record.reach.missed(source, detail or "")
 
     def validate(self, source: str, url: str, validators: Validators) -> None:
         """Remember a list page's ETag and Last-Modified; saved at the end of the run, when its links are safely deferred."""
@@ -350,8 +341,8 @@ class Ledger:
 
     @property
     def offline(self) -> bool:
-        """Whether several sources could not be reached, and none could lately: the network is away, which is no fault of the sources."""
-        return len(self._unreached) > 1 and (self._reached is None or monotonic() - self._reached > LATELY)
+        """Whether the network is away, by what all spiders of this process met (:class:`Reach`): no fault of the sources."""
+        return self._record.reach.away
 
     def unreached(self, source: str) -> bool:
         """Whether its host was not reached, as is the case where there is no network."""
@@ -377,9 +368,9 @@ class Ledger:
     async def close(self, visited: Iterable[str], now: datetime, *, finished: bool = True) -> None:
         """Save what is remembered of the sources visited in this run; ``finished``: it was not cut short. Raises ``StoreError``."""
         seen = set(visited)
-        ours = self.offline and all(self.unreached(source) for source in seen)
+        away = self.offline
         for source in sorted(seen):
-            await asyncio.to_thread(self._save_state, source, now, ours, finished)
+            await asyncio.to_thread(self._save_state, source, now, away and self.unreached(source), finished)
 
     def _save_state(self, source: str, now: datetime, ours: bool, finished: bool) -> None:
         state = self.store.source_state(source)

@@ -1,4 +1,5 @@
-"""A store opened once a process, and what all ledgers that write to it share: its known URLs, what is known of sites, its models."""
+"""A store opened once a process, and what all ledgers that write to it share: its known URLs, what is known of sites, its models, and
+whether there is a network."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from weakref import WeakValueDictionary
 from newsportal.extractors.site import SiteKnowledge
 from newsportal.frontier.known import KnownUrls
 from newsportal.frontier.models import Models
+from newsportal.frontier.reach import Reach
 from newsportal.frontier.shared import open_sieve
 from newsportal.frontier.sites import SiteMemory
 from newsportal.storage import open_store
@@ -27,6 +29,7 @@ class Record:
         self.known = KnownUrls(self.store, open_sieve(sources, settings, self.store))
         self.sites = SiteMemory(self.store, SiteKnowledge())
         self.models = Models(self.store)
+        self.reach = Reach()
 
 
 _RECORDS: WeakValueDictionary[str, Record] = WeakValueDictionary()

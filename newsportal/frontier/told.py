@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from threading import Lock
 
+from newsportal.frontier.reach import unreached
 from newsportal.visits import COUNTED, Visit, newest
 
 
@@ -20,6 +21,11 @@ class _Part:
     asked_wait: float | None = None
     moved: str | None = None
     hub: str | None = None
+
+    @property
+    def unreached(self) -> bool:
+        """Whether nothing came, since its host was not reached."""
+        return not any(self.counts.values()) and not self.failed and unreached(self.list_failed)
 
     def visit(self, source: str, now: datetime) -> Visit:
         pages = self.counts["list_pages"]
@@ -78,8 +84,15 @@ class Told:
         with self._lock:
             return frozenset(self._parts)
 
-    def taken(self, now: datetime) -> list[Visit]:
-        """All that was counted, a part a source; counting begins anew."""
+    def taken(self, now: datetime, going: Collection[str] = (), *, away: bool = False) -> list[Visit]:
+        """What was counted, a part a source; counting begins anew.
+
+        Of visits that are still ``going`` what only says that a host was not reached waits for their end, when more is known. While the
+        network is ``away`` it is dropped: that says nothing of the source.
+        """
         with self._lock:
-            parts, self._parts = self._parts, defaultdict(_Part)
-        return [part.visit(source, now) for source, part in parts.items()]
+            counted, self._parts = self._parts, defaultdict(_Part)
+            lost = {source for source, part in counted.items() if part.unreached}
+            self._parts.update({source: counted[source] for source in lost.intersection(going)})
+        left = lost if away else lost.intersection(going)
+        return [part.visit(source, now) for source, part in counted.items() if source not in left]

@@ -97,11 +97,13 @@ class Visiting:
         await self._release(source)
 
     async def write(self, ended: Collection[str] = ()) -> None:
-        """What was counted goes to the store; of visits that ended also how long they took. What cannot be written now is lost to the
-        schedule's past, and to nothing else."""
+        """What was counted goes to the store; of visits that ended also how long they took. One that ended while the network was away
+        leaves no trace: nobody was asked. What cannot be written now is lost to the schedule's past, and to nothing else."""
         now = utcnow()
-        parts = self._ledger.told.taken(now)
-        for source in self._open.keys() & ended:
+        away = self._ledger.offline
+        lost = {source for source in ended if away and self._ledger.unreached(source)}
+        parts = self._ledger.told.taken(now, self.open - set(ended), away=away)
+        for source in (self.open & set(ended)) - lost:
             opened = self._open[source]
             parts.append(Visit(source, now, seconds=((opened.rested or now) - opened.began).total_seconds()))
         try:

@@ -56,3 +56,22 @@ def test_an_entry_that_led_to_a_known_article_is_no_new_one() -> None:
     told = Told()
     told.count("engine:甲", "new", number=-1)
     assert [part.new for part in told.taken(NOW)] == [0]
+
+
+def test_what_only_says_that_a_host_was_not_reached_waits_for_the_end_of_its_visit() -> None:
+    told = Told()
+    for source, reason in (("feed:甲", "dns"), ("feed:乙", "dns"), ("feed:丙", "http-404")):
+        told.count(source, "list_failed", reason)
+    assert [part.source for part in told.taken(NOW, going={"feed:甲", "feed:丙"})] == ["feed:乙", "feed:丙"]
+    assert told.uncounted == {"feed:甲"}
+    told.count("feed:甲", "list_failed", "dns")
+    assert told.taken(NOW) == [Visit("feed:甲", NOW, list_failed={"dns": 2})]
+
+
+def test_while_the_network_is_away_it_says_nothing_of_the_source() -> None:
+    told = Told()
+    told.count("feed:甲", "list_failed", "dns")
+    told.count("feed:乙", "list_failed", "dns")
+    told.count("feed:乙", "list_pages")
+    assert [part.source for part in told.taken(NOW, away=True)] == ["feed:乙"]
+    assert told.taken(NOW) == []

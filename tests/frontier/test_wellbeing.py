@@ -10,11 +10,12 @@ import pytest
 from scrapy import Request
 from scrapy.http import Response
 
-from newsportal.frontier.ledger import Ledger, utcnow
+from newsportal.frontier.ledger import Ledger, ledger_of, utcnow
 from newsportal.frontier.wellbeing import look, moved_to, tell_moved
+from newsportal.spiders.visiting import Visiting
 from newsportal.visits import Visit
 
-A = "feed:甲"
+A, B = "feed:甲", "feed:乙"
 HOUR = timedelta(hours=1)
 
 
@@ -90,3 +91,49 @@ def test_what_scrapy_says_of_redirects_is_understood(ledger: Ledger) -> None:
     refreshed = Request(request.url, meta={"redirect_urls": ["http://a.example/rss"], "redirect_reasons": ["meta refresh"]})
     tell_moved(ledger, A, Response(request.url, request=refreshed))
     assert ledger.told.taken(utcnow()) == []
+
+
+async def visited(ledger: Ledger, *failed: tuple[str, str]) -> None:
+    """One visit each of A and B, all list pages of which failed so, written down every few seconds and at their end."""
+
+    async def over(source: str) -> None:
+        """Nobody looks for an end here."""
+
+    visiting = Visiting(ledger, lambda: None, over)
+    for source in (A, B):
+        await visiting.begin(source)
+    for source, reason in failed:
+        host = {A: "a", B: "b"}[source]
+        ledger.list_failed(source, reason, f"https://{host}.example/rss: no address for {host}.example")
+        await visiting.write()
+    await visiting.write([A, B])
+    await ledger.close([A, B], utcnow())
+    await visiting.stop()
+
+
+def failures(ledger: Ledger) -> list[tuple[int, int]]:
+    """For A and B: visits in which something failed, and how many in a row the state of the source says."""
+    told = ((ledger.store.visits.of(source), ledger.store.source_state(source)) for source in (A, B))
+    return [(sum(bool(one.list_failed) for one in visits), state.failures_in_row) for visits, state in told]
+
+
+def test_visits_while_the_network_is_away_are_no_failures(ledger: Ledger) -> None:
+    asyncio.run(visited(ledger, (A, "dns"), (A, "dns"), (B, "robots-unreachable")))
+    assert failures(ledger) == [(0, 0), (0, 0)]
+    assert ledger.store.visits.of(A) == []
+    assert ledger.store.source_state(A).last_run is None  # it stays due
+
+
+def test_a_host_alone_that_is_not_reached_has_failed(ledger: Ledger) -> None:
+    asyncio.run(visited(ledger, (A, "dns"), (B, "http-404")))
+    assert failures(ledger) == [(1, 1), (1, 1)]
+
+
+def test_spiders_of_a_process_know_together_that_the_network_is_away(ledger: Ledger, crawler_for: Any) -> None:
+    ledger.list_failed(A, "dns", "https://a.example/rss: no address")
+    other = ledger_of(crawler_for())
+    other.list_failed(B, "dns", "https://b.example/rss: no address")
+    assert ledger.offline
+    assert other.offline
+    other.count(B, "list_pages")
+    assert not ledger.offline
