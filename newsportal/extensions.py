@@ -65,11 +65,9 @@ class RunReport:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        started = utcnow()
-        name = crawler.spidercls.name
         job = getattr(crawler.spider, "_job", None)  # how scrapyd names its job; the report is found under the same name
-        given = crawler.settings.get("NEWSPORTAL_RUN_ID") or job or content_id(started.isoformat())[:8]
-        report = cls(ledger_of(crawler), Run(id=f"{started:%Y%m%d-%H%M%S}-{given}-{name}", started=started, spiders=(name,)))
+        run = begun(crawler.spidercls.name, crawler.settings.get("NEWSPORTAL_RUN_ID") or job)
+        report = cls(ledger_of(crawler), run, daily=crawler.settings.getbool("NEWSPORTAL_STANDING"))
         crawler.signals.connect(report.opened, signal=signals.spider_opened)
         crawler.signals.connect(report.closed, signal=signals.spider_closed)
         return report
@@ -89,10 +87,10 @@ class RunReport:
         logger.info("%s: %s\n%s", spider.name, reason, table(self.run))
 
     async def _begin_anew(self) -> None:
-        """A spider that stays reports day by day."""
+        """A spider that stays reports day by day. What is counted while the report of the day is saved belongs to the next."""
         self.run = self.so_far("finished")
-        await self._save()
         self.ledger.begin_anew()
+        await self._save()
         self.run = begun(self.run.spiders[0])
 
     def so_far(self, reason: str | None = None) -> Run:

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-if TYPE_CHECKING:
-    from newsportal.frontier.queues.base import Task
+from newsportal.frontier.queues.base import Task
 
 REMEMBERED: Final = 50_000
 """Tasks that are kept until they are done, so that they can be pushed again into a queue that was emptied; some 700 bytes each. Of older
-ones only the id is kept: their links wait in the store."""
+ones only the id and the source are kept: their links wait in the store."""
 
 
 @dataclass(slots=True)
@@ -34,7 +33,7 @@ class Leases:
 
     def __init__(self) -> None:
         self._held: dict[str, Held] = {}
-        self._ours: dict[str, Task | None] = {}
+        self._ours: dict[str, Task | str | None] = {}  # of older ones only the source
         self._kept: dict[str, None] = {}
 
     def __len__(self) -> int:
@@ -51,14 +50,22 @@ class Leases:
         if len(self._kept) > REMEMBERED:
             oldest = next(iter(self._kept))
             del self._kept[oldest]
-            self._ours[oldest] = None
+            old = self._ours[oldest]
+            self._ours[oldest] = old.source if isinstance(old, Task) else old
 
     def is_ours(self, id: str) -> bool:
         return id in self._ours
 
     def again(self) -> list[Task]:
         """What to push into a queue that may have been emptied: refused there if it was not."""
-        return [task for id in self._kept if (task := self._ours.get(id)) is not None and id not in self._held]
+        return [task for id in self._kept if isinstance(task := self._ours.get(id), Task) and id not in self._held]
+
+    def past(self, source: str) -> None:
+        """A visit is over: what was pushed for it is done, by whomever."""
+        for id, task in list(self._ours.items()):
+            if id not in self._held and source == (task.source if isinstance(task, Task) else task):
+                del self._ours[id]
+                self._kept.pop(id, None)
 
     # taken
 

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from operator import itemgetter
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -106,6 +107,7 @@ class Ledger:
         self.hung: dict[str, set[str]] = defaultdict(set)
         self.told = Told()
         self._met: dict[str, set[str]] = defaultdict(set)
+        self._claims: dict[str, set[str]] = defaultdict(set)
 
     # counting
 
@@ -157,12 +159,12 @@ class Ledger:
         for link in links:
             by_identity.setdefault(name_of(link), link)
         known = await asyncio.to_thread(self.known.known, list(by_identity)) | await hung.left_alone(self, list(by_identity.values()))
-        fresh = {name: link for name, link in by_identity.items() if name not in known and self.known.claim(name)}
+        fresh = {name: link for name, link in by_identity.items() if name not in known and self._claim(link)}
         try:
             if fresh:  # before the first is asked for: after a crash the next run finds them here
                 await asyncio.to_thread(self.store.defer, list(fresh.values()), now=utcnow())
         except StoreError:
-            self.known.release(fresh)
+            self._release(*fresh.values())
             raise
         for link in links:
             name = name_of(link)
@@ -196,16 +198,18 @@ class Ledger:
         if name == name_of(link):  # to https, or to www.: claimed already, by this very link
             return found
         known = bool(await asyncio.to_thread(self.known.known, [name]))
-        if known or not self.known.claim(name):
+        if known or not self._claim(found):
             self.count(link.source, "new", number=-1)
             self.count(link.source, "known" if known else "repeated")
+            self._decided(link)
             await self._done(link)
             return None
         try:
             await asyncio.to_thread(self.store.defer, [found], now=utcnow())
         except StoreError:
-            self.known.release([name])
+            self._release(found)
             raise
+        self._decided(link)
         await self._done(link)
         return found
 
@@ -240,7 +244,7 @@ class Ledger:
         return [self._restores(link, name_of(link) in known) for link in links]
 
     def _restores(self, link: Link, known: bool) -> bool:
-        fresh = not known and self.known.claim(name_of(link))
+        fresh = not known and self._claim(link)
         self.note(link.source, TAKEN_OVER)
         self.count(link.source, "entries")
         self.count(link.source, "new" if fresh else "known" if known else "repeated")
@@ -249,7 +253,7 @@ class Ledger:
 
     async def settle(self, link: Link, column: str, *, later: bool = False) -> None:
         """``link`` led to an article that is ``stored``, ``folded`` or ``same``. ``later``: there is more of it, so it stays deferred."""
-        self._met[link.source].add(name_of(link))
+        self._decided(link)
         self.count(link.source, "parsed")
         self.count(link.source, column)
         if not later:
@@ -258,7 +262,7 @@ class Ledger:
     async def fail(self, link: Link, reason: str, *, later: bool = False) -> None:
         """``link`` failed. ``later``: it may work another time, so it stays deferred; else it is done, as is what hangs again and again,
         and what has failed for so long that nobody will read it as news (counted ``given-up``)."""
-        self._met[link.source].add(name_of(link))
+        self._decided(link)
         if later and await self._over(link, reason):
             self.note(link.source, f"articles that could not be had for {GIVE_UP.days} days or more are given up ({reason})")
             later, reason = False, GIVEN_UP
@@ -267,6 +271,23 @@ class Ledger:
             later = not await hung.hangs_again(self, link)
         if not later:
             await self._done(link)
+
+    def _claim(self, link: Link) -> bool:
+        """Take a link for this process, until it has an outcome here or the visit is over."""
+        if not self.known.claim(name := name_of(link)):
+            return False
+        self._claims[link.source].add(name)
+        return True
+
+    def _release(self, *links: Link) -> None:
+        for link in links:
+            self.known.release([name_of(link)])
+            self._claims[link.source].discard(name_of(link))
+
+    def _decided(self, link: Link) -> None:
+        """It has its outcome."""
+        self._claims[link.source].discard(name_of(link))
+        self._met[link.source].add(name_of(link))
 
     async def _over(self, link: Link, reason: str) -> bool:
         """Whether a link that fails once more has waited for too long. Where no network may be the reason, that takes longer."""
@@ -348,20 +369,54 @@ class Ledger:
         """Whether its host was not reached, as is the case where there is no network."""
         return self._errors.get(source, "").startswith(OUTAGE)
 
+    @property
+    def met(self) -> frozenset[str]:
+        """Sources whose links had an outcome here, that is not forgotten."""
+        return frozenset(self._met)
+
+    @property
+    def claimed(self) -> frozenset[str]:
+        """Sources whose links were claimed here and had no outcome here: they wait, or another worker has them, or had."""
+        return frozenset(source for source, names in self._claims.items() if names)
+
+    async def hand_over(self, source: str) -> None:
+        """What this process saw of a visit that another one began and will close, for the next visit. Raises ``StoreError``."""
+        if self._validators.get(source) or source in self._rests or source in self._layouts or self.hung.get(source):
+            await asyncio.to_thread(self._save_seen, source)
+
+    def _save_seen(self, source: str) -> None:
+        self.store.save_source_state(self._seen(self.store.source_state(source), utcnow()))
+
+    def _seen(self, state: SourceState, now: datetime) -> SourceState:
+        """``state`` with what was seen of the source here."""
+        source = state.source
+        return replace(
+            state,
+            validators={**state.validators, **self._validators.get(source, {})},
+            rest_until=self._rests.get(source, state.rest_until),
+            layout_changed=now if source in self._layouts else state.layout_changed,
+            hung=hung.counted(state.hung, self.hung.get(source, set()), now),
+        )
+
+    def over(self, source: str) -> None:
+        """A visit is over for all workers, and saved: what others had of it may be asked for anew, if it failed there."""
+        self.forget(source)
+        self.known.past(self._claims.pop(source, ()))
+
     def forget(self, source: str) -> None:
-        """A visit is over and saved: nothing of it is needed any more."""
+        """What this process did of a visit is saved: nothing of it is needed any more."""
         for memory in (self._errors, self._validators, self._rests, self.hung):
             memory.pop(source, None)
         self._layouts.discard(source)
         self.known.past(self._met.pop(source, ()))
 
     def begin_anew(self) -> None:
-        """A new report of a process that stays: counters are 0, but for links that have no outcome yet."""
-        left = {row.source: row.left for row in self.report() if row.left > 0}
+        """A new report of a process that stays: counters are 0, but for links that have no outcome yet, neither here nor elsewhere."""
+        left = {row.source: min(row.left, len(self._claims.get(row.source, ()))) for row in self.report() if row.left > 0}
         for key in [key for key in self._stats.get_stats() if key.startswith(PREFIX)]:
             self._stats.get_stats().pop(key)
         self._notes.clear()
-        for source, number in left.items():
+        for source, number in filter(itemgetter(1), left.items()):
             for column in ("entries", "new"):
                 self._stats.set_value(f"{PREFIX}{source}/{column}", number)
 
@@ -374,22 +429,23 @@ class Ledger:
 
     def _save_state(self, source: str, now: datetime, ours: bool, finished: bool) -> None:
         state = self.store.source_state(source)
-        error = self._errors.get(source)
+        error = self._errors.get(source) or self._failed_elsewhere(source)
         if ours:
             self.store.save_source_state(replace(state, last_error=error))
             return
         complete = finished and (error is None or error.startswith(BLOCKED))  # an engine that blocks is not asked for more
         self.store.save_source_state(
             replace(
-                state,
-                validators={**state.validators, **self._validators[source]},
-                rest_until=self._rests.get(source, state.rest_until),
+                self._seen(state, now),
                 last_run=now,
                 last_success=state.last_success if error else now,
                 last_error=error or state.last_error,
                 failures_in_row=state.failures_in_row + 1 if error else 0,
-                layout_changed=now if source in self._layouts else state.layout_changed,
                 unfinished=None if complete else state.unfinished,
-                hung=hung.counted(state.hung, self.hung[source], now),
             )
         )
+
+    def _failed_elsewhere(self, source: str) -> str | None:
+        """Why list pages of the visit that ends failed in another process."""
+        visits = self.store.visits.of(source, limit=1)
+        return max(visits[0].list_failed, key=visits[0].list_failed.__getitem__, default=None) if visits else None

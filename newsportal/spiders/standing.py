@@ -45,7 +45,7 @@ async def rounds(spider: NewsSpider, sources: Sequence[Any]) -> AsyncIterator[An
 
 async def _round(spider: NewsSpider, sources: Sequence[Any]) -> AsyncIterator[Any]:
     spider.began = utcnow()
-    _forget(spider)
+    await _forget(spider)
     states = {state.source: state for state in await asyncio.to_thread(spider.ledger.store.source_states)}
     for source in sources:
         if len(spider.visiting.open) >= MOST:
@@ -56,8 +56,12 @@ async def _round(spider: NewsSpider, sources: Sequence[Any]) -> AsyncIterator[An
             yield wanted
 
 
-def _forget(spider: NewsSpider) -> None:
-    """Nothing is kept of visits that other workers began, once what this one did of them is written."""
-    for key in spider.visited - spider.visiting.open - spider.ledger.told.uncounted:
+async def _forget(spider: NewsSpider) -> None:
+    """Nothing is kept of visits that other workers began, once what this one did of them is written. Raises ``StoreError``."""
+    ledger, ours = spider.ledger, spider.visiting.open
+    for key in (ledger.claimed | spider.remembered) - ours:
+        spider.visiting.follow(key)
+    for key in (spider.visited | ledger.met) - ours - ledger.told.uncounted:
+        await ledger.hand_over(key)
         spider.visited.discard(key)
-        spider.ledger.forget(key)
+        ledger.forget(key)

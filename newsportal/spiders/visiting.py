@@ -54,27 +54,35 @@ class _Open:
     began: datetime
     calm: int = 0
     rested: datetime | None = None  # when nothing was found to be done for the first time
+    ours: bool = True
 
 
 class Visiting:
     """See the module. ``queue`` answers the queue of requests, ``None`` where there is none, and raises ``FrontierUnavailable`` while it is
-    not open. ``over`` is called with each source whose visit has ended."""
+    not open. ``over`` is called with each source whose visit has ended, ``past`` where another worker closes it."""
 
-    def __init__(self, ledger: Ledger, queue: Callable[[], Queue | None], over: Callable[[str], Awaitable[None]]) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        queue: Callable[[], Queue | None],
+        over: Callable[[str], Awaitable[None]],
+        past: Callable[[str], None] = lambda source: None,
+    ) -> None:
         self._ledger = ledger
         self._queue = queue
         self._over = over
+        self._past = past
         self._open: dict[str, _Open] = {}
         self._task: asyncio.Task[None] | None = None
 
     @property
     def open(self) -> frozenset[str]:
         """The sources whose visits have begun and not ended."""
-        return frozenset(self._open)
+        return frozenset(source for source, opened in self._open.items() if opened.ours)
 
     async def claim(self, source: str) -> bool:
         """Whether the visit is this worker's. Waits for a queue that is away."""
-        if source in self._open:
+        if source in self.open:
             return False
         while True:
             try:
@@ -88,6 +96,15 @@ class Visiting:
         now = utcnow()
         await asyncio.to_thread(self._ledger.store.visits.add, Visit(source, now))
         self._open[source] = _Open(now)
+        self._look_on()
+
+    def follow(self, source: str) -> None:
+        """Look for the end of a visit that another worker began."""
+        if source not in self._open:
+            self._open[source] = _Open(utcnow(), ours=False)
+            self._look_on()
+
+    def _look_on(self) -> None:
         if self._task is None:
             self._task = asyncio.get_running_loop().create_task(self._watch())
 
@@ -142,7 +159,11 @@ class Visiting:
                 forgotten = now
                 await self.forget()
             for source in await self._calm():
-                await self._over(source)
+                if self._open[source].ours:
+                    await self._over(source)
+                else:
+                    del self._open[source]
+                    self._past(source)
 
     async def _calm(self) -> list[str]:
         """Of the visits whose turn it is to be asked after, those that have ended."""

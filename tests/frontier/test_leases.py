@@ -81,3 +81,14 @@ def test_of_very_many_only_the_newest_are_kept_whole(monkeypatch: pytest.MonkeyP
         leases.pushed(task(id))
     assert [one.id for one in leases.again()] == ["2", "3"]
     assert leases.is_ours("1")
+
+
+def test_what_was_pushed_for_a_visit_is_past_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "REMEMBERED", 3)
+    leases = Leases()
+    for id in "1234":
+        leases.pushed(Task(id, "a.example", "{}", source="feed:甲" if id in "134" else "feed:乙"))
+    leases.take(Task("3", "a.example", "{}", source="feed:甲"))
+    leases.past("feed:甲")
+    assert [leases.is_ours(id) for id in "1234"] == [False, True, True, False], "also of what is too old to be pushed again"
+    assert [one.id for one in leases.again()] == ["2"]

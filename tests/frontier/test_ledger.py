@@ -18,6 +18,7 @@ from newsportal.frontier.links import name_of
 from newsportal.items import Article, Link
 from newsportal.report import SourceReport
 from newsportal.storage.base import SourceState
+from newsportal.visits import Visit
 
 NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
 A, B = "feed:甲", "feed:乙"
@@ -220,3 +221,41 @@ def test_what_another_process_left_in_the_queue_has_one_fate_here(ledger: Ledger
 def test_threads_and_photo_stories_that_another_process_left_may_grow(ledger: Ledger) -> None:
     keep(ledger, link("stored"))
     assert asyncio.run(ledger.restored([link("stored")], settled=False)) == [True]
+
+
+def test_what_another_process_failed_at_is_asked_for_again_once_the_visit_is_over(ledger: Ledger) -> None:
+    asyncio.run(ledger.sift([link("1"), link("2")]))
+    asyncio.run(ledger.settle(link("2"), "stored"))
+    assert ledger.claimed == {A}
+    ledger.forget(A)
+    assert asyncio.run(ledger.resume(A)) == (), "somebody else may be at it"
+    ledger.over(A)
+    assert asyncio.run(ledger.resume(A)) == (link("1"),)
+    assert ledger.claimed == {A}
+
+
+def test_what_was_seen_of_another_processs_visit_is_handed_over(ledger: Ledger) -> None:
+    ledger.validate(A, "https://a.example/rss", ("e1", None))
+    ledger.layout_changed(A)
+    asyncio.run(ledger.hand_over(A))
+    asyncio.run(ledger.hand_over(B))
+    found = ledger.store.source_state(A)
+    assert (found.validators, found.last_run, found.layout_changed is not None) == ({"https://a.example/rss": ("e1", None)}, None, True)
+
+
+def test_a_visit_whose_list_another_process_could_not_read_is_no_success(ledger: Ledger) -> None:
+    ledger.store.visits.add(Visit(A, NOW))
+    ledger.store.visits.join([Visit(A, NOW + timedelta(seconds=1), list_failed={"http-503": 1})])
+    asyncio.run(ledger.close([A], NOW + timedelta(seconds=2)))
+    found = ledger.store.source_state(A)
+    assert (found.last_success, found.last_error, found.failures_in_row) == (None, "http-503", 1)
+
+
+def test_a_report_begins_anew_with_what_has_no_outcome_anywhere(ledger: Ledger) -> None:
+    asyncio.run(ledger.sift([link("1"), link("2"), link("3", B)]))
+    asyncio.run(ledger.settle(link("2"), "stored"))
+    ledger.over(B)  # another process did it
+    ledger.begin_anew()
+    assert [(one.source, one.entries, one.new, one.left) for one in ledger.report()] == [(A, 1, 1, 1)]
+    asyncio.run(ledger.settle(link("1"), "stored"))
+    assert row(ledger).left == 0
