@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 import scrapy
 from scrapy.exceptions import CloseSpider
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from newsportal.frontier.queues.base import Queue
 
 logger = logging.getLogger(__name__)
+
+Kept = TypeVar("Kept")
 
 LIST_PRIORITY = 10
 """List pages go before articles: they say what is new."""
@@ -67,6 +70,7 @@ class NewsSpider(scrapy.Spider):
         self.visited: set[str] = set()
         self.thorough: set[str] = set()
         self.began = utcnow()
+        self._memories: list[defaultdict[str, Any]] = []
         self._by_key: dict[str, Any] | None = None
         self._first_push = True
         self._visiting: Visiting | None = None
@@ -169,11 +173,24 @@ class NewsSpider(scrapy.Spider):
             "NEWSPORTAL_STANDING"
         ):  # else the end of the crawl tells whose fault it is
             await self._close([key], finished=True)
-            self.thorough.discard(key)
             self.past(key)
+
+    def of_visits(self, kind: Callable[[], Kept]) -> defaultdict[str, Kept]:
+        """A place for what is remembered of each visit, by the source's key; it goes with the visit."""
+        memory: defaultdict[str, Kept] = defaultdict(kind)
+        self._memories.append(memory)
+        return memory
+
+    @property
+    def remembered(self) -> set[str]:
+        """The sources of whose visits something is remembered."""
+        return self.thorough.union(*self._memories)
 
     def past(self, key: str) -> None:
         """No worker has anything of a visit any more: nothing of it stays in memory."""
+        self.thorough.discard(key)
+        for memory in self._memories:
+            memory.pop(key, None)
         self.ledger.over(key)
         feeder = getattr(self.crawler.engine.scheduler, "feeder", None) if self.crawler.engine else None
         if feeder is not None:

@@ -74,9 +74,9 @@ class ForumSpider(NewsSpider):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._posts = poster("best")
-        self._listed: set[str] = set()  # pagers run in circles, and boards are named on every page
-        self._boards: dict[str, int] = {}
-        self._old: dict[str, int] = {}
+        self._listed = self.of_visits(set[str])  # pagers run in circles, and boards are named on every page
+        self._boards = self.of_visits(int)
+        self._old = self.of_visits(int)
 
     def sources(self) -> Iterable[Forum]:
         return (source for source in self.ledger.sources.forums if source.enabled)
@@ -85,14 +85,14 @@ class ForumSpider(NewsSpider):
 
     async def visit(self, source: Forum, state: SourceState) -> AsyncIterator[Request]:
         for url in source.boards or (source.url,):
-            if self._is_new(url):
+            if self._is_new(source, url):
                 yield self.list_page(url, source, self.parse_forum, root=True)
 
     async def parse_forum(
         self, response: Response, source: Forum, root: bool = False, page: int = 1, level: int = 0, board: str | None = None
     ) -> AsyncIterator[Any]:
         found = await in_thread(self.look, response)
-        self._listed.add(_name_of(response.url))  # a redirect may have led there
+        self._listed[source.key].add(_name_of(response.url))  # a redirect may have led there
         if found.kind == "login" and not root:
             self.ledger.count(source.key, "list_failed", "login")
             self.ledger.note(source.key, f"only members may read {board or response.url}")
@@ -116,11 +116,11 @@ class ForumSpider(NewsSpider):
         if source.boards or level >= MAX_LEVEL:
             return
         for board in found.boards:
-            if self._boards.get(source.key, 0) >= MAX_BOARDS:
+            if self._boards[source.key] >= MAX_BOARDS:
                 self.ledger.note(source.key, f"more than {MAX_BOARDS} boards: the rest is left out; name those that matter under boards:")
                 return
-            if askable(board.url) and self._is_new(board.url):
-                self._boards[source.key] = self._boards.get(source.key, 0) + 1
+            if askable(board.url) and self._is_new(source, board.url):
+                self._boards[source.key] += 1
                 yield self.list_page(board.url, source, self.parse_forum, level=level + 1, board=board.title)
 
     def _goes_on(self, found: Signpost, source: Forum, sifted: Sifted, page: int, old: int) -> bool:
@@ -129,14 +129,14 @@ class ForumSpider(NewsSpider):
             return False
         if not found.threads or (sifted.stale and source.key not in self.thorough):
             return False
-        return self._is_new(found.next)
+        return self._is_new(source, found.next)
 
-    def _is_new(self, url: str) -> bool:
-        """Whether a list was not asked for in this run; it is from now on."""
-        name = _name_of(url)
-        if name in self._listed:
+    def _is_new(self, source: Forum, url: str) -> bool:
+        """Whether a list was not asked for in this visit; it is from now on."""
+        name, listed = _name_of(url), self._listed[source.key]
+        if name in listed:
             return False
-        self._listed.add(name)
+        listed.add(name)
         return True
 
     def list_page_failed(self, failure: Failure) -> None:
@@ -159,7 +159,7 @@ class ForumSpider(NewsSpider):
         oldest = self.began - timedelta(days=source.max_age) if source.max_age else None
         young = [one for one in found.threads if oldest is None or one.last is None or one.last >= oldest]
         left = sum(not one.sticky for one in found.threads if one not in young)
-        self._old[source.key] = self._old.get(source.key, 0) + left
+        self._old[source.key] += left
         return [(self.link(one, source), one) for one in young], left
 
     def link(self, listed: Listed, source: Forum) -> Link:
@@ -284,7 +284,7 @@ class ForumSpider(NewsSpider):
 
     def read(self, response: Response, alone: bool) -> ThreadPage:
         asked = next(iter(response.meta.get("redirect_urls", ())), None)
-        if asked is not None and _name_of(response.url) in self._listed:
+        if asked is not None and _name_of(response.url) in self._listed.get(response.meta["source"], ()):
             raise NotApplicable("gone", f"its address leads to {response.url}, which is a list")
         return read_page(_document(response), self._posts, utcnow(), alone=alone, asked=asked)
 
@@ -310,11 +310,18 @@ class ForumSpider(NewsSpider):
             category=link.category,
         )
 
+    async def ended(self, key: str) -> None:
+        self._told(key)
+        await super().ended(key)
+
     async def finish(self, reason: str) -> None:
-        for source, number in self._old.items():
-            if number:
-                self.ledger.note(source, f"{number} entries of lists older than max_age are left out")
+        for key in list(self._old):
+            self._told(key)
         await super().finish(reason)
+
+    def _told(self, key: str) -> None:
+        if number := self._old.pop(key, 0):
+            self.ledger.note(key, f"{number} entries of lists older than max_age are left out")
 
 
 def _name_of(url: str) -> str:

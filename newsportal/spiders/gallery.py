@@ -6,7 +6,6 @@ Every page goes to the store as it comes, in whatever order, so a killed crawl l
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
 from collections.abc import AsyncIterator, Iterable, Sequence
 from time import monotonic
 from typing import Any, Final
@@ -43,8 +42,8 @@ class GallerySpider(NewsSpider):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self._listed: set[str] = set()  # pagers run in circles, and name the pages before as well
-        self._guesses: defaultdict[str, Guesses] = defaultdict(Guesses)
+        self._listed = self.of_visits(set[str])  # pagers run in circles, and name the pages before as well
+        self._guesses = self.of_visits(Guesses)
 
     def sources(self) -> Iterable[Source]:
         return (source for source in self.ledger.sources.galleries if source.enabled)
@@ -52,21 +51,23 @@ class GallerySpider(NewsSpider):
     # index pages
 
     async def visit(self, source: Source, state: SourceState) -> AsyncIterator[Request]:
+        listed = self._listed[source.key]
         for url in source.seeds:
-            if identity(url) not in self._listed:
-                self._listed.add(identity(url))
+            if identity(url) not in listed:
+                listed.add(identity(url))
                 yield self.list_page(url, source, self.parse_index, state=state, page=1)
 
     async def parse_index(self, response: Response, source: Source, page: int) -> AsyncIterator[Any]:
         found, more = await in_thread(_index, response, source)
-        self._listed.add(identity(response.url))  # a redirect may have led there
-        sifted = await sift(self.ledger, [_link(entry, source) for entry in found if identity(entry.url) not in self._listed])
+        listed = self._listed[source.key]
+        listed.add(identity(response.url))  # a redirect may have led there
+        sifted = await sift(self.ledger, [_link(entry, source) for entry in found if identity(entry.url) not in listed])
         for link in sifted.wanted:
             for wanted in await self.story(link, source):
                 yield wanted
-        following = next((url for url in more if identity(url) not in self._listed and askable(url)), None)
+        following = next((url for url in more if identity(url) not in listed and askable(url)), None)
         if following and page < source.pages and (not sifted.stale or source.key in self.thorough):
-            self._listed.add(identity(following))
+            listed.add(identity(following))
             yield self.list_page(following, source, self.parse_index, page=page + 1)
         if not found and page == 1:
             why = f"no link contains {source.seed!r}" if source.seed else "no link looks like a photo story; seed: tells how they are named"

@@ -27,7 +27,7 @@ class HubSpider(NewsSpider):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self._listed: set[str] = set()  # pagers run in circles, and name the pages before as well
+        self._listed = self.of_visits(set[str])  # pagers run in circles, and name the pages before as well
 
     def sources(self) -> Iterable[Region]:
         return (source for source in self.ledger.sources.regions if source.enabled)
@@ -38,7 +38,7 @@ class HubSpider(NewsSpider):
 
     async def visit(self, source: Region, state: SourceState) -> AsyncIterator[Request]:
         for url in source.seeds or (source.prefix,):
-            self._listed.add(url)
+            self._listed[source.key].add(url)
             yield self.list_page(url, source, self.parse_hub, state=state, page=1)
 
     async def parse_hub(self, response: Response, source: Region, page: int) -> AsyncIterator[Any]:
@@ -46,9 +46,10 @@ class HubSpider(NewsSpider):
         sifted = await self.ledger.sift(links)
         for link in sifted.fresh:
             yield self.article(link)
-        following = next((url for url in more if url not in self._listed and askable(url)), None)
+        listed = self._listed[source.key]
+        following = next((url for url in more if url not in listed and askable(url)), None)
         if following and page < source.pages and self.goes_on(source, sifted):
-            self._listed.add(following)
+            listed.add(following)
             yield self.list_page(following, source, self.parse_hub, page=page + 1)
         if not links and page == 1:
             raise NotApplicable("no-articles", "no link looks like an article")

@@ -59,7 +59,7 @@ class MetasearchSpider(NewsSpider):
         super().__init__(**kwargs)
         self.topic = topic
         self._searches: tuple[Search, ...] | None = None
-        self._blocked: set[str] = set()
+        self._blocked = self.of_visits(bool)
 
     def sources(self) -> Iterable[Search]:
         if self._searches is None:
@@ -121,12 +121,12 @@ class MetasearchSpider(NewsSpider):
     async def parse_results(
         self, response: Response, source: Search, topic: Topic, query: str, page: int, pages: int
     ) -> AsyncIterator[Any]:
-        if source.key in self._blocked:
+        if self._blocked.get(source.key):
             return
         try:
             found = await in_thread(self.read, response, source.engine)
         except EngineBlocked as block:
-            self._blocked.add(source.key)
+            self._blocked[source.key] = True
             self.ledger.list_failed(source.key, f"blocked: {block.reason}", response.url)
             await self.ledger.rest_at_once(source.key, utcnow() + timedelta(seconds=source.rest or block.rest))
             return

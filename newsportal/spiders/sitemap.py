@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -68,7 +68,7 @@ class SitemapSpider(NewsSpider):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self._progress: defaultdict[str, Progress] = defaultdict(Progress)
+        self._progress = self.of_visits(Progress)
 
     def sources(self) -> Iterable[Sitemap]:
         return (source for source in self.ledger.sources.sitemaps if source.enabled)
