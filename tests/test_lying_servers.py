@@ -24,6 +24,9 @@ from newsportal.storage.base import SourceState, StoredArticle
 pytestmark = pytest.mark.slow
 
 NOW = datetime.now(UTC)
+SLUGS = 200
+"""Paths of one article in one feed. They have to be fetched to be known for one."""
+
 OTHER = "127.0.0.2"
 """The host of the one that wants to be left alone for ten years: all of a host rests then."""
 
@@ -47,6 +50,8 @@ class Liar:
             return FEEDS[plain.removeprefix("/feed/")](self, conditional)
         if plain == "/robots.txt":
             return 404, {}, b""
+        if plain.startswith("/story/77/"):
+            return 200, {"Content-Type": "text/html; charset=utf-8"}, article("/story-77.html")
         if plain.startswith("/nest/"):
             return 302, {"Location": plain + "a/b/"}, b""
         return 200, {"Content-Type": "text/html; charset=utf-8"}, article(plain)
@@ -117,6 +122,10 @@ def _dates(liar: Liar, conditional: bool) -> Said:
     return 200, {}, rss(liar, *((f"/date{number}.html", "", date) for number, date in enumerate(written)))
 
 
+def _paths(liar: Liar, conditional: bool) -> Said:
+    return 200, {}, rss(liar, *((f"/story/77/bridge-{number}.html", "", "") for number in range(SLUGS)))
+
+
 def _slugs(liar: Liar, conditional: bool) -> Said:
     return (
         200,
@@ -140,6 +149,7 @@ FEEDS: dict[str, Callable[[Liar, bool], Said]] = {
     "years": _years,
     "guid": _guid,
     "dates": _dates,
+    "paths": _paths,
     "slugs": _slugs,
     "nest": _nest,
     "moved": _moved,
@@ -261,6 +271,14 @@ def test_one_article_under_2162_addresses_is_fetched_once(crawled: Crawled, liar
     assert len({article.story_id for article in stored(crawled, "slug")}) == 1
     assert liar.times("/slug.html") <= 2
     assert crawled.rows[1]["slugs"]["new"] == 0
+
+
+def test_one_article_under_many_paths_is_one_story(crawled: Crawled, liar: Liar) -> None:
+    kept = [article for article in crawled.articles if "/story/77/" in article.url]
+    assert len({article.story_id for article in kept}) == 1
+    asked = [path for path, _ in liar.asked if path.startswith("/story/77/")]
+    assert len(asked) == len(set(asked)) <= SLUGS  # and none by the second crawl
+    assert crawled.rows[1]["paths"]["new"] == 0
 
 
 def test_redirects_that_nest_without_end_are_cut(crawled: Crawled, liar: Liar) -> None:
