@@ -1,0 +1,38 @@
+"""docs/security.md names the test of each case: they are there."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parent
+PAGE = (TESTS.parent / "docs" / "security.md").read_text("utf-8")
+CASES = PAGE.partition("### Cases and their tests")[2].partition("\n## ")[0]
+NAMED = re.compile(r"`([\w/]*test_\w+\.py)(?:::(\w+))?`")
+ROWS = [row for row in CASES.splitlines() if row.startswith("| ") and not row.startswith("| case")]
+
+
+def functions(path: Path) -> set[str]:
+    """The tests of a file that are not skipped whatever happens."""
+    tree = ast.parse(path.read_text("utf-8"))
+    found = (node for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"))
+    return {node.name for node in found if not any(".skip" in ast.unparse(mark) for mark in node.decorator_list)}
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row.split("|")[1].strip()[:40] for row in ROWS])
+def test_each_case_has_its_tests(row: str) -> None:
+    case, named = row.split("|")[1:3]
+    tests = NAMED.findall(named)
+    assert tests or named.strip().startswith("none:"), case
+    for file, name in tests:
+        path = TESTS.parent / file if file.startswith("tests/") else TESTS / "outgoing" / file
+        assert path.is_file(), f"{case}: {file}"
+        assert name in functions(path) if name else functions(path), f"{case}: {file}::{name}"
+
+
+def test_the_table_is_read() -> None:
+    assert len(ROWS) > 30
+    assert {"test_websub.py"} <= {Path(file).name for file, _ in NAMED.findall(CASES)}
