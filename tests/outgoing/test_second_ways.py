@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from newsportal.cli import app
-from newsportal.errors import NewsportalError
+from newsportal.errors import EgressDenied, NewsportalError
 from newsportal.runners.server import Server
 from newsportal.runners.targets import Target
 
@@ -73,7 +73,18 @@ def test_opml_fetches_nothing(file: Path, tmp_path: Path, inside: Any) -> None:
         f'<?xml version="1.0"?><opml version="2.0"><body><outline text="内部" type="rss" xmlUrl="{inside.url("/feed")}"/></body></opml>',
         "utf-8",
     )
-    CliRunner().invoke(app, ["source", "import", str(outlines), "--sources", str(file)])
+    done = CliRunner().invoke(app, ["source", "import", str(outlines), "--sources", str(file)])
+    assert done.exit_code == 0, done.exception
+    assert "内部" in file.read_text("utf-8")
+    assert inside.connections == 0
+
+
+def test_an_opml_list_is_not_had_from_inside(file: Path, site: Any, inside: Any, response: Any) -> None:
+    site.routes |= {"/robots.txt": response(b"", "404 Not Found"), "/list.opml": response(b"", "302 Found", location=inside.url("/feed"))}
+    for url in (inside.url("/feed"), site.url("/list.opml")):
+        done = CliRunner().invoke(app, ["source", "import", url, "--sources", str(file)])
+        assert isinstance(done.exception, EgressDenied), done.exception
+    assert "/list.opml" in site.paths()
     assert inside.connections == 0
 
 
