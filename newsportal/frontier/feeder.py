@@ -19,7 +19,7 @@ from newsportal.errors import FrontierUnavailable
 from newsportal.frontier.exchange import Answer, Order, exchange
 from newsportal.frontier.hand import Entry, Hand, Host
 from newsportal.frontier.leases import Leases
-from newsportal.frontier.requests import Unreadable
+from newsportal.frontier.requests import AT, Unreadable
 from newsportal.frontier.starts import EVERY as STARTS
 
 if TYPE_CHECKING:
@@ -352,15 +352,20 @@ class Feeder:
         wanted = await self.crawl.accepted([request for _, request in others]) if others else ()
         for (task, given), request in zip(others, wanted, strict=True):
             self._take(task, given if self.leases.is_ours(task.id) else request)  # pushed meanwhile, and refused there: this is it
-        if self._next.done:
+        if self._next.done or self._next.back:
             self.changed()
 
     def _take(self, task: Task, request: Request | None) -> None:
-        """A task with what is to be asked for it; ``None``: nobody wants it any more."""
+        """A task with what is to be asked for it; ``None``: nobody wants it any more. ``AT`` in its meta: not yet, it goes back."""
         if request is None:
             self._next.done.append(task.id)
             self._changes += 1
             return
+        if (at := request.meta.pop(AT, 0.0)) > time.time():
+            self._next.back.append(([task.id], at))
+            self._changes += 1
+            return
+        self.leases.pushed(task)  # ours from now on: given back and leased again, it is not asked about once more
         self.leases.take(task)
         self.leases.waits(task.id)
         self.hand.add(task.host, Entry(request, task.id, own=True))

@@ -270,6 +270,27 @@ def test_a_host_that_rests_gives_its_tasks_back_for_later_and_nobody_waits_for_i
     run(crawl, asked)
 
 
+def test_what_others_pushed_and_we_gave_back_is_asked_for_when_it_comes_again(file: QueueFile, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The spider has claimed it for this process already, and would refuse it as one that is under way."""
+    monkeypatch.setattr(module, "SHORT", 0.01)
+    crawl, other = Crawl(lambda: queue_of(file)), queue_of(file)
+    other.push([task(id) for id in ("1", "2", "3")])
+
+    async def asked() -> None:
+        first = await crawl.taken(1)
+        await until(lambda: crawl.hand.waiting == 2)
+        crawl.refused = {f"http://a.example/{id}" for id in ("1", "2", "3")}
+        crawl.feeder.rest("a.example", 0.2)
+        await until(lambda: other.state().later == 2)
+        crawl.in_progress.clear()
+        assert sorted(first + await crawl.taken(2)) == ["http://a.example/1", "http://a.example/2", "http://a.example/3"]
+        crawl.in_progress.clear()
+        await until(lambda: crawl.feeder.quiet)
+
+    run(crawl, asked)
+    assert other.state().waiting == other.state().leased == other.state().later == 0
+
+
 def test_while_the_queue_is_away_nothing_is_lost(file: QueueFile, caplog: pytest.LogCaptureFixture) -> None:
     away = [True]
 
