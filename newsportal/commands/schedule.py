@@ -98,6 +98,8 @@ def schedule(
         work.run()
     finally:
         work.close()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, signal.SIG_IGN)  # all is done: a second one that comes now makes no failure of it
 
 
 def jobs(

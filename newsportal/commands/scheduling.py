@@ -72,6 +72,9 @@ class Schedule:
         self._waits = 0
 
     def stop(self) -> None:
+        """The schedule ends after what it does now; asked again, its jobs do not finish what they have in hand."""
+        if self._stopped.is_set():
+            self._runner.hasten()
         self._stopped.set()
 
     def run(self) -> None:

@@ -47,6 +47,7 @@ class Crawls(threading.Thread):
         self._done = threading.Event()
         self._look = threading.Event()
         self._child: subprocess.Popen[str] | None = None
+        self._starting = threading.Lock()
         self._learning = Learning(sources, known.classifier.least_new if known.classifier.retrain else 0, self._say)
         nightly = (known.store, known.recommendation.fit_hour, zone_named(known.portal.timezone), self._say)
         self._nightly = Nightly(sources, *nightly, learn=known.recommendation.enabled)
@@ -72,11 +73,12 @@ class Crawls(threading.Thread):
 
     def stop(self) -> None:
         """Ask a running crawl to end, and wait for it; end a training and a fit."""
-        self._done.set()
+        with self._starting:  # else one that is just being started would be left behind
+            self._done.set()
+            child = self._child
         self._look.set()
         self._learning.stop()
         self._nightly.stop()
-        child = self._child
         if child is not None and child.poll() is None:
             child.send_signal(signal.SIGINT)
             try:
@@ -90,7 +92,10 @@ class Crawls(threading.Thread):
         if self._sources is not None:
             command += ["--sources", str(self._sources)]
         self._say("crawling what is due ...")
-        self._child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, encoding="utf-8", start_new_session=True)
+        with self._starting:
+            if self._done.is_set():
+                return
+            self._child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, encoding="utf-8", start_new_session=True)
         output, _ = self._child.communicate()
         if self._done.is_set():
             return

@@ -74,6 +74,10 @@ class Runner(Protocol):
         """Ask a job to end: what it has in hand is stored, the rest waits. Asked a second time it ends at once. False: it does not run."""
         ...
 
+    def hasten(self) -> None:
+        """Whoever waits for the end has lost patience: jobs that :meth:`close` ends do so at once. Called from a signal handler."""
+        ...
+
     def close(self) -> None:
         """Nobody looks after its jobs any more: those that cannot go on alone are ended in order."""
         ...

@@ -61,6 +61,9 @@ class ScrapydRunner:
     def cancel(self, id: str) -> bool:
         return bool(self._server.post("cancel", [("project", self.project), ("job", id)])["prevstate"])
 
+    def hasten(self) -> None:
+        """Nothing: they go on."""
+
     def close(self) -> None:
         """Nothing: they are the server's."""
 

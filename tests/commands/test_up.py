@@ -6,10 +6,13 @@ import socket
 import subprocess
 import sys
 from datetime import UTC, datetime
+from io import StringIO
 from pathlib import Path
 
+from rich.console import Console
+
 from newsportal.commands import network
-from newsportal.commands.up import summary
+from newsportal.commands.up import Crawls, summary
 from newsportal.report import Run, SourceReport
 from newsportal.sources import load
 
@@ -30,6 +33,14 @@ def test_no_crawl_starts_when_the_port_is_taken(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (1, "")
     assert f"port {port} is in use" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_told_to_stop_no_crawl_begins_any_more(tmp_path: Path) -> None:
+    (tmp_path / "sources.yaml").write_text("feeds: []\n", "utf-8")
+    crawls = Crawls(tmp_path / "sources.yaml", load(tmp_path / "sources.yaml"), 10.0, Console(file=StringIO()))
+    crawls.stop()
+    crawls._crawl()  # as where the signal comes just before a look
+    assert crawls._child is None
 
 
 def test_hosts_are_those_that_are_visited_each_once(tmp_path: Path) -> None:

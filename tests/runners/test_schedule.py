@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -111,6 +112,28 @@ def test_sigterm_ends_its_jobs_in_order(sources: Path) -> None:
     assert record.ended is not None
     assert record.pid is not None
     assert not alive(record.pid, record.born)
+
+
+def test_a_second_signal_ends_its_jobs_at_once(tmp_path: Path, until: Any) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # takes connections, and never answers
+        file = tmp_path / "sources.yaml"
+        feed = f'[{{name: 慢, url: "http://127.0.0.1:{silent.getsockname()[1]}/feed"}}]'
+        file.write_text(f"politeness: {{allow_private: [127.0.0.1], obey_robots: false}}\nfeeds: {feed}\n", "utf-8")
+        with standing(file) as process:
+            job = event(process, "started")["job"]
+            log = Records(jobs_folder(load(file))).log_file(job)
+            asked, _ = silent.accept()
+            process.terminate()
+            until(lambda: "Received SIGINT" in log.read_text("utf-8"), "the job's end in order")
+            assert "SIGINT twice" not in log.read_text("utf-8")
+            process.terminate()
+            assert process.wait(60) == 0
+            asked.close()
+    assert "SIGINT twice" in log.read_text("utf-8")
+    record = Records(log.parent).get(job)
+    assert record is not None
+    assert record.status is not None
+    assert record.status >= 0, "it was not killed for its patience"
 
 
 def test_a_job_that_is_cancelled_is_told(sources: Path) -> None:
