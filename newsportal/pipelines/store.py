@@ -6,10 +6,11 @@ import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import replace
+from time import monotonic
 from typing import TYPE_CHECKING, Self
 
 from newsportal.dedup.canonical import identity
-from newsportal.errors import StoreUnavailable
+from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.frontier.ledger import STORE_FAILS, Ledger, ledger_of, utcnow
 from newsportal.frontier.links import name_of
 from newsportal.items import Article
@@ -25,6 +26,10 @@ logger = logging.getLogger(__name__)
 PATIENCE = (0.2, 1.0, 5.0)
 """Seconds between tries while the store is away or locked; then the crawl ends, and its links stay deferred for the next run."""
 
+LONGEST_PAUSE = 300.0
+"""Seconds for which a standing worker waits at most before it looks again. A full disk answers every question and takes no article: each
+try costs the pages in hand another request, so a pause is twice the one before if that was no longer ago than this."""
+
 COLUMN = {"stored": "stored", "folded": "folded", "same": "same", "revised": "same"}
 
 
@@ -35,6 +40,8 @@ class Stop:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._ending: asyncio.Future[None] | None = None
+        self._pause = PATIENCE[-1]
+        self._served = 0.0
 
     def __call__(self) -> None:
         engine = self._crawler.engine
@@ -50,17 +57,19 @@ class Stop:
         logger.warning("the crawl waits: its store takes nothing just now")
         engine.pause()
         ledger = ledger_of(self._crawler)
+        soon = monotonic() - self._served < LONGEST_PAUSE
+        self._pause = min(2 * self._pause, LONGEST_PAUSE) if soon else PATIENCE[-1]
         while True:
-            await asyncio.sleep(PATIENCE[-1])
+            await asyncio.sleep(self._pause)
             try:
                 await asyncio.to_thread(ledger.store.settle, [])
                 await asyncio.to_thread(ledger.store.last_seq)
-            except StoreUnavailable:
+            except StoreError:
                 continue
             break
         logger.warning("the store serves again, and the crawl goes on")
+        self._ending, self._served = None, monotonic()
         engine.unpause()
-        self._ending = None
 
 
 class StorePipeline(Stage):

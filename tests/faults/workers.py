@@ -20,8 +20,8 @@ import httpx
 import yaml
 
 HERE = Path(__file__).parent
-PATIENCE = 180.0
-"""Seconds until a test gives up waiting."""
+PATIENCE = 300.0
+"""Seconds until a test gives up waiting: a worker's start takes three on a quiet machine, and thirty on one that has ten times the work."""
 
 
 LEASE = 15.0
@@ -99,7 +99,20 @@ class Crawled:
         stopping, self.running = self.running, []
         for worker in stopping:
             worker.send_signal(signal.SIGTERM)
-        return [worker.wait(60) for worker in stopping]
+        return [worker.wait(PATIENCE) for worker in stopping]
+
+    def freeze(self, worker: subprocess.Popen[bytes]) -> None:
+        """SIGSTOP, but not in the middle of a write: nobody could write then, to the store or to the queue, until it wakes (SQLite)."""
+
+        def frozen() -> bool:
+            worker.send_signal(signal.SIGSTOP)
+            data = self.sources.parent / "data"
+            if all(writable(data / name) for name in ("newsportal.db", "newsportal.db.queue") if (data / name).exists()):
+                return True
+            worker.send_signal(signal.SIGCONT)
+            return False
+
+        self.until(frozen)
 
     def keep(self, number: int) -> None:
         """Start anew those that ended by themselves: as a supervisor does."""
@@ -122,6 +135,17 @@ class Crawled:
             return wanted <= set(self.stored()) and not self.waiting()
 
         self.until(done, patience, every=1.0)
+
+
+def writable(database: Path) -> bool:
+    """Whether nobody holds the file for writing."""
+    with closing(sqlite3.connect(database, timeout=1.0, isolation_level=None)) as connection:
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError:
+            return False
+        connection.execute("ROLLBACK")
+        return True
 
 
 def storm(
@@ -153,15 +177,25 @@ def storm(
 
 @contextmanager
 def farm(
-    folder: Path, hosts: int, pages: int, *, redis: str | None = None, lease: float | None = None, tries: int = 6
+    folder: Path,
+    hosts: int,
+    pages: int,
+    *,
+    redis: str | None = None,
+    lease: float | None = None,
+    tries: int = 6,
+    interval: int | None = None,
 ) -> Iterator[Crawled]:
-    """A farm that runs, and a portal on it that has not begun. Half the hosts are feeds, half channels."""
+    """A farm that runs, and a portal on it that has not begun. Half the hosts are feeds, half channels. ``interval``: minutes between two
+    visits, as the schedule finds it where it is not given."""
     serving = subprocess.Popen([sys.executable, str(HERE / "farm.py"), str(hosts), str(pages)], stdout=subprocess.PIPE, text=True)
     assert serving.stdout is not None
     port = int(serving.stdout.readline())
     sources = folder / "我的 门户" / "sources.yaml"
     sources.parent.mkdir(parents=True)
-    sources.write_text(yaml.safe_dump(written(port, hosts, redis, lease or (LEASE if redis else 60.0), tries), allow_unicode=True), "utf-8")
+    values = written(port, hosts, interval)
+    values["frontier"] = {"lease": lease or (LEASE if redis else 60.0), "tries": tries, **({"redis": redis} if redis else {})}
+    sources.write_text(yaml.safe_dump(values, allow_unicode=True), "utf-8")
     crawled = Crawled(port, hosts, pages, sources)
     try:
         yield crawled
@@ -174,16 +208,18 @@ def farm(
         serving.stdout.close()
 
 
-def written(port: int, hosts: int, redis: str | None, lease: float, tries: int) -> dict[str, object]:
+def written(port: int, hosts: int, interval: int | None) -> dict[str, object]:
     """The sources file. Names have spaces and are no ASCII."""
     bases = [f"http://127.0.0.{host + 2}:{port}" for host in range(hosts)]
-    feeds = [{"name": f"城 {host} 新闻", "url": f"{base}/feed.xml"} for host, base in enumerate(bases) if host % 2 == 0]
+    often = {} if interval is None else {"interval": interval}
+    feeds = [{"name": f"城 {host} 新闻", "url": f"{base}/feed.xml", **often} for host, base in enumerate(bases) if host % 2 == 0]
     regions = [
-        {"name": f"城 {host} 频道", "prefix": f"{base}/", "pages": 5, "allow": ["/a/"]} for host, base in enumerate(bases) if host % 2
+        {"name": f"城 {host} 频道", "prefix": f"{base}/", "pages": 5, "allow": ["/a/"], **often}
+        for host, base in enumerate(bases)
+        if host % 2
     ]
     return {
         "politeness": {"delay": 0, "allow_private": ["127.0.0.0/8"]},
-        "frontier": {"lease": lease, "tries": tries, **({"redis": redis} if redis else {})},
         "feeds": feeds,
         "regions": regions,
     }
