@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from newsportal.dedup.canonical import bare
 from newsportal.discovery.finders import common_folder
 from newsportal.discovery.proposal import Proposal
 from newsportal.discovery.search import NoSource
@@ -23,9 +24,10 @@ def visits(source: Visited) -> Sequence[str]:
 
 
 def holder(found: Proposal, known: Sources) -> Visited | None:
-    """The source that visits this address already."""
+    """The source that visits this address already, in whatever spelling (http or https)."""
     listed: Sequence[Visited] = getattr(known, found.kind)
-    return next((source for source in listed if found.address in visits(source)), None)
+    wanted = bare(found.address)
+    return next((source for source in listed if wanted in map(bare, visits(source))), None)
 
 
 def entry(found: Proposal, name: str | None, category: str | None, known: Sources, taken: Collection[str] = ()) -> dict[str, str]:

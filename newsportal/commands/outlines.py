@@ -16,6 +16,7 @@ from ruamel.yaml.comments import CommentedMap
 from newsportal.commands.discovery import free_name
 from newsportal.commands.looking import visitor
 from newsportal.commands.trial_shown import console
+from newsportal.dedup.canonical import bare
 from newsportal.discovery.opml import MAX_BYTES, Outline, OutlineList, read, write
 from newsportal.errors import NewsportalError
 from newsportal.sources import Feed, Sources, append, edit, find, load, mask
@@ -92,13 +93,15 @@ def outlines(feeds: Sequence[Feed], *, everything: bool = False) -> list[Outline
 
 
 def planned(listed: Sequence[Outline], known: Sources, category: str | None, *, enabled: bool = True) -> Import:
-    """Which feeds of a list are new; names are made free, addresses checked as in sources.yaml."""
-    there = {feed.url: feed.key for feed in known.feeds}
+    """Which feeds of a list are new, in whatever spelling of their addresses; names are made free, addresses checked as in sources.yaml."""
+    there = {bare(feed.url): feed.key for feed in known.feeds}
     names = {feed.name for feed in known.feeds}
     new: list[Mapping[str, Any]] = []
+    held: list[tuple[str, str]] = []
     bad: list[tuple[str, str]] = []
     for one in listed:
-        if one.url in there:
+        if (key := there.get(bare(one.url))) is not None:
+            held.append((one.url, key))
             continue
         try:
             check_url(one.url)
@@ -107,11 +110,11 @@ def planned(listed: Sequence[Outline], known: Sources, category: str | None, *, 
             continue
         name = free_name(one.title or one.url.partition("://")[2], names)
         names.add(name)
+        there[bare(one.url)] = f"feed:{name}"  # a list may have it with http and with https
         folder = category or (clean(CONTROL.sub(" ", one.folder)) if one.folder else None)
         values: dict[str, Any] = {"name": name, "url": one.url}
         new.append(values | ({"category": folder} if folder else {}) | ({} if enabled else {"enabled": False}))
-    held = tuple((one.url, there[one.url]) for one in listed if one.url in there)
-    return Import(tuple(new), held, tuple(bad))
+    return Import(tuple(new), tuple(held), tuple(bad))
 
 
 def _read(source: str, known: Sources) -> OutlineList:

@@ -53,8 +53,12 @@ class OutlineList:
     warnings: tuple[str, ...] = ()
 
 
-def read(body: bytes, content_type: str | None = None, base: str = "https://opml.invalid/") -> OutlineList:
-    """The feeds of an OPML file, one an address, in its order. Broken XML gives what can be had of it.
+NOWHERE = "https://opml.invalid/"
+"""Where a list lies that was not fetched (RFC 6761: no such host): an address relative to it is none."""
+
+
+def read(body: bytes, content_type: str | None = None, base: str = NOWHERE) -> OutlineList:
+    """The feeds of an OPML file, one an address, in its order. Broken XML gives what can be had of it. ``base``: the list's own address.
 
     Raises ``BadOpml`` for what is none (an HTML page, a feed, nothing), and for files of more than 8 MiB.
     """
@@ -157,7 +161,7 @@ class _Reader:
 
     def _take(self, told: Mapping[str, str]) -> None:
         given = told["xmlurl"].removeprefix("feed:")  # feed://host/path and feed:https://host/path
-        url = dom.join(self._base, f"https:{given}" if given.startswith("//") else given) if given else None
+        url = self._absolute(f"https:{given}" if given.startswith("//") else given)
         if url is None or len(url) > 2_048:
             self.skipped += 1
         elif url in self.feeds:
@@ -167,7 +171,11 @@ class _Reader:
         else:
             folder = next(filter(None, reversed(self._folders)), None) or _category(told.get("category"))
             title = (told.get("title") or told.get("text") or "")[:MAX_TEXT] or None
-            self.feeds[url] = Outline(url, title, folder, dom.join(self._base, told["htmlurl"]) if told.get("htmlurl") else None)
+            self.feeds[url] = Outline(url, title, folder, self._absolute(told.get("htmlurl")))
+
+    def _absolute(self, written: str | None) -> str | None:
+        url = dom.join(self._base, written) if written else None
+        return None if url is None or url.startswith(NOWHERE) else url
 
 
 def _category(written: str | None) -> str | None:

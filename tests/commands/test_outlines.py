@@ -66,6 +66,17 @@ def test_an_import_keeps_comments_and_tells_what_was_there(file: Path, opml: Pat
     assert file.read_text("utf-8") == text
 
 
+def test_another_spelling_of_an_address_is_no_other_feed(file: Path, tmp_path: Path) -> None:
+    spelt = ("http://www.qingtai.example/atom.xml", "http://new.example/feed", "https://new.example/feed", "https://new.example/feed?id=2")
+    rows = "".join(f"<outline text='x' xmlUrl='{url}'/>" for url in spelt)
+    path = tmp_path / "spelt.opml"
+    path.write_text(f"<opml><body>{rows}</body></opml>", "utf-8")
+    done = run("import", path, "--sources", file)
+    assert "http://www.qingtai.example/atom.xml is there already, as feed:青苔科技" in done.stdout
+    assert "https://new.example/feed is there already, as feed:x" in done.stdout
+    assert [feed.url for feed in load(file).feeds][1:] == ["http://new.example/feed", "https://new.example/feed?id=2"]
+
+
 def test_a_dry_run_writes_nothing(file: Path, opml: Path) -> None:
     done = run("import", opml, "--dry-run", "--json", "--category", "要闻", "--disabled", "--sources", file)
     rows = [json.loads(line) for line in done.stdout.splitlines()]

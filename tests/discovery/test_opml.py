@@ -90,6 +90,16 @@ def test_folders_in_folders_attributes_in_capitals_and_what_is_no_feed() -> None
     assert found.skipped == 2
 
 
+def test_addresses_relative_to_the_list_need_a_list_that_was_fetched() -> None:
+    body = b"<opml><body><outline xmlUrl='/feed.xml' htmlUrl='/'/><outline xmlUrl='feed.xml'/></body></opml>"
+    assert (read(body).feeds, read(body).skipped) == ((), 2)
+    found = read(body, base="https://a.example/lists/all.opml")
+    assert [(one.url, one.home) for one in found.feeds] == [
+        ("https://a.example/feed.xml", "https://a.example/"),
+        ("https://a.example/lists/feed.xml", None),
+    ]
+
+
 @pytest.mark.parametrize("encoding", ["gb18030", "utf-16", "utf-8-sig"])
 def test_encodings(encoding: str) -> None:
     label = {"gb18030": "GBK", "utf-8-sig": "utf-8"}.get(encoding, encoding)
