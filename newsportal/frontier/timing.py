@@ -41,7 +41,11 @@ class Timing:
 
     def due(self, source: Any, state: SourceState, now: datetime) -> bool:
         """Whether the source is to be visited at ``now`` (aware)."""
-        return timing.due_at(state, self.rules(source), now) <= now
+        return self.due_at(source, state, now) <= now
+
+    def due_at(self, source: Any, state: SourceState, now: datetime) -> datetime:
+        """When the source is, or was, due."""
+        return timing.due_at(state, self.rules(source), now)
 
     async def stuck(self, source: str) -> bool:
         """Whether the source answers "not modified" for longer than can be believed. Raises ``StoreError``."""

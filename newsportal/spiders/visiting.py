@@ -32,7 +32,11 @@ what another worker counted of it is written by then (``WRITE``)."""
 AGAIN: Final = 0.2
 """Seconds between two tries to claim a visit while the queue is away."""
 
-AT_ONCE: Final = 50
+MOST: Final = 100
+"""Visits of a spider that have something left to do. After a pause all sources are due at once: the next are begun as those end, so that
+the first ones' news do not wait behind thousands of list pages, and other workers get their share."""
+
+AT_ONCE: Final = MOST
 """Visits that one look asks after, in turn: each is a question to the queue, of some tenths of a millisecond."""
 
 CLAIM: Final = 6 * 3600.0
@@ -79,6 +83,14 @@ class Visiting:
     def open(self) -> frozenset[str]:
         """The sources whose visits have begun and not ended."""
         return frozenset(source for source, opened in self._open.items() if opened.ours)
+
+    async def room(self) -> None:
+        """Wait until fewer than :data:`MOST` visits have something left to do, as far as the last look knows."""
+        while sum(opened.ours and not opened.calm for opened in self._open.values()) >= MOST:
+            with suppress(FrontierUnavailable):
+                if self._queue() is None:  # a replay: nobody knows what is left
+                    return
+            await asyncio.sleep(LOOK / 2)
 
     async def claim(self, source: str) -> bool:
         """Whether the visit is this worker's. Waits for a queue that is away."""

@@ -1,0 +1,118 @@
+"""Visits that a spider begins: which first, how many at once, and none that another worker has just paid."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from scrapy.crawler import Crawler
+from scrapy.settings import Settings
+from scrapy.statscollectors import MemoryStatsCollector
+
+from newsportal.frontier.addon import SourcesAddon
+from newsportal.frontier.ledger import utcnow
+from newsportal.frontier.queues.base import Queue, Task
+from newsportal.frontier.queues.disk import DiskQueue
+from newsportal.frontier.queues.disk_file import QueueFile
+from newsportal.spiders import standing, visiting
+from newsportal.spiders.rss import RssSpider
+from newsportal.spiders.visiting import job_of
+from newsportal.storage.base import SourceState
+
+HOUR = timedelta(hours=1)
+FEEDS = "feeds:\n" + "".join(f'  - {{name: {name}, url: "https://{number}.example/rss"}}\n' for number, name in enumerate("甲乙丙丁"))
+
+
+@pytest.fixture
+def worker(tmp_path: Path) -> Iterator[Callable[[], Any]]:
+    """Makes spiders that share a store and a queue, each a worker of its own."""
+    path = tmp_path / "sources.yaml"
+    path.write_text(FEEDS, "utf-8")
+    made: list[tuple[Any, Queue]] = []
+
+    def make() -> Any:
+        crawler = Crawler(RssSpider, Settings({"NEWSPORTAL_SOURCES": str(path), "ADDONS": {SourcesAddon: 1}}))
+        crawler.addons.load_settings(crawler.settings)
+        crawler.stats = MemoryStatsCollector(crawler)
+        queue = DiskQueue(QueueFile(tmp_path / "frontier.queue"), "rss")
+        crawler.engine = SimpleNamespace(scheduler=SimpleNamespace(feeder=SimpleNamespace(queue=queue)))  # type: ignore[assignment]
+        spider = RssSpider(due="1")
+        spider._set_crawler(crawler)
+        made.append((spider, queue))
+        return spider
+
+    yield make
+    for spider, queue in made:
+        queue.close()
+        spider.ledger.store.close()
+
+
+async def begun(spider: Any, source: Any, state: SourceState) -> list[Any]:
+    """What a visit begins with; nobody looks for its end."""
+    found = [wanted async for wanted in spider.begin(source, state)]
+    await spider.visiting.stop()
+    return found
+
+
+def test_a_visit_that_another_worker_ended_since_we_looked_is_not_paid_again(worker: Callable[[], Any]) -> None:
+    one, other = worker(), worker()
+    source = next(iter(one.sources()))
+    seen = one.ledger.store.source_state(source.key)
+    assert asyncio.run(begun(one, source, seen))
+    assert asyncio.run(begun(other, source, seen)) == [], "one of them has it"
+    asyncio.run(one._close([source.key], finished=True))
+    assert asyncio.run(begun(other, source, seen)) == [], "what was seen before is true no more"
+    assert other._queue().claim(job_of(source.key), 60), "who looked again keeps nothing"
+
+
+def test_new_sources_come_first_and_then_those_that_waited_longest(worker: Callable[[], Any]) -> None:
+    spider = worker()
+    store, now = spider.ledger.store, utcnow()
+    for name, late in (("甲", 1), ("乙", 3), ("丁", -1)):
+        store.save_source_state(SourceState(f"feed:{name}", last_run=now - 9 * HOUR, next_visit=now - late * HOUR))
+    spider.began = now
+    waiting = standing._waiting(spider, list(spider.sources()))
+    assert [source.name for source, _ in waiting] == ["丙", "乙", "甲"]
+    resting = replace(store.source_state("feed:乙"), rest_until=now + HOUR)
+    store.save_source_state(resting)
+    assert [source.name for source, _ in standing._waiting(spider, list(spider.sources()))] == ["丙", "甲"]
+
+
+def test_no_more_visits_begin_than_may_be_open(worker: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(visiting, "MOST", 2)
+    monkeypatch.setattr(visiting, "LOOK", 0.01)
+    spider = worker()
+    queue, sources = spider._queue(), list(spider.sources())
+
+    async def crowd() -> None:
+        for source in sources[:2]:
+            await spider.visiting.room()
+            await spider.visiting.begin(source.key)
+            queue.push([Task(source.key, "a.example", "{}", source=source.key)])
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(spider.visiting.room(), 0.1)
+        taken = queue.take(1, delay=0.0, ahead=9.0).leases[0].task
+        queue.done([taken.id])
+        await asyncio.wait_for(spider.visiting.room(), 10)
+        await spider.visiting.stop()
+
+    asyncio.run(crowd())
+
+
+def test_where_nobody_knows_what_is_left_no_visit_waits(worker: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(visiting, "MOST", 1)
+    spider = worker()
+    spider.crawler.engine = SimpleNamespace(scheduler=None)
+
+    async def replayed() -> None:
+        await spider.visiting.begin("feed:甲")
+        await asyncio.wait_for(spider.visiting.room(), 10)
+        await spider.visiting.stop()
+
+    asyncio.run(replayed())
