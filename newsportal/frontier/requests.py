@@ -49,8 +49,11 @@ AT: Final = "not_before"
 UNSAID: Final = frozenset({LEASE, PARENT, LANE, AT, "download_slot", "download_latency"})
 """Keys of the meta that are not written: they belong to one process, or stand in the task."""
 
-MANNERS: Final = frozenset({*UNSAID, "depth", "source", "thorough", "list_page", "obey_robots", "verify_certificate", "render"})
-"""Keys of the meta by which requests are not told apart: they say how an address is asked for, not what it is asked for."""
+MANNERS: Final = frozenset(
+    {*UNSAID, "depth", "is_start_request", "source", "thorough", "list_page", "obey_robots", "verify_certificate", "render"}
+)
+"""Keys of the meta by which requests are not told apart: they say how an address is asked for, or who thought of it (Scrapy marks what
+``start`` yields: the same link taken up by the next visit), not what it is asked for."""
 
 
 class Unwritable(Exception):

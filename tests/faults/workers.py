@@ -106,6 +106,7 @@ class Crawled:
 
         def frozen() -> bool:
             worker.send_signal(signal.SIGSTOP)
+            self.until(lambda: stands_still(worker.pid), every=0.02)
             data = self.sources.parent / "data"
             if all(writable(data / name) for name in ("newsportal.db", "newsportal.db.queue") if (data / name).exists()):
                 return True
@@ -135,6 +136,12 @@ class Crawled:
             return wanted <= set(self.stored()) and not self.waiting()
 
         self.until(done, patience, every=1.0)
+
+
+def stands_still(process: int) -> bool:
+    """Whether all threads are stopped: each goes on until the kernel comes to it."""
+    states = [file.read_text().rpartition(")")[2].split()[0] for file in Path(f"/proc/{process}/task").glob("*/stat")]
+    return set(states) == {"T"}
 
 
 def writable(database: Path) -> bool:

@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scrapy import FormRequest, Request, Spider
+from scrapy.crawler import Crawler
+from scrapy.spidermiddlewares.start import StartSpiderMiddleware
 
 from newsportal.extractors.forum.kinds import Listed
 from newsportal.frontier.queues.base import Task
@@ -140,6 +142,15 @@ def test_what_only_this_process_understands_is_not_written(spider: Reads, how: d
 def test_what_is_no_request_of_this_spider_is_refused(spider: Reads, body: str) -> None:
     with pytest.raises(Unreadable, match="task 7"):
         request_of(Task("7", "a.example", body), spider)
+
+
+def test_a_link_that_the_next_visit_takes_up_has_the_name_that_its_list_page_gave_it(spider: Reads) -> None:
+    marks = StartSpiderMiddleware(Crawler(Reads))
+    taken_up = marks.get_processed_request(Request(LINK.url, spider.read, cb_kwargs={"link": LINK}), None)
+    assert taken_up is not None
+    assert taken_up.meta, "Scrapy marks what start() yields"
+    listed = Request(LINK.url, spider.read, cb_kwargs={"link": LINK}, meta={"depth": 1})
+    assert task_of(taken_up, spider).id == task_of(listed, spider).id
 
 
 def test_a_question_has_one_name_whoever_asks_it(spider: Reads) -> None:
