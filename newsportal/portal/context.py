@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
+from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -71,6 +72,7 @@ class Portal:
     _tally: list[tuple[float, Tally]] = field(default_factory=list, repr=False, compare=False)
     sources: tuple[Watched, ...] = ()
     _health: list[tuple[float, list[Judged]]] = field(default_factory=list, repr=False, compare=False)
+    _judging: Lock = field(default_factory=Lock, repr=False, compare=False)
     _reading: list[tuple[float, Reading]] = field(default_factory=list, repr=False, compare=False)
 
     def tally(self) -> Tally:
@@ -92,7 +94,12 @@ class Portal:
         return kept[1]
 
     def health(self) -> list[Judged]:
-        """How the sources do, at most ``READING_SECONDS`` old; where the file is not known those that were visited."""
+        """How the sources do, at most ``READING_SECONDS`` old; where the file is not known those that were visited. Of thousands it takes
+        seconds: one reader judges, others who ask meanwhile wait for him."""
+        with self._judging:
+            return self._judged()
+
+    def _judged(self) -> list[Judged]:
         kept = next(iter(self._health), None)
         if kept is None or monotonic() - kept[0] > READING_SECONDS:
             named = self.sources or tuple(Watched(state.source, state.source.partition(":")[2]) for state in self.store.source_states())

@@ -20,6 +20,9 @@ LATEST = 12
 BRINGING = 30
 """Further ones, of those that brought something: they tell its cadence."""
 
+FEW = 100
+"""Up to so many sources are asked for by name; of more the visits of all are read, some milliseconds a source."""
+
 ORDER = ("quarantined", "failing", "silent", "empty", "garbled", "shaky", "moved", "duplicate", "resting", "quiet", "new", "healthy", "off")
 """Who needs somebody most comes first."""
 
@@ -56,7 +59,8 @@ def watched(sources: Sources) -> tuple[Watched, ...]:
 
 def judged(store: Store, sources: Sequence[Watched], now: datetime) -> list[Judged]:
     """Their health at ``now``, in whose zone the days are counted; those that need somebody first. Raises ``StoreError``."""
-    latest, bringing = store.visits.recent(each=LATEST), store.visits.recent(each=BRINGING, bringing=True)
+    keys = [source.key for source in sources] if len(sources) <= FEW else None
+    latest, bringing = store.visits.recent(keys, each=LATEST), store.visits.recent(keys, each=BRINGING, bringing=True)
     states = {state.source: state for state in store.source_states()}
     found = []
     for source in sources:

@@ -1,0 +1,41 @@
+"""What every page may ask of the portal is worked out once for all who ask."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from threading import Barrier
+
+from newsportal.portal.context import Portal
+from newsportal.portal.site import site_of
+from newsportal.sources import load
+from newsportal.sources.watched import Judged, watched
+from newsportal.storage import open_store
+from newsportal.visits import Visit
+
+FEEDS = """\
+feeds:
+  - {name: 好报, url: "https://good.example/feed"}
+  - {name: 坏报, url: "https://bad.example/feed"}
+"""
+
+
+def test_readers_who_come_at_once_have_the_sources_judged_once(tmp_path: Path) -> None:
+    (tmp_path / "sources.yaml").write_text(FEEDS, "utf-8")
+    known = load(tmp_path / "sources.yaml")
+    with closing(open_store(f"sqlite:///{tmp_path / 'store.db'}")) as store:
+        for number in range(40):
+            store.visits.add(Visit("feed:坏报", datetime.now(UTC) - number * timedelta(hours=1), list_failed={"dns": 1}))
+        portal = Portal(store, None, site_of(known), sources=watched(known))
+        together = Barrier(8)
+
+        def ask() -> list[Judged]:
+            together.wait()
+            return portal.health()
+
+        with ThreadPoolExecutor(8) as readers:
+            told = [one.result() for one in [readers.submit(ask) for _ in range(8)]]
+    assert [one.source.name for one in told[0]][:1] == ["坏报"]
+    assert all(one is told[0] for one in told)
