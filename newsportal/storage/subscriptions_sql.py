@@ -33,7 +33,9 @@ class SqlSubscriptions:
         return next(iter(self._found(SUBSCRIPTIONS.c.source == name(source))), None)
 
     def named(self, token: str) -> Subscription | None:
-        return next(iter(self._found(SUBSCRIPTIONS.c.token == token)), None) if len(token) <= TOKEN_CHARS else None
+        if len(token) > TOKEN_CHARS or not token.isprintable():  # a guess; PostgreSQL takes no NUL
+            return None
+        return next(iter(self._found(SUBSCRIPTIONS.c.token == token)), None)
 
     def save(self, subscription: Subscription) -> None:
         told = {key: getattr(subscription, key) for key in TOLD}

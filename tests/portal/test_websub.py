@@ -153,6 +153,31 @@ def test_a_push_that_is_too_long_is_refused(hub: Hub, store: Store, client: Any)
     assert client.post("/websub/token-of-this-feed", content=body, headers=sign(body)).status_code == 413
 
 
+def test_a_stranger_makes_us_neither_work_nor_talk(hub: Hub, store: Store, client: Any, woken: list[int]) -> None:
+    """The only address to which others may post: without its token nothing is read, with it nothing is told, and no page may forge it."""
+    offer(store, hub.url)
+    before, calls = store.subscriptions.of(FEED), len(woken)
+    state = store.source_state(FEED)
+    body = b"x" * (9 * 1024 * 1024)
+    for token in ("guessed", "token-of-this-fee_", "%00", "x" * 300, "%2e%2e%2fsettings"):
+        answer = client.post(f"/websub/{token}", content=body, headers=sign(body))
+        assert answer.status_code in (404, 410), token
+        assert FEED not in answer.text
+    forged = {**sign(b"x", "falsch"), "origin": "https://evil.example"}
+    replies = [client.post("/websub/token-of-this-feed", content=b"x", headers=headers) for headers in (forged, {"origin": "null"})]
+    assert {(answer.status_code, answer.text) for answer in replies} == {(202, "")}
+    assert (store.subscriptions.of(FEED), store.source_state(FEED), len(woken)) == (before, state, calls)
+
+
+def test_a_hub_that_tells_without_end_makes_one_visit_a_minute(hub: Hub, store: Store, client: Any) -> None:
+    offer(store, hub.url)
+    last = datetime.now(UTC)
+    store.save_source_state(SourceState(FEED, last_run=last, next_visit=last + timedelta(hours=9)))
+    for _ in range(5):
+        assert client.post("/websub/token-of-this-feed", content=b"x", headers=sign(b"x")).status_code == 202
+    assert store.source_state(FEED).next_visit == last + timedelta(minutes=1)
+
+
 def test_nothing_that_was_not_asked_for_is_confirmed(hub: Hub, store: Store, client: Any) -> None:
     offer(store, hub.url)
     wrong = [

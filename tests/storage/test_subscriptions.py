@@ -24,6 +24,7 @@ def test_what_is_saved_comes_back_and_replaces_what_was_known(store: Store) -> N
     assert kept.of("feed:丙") is None
     assert kept.named("") is None
     assert kept.named("t" * 10_000) is None
+    assert kept.named("t1\x00") is None, "PostgreSQL takes no NUL"
     kept.drop("feed:甲")
     assert kept.named("t1") is None
 
