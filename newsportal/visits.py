@@ -20,7 +20,8 @@ class Visit:
 
     ``entries`` are those of its list pages, ``new`` those not met before, ``stored`` and ``folded`` what became of them. ``not_modified``:
     every list page answered 304. ``failed`` and ``list_failed``: how often, by reason. ``published``: when the new entries were published,
-    as the list or the page said, the newest :data:`MAX_PUBLISHED`. ``asked_wait``: seconds that the server or the feed asked to wait
+    as the list or the page said, one for each (the schedule counts them: days without a clock are many times the same), the newest
+    :data:`MAX_PUBLISHED`. ``asked_wait``: seconds that the server or the feed asked to wait
     (Retry-After, ttl, sy:updatePeriod). ``shaky``: articles that were read with little confidence, ``garbled``: whose characters were
     not understood (the ledger counts both under these names). ``moved``: where a list page has gone
     for ever (301, 308), the last of them. ``hub``: where a feed can be subscribed to (WebSub).

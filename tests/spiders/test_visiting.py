@@ -16,10 +16,12 @@ from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
 
 from newsportal.frontier.addon import SourcesAddon
+from newsportal.frontier.leases import Leases
 from newsportal.frontier.ledger import utcnow
 from newsportal.frontier.queues.base import Queue, Task
 from newsportal.frontier.queues.disk import DiskQueue
 from newsportal.frontier.queues.disk_file import QueueFile
+from newsportal.items import Link
 from newsportal.spiders import standing, visiting
 from newsportal.spiders.rss import RssSpider
 from newsportal.spiders.visiting import job_of
@@ -41,7 +43,7 @@ def worker(tmp_path: Path) -> Iterator[Callable[[], Any]]:
         crawler.addons.load_settings(crawler.settings)
         crawler.stats = MemoryStatsCollector(crawler)
         queue = DiskQueue(QueueFile(tmp_path / "frontier.queue"), "rss")
-        crawler.engine = SimpleNamespace(scheduler=SimpleNamespace(feeder=SimpleNamespace(queue=queue)))  # type: ignore[assignment]
+        crawler.engine = SimpleNamespace(scheduler=SimpleNamespace(feeder=SimpleNamespace(queue=queue, leases=Leases())))  # type: ignore[assignment]
         spider = RssSpider(due="1")
         spider._set_crawler(crawler)
         made.append((spider, queue))
@@ -103,6 +105,35 @@ def test_no_more_visits_begin_than_may_be_open(worker: Callable[[], Any], monkey
         await spider.visiting.stop()
 
     asyncio.run(crowd())
+
+
+def test_what_a_worker_took_of_anothers_visit_is_forgotten_when_the_visit_is_over(
+    worker: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(visiting, "LOOK", 0.01)
+    spider = worker()
+    queue, link = spider._queue(), Link("https://0.example/1", "feed:甲", title="题")
+    task = Task("1", "0.example", "{}", source=link.source)
+
+    async def read_for_another() -> None:
+        await spider.ledger.sift([link])
+        spider.visited.add(link.source)
+        spider.crawler.engine.scheduler.feeder.leases.pushed(task)
+        queue.push([task])
+        spider.ledger.told.taken(utcnow())
+        await standing._forget(spider)
+        await asyncio.sleep(0.2)
+        assert spider.ledger.claimed == {link.source}, "somebody else is at it"
+        assert spider.visiting.open == frozenset()
+        queue.done([lease.task.id for lease in queue.take(1, delay=0.0, ahead=9.0).leases])
+        async with asyncio.timeout(20):
+            while spider.ledger.claimed:  # noqa: ASYNC110 - nothing tells
+                await asyncio.sleep(0.01)
+        await spider.visiting.stop()
+        assert not spider.crawler.engine.scheduler.feeder.leases.is_ours("1")
+        assert (await spider.ledger.resume(link.source)) == (link,), "the other failed: the next visit asks again"
+
+    asyncio.run(read_for_another())
 
 
 def test_where_nobody_knows_what_is_left_no_visit_waits(worker: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
