@@ -19,6 +19,7 @@ from newsportal.errors import FrontierUnavailable
 from newsportal.frontier.exchange import Answer, Order, exchange
 from newsportal.frontier.hand import Entry, Hand, Host
 from newsportal.frontier.leases import Leases
+from newsportal.frontier.queues.base import Terms
 from newsportal.frontier.requests import AT, Unreadable
 from newsportal.frontier.starts import EVERY as STARTS
 
@@ -45,7 +46,10 @@ GATHER: Final = 0.005
 """Seconds for which a conversation waits for more to say: a page's links come one by one."""
 
 BEAT: Final = 5.0
-"""Seconds between two signs of life: a twelfth of a lease."""
+"""Seconds between two signs of life at most: a twelfth of a usual lease."""
+
+BEATS: Final = 4
+"""Signs of life in a lease at least: two may be late."""
 
 AHEAD: Final = 2.0
 """Seconds of a host's work in the hand: the queue may be away for so long without a host standing still."""
@@ -99,10 +103,17 @@ class Resting(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """``hand``: how many tasks are kept in hand; ``delay``: seconds between two requests to a host."""
+    """``hand``: how many tasks are kept in hand; ``delay``: seconds between two requests to a host; ``lease``: seconds that a task stays
+    ours without a sign of life."""
 
     hand: int
     delay: float
+    lease: float = Terms().lease
+
+    @property
+    def beat(self) -> float:
+        """Seconds between two signs of life."""
+        return min(BEAT, self.lease / BEATS)
 
 
 @dataclass(slots=True)
@@ -130,6 +141,7 @@ class Feeder:
     _beaten: float = 0.0
     _soon: float = 0.0
     _failures: int = 0
+    _unsure: dict[str, tuple[Task, float]] = field(default_factory=dict)
     _read: list[bytes] = field(default_factory=list)
     _looked: float = 0.0
     _over: bool = False
@@ -144,7 +156,9 @@ class Feeder:
     def push(self, task: Task) -> None:
         """Let a request wait in the queue."""
         self.leases.pushed(task)
-        if task.id in self._next.done:  # it was in our hands and not wanted, and now it is: the queue would refuse it as leased
+        if task.id in self._unsure:  # it is in our hands, and now it is wanted
+            self._take(self._unsure.pop(task.id)[0], self.crawl.request_of(task))
+        elif task.id in self._next.done:  # it was in our hands and not wanted, and now it is: the queue would refuse it as leased
             self._next.done.remove(task.id)
             self._next.back.append(([task.id], None))
         elif task.id in self._saying or self.leases.over(task.id, self.crawl.in_progress):
@@ -165,7 +179,8 @@ class Feeder:
     @property
     def quiet(self) -> bool:
         """Whether nothing is left to do, as far as the queue's last answer tells."""
-        return self._known == (self._changes, True) and not len(self.leases) and not self.hand.waiting
+        busy = len(self.leases) or self.hand.waiting or self._unsure
+        return self._known == (self._changes, True) and not busy
 
     async def turn(self, host: str) -> None:
         """Wait until this worker holds ``host`` and may ask it. Raises :class:`Ending` or :class:`Resting`."""
@@ -230,6 +245,7 @@ class Feeder:
             changes, order = self._changes, self._order()
             answer = await self._converse(order)
             await self._apply(answer, changes)
+            await self._ask_once_more()
             if answer.fault is None:
                 await self._start_urls()
             else:
@@ -269,7 +285,7 @@ class Feeder:
             return order
         now = time.monotonic()
         order.hold = list(dict.fromkeys([*self._waiters, *self.hand.unheld()]))[:HOLDS]
-        if now - self._beaten >= BEAT:
+        if now - self._beaten >= self.pace.beat:
             order.beat, self._beaten = dict(self.doing), now
         room = max(self.pace.hand - self.hand.waiting, 0)
         if not self.crawl.ending and (order.changes or now - self._asked >= min(max(self._soon, LEAST), TICK)):
@@ -349,21 +365,34 @@ class Feeder:
                 self._next.done.append(lease.task.id)
         for task, request in ours:
             self._take(task, request)
+        await self._ask_about(others)
+
+    async def _ask_about(self, others: Sequence[tuple[Task, Request]]) -> None:
+        """Whether the spider wants what others pushed."""
         wanted = await self.crawl.accepted([request for _, request in others]) if others else ()
         for (task, given), request in zip(others, wanted, strict=True):
             self._take(task, given if self.leases.is_ours(task.id) else request)  # pushed meanwhile, and refused there: this is it
-        if self._next.done or self._next.back:
+        if self._next.done:
             self.changed()
 
+    async def _ask_once_more(self) -> None:
+        """About what the spider could not say before."""
+        now = time.time()
+        due = [task for task, at in self._unsure.values() if at <= now]
+        for task in due:
+            del self._unsure[task.id]
+        if due:
+            await self._ask_about([(task, self.crawl.request_of(task)) for task in due])
+
     def _take(self, task: Task, request: Request | None) -> None:
-        """A task with what is to be asked for it; ``None``: nobody wants it any more. ``AT`` in its meta: not yet, it goes back."""
+        """A task with what is to be asked for it; ``None``: nobody wants it any more. ``AT`` in its meta: that is not sure
+        yet, and asked once more then."""
         if request is None:
             self._next.done.append(task.id)
             self._changes += 1
             return
         if (at := request.meta.pop(AT, 0.0)) > time.time():
-            self._next.back.append(([task.id], at))
-            self._changes += 1
+            self._unsure[task.id] = (task, at)
             return
         self.leases.pushed(task)  # ours from now on: given back and leased again, it is not asked about once more
         self.leases.take(task)
@@ -391,6 +420,8 @@ class Feeder:
 
     def _lost(self, ids: set[str]) -> None:
         """Leases that are not ours any more: this worker was thought dead, or the queue was emptied. What was not begun is put back."""
+        for id in ids:
+            self._unsure.pop(id, None)
         lost = list(self.leases.lose(ids))
         for held in lost:
             if self.leases.single(held.task.id):

@@ -54,12 +54,13 @@ async def sift(ledger: Ledger, links: Sequence[Link]) -> Sifted:
     refused = await asyncio.to_thread(ledger.store.galleries.refused, set(names) - known, now=utcnow())
     old |= {name for name in refused if not ledger.known.met_first_here(name)} | await left_alone(ledger, list(names.values()))
     met = {name for name in old if ledger.known.met_first_here(name)}
-    fresh = [name for name in reversed(names) if name not in old and ledger.known.claim(name)]
+    fresh = [name for name in reversed(names) if name not in old and ledger.claim(names[name].source, name)]
     try:
         if fresh:  # before the first is asked for: after a crash the next run finds them here
             await asyncio.to_thread(ledger.store.defer, [names[name] for name in fresh], now=utcnow())
     except StoreError:
-        ledger.known.release(fresh)
+        for name in fresh:
+            ledger.release(names[name].source, [name])
         raise
     await _count(ledger, links, set(fresh), old)
     return Sifted(tuple(names[name] for name in fresh), stale=bool(names) and old - met == set(names))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -45,6 +45,10 @@ STORE_FAILS = "store-unavailable"
 TAKEN_OVER = "asks again for articles that an earlier run could not fetch"
 
 ONE_ADDRESS = "several entries of a list lead to one address, where one article can be had"
+
+PUT_OFF = 5
+"""Times that a link from the queue is put off since its spider has just claimed it. Chosen: ten seconds, in which a list page's requests
+are made."""
 
 BLOCKED = "blocked"
 """How the reasons begin when an engine asks who we are."""
@@ -108,6 +112,7 @@ class Ledger:
         self.told = Told()
         self._met: dict[str, set[str]] = defaultdict(set)
         self._claims: dict[str, set[str]] = defaultdict(set)
+        self._put_off: Counter[str] = Counter()
 
     # counting
 
@@ -159,12 +164,13 @@ class Ledger:
         for link in links:
             by_identity.setdefault(name_of(link), link)
         known = await asyncio.to_thread(self.known.known, list(by_identity)) | await hung.left_alone(self, list(by_identity.values()))
-        fresh = {name: link for name, link in by_identity.items() if name not in known and self._claim(link)}
+        fresh = {name: link for name, link in by_identity.items() if name not in known and self.claim(link.source, name)}
         try:
             if fresh:  # before the first is asked for: after a crash the next run finds them here
                 await asyncio.to_thread(self.store.defer, list(fresh.values()), now=utcnow())
         except StoreError:
-            self._release(*fresh.values())
+            for name, link in fresh.items():
+                self.release(link.source, [name])
             raise
         for link in links:
             name = name_of(link)
@@ -198,7 +204,7 @@ class Ledger:
         if name == name_of(link):  # to https, or to www.: claimed already, by this very link
             return found
         known = bool(await asyncio.to_thread(self.known.known, [name]))
-        if known or not self._claim(found):
+        if known or not self.claim(link.source, name):
             self.count(link.source, "new", number=-1)
             self.count(link.source, "known" if known else "repeated")
             self._decided(link)
@@ -207,7 +213,7 @@ class Ledger:
         try:
             await asyncio.to_thread(self.store.defer, [found], now=utcnow())
         except StoreError:
-            self._release(found)
+            self.release(link.source, [name])
             raise
         self._decided(link)
         await self._done(link)
@@ -230,8 +236,9 @@ class Ledger:
         self.told.count(source, "entries", number=-entries)
         self.told.count(source, "new", number=-new)
 
-    async def restored(self, links: Sequence[Link], *, settled: bool = True) -> list[bool]:
+    async def restored(self, links: Sequence[Link], *, settled: bool = True) -> list[bool | None]:
         """Which links of requests that another process or an earlier run left in the queue are to be asked for; counts every one.
+        ``None``: not yet, this spider has claimed it and is about to ask for it; that is not counted.
 
         ``settled``: what is stored by now is not. While the store is away all are: it is asked again before anything is stored.
         """
@@ -243,8 +250,15 @@ class Ledger:
         await self._done(*(link for link in links if name_of(link) in known))
         return [self._restores(link, name_of(link) in known) for link in links]
 
-    def _restores(self, link: Link, known: bool) -> bool:
-        fresh = not known and self._claim(link)
+    def _restores(self, link: Link, known: bool) -> bool | None:
+        name = name_of(link)
+        fresh = not known and self.claim(link.source, name)
+        if not known and not fresh and any(name in names for names in self._claims.values()):
+            self._put_off[name] += 1
+            if self._put_off[name] <= PUT_OFF:
+                return None
+            fresh = True  # who claimed it has left it: better twice than never
+        self._put_off.pop(name, None)
         self.note(link.source, TAKEN_OVER)
         self.count(link.source, "entries")
         self.count(link.source, "new" if fresh else "known" if known else "repeated")
@@ -272,22 +286,24 @@ class Ledger:
         if not later:
             await self._done(link)
 
-    def _claim(self, link: Link) -> bool:
-        """Take a link for this process, until it has an outcome here or the visit is over."""
-        if not self.known.claim(name := name_of(link)):
+    def claim(self, source: str, name: str) -> bool:
+        """Take a link of this name for this process, until it has an outcome here or the visit is over; False if it is taken."""
+        if not self.known.claim(name):
             return False
-        self._claims[link.source].add(name)
+        self._claims[source].add(name)
         return True
 
-    def _release(self, *links: Link) -> None:
-        for link in links:
-            self.known.release([name_of(link)])
-            self._claims[link.source].discard(name_of(link))
+    def release(self, source: str, names: Iterable[str]) -> None:
+        """Give claims back: nobody asks for these."""
+        over = set(names)
+        self.known.release(over)
+        self._claims[source] -= over
 
     def _decided(self, link: Link) -> None:
         """It has its outcome."""
-        self._claims[link.source].discard(name_of(link))
-        self._met[link.source].add(name_of(link))
+        name = name_of(link)
+        self._claims[link.source].discard(name)
+        self._met[link.source].add(name)
 
     async def _over(self, link: Link, reason: str) -> bool:
         """Whether a link that fails once more has waited for too long. Where no network may be the reason, that takes longer."""

@@ -25,6 +25,7 @@ from newsportal.frontier.addon import SourcesAddon
 from newsportal.frontier.children import marked_output
 from newsportal.frontier.feeder import Feeder, Pace
 from newsportal.frontier.hand import Entry, Hand, Host
+from newsportal.frontier.queues.base import Terms
 from newsportal.frontier.requests import LEASE, PARENT, Errback, Unwritable, host_of, request_of, task_of
 from newsportal.frontier.starts import open_starts
 from newsportal.sources import Sources
@@ -71,7 +72,9 @@ class Scheduler(BaseScheduler):
         self._timer: asyncio.TimerHandle | None = None
         self._spider: Spider | None = None
         self.hand = Hand(self._room, self.delay_of)
-        pace = Pace(max(2 * settings.getint("CONCURRENT_REQUESTS"), LEAST_HAND), self._delay)
+        addon = crawler.get_addon(SourcesAddon)
+        lease = Terms().lease if addon is None else addon.sources.frontier.lease
+        pace = Pace(max(2 * settings.getint("CONCURRENT_REQUESTS"), LEAST_HAND), self._delay, lease)
         self.feeder = None if settings.get(REPLAY) else Feeder(self._opened, self.hand, self, pace)
 
     @classmethod

@@ -64,12 +64,13 @@ async def sift(ledger: Ledger, entries: Sequence[tuple[Link, Listed]], *, again:
     old = {name for name, (_, listed) in names.items() if name in kept and not again and not has_grown(listed, kept[name])}
     alone = await left_alone(ledger, [link for link, _ in names.values()])
     old |= {name for name, (link, _) in names.items() if name_of(link) in alone}
-    fresh = [name for name in names if name not in old and ledger.known.claim(name)]
+    fresh = [name for name in names if name not in old and ledger.claim(names[name][0].source, name)]
     try:
         if fresh:  # before the first is asked for: after a crash the next run finds them here
             await asyncio.to_thread(ledger.store.defer, [names[name][0] for name in fresh], now=utcnow())
     except StoreError:
-        ledger.known.release(fresh)
+        for name in fresh:
+            ledger.release(names[name][0].source, [name])
         raise
     await _count(ledger, entries, set(fresh), old)
     stale = all(listed.key in old or listed.sticky for _, listed in entries)

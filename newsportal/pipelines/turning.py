@@ -160,12 +160,12 @@ class Turner:
         try:
             await self._turn(turning, article, met, claims)
         except Interrupted:
-            self._ledger.known.release(claims)
+            self._ledger.release(article.link.source, claims)
             raise
         for reason in turning.ends:
             self._note(article, reason)
         found = turning.result()
-        self._ledger.known.release(claims.difference(map(identity, found.pages)))  # nobody stores these with the article
+        self._ledger.release(article.link.source, claims.difference(map(identity, found.pages)))  # nobody stores these with the article
         return found
 
     async def _turn(self, turning: Turning, article: Article, met: Read, claims: set[str]) -> None:
@@ -175,7 +175,7 @@ class Turner:
             if monotonic() - began > MAX_SECONDS:
                 turning.end("too-slow")
                 break
-            if self._ledger.known.claim(identity(url)):  # a list page may name it as well
+            if self._ledger.claim(article.link.source, identity(url)):  # a list page may name it as well
                 claims.add(identity(url))
             try:
                 turning.take(met if identity(url) == identity(met.url) else await self._turned(article, url, turning))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
@@ -20,6 +21,7 @@ from newsportal.errors import FrontierUnavailable, NotApplicable, StoreError
 from newsportal.frontier import wellbeing
 from newsportal.frontier.ledger import STORE_FAILS, Ledger, Sifted, ledger_of, utcnow
 from newsportal.frontier.links import askable, is_entry
+from newsportal.frontier.requests import AT
 from newsportal.frontier.starts import told
 from newsportal.frontier.timing import Timing
 from newsportal.items import Article, Link, Page
@@ -36,6 +38,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 Kept = TypeVar("Kept")
+
+FEW = 1000
+"""Sources whose states are asked for one by one; those of more are read at once."""
 
 LIST_PRIORITY = 10
 """List pages go before articles: they say what is new."""
@@ -129,12 +134,17 @@ class NewsSpider(scrapy.Spider):
             async for wanted in rounds(self, chosen):
                 yield wanted
         try:
+            states = await self._states() if self.due_only and len(chosen) > FEW else {}
             for source in chosen:
-                async for wanted in self.begin(source):
+                await self.visiting.room()
+                async for wanted in self.begin(source, states.get(source.key)):
                     yield wanted
         except StoreError as error:
             logger.error("the crawl ends, its store fails: %s", error)
             raise CloseSpider(STORE_FAILS) from error
+
+    async def _states(self) -> Mapping[str, SourceState]:
+        return {state.source: state for state in await asyncio.to_thread(self.ledger.store.source_states)}
 
     async def begin(self, source: Source, state: SourceState | None = None) -> AsyncIterator[Any]:
         """What a visit of a source begins with; nothing if it is not its time, or another worker's. Raises ``StoreError``."""
@@ -342,10 +352,10 @@ class NewsSpider(scrapy.Spider):
 
     async def restored(self, requests: Sequence[Request]) -> list[Request | None]:
         """What to ask for these requests, which another process or an earlier run pushed; ``None`` for those that nobody wants any more.
-        Their links are entries here, too."""
+        When to ask once more about what is not sure yet stands in its meta (``AT``). Their links are entries here, too."""
         links = [request.cb_kwargs.get("link") for request in requests]
         wanted = iter(await self.ledger.restored([link for link in links if link is not None], settled=self.settled))
-        return [request if link is None or next(wanted) else None for request, link in zip(requests, links, strict=True)]
+        return [request if link is None else _as_wanted(request, next(wanted)) for request, link in zip(requests, links, strict=True)]
 
     async def pushed(self, value: bytes) -> list[Any]:
         """An address of an article that somebody pushed into ``NAME:start_urls``, plain or as JSON with what is known of it. It is an entry
@@ -419,6 +429,15 @@ class NewsSpider(scrapy.Spider):
             await self.visiting.end(key)
         self.visited.difference_update(keys)
 
+
+def _as_wanted(request: Request, wanted: bool | None) -> Request | None:
+    if wanted is None:
+        request.meta[AT] = time.time() + PUT_OFF
+    return None if wanted is False else request
+
+
+PUT_OFF = 2.0
+"""Seconds after which the spider is asked once more about a request that it has just claimed."""
 
 CONDITIONAL = frozenset({b"If-None-Match", b"If-Modified-Since"})
 """Headers of a request that 304 may answer (RFC 9110, 15.4.5); to any other it is no answer."""

@@ -22,6 +22,7 @@ from newsportal.extractors.turning import is_front_page
 from newsportal.frontier.galleries import NO_PICTURES, refuse, sift
 from newsportal.frontier.ledger import STORE_FAILS, utcnow
 from newsportal.frontier.links import askable, name_of
+from newsportal.frontier.requests import AT
 from newsportal.items import GalleryPage, Link, Page
 from newsportal.sources import Gallery as Source
 from newsportal.spiders.base import NewsSpider, in_thread
@@ -96,7 +97,10 @@ class GallerySpider(NewsSpider):
 
     async def restored(self, requests: Sequence[Request]) -> list[Request | None]:
         """Stories go on where they were: what was kept of them is not asked for again."""
-        return [request and await self._further(request) for request in await super().restored(requests)]
+        return [
+            request if request is None or AT in request.meta else await self._further(request)
+            for request in await super().restored(requests)
+        ]
 
     async def _further(self, request: Request) -> Request:
         try:

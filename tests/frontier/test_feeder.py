@@ -18,7 +18,7 @@ from newsportal.frontier.hand import Hand
 from newsportal.frontier.queues.base import Task, Terms
 from newsportal.frontier.queues.disk import DiskQueue
 from newsportal.frontier.queues.disk_file import QueueFile
-from newsportal.frontier.requests import Unreadable
+from newsportal.frontier.requests import AT, Unreadable
 
 
 class Crawl:
@@ -206,6 +206,61 @@ def test_what_was_not_wanted_and_is_pushed_now_is_asked_for(file: QueueFile, whe
 
     run(crawl, crawled)
     assert other.state().waiting == other.state().leased == 0
+
+
+@pytest.mark.parametrize("pushed", [False, True])
+def test_what_the_spider_is_not_sure_of_is_kept_until_it_is(file: QueueFile, pushed: bool) -> None:
+    """It has claimed the link, and may be about to push it. Nobody else gets it, and it is asked for once."""
+    other = queue_of(file)
+    other.push([task("1")])
+    crawl = Crawl(lambda: queue_of(file))
+    asked: list[float] = []
+
+    async def accepted(requests: Sequence[Request]) -> Sequence[Request | None]:
+        asked.append(time.time())
+        later = time.time() + (60.0 if pushed else 0.2)
+        return [request if len(asked) > 1 else request.replace(meta={AT: later}) for request in requests]
+
+    crawl.accepted = accepted  # type: ignore[method-assign]
+
+    async def crawled() -> None:
+        await until(lambda: bool(asked))
+        await asyncio.sleep(0.1)
+        assert not crawl.feeder.quiet
+        assert other.state().leased == 1
+        if pushed:
+            crawl.feeder.push(task("1"))
+        assert await crawl.taken(1) == ["http://a.example/1"]
+        assert len(asked) == (1 if pushed else 2)
+        crawl.in_progress.clear()
+        await until(lambda: crawl.feeder.quiet)
+        assert crawl.next() is None
+
+    run(crawl, crawled)
+
+
+@pytest.mark.parametrize(("lease", "beat"), [(1.0, 0.25), (60.0, 5.0), (3600.0, 5.0)])
+def test_a_worker_says_four_times_a_lease_that_it_lives(lease: float, beat: float) -> None:
+    assert Pace(16, 0.0, lease).beat == beat
+
+
+def test_a_short_lease_lasts_as_long_as_its_worker_lives(file: QueueFile) -> None:
+    terms = Terms(lease=0.2)
+    crawl, other = Crawl(lambda: DiskQueue(file, "test", terms=terms)), DiskQueue(file, "test", terms=terms)
+    crawl.feeder.pace = Pace(16, 0.0, terms.lease)
+
+    async def crawled() -> None:
+        crawl.feeder.push(task("1"))
+        await crawl.taken(1)
+        until_then = time.monotonic() + 0.5
+        while time.monotonic() < until_then:
+            assert other.take(1, delay=0.0, ahead=1.0).leases == ()
+            await asyncio.sleep(0.02)
+        crawl.in_progress.clear()
+        await until(lambda: crawl.feeder.quiet)
+
+    run(crawl, crawled)
+    assert "lost" not in crawl.counts
 
 
 def test_a_host_is_held_before_it_is_asked_and_let_go_with_the_wait_it_is_owed(file: QueueFile) -> None:

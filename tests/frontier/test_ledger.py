@@ -13,7 +13,9 @@ import pytest
 from scrapy.crawler import Crawler
 
 from newsportal.dedup.canonical import identity
-from newsportal.frontier.ledger import Ledger, ledger_of
+from newsportal.extractors.forum.kinds import Listed
+from newsportal.frontier import galleries, threads
+from newsportal.frontier.ledger import PUT_OFF, Ledger, ledger_of
 from newsportal.frontier.links import name_of
 from newsportal.items import Article, Link
 from newsportal.report import SourceReport
@@ -210,12 +212,34 @@ def test_what_another_process_left_in_the_queue_has_one_fate_here(ledger: Ledger
     keep(ledger, link("stored"))
     ledger.store.defer([link("stored"), link("left")], now=NOW)
     asyncio.run(ledger.sift([link("ours")]))
-    left = [link("stored"), link("left"), link("ours"), link("left")]
-    assert asyncio.run(ledger.restored(left)) == [False, True, False, False]
+    left = [link("stored"), link("left"), link("ours")]
+    assert asyncio.run(ledger.restored(left)) == [False, True, None], "who has claimed it is about to ask for it"
     assert link("stored") not in ledger.store.deferred(A), "what is stored by now waits no longer"
     found = row(ledger)
-    assert (found.entries, found.known, found.new, found.repeated) == (5, 1, 2, 2)
+    assert (found.entries, found.known, found.new, found.repeated) == (3, 1, 2, 0)
     assert asyncio.run(ledger.resume(A)) == (), "it is asked for once, whoever finds it first"
+    asyncio.run(ledger.fail(link("ours"), "http-503", later=True))
+    assert asyncio.run(ledger.restored([link("ours")])) == [False], "once a visit"
+
+
+def test_what_was_claimed_and_never_asked_for_is_asked_for_in_the_end(ledger: Ledger) -> None:
+    asyncio.run(ledger.sift([link("ours")]))
+    told = [asyncio.run(ledger.restored([link("ours")])) for _ in range(PUT_OFF + 1)]
+    assert told == [[None]] * PUT_OFF + [[True]]
+
+
+def test_claims_of_threads_stories_and_further_pages_go_with_the_visit_too(ledger: Ledger) -> None:
+    """Another process may have had their outcome: then this one never hears of it."""
+    thread = Link("https://a.example/t-1", A, identity="a.example/t/1")
+
+    async def sifted() -> int:
+        threads_found = await threads.sift(ledger, [(thread, Listed(thread.url, "a.example/t/1", "题"))])
+        stories = await galleries.sift(ledger, [link("story")])
+        return len(threads_found.wanted) + len(stories.wanted)
+
+    assert [asyncio.run(sifted()), asyncio.run(sifted())] == [2, 0]
+    ledger.over(A)
+    assert asyncio.run(sifted()) == 2
 
 
 def test_threads_and_photo_stories_that_another_process_left_may_grow(ledger: Ledger) -> None:
