@@ -87,7 +87,8 @@ def _looked(found: list[Suggestion], known: Sources) -> dict[str, Proposal]:
 def _show(found: list[Suggestion], looked: dict[str, Proposal], counting: Counting) -> None:
     out = console()
     if not found:
-        out.print(f"{counting.articles} articles lead to no site that is not a source yet", markup=False)
+        none = "no article of these days is stored; newsportal crawl brings some" if not counting.articles else None
+        out.print(none or f"{counting.articles} articles lead to no site that is not a source yet", markup=False)
         return
     for one in found:
         best = looked.get(one.site)

@@ -11,7 +11,7 @@ QUARANTINE_NOTE = "in quarantine: visited seldom until it answers again"
 
 SAID: Mapping[str, tuple[str, str | None]] = {
     "off": ("It is switched off in sources.yaml.", None),
-    "new": ("It has had {visits} visits so far: too few to judge.", None),
+    "new": ("Visits so far: {visits}, too few to judge.", None),
     "healthy": ("It answers, and what it brings can be read.", None),
     "quiet": ("Nothing new for {silence}, longer than ever before ({longest}).", None),
     "silent": (
@@ -25,7 +25,7 @@ SAID: Mapping[str, tuple[str, str | None]] = {
     "resting": ("It rests until {until} ({reason}).", None),
     "moved": ("Its address has gone for ever to {url}.", "Write the new address into sources.yaml"),
     "shaky": (
-        "{bad} of its last {pages} pages could not be read, or only with little confidence, more than before.",
+        "{bad} of its last {pages} pages could not be read, or only with little confidence.",
         "Look at some of them: newsportal source test NAME; a rule for its articles (article:) helps",
     ),
     "garbled": (
@@ -77,7 +77,8 @@ def in_words(state: str, cause: str | None, values: Mapping[str, object]) -> tup
     if "pages" in values:
         return f"Its list answers, but {said['pages']} of its last articles could not be had: {why} ({said['reason']}).", remedy
     if state == "failing":
-        return f"{said['visits']} visits in a row failed: {why} ({said['reason']}).", remedy
+        often = "The last visit" if values["visits"] == 1 else f"{said['visits']} visits in a row"
+        return f"{often} failed: {why} ({said['reason']}).", remedy
     return (
         f"For {said['days']} days every visit failed: {why} ({said['reason']}). It is visited every {said['wait']} days until it answers.",
         remedy,

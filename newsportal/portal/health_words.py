@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from babel.dates import format_timedelta
 
 from newsportal.monitor import Health
+from newsportal.monitor.causes import cause_of
 from newsportal.portal.moments import Clock
 
 
@@ -36,7 +37,7 @@ COSTS = _("It costs visits and adds nothing; a longer interval, or switching it 
 
 SAID: Mapping[str, tuple[str, str | None]] = {
     "off": (_("It is switched off in sources.yaml."), None),
-    "new": (_("It has had %(visits)s visits so far: too few to judge."), None),
+    "new": (_("Visits so far: %(visits)s, too few to judge."), None),
     "healthy": (_("It answers, and what it brings can be read."), None),
     "quiet": (_("Nothing new for %(silence)s, longer than ever before (%(longest)s)."), None),
     "silent": (
@@ -47,10 +48,10 @@ SAID: Mapping[str, tuple[str, str | None]] = {
         _("Its list page can be read, but has shown no entry in %(visits)s visits in a row."),
         _("Its layout may have changed: try it, and mend or remove the rules of the source."),
     ),
-    "resting": (_("It rests until %(until)s."), None),
+    "resting": (_("It rests until %(until)s: %(why)s."), None),
     "moved": (_("Its address has gone for ever to %(url)s."), _("Write the new address into sources.yaml.")),
     "shaky": (
-        _("%(bad)s of its last %(pages)s pages could not be read, or only with little confidence, more than before."),
+        _("%(bad)s of its last %(pages)s pages could not be read, or only with little confidence."),
         _("Look at some of them; a rule for its articles helps."),
     ),
     "garbled": (
@@ -63,6 +64,7 @@ SAID: Mapping[str, tuple[str, str | None]] = {
         COSTS,
     ),
     "failing": (_("%(visits)s visits in a row failed: %(why)s (%(reason)s)."), None),
+    "failing-once": (_("The last visit failed: %(why)s (%(reason)s)."), None),
     "failing-articles": (_("Its list answers, but %(pages)s of its last articles could not be had: %(why)s (%(reason)s)."), None),
     "quarantined": (
         _("For %(days)s days every visit failed: %(why)s (%(reason)s). It is visited every %(wait)s days until it answers."),
@@ -104,10 +106,18 @@ def explained(health: Health, clock: Clock) -> tuple[str, str | None]:
     values = {name: _plain(value, clock) for name, value in health.values.items()}
     if health.state not in ("failing", "quarantined"):
         reason, remedy = SAID[f"{health.state}-{health.cause}" if health.cause else health.state]
+        if health.state == "resting":
+            values["why"] = words.gettext(CAUSES[_rests_for(str(health.values.get("reason", "")))][0])
         return words.gettext(reason) % values, words.gettext(remedy) if remedy else None
     why, remedy = CAUSES[health.cause or "unread"]
-    sentence = SAID["failing-articles" if "pages" in values else health.state][0]
+    once = health.state == "failing" and health.values.get("visits") == 1
+    sentence = SAID["failing-articles" if "pages" in values else "failing-once" if once else health.state][0]
     return words.gettext(sentence) % {**values, "why": words.gettext(why)}, words.gettext(remedy)
+
+
+def _rests_for(reason: str) -> str:
+    """The cause of a rest: an engine that asked who we are, or else a server that named a time."""
+    return "blocked" if cause_of(reason) == "blocked" else "busy"
 
 
 def _plain(value: object, clock: Clock) -> str:

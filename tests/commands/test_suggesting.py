@@ -66,6 +66,9 @@ def test_sites_and_how_to_add_them(file: Path) -> None:
 
 def test_nothing_to_suggest_and_no_store_are_told(file: Path) -> None:
     assert isinstance(run("--sources", file).exception, StoreError)
+    (file.parent / "data").mkdir(exist_ok=True)
+    open_store(f"sqlite:///{file.parent}/data/newsportal.db").close()
+    assert "no article of these days is stored; newsportal crawl" in run("--sources", file).stdout
     stored(file)
     assert "lead to no site" in run("--sources", file).stdout
 

@@ -6,6 +6,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -14,9 +15,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from newsportal.portal.app import create_app
+from newsportal.portal.queues import AsideRow, HostRow, QueueRow, Queues, WorkerRow
 from newsportal.search import open_index
+from newsportal.sources import load as load_sources
 from newsportal.storage import open_store
 from newsportal.storage.base import Store
+from newsportal.visits import Visit
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -89,6 +93,44 @@ def album_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """The same with photo stories."""
     with portal(tmp_path_factory.mktemp("albums"), albums=True) as made:
         yield made
+
+
+LINK = '<p><a href="https://a-new-site-with-a-long-name.example/news/2026/1.html">原文</a></p>'
+SOURCES = """\
+feeds:
+  - {name: 名字很长很长的一家早报的滚动新闻频道, url: "https://good.example/feed"}
+  - {name: 坏报, url: "https://bad.example/feed"}
+"""
+
+
+def queues() -> Queues:
+    """One of everything, with names as long as they come."""
+    now = NEWSROOM.NOW
+    return Queues(
+        "Redis at redis://127.0.0.1:6379/0",
+        (QueueRow("rss", 12, 3, 2, 1, 1),),
+        (WorkerRow("a-machine-with-a-long-name:1234567:1", "rss", now, now, 2, 1, ""),),
+        (HostRow("a.example", "rss", 12, None, 0.25),),
+        (AsideRow("rss", "0af1", "https://a.example/" + "long/" * 30, "6 workers died", now),),
+    )
+
+
+@pytest.fixture(scope="session")
+def editors_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A portal with a good source and a bad one, a site to suggest, and workers."""
+    folder, now = tmp_path_factory.mktemp("editors"), NEWSROOM.NOW
+    (folder / "sources.yaml").write_text(SOURCES, "utf-8")
+    store, sources = open_store(f"sqlite:///{folder / 'store.db'}"), load_sources(folder / "sources.yaml")
+    good, bad = (source.key for source in sources.feeds)
+    for number in range(4):
+        at = now - number * timedelta(hours=5)
+        store.visits.add(Visit(good, at, list_pages=1, entries=9, new=number + 1, stored=2))
+        store.visits.add(Visit(bad, at, list_failed={"http-404": 1}))
+    NEWSROOM.write(store, NEWSROOM.article("渡轮今晨开航", "海港新航线今晨开通。" * 12, html=LINK))
+    app = create_app(store, None, sources, now=lambda: now, follow_every=0, queues=queues)
+    with SERVING.serving(app) as address:
+        yield Site(address, {}, store)
+    store.close()
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@ import pytest
 
 PHONE = {"viewport": {"width": 360, "height": 740}, "device_scale_factor": 2}
 PATHS = ("/", "/latest", "/topic/旅游", "/search", "/search?q=峡谷", "/runs", "/runs/20260520T101500-demo", "/settings", "/feeds")
+FOR_EDITORS = ("/monitor", "/sources", "/suggestions")
 
 
 def path_of(visitor: Any) -> str:
@@ -21,7 +22,7 @@ def path_of(visitor: Any) -> str:
 )
 def test_no_page_breaks_the_policy_or_runs_over_the_edge(visit: Any, options: dict[str, Any]) -> None:
     visitor = visit(**options)
-    for path in (*PATHS, f"/story/{visitor.site.ids['bridge']}"):
+    for path in (*PATHS, *FOR_EDITORS, f"/story/{visitor.site.ids['bridge']}"):
         page = visitor.go(path)
         assert page.locator("h1").count() == 1, path
         if options.get("java_script_enabled", True):

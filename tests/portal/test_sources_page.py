@@ -71,6 +71,22 @@ def test_in_english_and_one_state_alone(client: httpx.Client) -> None:
     assert "/sources" in client.get("/").text
 
 
+@pytest.mark.parametrize(
+    ("language", "once", "rest"), [("zh", "最近一次访问失败：", "拒绝访问"), ("en", "The last visit failed: ", "shuts us out")]
+)
+def test_one_visit_is_told_as_one_and_a_rest_says_why(language: str, once: str, rest: str) -> None:
+    now = datetime(2026, 3, 1, tzinfo=UTC)
+    clock = Clock(now, UTC, language, translations(language))
+    failing = Health("failing", "dns", values={"visits": 1, "reason": "dns"})
+    assert health_words.explained(failing, clock)[0].startswith(once)
+    assert failing.reason().startswith("The last visit failed: ")
+    resting = Health("resting", values={"until": now, "reason": "blocked"})
+    assert rest in health_words.explained(resting, clock)[0]
+    asked = health_words.explained(Health("resting", values={"until": now, "reason": "it asked for it"}), clock)[0]
+    assert rest not in asked
+    assert "it asked for it" not in asked
+
+
 def test_every_state_and_cause_is_translated() -> None:
     assert set(health_words.NAMES) == set(ORDER) == set(STATES)
     assert set(health_words.CAUSES) == set(CAUSES)

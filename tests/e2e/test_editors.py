@@ -1,0 +1,41 @@
+"""The editors' pages in a browser: health, suggestions and workers, on a desk, on a telephone and without scripts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+PHONE = {"viewport": {"width": 360, "height": 740}}
+PAGES = ("/sources", "/suggestions", "/monitor")
+
+
+@pytest.fixture(scope="module")
+def site(editors_site: Any) -> Any:
+    return editors_site
+
+
+@pytest.mark.parametrize(
+    "options", [{}, PHONE, {"color_scheme": "dark"}, {"java_script_enabled": False}], ids=["desk", "phone", "dark", "no-script"]
+)
+def test_no_page_runs_over_the_edge(visit: Any, options: dict[str, Any]) -> None:
+    visitor = visit(**options)
+    for path in PAGES:
+        page = visitor.go(path)
+        assert page.locator("h1").count() == 1, path
+        assert page.locator("tbody tr").count() >= 1, path
+        if options.get("java_script_enabled", True):
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+
+
+@pytest.mark.parametrize("path", PAGES[:2])
+def test_on_a_telephone_what_to_do_is_seen_without_scrolling_sideways(visit: Any, path: str) -> None:
+    page = visit(**PHONE).go(path)
+    for told in page.locator("td.told").all():
+        box = told.bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= PHONE["viewport"]["width"]
+    assert page.locator(".scroll").evaluate("box => box.scrollWidth <= box.clientWidth")
+    named = page.locator("[data-named]").first
+    assert named.evaluate("cell => getComputedStyle(cell, '::before').content").strip('"').strip() == named.get_attribute("data-named")
