@@ -90,9 +90,7 @@ def region_of(page: Page, document: dom.Document, why: str = "a list page") -> P
     found = [link for link in hub.links(document, now=page.fetched) if link.kind == "article" and urlsplit(link.url).hostname == host]
     if len(found) < MIN_ARTICLES:
         return None
-    links = [
-        Link(one.url, "", one.text or None, one.summary, published=one.published or url_date(one.url, page.fetched, UTC)) for one in found
-    ]
+    links = [_listed(one, page) for one in found]
     prefix = common_folder([link.url for link in links])
     values = {"name": title_of(document) or host or page.url, "prefix": prefix}
     values = values if prefix == page.url else {**values, "seeds": page.url}

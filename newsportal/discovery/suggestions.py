@@ -11,13 +11,17 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from heapq import nlargest
 from html import unescape
 
 from newsportal.extractors.hub_urls import Address
 from newsportal.storage.base import StoredArticle
 
 MAX_SITES = 20_000
-"""Sites that are counted at once; beyond them those that were met once are forgotten (lossy counting, Manku and Motwani 2002)."""
+"""Sites that are counted at once; beyond them those that were met least are forgotten (lossy counting, Manku and Motwani 2002)."""
+
+LEFT = 0.9
+"""Of them at most so many stay then: else every further site would cost a look at all."""
 
 MAX_LINKS = 50
 """Of one article: a page of links is no recommendation."""
@@ -139,10 +143,13 @@ class Counting:
         if domain in NO_SOURCES or domain in self._visited or not domain:
             return None
         if domain not in self._sites and len(self._sites) >= MAX_SITES:
-            self._sites = {name: site for name, site in self._sites.items() if site.weight > 1}
-            if len(self._sites) >= MAX_SITES:
-                return None
+            self._forget()
         return self._sites.setdefault(domain, _Site())
+
+    def _forget(self) -> None:
+        kept = {name: site for name, site in self._sites.items() if site.weight > 1}
+        room = int(LEFT * MAX_SITES)
+        self._sites = dict(nlargest(room, kept.items(), key=lambda one: one[1].weight)) if len(kept) > room else kept
 
     def _note(self, site: _Site, article: StoredArticle, url: str, title: str | None) -> None:
         site.url, site.title = site.url or url, site.title or title

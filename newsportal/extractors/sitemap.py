@@ -74,7 +74,7 @@ def parse(body: bytes, url: str, content_type: str | None, fetched: datetime) ->
 
 def named_in(robots: bytes, url: str) -> list[str]:
     """The sitemaps that a robots.txt names (``Sitemap:`` lines stand outside all groups, RFC 9309 2.2.4), in its order."""
-    text = robots[:512_000].decode("utf-8", "replace")
+    text = robots[:512_000].decode("utf-8-sig", "replace").replace("\r", "\n")
     return list(dict.fromkeys(found for line in NAMED.findall(text) if (found := dom.join(url, line)) and len(found) < MAX_URL))[:MAX_NAMED]
 
 
@@ -212,7 +212,7 @@ def _read_lines(stream: Iterable[str], reader: _Reader, text: XmlText) -> Kind:
     """One address a line. Raises ``NotApplicable`` if the first line is none."""
     rest = ""
     for piece in stream:
-        *lines, rest = (rest + piece).split("\n")
+        *lines, rest = (rest + piece).replace("\r", "\n").split("\n")
         _take_lines(lines, reader, text)
         rest = rest[-MAX_URL:]
     _take_lines([rest], reader, text)

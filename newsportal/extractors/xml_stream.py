@@ -25,6 +25,9 @@ BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs
 LONE = re.compile(r"&(?!(?:#\d{1,7}|#x[0-9a-fA-F]{1,6}|amp|lt|gt|quot|apos);)")
 """An ampersand that begins no reference of XML: common in addresses. A reference to any other name is text, since nothing declares it."""
 
+MAX_LONE = 1_000_000
+"""Such ampersands of one file, twenty for each entry of a full sitemap. Each is told of apart: forty million take half a minute."""
+
 DECLARING = re.compile(r"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
 REFERENCE_CHARS = 12
 """The longest reference; one that the end of a piece cuts waits for the next piece."""
@@ -68,12 +71,16 @@ class XmlText:
         return head[: found.start()] + head[found.end() :]
 
     def _mended(self, head: str, pieces: Iterator[str]) -> Iterator[str]:
-        kept = head
+        kept, lone = head, 0
         for piece in pieces:
             cut = kept.rfind("&", max(0, len(kept) - REFERENCE_CHARS))
             whole, rest = (kept[:cut], kept[cut:]) if cut >= 0 else (kept, "")
-            yield LONE.sub("&amp;", whole)
-            kept = rest + piece
+            mended, number = LONE.subn("&amp;", whole)
+            yield mended
+            kept, lone = rest + piece, lone + number
+            if lone > MAX_LONE:
+                self.tell("too-large")
+                return
         yield LONE.sub("&amp;", kept)
 
     def _decoded(self) -> Iterator[str]:

@@ -83,3 +83,16 @@ def test_what_is_kept_does_not_grow_without_end(monkeypatch: pytest.MonkeyPatch)
     assert len(counting._sites) <= 20
     assert len(counting._names) <= 20
     assert counting.suggestions()[0].site == "often.example"
+
+
+def test_where_every_site_was_met_often_the_rarest_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(suggestions, "MAX_SITES", 20)
+    counting = Counting()
+    for n in range(20):
+        for time in range(2 + n):
+            counting.take(article(f"https://own.example/{n}/{time}", to(f"https://site{n}.example/")))
+    counting.take(article("https://own.example/x", to("https://new.example/")))
+    assert len(counting._sites) == 19
+    left = {one.site for one in counting.suggestions()}
+    assert "new.example" in left
+    assert not {"site0.example", "site1.example"} & left

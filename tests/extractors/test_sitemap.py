@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from newsportal.errors import NotApplicable
-from newsportal.extractors import sitemap
+from newsportal.extractors import sitemap, xml_stream
 from newsportal.extractors.hub import HubRules
 from newsportal.extractors.sitemap import MAX_ENTRIES, SitemapEntry
 from newsportal.extractors.sitemap_choice import children, choose
@@ -190,6 +190,15 @@ def test_tags_without_end_are_cut() -> None:
     assert "too-many-tags" in found.warnings
 
 
+def test_ampersands_without_end_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(xml_stream, "MAX_LONE", 1000)
+    first = f"{HEAD}<url><loc>https://news.example/1?a=1&b=2</loc></url>"
+    assert parse(first + "&" * 900 + "</urlset>").warnings == ()
+    found = parse(first + "&" * 1_000_000 + "</urlset>")
+    assert urls(found) == ["https://news.example/1?a=1&b=2"]
+    assert found.warnings == ("too-large",)
+
+
 def test_more_entries_than_allowed_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     assert MAX_ENTRIES == 50_000
     monkeypatch.setattr(sitemap, "MAX_ENTRIES", 10)
@@ -231,6 +240,8 @@ def test_the_print_tells_addresses_and_not_dates() -> None:
 def test_robots_name_sitemaps() -> None:
     robots = b"\xef\xbb\xbfUser-agent: *\nDisallow: /x\nSITEMAP : https://news.example/a.xml\nsitemap: /b.xml\nSitemap: /b.xml\nSitemap: ftp://x/\n"
     assert sitemap.named_in(robots, "https://news.example/robots.txt") == ["https://news.example/a.xml", "https://news.example/b.xml"]
+    marked = b"\xef\xbb\xbfSitemap: /a.xml\rUser-agent: *\rSitemap: /b.xml\r"
+    assert sitemap.named_in(marked, "https://news.example/robots.txt") == ["https://news.example/a.xml", "https://news.example/b.xml"]
     assert len(sitemap.named_in(b"".join(b"Sitemap: /%d.xml\n" % n for n in range(500)), AT)) == 100
 
 
