@@ -37,6 +37,9 @@ TALLY_SECONDS = 5.0
 READING_SECONDS = 60.0
 """The months of the monitor may be this old: counting them reads every view and offer."""
 
+SPARE = 10.0
+"""Times as long as it took to judge the sources, until they are judged anew."""
+
 MAX_QUERY = 2000
 """Characters of an address that a page repeats in its forms; a search for 10 kB of words is answered, not repeated."""
 
@@ -94,16 +97,25 @@ class Portal:
         return kept[1]
 
     def health(self) -> list[Judged]:
-        """How the sources do, at most ``READING_SECONDS`` old; where the file is not known those that were visited. Of thousands it takes
-        seconds: one reader judges, others who ask meanwhile wait for him."""
-        with self._judging:
+        """How the sources do, about ``READING_SECONDS`` old; where the file is not known those that were visited. Of thousands it takes
+        seconds, of a hundred thousand a minute: one reader judges, others who ask meanwhile get what was judged before."""
+        kept = next(iter(self._health), None)
+        if kept is not None and (monotonic() <= kept[0] or not self._judging.acquire(blocking=False)):
+            return kept[1]
+        if kept is None:
+            self._judging.acquire()
+        try:
             return self._judged()
+        finally:
+            self._judging.release()
 
     def _judged(self) -> list[Judged]:
         kept = next(iter(self._health), None)
-        if kept is None or monotonic() - kept[0] > READING_SECONDS:
+        if kept is None or monotonic() > kept[0]:
+            began = monotonic()
             named = self.sources or tuple(Watched(state.source, state.source.partition(":")[2]) for state in self.store.source_states())
-            kept = (monotonic(), judged(self.store, named, self.now().astimezone(self.site.zone)))
+            found = judged(self.store, named, self.now().astimezone(self.site.zone))
+            kept = (monotonic() + max(READING_SECONDS, SPARE * (monotonic() - began)), found)
             self._health[:] = [kept]
         return kept[1]
 

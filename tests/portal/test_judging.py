@@ -1,0 +1,32 @@
+"""The health of the sources, judged for many readers at once."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from threading import Thread
+from time import monotonic
+from types import SimpleNamespace
+from typing import Any
+
+from newsportal.portal.context import Portal
+from newsportal.sources.watched import Watched
+from newsportal.storage.base import Store
+
+NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
+
+
+def test_readers_get_what_was_judged_before_while_one_judges_anew(store: Store) -> None:
+    site: Any = SimpleNamespace(zone=UTC)
+    portal = Portal(store, None, site, lambda: NOW, sources=(Watched("feed:甲", "甲"),))
+    first = portal.health()
+    assert [one.source.key for one in first] == ["feed:甲"]
+    assert portal.health() is first, "not judged for every reader"
+    portal._health[:] = [(monotonic() - 1, first)]
+    found: list[Any] = []
+    with portal._judging:  # somebody judges, and it takes a minute
+        other = Thread(target=lambda: found.append(portal.health()), daemon=True)
+        other.start()
+        other.join(10)
+    assert len(found) == 1, "nobody waits for him"
+    assert found[0] is first
+    assert portal.health() is not first, "they are judged anew by the next"
