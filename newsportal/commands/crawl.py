@@ -15,7 +15,7 @@ import typer
 from newsportal import report
 from newsportal.commands import hints
 from newsportal.commands.progress import Progress
-from newsportal.errors import NewsportalError
+from newsportal.errors import FrontierRefused, NewsportalError
 from newsportal.sources import Sources, load
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ SPIDERS = ("metasearch", "rss", "sitemap", "hub", "forum", "gallery")
 
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
-BROKEN = frozenset({"store-unavailable", "frontier-failed", "archive-failed", "unknown-source", "unknown-topic"})
+BROKEN = frozenset({"store-unavailable", "frontier-failed", "start-failed", "archive-failed", "unknown-source", "unknown-topic"})
 """Ends of a run that are failures: exit status 1, after the report."""
 
 
@@ -81,6 +81,9 @@ def run(ask: Ask, *, progress: bool = False) -> report.Run:
         if isinstance(failure, NewsportalError):
             raise failure
         raise NewsportalError(f"the crawl broke off: {type(failure).__name__}: {failure}") from failure
+    for crawler in crawlers:
+        if crawler.stats is not None and (why := crawler.stats.get_value("frontier/refused")):
+            raise FrontierRefused(why)
     return _together(crawlers)
 
 

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
-from newsportal.errors import FrontierUnavailable
+from newsportal.errors import FrontierRefused, FrontierUnavailable
 from newsportal.frontier.exchange import Answer, Order, exchange
 from newsportal.frontier.hand import Entry, Hand, Host
 from newsportal.frontier.leases import Leases
@@ -212,13 +212,14 @@ class Feeder:
         self._wake.set()
         if self._task is not None:
             await asyncio.wait([self._task])
+        broken = self._task is not None and not self._task.cancelled() and self._task.exception() is not None
         until = time.monotonic() + CLOSING
-        while self.queue is not None or self._next.changes:
+        while not broken and (self.queue is not None or self._next.changes):
             answer = await self._converse(self._order(last=True))
             if answer.fault is None or time.monotonic() > until:
                 break
             await asyncio.sleep(PAUSES[0])
-        with suppress(FrontierUnavailable):
+        with suppress(FrontierUnavailable, FrontierRefused):
             await self._in_thread(self._left)
         self._thread.shutdown(wait=False)
 

@@ -57,6 +57,9 @@ LEAST_HAND: Final = 16
 BROKEN: Final = "frontier-failed"
 """The reason of a crawl's end when the scheduler itself is at fault; the log says why."""
 
+REFUSED: Final = "frontier/refused"
+"""Statistic: why the queue is none of ours, with the remedy."""
+
 
 class Scheduler(BaseScheduler):
     """See the module. Without a queue (a replay) requests wait in memory, by priority."""
@@ -303,8 +306,12 @@ class Scheduler(BaseScheduler):
             self.feeder.look()
 
     def _broke(self, error: BaseException) -> None:
-        told = isinstance(error, NewsportalError)  # a queue of a newer version: the message says it all
-        logger.error("the scheduler broke off: %s", error, exc_info=None if told else error)
+        if isinstance(error, NewsportalError):  # a queue of a newer version: the message says it all
+            logger.error("%s", error)
+            if self._crawler.stats is not None:
+                self._crawler.stats.set_value(REFUSED, str(error))
+        else:
+            logger.error("the scheduler broke off: %s", error, exc_info=error)
         if self._crawler.engine is not None and self._crawler.engine.spider is not None:
             self._closing = asyncio.ensure_future(self._crawler.engine.close_spider_async(reason=BROKEN))
 

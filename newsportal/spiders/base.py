@@ -17,11 +17,12 @@ from scrapy.exceptions import CloseSpider
 from scrapy.http import Request, Response
 from twisted.python.failure import Failure
 
-from newsportal.errors import FrontierUnavailable, NotApplicable, StoreError
+from newsportal.errors import FrontierRefused, FrontierUnavailable, NotApplicable, StoreError
 from newsportal.frontier import wellbeing
 from newsportal.frontier.ledger import STORE_FAILS, Ledger, Sifted, ledger_of, utcnow
 from newsportal.frontier.links import askable, is_entry
 from newsportal.frontier.requests import AT
+from newsportal.frontier.scheduler import BROKEN as FRONTIER_FAILS
 from newsportal.frontier.starts import told
 from newsportal.frontier.timing import Timing
 from newsportal.items import Article, Link, Page
@@ -38,6 +39,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 Kept = TypeVar("Kept")
+
+START_FAILS = "start-failed"
+"""The reason of a crawl's end when its visits cannot begin; the log says why."""
 
 FEW = 1000
 """Sources whose states are asked for one by one; those of more are read at once."""
@@ -130,18 +134,26 @@ class NewsSpider(scrapy.Spider):
             names = ", ".join(sorted(source.name for source in self.sources())) or "none"
             logger.error("sources.yaml has no enabled %s named %r; it has: %s", self.kind, self.only, names)
             raise CloseSpider("unknown-source")
-        if self.settings.getbool("NEWSPORTAL_STANDING"):
-            async for wanted in rounds(self, chosen):
-                yield wanted
+        begun = rounds(self, chosen) if self.settings.getbool("NEWSPORTAL_STANDING") else self._once(chosen)
         try:
-            states = await self._states() if self.due_only and len(chosen) > FEW else {}
-            for source in chosen:
-                await self.visiting.room()
-                async for wanted in self.begin(source, states.get(source.key)):
-                    yield wanted
+            async for wanted in begun:
+                yield wanted
         except StoreError as error:
             logger.error("the crawl ends, its store fails: %s", error)
             raise CloseSpider(STORE_FAILS) from error
+        except FrontierRefused as error:
+            raise CloseSpider(FRONTIER_FAILS) from error  # the scheduler tells it
+        except Exception as error:  # Scrapy would log it, and end as if all were well
+            logger.exception("the crawl ends, visits cannot begin")
+            raise CloseSpider(START_FAILS) from error
+
+    async def _once(self, chosen: Sequence[Any]) -> AsyncIterator[Any]:
+        """What one visit of each begins with. Raises ``StoreError``."""
+        states = await self._states() if self.due_only and len(chosen) > FEW else {}
+        for source in chosen:
+            await self.visiting.room()
+            async for wanted in self.begin(source, states.get(source.key)):
+                yield wanted
 
     async def _states(self) -> Mapping[str, SourceState]:
         return {state.source: state for state in await asyncio.to_thread(self.ledger.store.source_states)}

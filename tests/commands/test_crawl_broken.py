@@ -1,0 +1,50 @@
+"""A crawl that cannot begin: the reason is told, and the exit status is 1."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+SOURCES = 'feeds: [{name: 甲, url: "http://127.0.0.1:9/rss"}]\n'
+
+BROKEN_START = """
+import sys
+from newsportal.spiders.visiting import Visiting
+
+async def claim(self, source):
+    raise RuntimeError("an error of ours")
+
+Visiting.claim = claim
+from newsportal.cli import main
+sys.argv = ["newsportal", "crawl", "rss"]
+main()
+"""
+
+
+def ended(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    (folder / "sources.yaml").write_text(SOURCES, "utf-8")
+    return subprocess.run([sys.executable, *command], cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_a_queue_that_is_none_of_ours_ends_the_crawl_with_its_own_message(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    other = sqlite3.connect(tmp_path / "data" / "newsportal.db.queue")
+    other.execute("CREATE TABLE stamps (year INTEGER)")
+    other.close()
+    done = ended(tmp_path, "-m", "newsportal", "crawl", "rss")
+    assert done.returncode == 1
+    assert "this is a database of something else; move it away" in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
+
+
+def test_an_error_where_visits_begin_is_a_failure_of_the_crawl(tmp_path: Path) -> None:
+    done = ended(tmp_path, "-c", BROKEN_START)
+    assert done.returncode == 1
+    assert "the crawl broke off: start-failed" in done.stderr
+    assert "RuntimeError: an error of ours" in done.stderr
