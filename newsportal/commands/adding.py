@@ -99,7 +99,7 @@ def _found(url: str, kind: Family | None, everything: bool, visit: Visitor) -> t
     if kind == "gallery":
         return [propose_gallery(url, visit)], []
     only = KINDS[kind] if kind is not None else None
-    found, notes = find(url, visit, visit.robots(url), everything=everything or only is not None, only=only)
+    found, notes = find(url, visit, visit.robots, everything=everything or only is not None, only=only)
     found = [one for one in found if only in (None, one.kind)]
     if not found:
         raise NoSource(f"no {kind} is found at {url}")

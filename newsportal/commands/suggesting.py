@@ -78,7 +78,7 @@ def _looked(found: list[Suggestion], known: Sources) -> dict[str, Proposal]:
         for one in found:
             visit = visitor(known, tell=lambda url: status.update(f"looking at {url[:100]}"))
             try:
-                looked[one.site] = find(one.address, visit, visit.robots(one.address))[0][0]
+                looked[one.site] = find(one.address, visit, visit.robots)[0][0]
             except NewsportalError as error:
                 console(stderr=True).print(f"  {one.site}: {error}", style="dim", markup=False)
     return looked

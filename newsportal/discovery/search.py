@@ -24,6 +24,9 @@ from newsportal.items import Page
 Fetch = Callable[[str], Page]
 """A page by its URL, politely. Raises ``EgressDenied`` or ``FetchFailed``, of which :class:`NotAsked` is one."""
 
+Robots = Callable[[str], bytes]
+"""The robots.txt of the site of a URL, empty where there is none. Raises as a :data:`Fetch` does."""
+
 MAX_REQUESTS = 24
 """For one address, robots.txt included. Most end after three."""
 
@@ -82,10 +85,10 @@ class Looking:
 
 
 def find(
-    url: str, fetch: Fetch, robots: bytes = b"", *, everything: bool = False, only: Kind | None = None
+    url: str, fetch: Fetch, robots: Robots = lambda url: b"", *, everything: bool = False, only: Kind | None = None
 ) -> tuple[list[Proposal], list[str]]:
-    """The sources behind ``url``, best first, and notes on what could not be looked at. ``robots``: the site's robots.txt (its sitemaps).
-    ``only``: sources of this kind alone, which may be none.
+    """The sources behind ``url``, best first, and notes on what could not be looked at. ``robots``: asked for the sitemaps of the site to
+    which ``url`` leads. ``only``: sources of this kind alone, which may be none.
 
     Raises ``NoSource``; ``EgressDenied`` and ``FetchFailed`` if the address itself cannot be had.
     """
@@ -120,7 +123,7 @@ def distinct(ranked: Sequence[Proposal], notes: list[str]) -> list[Proposal]:
     return kept
 
 
-def _steps(page: Page, robots: bytes, looking: Looking) -> Iterator[bool]:
+def _steps(page: Page, robots: Robots, looking: Looking) -> Iterator[bool]:
     """Look at one thing after another; true once a good source is found."""
     document = dom.document(page)
     root = urljoin(page.url, "/")
@@ -161,9 +164,14 @@ def _feed(url: str, looking: Looking, why: str = "a feed that the page names") -
     return False
 
 
-def _sitemaps(root: str, robots: bytes, looking: Looking) -> Iterator[bool]:
+def _sitemaps(root: str, robots: Robots, looking: Looking) -> Iterator[bool]:
     """Those that robots.txt names, news first; else those at the usual places. Of an index, its newest sitemap is looked at."""
-    named = sorted(named_in(robots, root), key=lambda url: "news" not in url.lower())
+    try:
+        text = robots(root)
+    except (EgressDenied, FetchFailed) as error:
+        looking.notes.append(str(error))
+        return
+    named = sorted(named_in(text, root), key=lambda url: "news" not in url.lower())
     usual = [urljoin(root, path) for path in finders.USUAL_SITEMAPS]
     why = "robots.txt names it" if named else "a sitemap at its usual place"
     for url in (named or usual)[:MAX_SITEMAPS]:

@@ -130,9 +130,36 @@ def test_sitemaps_that_robots_name_news_first_and_an_index_by_its_newest(web: We
         "<sitemap><loc>/new.xml</loc><lastmod>2026-11-20</lastmod></sitemap></sitemapindex>",
         "/new.xml": urlset(),
     }
-    (found,), _ = find(f"{SITE}/", web, robots)
+    (found,), _ = find(f"{SITE}/", web, lambda url: robots)
     assert (found.kind, found.values["url"], found.entries) == ("sitemaps", f"{SITE}/index-news.xml", 8)
     assert web.asked[-2:] == [f"{SITE}/index-news.xml", f"{SITE}/new.xml"]
+
+
+def test_the_robots_txt_of_where_the_address_leads_names_the_sitemaps(web: Web) -> None:
+    web.pages |= {"/": html(), "https://news.example/map.xml": urlset()}
+    asked: list[str] = []
+
+    def robots(url: str) -> bytes:
+        asked.append(url)
+        return b"Sitemap: /map.xml"
+
+    def moved(url: str) -> Page:
+        return web(f"{SITE}/" if url == "https://old.example/" else url)
+
+    (found,), _ = find("https://old.example/", moved, robots)
+    assert found.address == f"{SITE}/map.xml"
+    assert asked == [f"{SITE}/"]
+
+
+def test_without_robots_txt_no_sitemap_is_looked_for(web: Web) -> None:
+    web.pages |= {"/": html(), "/sitemap.xml": urlset()}
+
+    def robots(url: str) -> bytes:
+        raise FetchFailed(url, "enough", "24 requests were made")
+
+    with pytest.raises(NoSource):
+        find(f"{SITE}/", web, robots)
+    assert f"{SITE}/sitemap.xml" not in web.asked
 
 
 def test_an_index_itself_is_seen_through(web: Web) -> None:
