@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -17,18 +16,19 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from newsportal.errors import FrontierRefused, FrontierUnavailable
 from newsportal.frontier.exchange import Answer, Order, exchange
-from newsportal.frontier.hand import Entry, Hand, Host
+from newsportal.frontier.hand import Entry, Hand
 from newsportal.frontier.leases import Leases
 from newsportal.frontier.queues.base import Terms
 from newsportal.frontier.requests import AT, Unreadable
 from newsportal.frontier.starts import EVERY as STARTS
+from newsportal.frontier.turns import PATIENCE, Asked, Turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Sequence
 
     from scrapy import Request
 
-    from newsportal.frontier.queues.base import Lease, Queue, Taken, Task
+    from newsportal.frontier.queues.base import Lease, Queue, Task
     from newsportal.frontier.starts import Starts
 
 logger = logging.getLogger(__name__)
@@ -54,16 +54,6 @@ BEATS: Final = 4
 AHEAD: Final = 2.0
 """Seconds of a host's work in the hand: the queue may be away for so long without a host standing still."""
 
-LINGER: Final = 1.0
-"""Seconds for which a host without work stays ours: its pictures and further pages often come in a moment."""
-
-PATIENCE: Final = 61.0
-"""Seconds. A host that is to be left alone for longer (Retry-After) ends what this process wants of it, and a crawl does not wait for it:
-a little more than the longest crawl-delay that is obeyed."""
-
-SHORT: Final = 5.0
-"""Seconds of rest for which tasks need not be given back."""
-
 HOLDS: Final = 50
 """Hosts that are asked for in one conversation."""
 
@@ -74,31 +64,16 @@ CLOSING: Final = 5.0
 """Seconds in which the end of a crawl waits for a queue that is away; then its leases run out by themselves."""
 
 
-class Crawl(Protocol):
+class Crawl(Asked, Protocol):
     """What the feeder must know of the crawl; given by the scheduler."""
 
     @property
     def in_progress(self) -> Container[Request]: ...
-    @property
-    def ending(self) -> bool: ...
-    def wait_after(self, host: str) -> float: ...  # seconds until somebody else may ask a host that we asked
-    def busy(self, host: str) -> bool: ...  # whether a request to it is under way
     def request_of(self, task: Task) -> Request: ...  # raises Unreadable
     async def accepted(self, requests: Sequence[Request]) -> Sequence[Request | None]: ...  # what is to be asked for those of others
     async def started(self, values: Sequence[bytes]) -> None: ...  # make requests of pushed start URLs
     def stir(self) -> None: ...  # let the engine look again
     def count(self, what: str, number: int = 1) -> None: ...
-
-
-class Ending(Exception):
-    """Raised to who waits for a host when the crawl ends."""
-
-
-class Resting(Exception):
-    """Raised to who waits for a host that is to be left alone for ``seconds``, too long to wait."""
-
-    def __init__(self, seconds: float) -> None:
-        super().__init__(f"it asked to be left alone for {seconds:.0f} s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +106,6 @@ class Feeder:
     away_since: float | None = None
     _next: Order = field(default_factory=Order)
     _saying: frozenset[str] = frozenset()  # tasks that are acknowledged just now
-    _waiters: dict[str, list[asyncio.Future[None]]] = field(default_factory=lambda: defaultdict(list))
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
     _thread: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="frontier"))
     _task: asyncio.Task[None] | None = None
@@ -145,6 +119,11 @@ class Feeder:
     _read: list[bytes] = field(default_factory=list)
     _looked: float = 0.0
     _over: bool = False
+
+    turns: Turns = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.turns = Turns(self.hand, self.leases, self.crawl, self.look)
 
     # for the scheduler
 
@@ -183,23 +162,8 @@ class Feeder:
         return self._known == (self._changes, True) and not busy
 
     async def turn(self, host: str) -> None:
-        """Wait until this worker holds ``host`` and may ask it. Raises :class:`Ending` or :class:`Resting`."""
-        while True:
-            now, found = time.monotonic(), self.hand.hosts.get(host)
-            if found is not None and found.ready - now > PATIENCE:
-                raise Resting(found.ready - now)
-            if found is not None and found.held and not found.yields:
-                begins = max(found.since, found.rest)
-                if begins <= now:
-                    return
-                await asyncio.sleep(begins - now)
-                continue
-            if self.crawl.ending:
-                raise Ending
-            future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._waiters[host].append(future)
-            self._wake.set()
-            await future
+        """Wait until this worker holds ``host`` and may ask it. Raises ``turns.Ending`` or ``turns.Resting``."""
+        await self.turns.turn(host)
 
     def rest(self, host: str, seconds: float) -> None:
         """The host asked to be left alone."""
@@ -235,14 +199,15 @@ class Feeder:
     async def _run(self) -> None:
         while not self._over:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), TICK if not self._waiters else GATHER * 10)
+                await asyncio.wait_for(self._wake.wait(), TICK if not self.turns.waiters else GATHER * 10)
             self._wake.clear()
             await asyncio.sleep(GATHER)
             if self._over:
                 return
             if self.crawl.ending:
-                self._dismiss()
-            self._look_after_hosts()
+                self.turns.dismiss()
+            if self.turns.look_after(self._next):
+                self._changes += 1
             changes, order = self._changes, self._order()
             answer = await self._converse(order)
             await self._apply(answer, changes)
@@ -285,7 +250,7 @@ class Feeder:
         if last:
             return order
         now = time.monotonic()
-        order.hold = list(dict.fromkeys([*self._waiters, *self.hand.unheld()]))[:HOLDS]
+        order.hold = list(dict.fromkeys([*self.turns.waiters, *self.hand.unheld()]))[:HOLDS]
         if now - self._beaten >= self.pace.beat:
             order.beat, self._beaten = dict(self.doing), now
         room = max(self.pace.hand - self.hand.waiting, 0)
@@ -340,12 +305,12 @@ class Feeder:
         now = time.monotonic()
         for host, seconds in answer.holds.items():
             if seconds is not None:
-                self._holds(host, now + seconds)
+                self.turns.holds(host, now + seconds)
         self._lost(answer.lost)
         if answer.taken is None:
             return
         taken = answer.taken
-        self._hosts(taken, now)
+        self.turns.taken(taken, now)
         await self._leased(taken.leases)
         self._soon = TICK if taken.soon is None else taken.soon
         far = taken.soon is not None and taken.soon > PATIENCE
@@ -400,25 +365,6 @@ class Feeder:
         self.leases.waits(task.id)
         self.hand.add(task.host, Entry(request, task.id, own=True))
 
-    def _hosts(self, taken: Taken, now: float) -> None:
-        for name, host in list(self.hand.hosts.items()):
-            if host.held and name not in taken.held:
-                self.hand.loose(name)
-        for name, seconds in taken.held.items():
-            host = self.hand.host(name)
-            if not host.held:
-                self._holds(name, now + seconds)
-            host.yields = name in taken.yielded
-
-    def _holds(self, name: str, ready: float) -> None:
-        self.hand.hold(name, ready)
-        self._release(name)
-
-    def _release(self, name: str) -> None:
-        for future in self._waiters.pop(name, ()):
-            if not future.done():
-                future.set_result(None)
-
     def _lost(self, ids: set[str]) -> None:
         """Leases that are not ours any more: this worker was thought dead, or the queue was emptied. What was not begun is put back."""
         for id in ids:
@@ -433,50 +379,3 @@ class Feeder:
             self.crawl.count("lost", len(lost))
             logger.warning("%d leases were lost: this process stood still, or the queue was emptied", len(lost))
             self._push_again()
-
-    # hosts
-
-    def _look_after_hosts(self) -> None:
-        """Let go hosts that have nothing to do, that others wait for, or that want to be left alone."""
-        now = time.monotonic()
-        for name, host in list(self.hand.hosts.items()):
-            rests = host.rest - now
-            if rests > SHORT or host.yields:
-                self._give_back(host, rests)
-            if host.ready - now > PATIENCE:
-                self._refuse(host)
-            if host.held and not self.crawl.busy(name):
-                self._idle(host, now, rests)
-
-    def _idle(self, host: Host, now: float, rests: float) -> None:
-        if not (host.yields or rests > SHORT):
-            if host.waiting or host.name in self._waiters:
-                host.quiet = None
-                return
-            host.quiet = now if host.quiet is None else host.quiet
-            if now - host.quiet < LINGER:
-                return
-        self._next.free[host.name] = max(self.crawl.wait_after(host.name), rests, 0.0)
-        host.rest = 0.0
-        self.hand.loose(host.name)
-
-    def _give_back(self, host: Host, rests: float) -> None:
-        entries = self.hand.out_of(host.name, lambda entry: entry.own and self.leases.single(entry.lease))
-        ids = [entry.lease for entry in entries if entry.lease]
-        for id in ids:
-            self.leases.drop(id)
-        if ids:
-            self._next.back.append((ids, time.time() + rests if rests > SHORT else None))
-            self._changes += 1
-
-    def _refuse(self, host: Host) -> None:
-        """Nobody waits so long: who wants something of this host is told, and the store keeps its links for another time."""
-        self.hand.hurry(self.hand.out_of(host.name, lambda _: True))
-        self._release(host.name)
-
-    def _dismiss(self) -> None:
-        """The crawl ends: nobody waits for a host any more."""
-        for name in list(self._waiters):
-            for future in self._waiters.pop(name):
-                if not future.done():
-                    future.set_exception(Ending())

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Self
 from scrapy.exceptions import IgnoreRequest
 
 from newsportal.frontier.children import marked
-from newsportal.frontier.feeder import Ending, Resting
 from newsportal.frontier.requests import LEASE, host_of
 from newsportal.frontier.rests import Rests
 from newsportal.frontier.scheduler import Scheduler
+from newsportal.frontier.turns import Ending, Resting
 from newsportal.middlewares.retry import PATIENT, asked_wait
 
 if TYPE_CHECKING:

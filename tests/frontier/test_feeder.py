@@ -13,12 +13,14 @@ from scrapy import Request
 
 from newsportal.errors import FrontierUnavailable
 from newsportal.frontier import feeder as module
-from newsportal.frontier.feeder import Ending, Feeder, Pace, Resting
+from newsportal.frontier import turns
+from newsportal.frontier.feeder import Feeder, Pace
 from newsportal.frontier.hand import Hand
 from newsportal.frontier.queues.base import Task, Terms
 from newsportal.frontier.queues.disk import DiskQueue
 from newsportal.frontier.queues.disk_file import QueueFile
 from newsportal.frontier.requests import AT, Unreadable
+from newsportal.frontier.turns import Ending, Resting
 
 
 class Crawl:
@@ -77,7 +79,8 @@ class Crawl:
 
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in {"TICK": 0.02, "LEAST": 0.005, "GATHER": 0.001, "LINGER": 0.02, "PAUSES": (0.01,), "CLOSING": 0.1}.items():
+    monkeypatch.setattr(turns, "LINGER", 0.02)
+    for name, value in {"TICK": 0.02, "LEAST": 0.005, "GATHER": 0.001, "PAUSES": (0.01,), "CLOSING": 0.1}.items():
         monkeypatch.setattr(module, name, value)
 
 
@@ -327,7 +330,7 @@ def test_a_host_that_rests_gives_its_tasks_back_for_later_and_nobody_waits_for_i
 
 def test_what_others_pushed_and_we_gave_back_is_asked_for_when_it_comes_again(file: QueueFile, monkeypatch: pytest.MonkeyPatch) -> None:
     """The spider has claimed it for this process already, and would refuse it as one that is under way."""
-    monkeypatch.setattr(module, "SHORT", 0.01)
+    monkeypatch.setattr(turns, "SHORT", 0.01)
     crawl, other = Crawl(lambda: queue_of(file)), queue_of(file)
     other.push([task(id) for id in ("1", "2", "3")])
 
