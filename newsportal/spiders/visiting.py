@@ -171,11 +171,19 @@ class Visiting:
                 forgotten = now
                 await self.forget()
             for source in await self._calm():
-                if self._open[source].ours:
-                    await self._over(source)
-                else:
-                    del self._open[source]
-                    self._past(source)
+                await self._ended(source)
+
+    async def _ended(self, source: str) -> None:
+        """Whatever fails at the end of one visit keeps no other open. Its source stays claimed, lest it were visited again and again."""
+        try:
+            if self._open[source].ours:
+                await self._over(source)
+            else:
+                del self._open[source]
+                self._past(source)
+        except Exception:  # an error of ours, told with all that is known of it
+            logger.exception("%s: its visit cannot be ended, nobody begins another for %g hours", source, CLAIM / 3600)
+            self._open.pop(source, None)
 
     async def _calm(self) -> list[str]:
         """Of the visits whose turn it is to be asked after, those that have ended."""

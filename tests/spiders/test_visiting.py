@@ -136,6 +136,32 @@ def test_what_a_worker_took_of_anothers_visit_is_forgotten_when_the_visit_is_ove
     asyncio.run(read_for_another())
 
 
+def test_a_visit_that_cannot_be_ended_keeps_no_other_open(
+    worker: Callable[[], Any], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(visiting, "LOOK", 0.01)
+    spider, ended = worker(), asyncio.Event()
+
+    async def over(source: str) -> None:
+        if source == "feed:甲":
+            raise ZeroDivisionError
+        ended.set()
+
+    visits = visiting.Visiting(spider.ledger, spider._queue, over)
+
+    async def watched() -> None:
+        for source in ("feed:甲", "feed:乙"):
+            assert await visits.claim(source)
+            await visits.begin(source)
+        await asyncio.wait_for(ended.wait(), 10)
+        await visits.stop()
+
+    asyncio.run(watched())
+    assert "feed:甲" not in visits.open
+    assert "feed:甲: its visit cannot be ended" in caplog.text
+    assert not worker()._queue().claim(job_of("feed:甲"), 60), "it is not visited again at once"
+
+
 def test_where_nobody_knows_what_is_left_no_visit_waits(worker: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(visiting, "MOST", 1)
     spider = worker()
