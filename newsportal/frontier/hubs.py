@@ -29,13 +29,18 @@ async def offered(ledger: Ledger, source: str, response: Response, hub: str | No
     said = link_targets(b", ".join(response.headers.getlist("Link")).decode("latin-1"), response.url)
     hub, topic = said.get("hub") or hub, said.get("self") or topic or response.url
     sources = ledger.sources
-    if not hub or not askable(hub) or not sources.schedule.websub or not sources.portal.url:
+    if not hub or not _sound(hub) or not _sound(topic) or not sources.schedule.websub or not sources.portal.url:
         return
     ledger.told.hub(source, hub)
     try:
         await asyncio.to_thread(_remember, ledger, source, hub, topic)
     except StoreError as error:
         logger.warning("the hub of %s is not remembered: %s", source, error)
+
+
+def _sound(url: str) -> bool:
+    """Whether an address can be sent to a hub: feeds in JSON may hold half characters."""
+    return askable(url) and url.isprintable()
 
 
 def _remember(ledger: Ledger, source: str, hub: str, topic: str) -> None:

@@ -52,6 +52,8 @@ class Subscriber(threading.Thread):
                 self.round()
             except StoreError as error:
                 logger.warning("subscriptions wait: %s", error)
+            except Exception:  # what one feed says of itself must not end the subscriptions of all
+                logger.exception("subscriptions wait")
 
     def stop(self) -> None:
         self._stopped.set()

@@ -46,9 +46,15 @@ def test_the_header_goes_before_the_feed(public: Ledger) -> None:
     assert found.hub == "https://header.example/"
 
 
-@pytest.mark.parametrize("hub", [None, "javascript:alert(1)", "ftp://hub.example/"])
+@pytest.mark.parametrize("hub", [None, "javascript:alert(1)", "ftp://hub.example/", "https://hub.example/\ud800"])
 def test_what_is_no_hub_is_not_remembered(public: Ledger, hub: str | None) -> None:
     offer(public, hub=hub)
+    assert public.store.subscriptions.all() == []
+
+
+@pytest.mark.parametrize("topic", ["/feed", "https://a.example/\ud800", "https://a.example/\x00"])
+def test_a_topic_that_no_hub_can_be_told_is_not_remembered(public: Ledger, topic: str) -> None:
+    offer(public, topic=topic)
     assert public.store.subscriptions.all() == []
 
 

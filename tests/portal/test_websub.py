@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import threading
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -247,6 +248,23 @@ def test_no_hub_in_a_private_network_is_asked_unless_the_operator_lists_it(hub: 
     known = sources(tmp_path, "https://news.example.org", private="[]")
     Subscriber(store, known).round()
     assert hub.asked == []
+
+
+def test_one_feed_that_no_hub_can_be_told_of_ends_no_other_subscription(hub: Hub, store: Store, client: Any, tmp_path: Path) -> None:
+    feeds = '[{name: 甲, url: "http://127.0.0.1:9/feed"}, {name: 乙, url: "http://127.0.0.1:9/other"}]'
+    offer(store, hub.url)
+    store.subscriptions.save(Subscription("feed:乙", hub.url, "http://127.0.0.1:9/\ud800", "other-token", "x"))
+    subscriber = Subscriber(store, sources(tmp_path, str(client.base_url), feeds=feeds), every=0.01)
+    subscriber.start()
+    deadline = time.monotonic() + 20
+    while not hub.asked and time.monotonic() < deadline:
+        time.sleep(0.01)
+    alive = subscriber.is_alive()
+    subscriber.stop()
+    subscriber.join(20)
+    store.subscriptions.drop("feed:乙")
+    assert alive
+    assert [asked["hub.topic"] for asked in hub.asked] == [TOPIC]
 
 
 @pytest.mark.parametrize(
