@@ -62,6 +62,9 @@ GIVE_UP_OFFLINE = 4 * GIVE_UP
 
 GIVEN_UP = "given-up"
 
+OUR_OWN = (STORE_FAILS, "archive", "no-browser", "shutdown")
+"""Reasons that lie with us, however long they last: no link is given up for them. A disk may be full for weeks."""
+
 Validators = tuple[str | None, str | None]
 
 
@@ -307,6 +310,8 @@ class Ledger:
 
     async def _over(self, link: Link, reason: str) -> bool:
         """Whether a link that fails once more has waited for too long. Where no network may be the reason, that takes longer."""
+        if reason in OUR_OWN:
+            return False
         try:
             since = await asyncio.to_thread(self.store.waits_since, link.identity or link.url)
         except StoreError:

@@ -17,7 +17,7 @@ from newsportal.frontier.ledger import STORE_FAILS, Ledger, ledger_of, utcnow
 from newsportal.items import Article, Gallery
 from newsportal.pipelines.base import Left, Stage
 from newsportal.pipelines.classify import ClassifyPipeline
-from newsportal.pipelines.store import PATIENCE, Stop
+from newsportal.pipelines.writing import Stop, patiently
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -68,7 +68,7 @@ class GalleryPipeline(Stage):
             await refuse(self.ledger, gallery.link, NO_PICTURES)
             raise Left(f"{gallery.url}: no picture is left of it")
         gallery = await self._classified(gallery)
-        saved = await self._save(gallery)
+        saved = await patiently(self.ledger.store.galleries.save, gallery, now=utcnow())
         await self._enter(gallery)
         waits = not saved.complete and gallery.later and saved.vain < MAX_VAIN
         self._note(gallery, saved, waits)
@@ -92,16 +92,6 @@ class GalleryPipeline(Stage):
             keywords=found.keywords,
             language=found.language,
         )
-
-    async def _save(self, gallery: Gallery) -> SavedGallery:
-        for wait in (*PATIENCE, None):
-            try:
-                return await asyncio.to_thread(self.ledger.store.galleries.save, gallery, now=utcnow())
-            except StoreUnavailable:
-                if wait is None:
-                    raise
-                await asyncio.sleep(wait)
-        raise AssertionError("unreachable")
 
     async def _enter(self, gallery: Gallery) -> None:
         """The story is known under the addresses of all its pages: an index page may lead to any of them."""

@@ -15,7 +15,7 @@ from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.frontier.ledger import STORE_FAILS, Ledger, ledger_of, utcnow
 from newsportal.items import Thread, TopicMark
 from newsportal.pipelines.base import Left, Stage
-from newsportal.pipelines.store import PATIENCE, Stop
+from newsportal.pipelines.writing import Stop, patiently
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -59,7 +59,7 @@ class ThreadPipeline(Stage):
     async def write(self, thread: Thread) -> Thread:
         """The thread with its topics, once it is stored and its link has its fate."""
         thread = self._marked(thread)
-        saved = await self._save(thread)
+        saved = await patiently(self.ledger.store.threads.save, thread, now=utcnow())
         name = thread.identity or ""
         other = identity(thread.url)  # a search engine may lead to it, too
         if other != name:
@@ -79,16 +79,6 @@ class ThreadPipeline(Stage):
         matched = topics.match(self._rules, thread.title, first)
         marks = tuple(TopicMark(topic, topics.SOURCE if topic in named else topics.KEYWORDS) for topic in dict.fromkeys((*named, *matched)))
         return replace(thread, topics=tuple(mark.topic for mark in marks), topic_marks=marks)
-
-    async def _save(self, thread: Thread) -> Saved:
-        for wait in (*PATIENCE, None):
-            try:
-                return await asyncio.to_thread(self.ledger.store.threads.save, thread, now=utcnow())
-            except StoreUnavailable:
-                if wait is None:
-                    raise
-                await asyncio.sleep(wait)
-        raise AssertionError("unreachable")
 
     def _note(self, thread: Thread, saved: Saved) -> None:
         counts = self._brought.setdefault(thread.link.source, Counter())
