@@ -111,7 +111,7 @@ def jobs(
     runs = _reports(known)
     rows = [_row(job, runs.get(job.id)) for job in runner.jobs()]
     if not rows and not as_json:
-        typer.echo("no job was started yet")
+        typer.echo("no job was started there yet" if scrapyd else "no job was started on this machine yet; of a scrapyd: --scrapyd TARGET")
         return
     print_rows(rows, ("job", "spider", "state", "sources", "started", "ended", "brought"), as_json)
 
