@@ -18,6 +18,12 @@ else:
 STEP = 1 << 20
 """Bytes unpacked at a time: what a bomb can cost beyond the limit."""
 
+FIRST = 1 << 10
+"""Bytes that a stream is given at first, and twice as many each time: of a million tiny streams each would copy all that follow."""
+
+MAX_MEMBERS = 10_000
+"""Streams of one body. Whoever packs in blocks has one for each 64 kB (BGZF)."""
+
 
 class TooLarge(ValueError):
     """Raised by :func:`decompress` when the limit is passed. The caller gives the page up."""
@@ -46,17 +52,20 @@ def _grow(out: bytearray, more: bytes, limit: int) -> None:
 
 
 def _members(make: Callable[[], Any], body: bytes, limit: int) -> bytes:
-    """Streams of zlib's or zstd's kind, one after another."""
-    out = bytearray()
-    while body:
-        stream = make()
-        _grow(out, stream.decompress(body, STEP), limit)
-        while not stream.eof and (rest := _rest(stream)) is not None:
-            _grow(out, stream.decompress(rest, STEP), limit)
-        body = stream.unused_data if stream.eof else b""
-        if out and not body.startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd")):
-            break  # padding after the last stream
-    return bytes(out)
+    """Streams of zlib's or zstd's kind, one after another. What one leaves is copied, so each is given little at first."""
+    out, view, place = bytearray(), memoryview(body), 0
+    for _ in range(MAX_MEMBERS):
+        stream, size = make(), FIRST
+        while not stream.eof and place < len(body):
+            piece = view[place : place + size]
+            place, size = place + len(piece), min(2 * size, STEP)
+            _grow(out, stream.decompress(piece, STEP), limit)
+            while not stream.eof and (rest := _rest(stream)) is not None:
+                _grow(out, stream.decompress(rest, STEP), limit)
+        place -= len(stream.unused_data) if stream.eof else 0
+        if not view[place : place + 4].tobytes().startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd")) and (out or place >= len(body)):
+            return bytes(out)  # the end, or padding after the last stream
+    raise ValueError(f"more than {MAX_MEMBERS} streams one after another")
 
 
 def _rest(stream: Any) -> bytes | None:

@@ -89,6 +89,16 @@ def test_gzip_with_any_label(pack: object) -> None:
     assert len(parse(pack(NEWS.encode())).entries) == 1  # type: ignore[operator]
 
 
+def test_gzip_in_many_members_is_read_and_in_members_without_number_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = f"{HEAD}<url><loc>https://news.example/1</loc></url></urlset>".encode()
+    packed = b"".join(gzip.compress(whole[place : place + 1]) for place in range(len(whole)))
+    assert urls(sitemap.parse(packed, AT, None, NOW)) == ["https://news.example/1"]
+    monkeypatch.setattr(xml_stream, "MAX_MEMBERS", len(whole) - 3)
+    found = sitemap.parse(packed, AT, None, NOW)
+    assert urls(found) == ["https://news.example/1"]
+    assert found.warnings == ("broken-gzip",)
+
+
 def test_gzip_that_breaks_off_gives_what_was_whole() -> None:
     text = HEAD + "".join(f"<url><loc>https://news.example/{number * 7919}.html</loc></url>" for number in range(5000))
     found = parse(gzip.compress(text.encode())[:8000])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import importlib
 import socket
 import time
 import zlib
@@ -21,6 +22,7 @@ try:
 except ImportError:  # Python 3.14
     from compression import zstd
 
+decompressing = importlib.import_module("newsportal.egress.decompress")
 TEXT = "北京今日晴。".encode() * 2000
 PACKERS: dict[str, Callable[[bytes], bytes]] = {
     "gzip": gzip.compress,
@@ -66,6 +68,25 @@ def test_bombs_stop_at_the_limit(name: str) -> None:
     with pytest.raises(TooLarge):
         decompress(bomb, name, 1_000_000)
     assert time.perf_counter() - began < 1
+
+
+@pytest.mark.parametrize("name", ["gzip", "deflate", "zstd"])
+def test_streams_without_number_are_refused_and_many_are_read(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a million tiny streams each would copy what follows it: two megabytes took twelve seconds, sixteen a quarter of an hour."""
+    monkeypatch.setattr(decompressing, "MAX_MEMBERS", 300)
+    one = PACKERS[name](b"x" * 3)
+    if name == "deflate":  # no mark tells that another stream follows
+        assert decompress(one * 400, name, 1_000_000) == b"xxx"
+        return
+    assert decompress(one * 299, name, 1_000_000) == b"xxx" * 299
+    with pytest.raises(ValueError, match="streams one after another"):
+        decompress(one * 400, name, 1_000_000)
+
+
+def test_large_streams_one_after_another_are_whole() -> None:
+    parts = [bytes([n]) * (700_000 + n) + TEXT for n in range(5)]
+    for name in ("gzip", "zstd"):
+        assert decompress(b"".join(PACKERS[name](part) for part in parts), name, 10_000_000) == b"".join(parts)
 
 
 def test_nested_bombs_stop_at_the_limit() -> None:
