@@ -38,6 +38,7 @@ class Crawled:
     sources: Path
     running: list[subprocess.Popen[bytes]] = field(default_factory=list)
     killed: int = 0
+    logs: dict[int, Path] = field(default_factory=dict)
 
     @property
     def articles(self) -> set[str]:
@@ -80,13 +81,19 @@ class Crawled:
         return [sys.executable, "-m", "newsportal", *words, "--sources", str(self.sources)]
 
     def start(self) -> subprocess.Popen[bytes]:
-        with open(self.sources.parent / "workers.log", "ab") as log:
+        path = self.sources.parent / f"{len(self.logs)}.log"
+        with open(path, "ab") as log:
             worker = subprocess.Popen(self.command("worker", "--log-level", "INFO"), stdout=log, stderr=log)
+        self.logs[worker.pid] = path
         self.running.append(worker)
         return worker
 
     def log(self) -> str:
-        return (self.sources.parent / "workers.log").read_text("utf-8", "replace")
+        return "".join(path.read_text("utf-8", "replace") for path in self.logs.values())
+
+    def at_work(self, worker: subprocess.Popen[bytes]) -> bool:
+        """Whether it has begun, or ended: until then a signal ends it as any process that has not asked for signals."""
+        return worker.poll() is not None or "Spider opened" in self.logs[worker.pid].read_text("utf-8", "replace")
 
     def kill(self, worker: subprocess.Popen[bytes]) -> None:
         worker.kill()
@@ -95,7 +102,8 @@ class Crawled:
         self.killed += 1
 
     def stop(self) -> list[int]:
-        """SIGTERM to all; their exit statuses."""
+        """SIGTERM to all, once they are at work; their exit statuses."""
+        self.until(lambda: all(map(self.at_work, self.running)))
         stopping, self.running = self.running, []
         for worker in stopping:
             worker.send_signal(signal.SIGTERM)
