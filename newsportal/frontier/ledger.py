@@ -336,6 +336,10 @@ class Ledger:
         if unreached([reason]):
             self._record.reach.missed(source, detail or "")
 
+    def list_left(self, source: str, reason: str) -> None:
+        """A list page that is not for us (a board for members only) is counted in the report; the visit has not failed by it."""
+        self._stats.inc_value(f"{PREFIX}{source}/list_failed/{reason}")
+
     def validate(self, source: str, url: str, validators: Validators) -> None:
         """Remember a list page's ETag and Last-Modified; saved at the end of the run, when its links are safely deferred."""
         self._validators[source][url] = validators

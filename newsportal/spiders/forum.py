@@ -94,7 +94,7 @@ class ForumSpider(NewsSpider):
         found = await in_thread(self.look, response)
         self._listed[source.key].add(_name_of(response.url))  # a redirect may have led there
         if found.kind == "login" and not root:
-            self.ledger.count(source.key, "list_failed", "login")
+            self.ledger.list_left(source.key, "login")
             self.ledger.note(source.key, f"only members may read {board or response.url}")
             return
         if found.kind == "login":
@@ -148,7 +148,7 @@ class ForumSpider(NewsSpider):
             return
         key = request.meta["source"]
         self.visited.add(key)
-        self.ledger.count(key, "list_failed", outcome.reason)
+        self.ledger.list_left(key, outcome.reason)
         self.ledger.note(key, f"cannot be read ({outcome.reason}): {request.cb_kwargs.get('board') or request.url}")
 
     def look(self, response: Response) -> Signpost:

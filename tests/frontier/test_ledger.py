@@ -222,6 +222,17 @@ def test_what_another_process_left_in_the_queue_has_one_fate_here(ledger: Ledger
     assert asyncio.run(ledger.restored([link("ours")])) == [False], "once a visit"
 
 
+def test_a_list_page_that_is_not_for_us_is_no_failure_of_the_visit(ledger: Ledger) -> None:
+    ledger.store.visits.add(Visit(A, NOW))
+    ledger.count(A, "list_pages")
+    ledger.list_left(A, "login")
+    ledger.store.visits.join(ledger.told.taken(NOW))
+    asyncio.run(ledger.close([A], NOW))
+    assert row(ledger).list_failed == {"login": 1}
+    state = asyncio.run(ledger.state(A))
+    assert (state.failures_in_row, state.last_error, state.last_success) == (0, None, NOW)
+
+
 def test_what_was_claimed_and_never_asked_for_is_asked_for_in_the_end(ledger: Ledger) -> None:
     asyncio.run(ledger.sift([link("ours")]))
     told = [asyncio.run(ledger.restored([link("ours")])) for _ in range(PUT_OFF + 1)]
