@@ -101,8 +101,8 @@ def await_store(known: Sources, console: Console) -> bool:
                 away = True
                 stopped.wait(AGAIN)
             else:
-                return True
-        return False
+                break
+        return not stopped.is_set()  # also when it was told while the store was just being opened
     finally:
         for sign, handler in before.items():
             signal.signal(sign, handler)

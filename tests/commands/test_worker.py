@@ -1,0 +1,29 @@
+"""A worker that is told to stop while it starts."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from newsportal.commands import worker
+from newsportal.sources import load
+from newsportal.storage import open_store
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_a_signal_while_the_store_is_opened_is_heeded(told: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "sources.yaml"
+    path.write_text('feeds: [{name: 甲, url: "https://a.example/rss"}]\n', "utf-8")
+
+    def opened(store: str) -> Any:
+        if told:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return open_store(store)
+
+    monkeypatch.setattr(worker, "open_store", opened)
+    assert worker.await_store(load(path), Console(quiet=True)) is not told
