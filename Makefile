@@ -30,7 +30,7 @@ test: $(TEST_READY) tools check  ## set up and run all checks and tests
 test-fast: $(TEST_READY)  ## the unit tests, in less than two minutes
 	$(BIN)/python -m pytest -q -m "not slow and not browser" -n 2
 
-test-faults: $(TEST_READY) tools  ## kill 200 workers over 5,000 pages, on disk and with Redis (an hour)
+test-faults: $(TEST_READY) tools  ## kill 200 workers over 5,000 pages, on disk and with Redis (long)
 	$(BIN)/python tests/faults/long.py
 
 check: $(TEST_READY)  ## style, types, layers
