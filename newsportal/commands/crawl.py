@@ -26,7 +26,9 @@ SPIDERS = ("metasearch", "rss", "sitemap", "hub", "forum", "gallery")
 
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
-BROKEN = frozenset({"store-unavailable", "frontier-failed", "start-failed", "archive-failed", "unknown-source", "unknown-topic"})
+BROKEN = frozenset(
+    {"store-unavailable", "frontier-failed", "queue-unavailable", "start-failed", "archive-failed", "unknown-source", "unknown-topic"}
+)
 """Ends of a run that are failures: exit status 1, after the report."""
 
 

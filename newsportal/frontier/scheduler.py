@@ -57,6 +57,12 @@ LEAST_HAND: Final = 16
 BROKEN: Final = "frontier-failed"
 """The reason of a crawl's end when the scheduler itself is at fault; the log says why."""
 
+AWAY: Final = "queue-unavailable"
+"""The reason of a crawl's end when its queue did not serve for :data:`AWAY_SECONDS`; a standing spider waits for as long as it takes."""
+
+AWAY_SECONDS: Final = 300.0
+"""Chosen: a Redis that restarts with its log is back within; nobody sits longer before a crawl that does nothing."""
+
 REFUSED: Final = "frontier/refused"
 """Statistic: why the queue is none of ours, with the remedy."""
 
@@ -73,6 +79,7 @@ class Scheduler(BaseScheduler):
         self._flush = settings.getbool(FLUSH)
         self._slots: dict[str, str] = {}
         self._timer: asyncio.TimerHandle | None = None
+        self._closing: asyncio.Future[None] | None = None
         self._spider: Spider | None = None
         self.hand = Hand(self._room, self.delay_of)
         addon = crawler.get_addon(SourcesAddon)
@@ -304,6 +311,9 @@ class Scheduler(BaseScheduler):
             self._timer = asyncio.get_running_loop().call_later(max(soonest - now, 0.0), self.stir)
         if self.feeder is not None:
             self.feeder.look()
+            if self.feeder.away_since is not None and now - self.feeder.away_since > AWAY_SECONDS and not self._standing:
+                logger.error("the crawl ends: its queue of requests has not served for %.0f minutes", AWAY_SECONDS / 60)
+                self._end(AWAY)
 
     def _broke(self, error: BaseException) -> None:
         if isinstance(error, NewsportalError):  # a queue of a newer version: the message says it all
@@ -312,8 +322,11 @@ class Scheduler(BaseScheduler):
                 self._crawler.stats.set_value(REFUSED, str(error))
         else:
             logger.error("the scheduler broke off: %s", error, exc_info=error)
-        if self._crawler.engine is not None and self._crawler.engine.spider is not None:
-            self._closing = asyncio.ensure_future(self._crawler.engine.close_spider_async(reason=BROKEN))
+        self._end(BROKEN)
+
+    def _end(self, reason: str) -> None:
+        if self._closing is None and self._crawler.engine is not None and self._crawler.engine.spider is not None:
+            self._closing = asyncio.ensure_future(self._crawler.engine.close_spider_async(reason=reason))
 
 
 def _plain(settings: BaseSettings) -> Sources:

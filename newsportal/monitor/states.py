@@ -180,7 +180,7 @@ def _characters(found: Figures) -> Health | None:
 def _badly_read(found: Figures) -> Health | None:
     pages = found.read + found.unread
     bad = found.shaky + found.unread
-    if pages < MANY or bad < BADLY_SHARE * pages:
+    if found.visits < FEW or pages < MANY or bad < BADLY_SHARE * pages:
         return None
     if found.before is not None and bad < BADLY_TIMES * found.before * pages:
         return None

@@ -21,6 +21,9 @@ pytestmark = pytest.mark.slow
 ROOM = 900 * 1024
 """Bytes. Enough for the tables and some articles, not for all of them."""
 
+BESIDE = 1000 * 1024
+"""Bytes. What lies beside the store on its disk: the queue of requests, and what both have not taken in yet (their write-ahead logs)."""
+
 
 def mounted(folder: Path, *options: str) -> bool:
     command = ["mount", "-t", "tmpfs", "-o", ",".join(options), "tmpfs", str(folder)]
@@ -51,7 +54,7 @@ def broke_off(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
 
 
 def test_a_full_disk_ends_the_crawl_and_loses_nothing(portal: Any, whole: Any) -> None:
-    with own_disk(portal.database.parent, ROOM):
+    with own_disk(portal.database.parent, ROOM + BESIDE):
         done = portal.tried("hub")
         assert broke_off(done)["total"]["failed"]["store-unavailable"] > 0
         assert "the disk is full; make room" in done.stderr

@@ -37,6 +37,10 @@ CACHE_KIB = 16 * 1024
 SHRINK_PAGES = 2000
 """Pages that one step of shrinking moves: 8 MB."""
 
+JOURNAL_PAGES = 128
+"""Pages (half a megabyte) after which the write-ahead log is taken in: SQLite's thousand would take four megabytes of a disk for a queue of
+a few hundred requests."""
+
 JOURNAL_BYTES = 64 * 1024 * 1024
 """What the write-ahead log is cut to when it has grown in a burst."""
 
@@ -159,6 +163,7 @@ class QueueFile:
                 f"{self.path}: a newer newsportal made this queue (version {version}, this one reads {VERSION}); "
                 "update with: pip install -U newsportal, or move the file away: its requests are known to the store"
             )
+        connection.execute(f"PRAGMA wal_autocheckpoint = {JOURNAL_PAGES}")
         connection.execute(f"PRAGMA journal_size_limit = {JOURNAL_BYTES}")
         connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
 

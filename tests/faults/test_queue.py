@@ -1,0 +1,27 @@
+"""A queue that does not serve: a crawl that somebody started waits for a while, then says so and ends; nothing is lost by that."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+IMPATIENT = "import newsportal.frontier.scheduler as it, newsportal.cli as cli; it.AWAY_SECONDS = 2.0; cli.main()"
+"""The command line, but that it waits two seconds and not five minutes."""
+
+
+def test_a_crawl_does_not_wait_for_ever_for_its_queue(portal: Any) -> None:
+    text = portal.sources.read_text("utf-8")
+    portal.sources.write_text(f"{text}\nfrontier:\n  redis: redis://127.0.0.1:1/0\n", "utf-8")  # nobody listens there
+    command = [sys.executable, "-c", IMPATIENT, *portal.command("rss")[3:]]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 1
+    assert "the queue of requests does not serve" in done.stderr
+    assert "the crawl broke off: queue-unavailable; run it again once that is mended, nothing is lost" in done.stderr
+    assert "Traceback" not in done.stderr
+    portal.sources.write_text(text, "utf-8")
+    assert portal.finished("rss")["total"]["stored"] > 10
