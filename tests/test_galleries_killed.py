@@ -106,11 +106,14 @@ def test_two_workers_at_once_store_every_story_once(photos: MadeUpPhotos, undist
     photos.visit = 1
     sources = photos.sources(tmp_path / "sources.yaml", *HOSTS)
     workers = [subprocess.Popen(command(sources), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(2)]
-    for worker in workers:
-        output, errors = worker.communicate(timeout=2 * SECONDS)
+    said = [worker.communicate(timeout=2 * SECONDS) for worker in workers]
+    for worker, (_, errors) in zip(workers, said, strict=True):
         assert worker.returncode == 0, errors[-3000:]
         assert "Traceback" not in errors, errors[-3000:]
-        assert json.loads(output)["total"]["entries"] > 0
+    rows = [row for output, _ in said for row in json.loads(output)["sources"]]
+    lists = {source: [row["list_pages"] for row in rows if row["source"] == source] for source in {row["source"] for row in rows}}
+    assert all(sum(pages) > 0 for pages in lists.values()), lists
+    assert sum(row["entries"] for row in rows) > 0
     kept = stored(sources)
     assert plain(kept) == plain(undisturbed)
     assert groups(kept) == groups(undisturbed)

@@ -436,12 +436,20 @@ def _alive(pids: list[int]) -> list[int]:
     return found
 
 
+def _command(pid: int) -> bytes:
+    """What a process was started with; nothing of one that is gone by now."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except FileNotFoundError:
+        return b""
+
+
 def _browsing(process: subprocess.Popen[str], site: Any) -> list[int]:
     """Processes that a crawl has started, once its page hangs in the browser."""
     until = time.monotonic() + 60
     while time.monotonic() < until:
         found = family(process.pid)
-        kinds = [Path(f"/proc/{pid}/cmdline").read_bytes() for pid in found if Path(f"/proc/{pid}/cmdline").exists()]
+        kinds = [_command(pid) for pid in found]
         if any(b"--type=renderer" in kind for kind in kinds) and "/in" in site.paths():
             return [pid for pid in found if pid != process.pid]
         time.sleep(0.1)

@@ -52,13 +52,13 @@ def standing(sources: Path, *options: str, **environment: str) -> Iterator[subpr
             process.kill()
 
 
-def event(process: subprocess.Popen[str], name: str) -> dict[str, Any]:
-    """The next event of this name."""
+def event(process: subprocess.Popen[str], name: str, job: str | None = None) -> dict[str, Any]:
+    """The next event of this name; of one job, if one is named: several run side by side."""
     assert process.stdout is not None
     said = []
     for line in process.stdout:
         said.append(json.loads(line))
-        if said[-1]["event"] == name:
+        if said[-1]["event"] == name and job in (None, said[-1].get("job")):
             return said[-1]
     raise AssertionError(f"it ended without {name}: {said}")
 
@@ -177,7 +177,7 @@ def test_a_scrapyd_that_is_away_is_waited_for_and_nothing_is_lost(scrapyd: Any, 
         scrapyd.start()
         event(process, "goes on")
         job = event(process, "started")["job"]
-        ended = event(process, "ended")
+        ended = event(process, "ended", job)
         assert ended["run"] is not None
         process.terminate()
         assert process.wait(60) == 0
