@@ -243,20 +243,27 @@ class Ledger:
         """Which links of requests that another process or an earlier run left in the queue are to be asked for; counts every one.
         ``None``: not yet, this spider has claimed it and is about to ask for it; that is not counted.
 
-        ``settled``: what is stored by now is not. While the store is away all are: it is asked again before anything is stored.
+        ``settled``: what is stored by now is not. Threads and photo stories are not settled by that, they grow: of them those are done
+        whose links wait no more, and one that this spider has claimed is read already, from where it was. While the store is away all
+        are to be asked for: it is asked again before anything is stored.
         """
         try:
-            known = await asyncio.to_thread(self.known.known, [name_of(link) for link in links]) if settled else set()
+            known = await asyncio.to_thread(self._known_by_now, links, settled)
         except StoreError as error:
             logger.warning("%d links of an earlier run are asked for unseen: %s", len(links), error)
             known = set()
         await self._done(*(link for link in links if name_of(link) in known))
-        return [self._restores(link, name_of(link) in known) for link in links]
+        return [self._restores(link, name_of(link) in known, settled) for link in links]
 
-    def _restores(self, link: Link, known: bool) -> bool | None:
+    def _known_by_now(self, links: Sequence[Link], settled: bool) -> set[str]:
+        if settled:
+            return self.known.known([name_of(link) for link in links])
+        return {name_of(link) for link in links if self.store.waits_since(link.identity or link.url) is None}
+
+    def _restores(self, link: Link, known: bool, settled: bool) -> bool | None:
         name = name_of(link)
         fresh = not known and self.claim(link.source, name)
-        if not known and not fresh and any(name in names for names in self._claims.values()):
+        if settled and not known and not fresh and any(name in names for names in self._claims.values()):
             self._put_off[name] += 1
             if self._put_off[name] <= PUT_OFF:
                 return None

@@ -91,6 +91,7 @@ class Reading:
         """With the pages that earlier visits and other workers kept."""
         self.met = list(pages)
         self.kept = {page.url for page in self.met}
+        self.asked |= self.kept  # a first page that is read once more names them all again
         self.guess = gallery.guessed(self.met) if self.source.pattern is None else None
         self._enter(gallery.open_pages(self.met, (), self.pattern))
 

@@ -255,7 +255,21 @@ def test_claims_of_threads_stories_and_further_pages_go_with_the_visit_too(ledge
 
 def test_threads_and_photo_stories_that_another_process_left_may_grow(ledger: Ledger) -> None:
     keep(ledger, link("stored"))
+    ledger.store.defer([link("stored")], now=NOW)  # as whoever pushed it did: it has grown
     assert asyncio.run(ledger.restored([link("stored")], settled=False)) == [True]
+
+
+def test_threads_and_photo_stories_that_were_read_to_their_end_meanwhile_are_not_read_again(ledger: Ledger) -> None:
+    keep(ledger, link("stored"))  # and its link waits no more
+    assert asyncio.run(ledger.restored([link("stored")], settled=False)) == [False]
+    assert row(ledger).known == 1
+
+
+def test_a_photo_story_that_is_being_read_is_not_begun_once_more(ledger: Ledger) -> None:
+    """The next visit took its link up, from the pages that were kept, and the request of the visit before comes out of the queue."""
+    ledger.store.defer([link("story")], now=NOW)
+    assert asyncio.run(galleries.sift(ledger, [link("story")])).wanted
+    assert asyncio.run(ledger.restored([link("story")], settled=False)) == [False]
 
 
 def test_what_another_process_failed_at_is_asked_for_again_once_the_visit_is_over(ledger: Ledger) -> None:
