@@ -137,6 +137,9 @@ def test_a_second_signal_ends_its_jobs_at_once(tmp_path: Path, until: Any) -> No
 
 
 def test_a_job_that_is_cancelled_is_told(sources: Path) -> None:
+    text = sources.read_text("utf-8")
+    assert "\n  delay: 0\n" in text
+    sources.write_text(text.replace("\n  delay: 0\n", "\n  delay: 10\n"), "utf-8")  # it must not end by itself before
     with standing(sources, "--jobs", "1") as process:
         job = event(process, "started")["job"]
         log = Records(jobs_folder(load(sources))).log_file(job)
