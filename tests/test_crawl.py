@@ -74,7 +74,7 @@ def test_a_line_that_a_site_prints_into_every_article_goes(web: Any, store: Stor
     ours = [article["url"] for article in long]
     kept = [url for url in ours if "海棠都市网”公众号" in stored[url].text]
     assert len(ours) > 20
-    assert 1 <= len(kept) <= 3, kept  # the first page of a site has no witness, nor have those that are read beside it
+    assert len(kept) <= 3, kept  # the first page of a site has no witness (a 快讯, often), nor have those that are read beside it
     assert store.site_lines(str(urlsplit(ours[0]).hostname)), "the next crawl begins with what this one learnt"
 
 
