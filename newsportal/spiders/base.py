@@ -1,4 +1,4 @@
-"""What the spiders share: list pages are asked politely and always, article links are sifted, every failure is counted."""
+"""What the spiders share: the way of a run, visits, and what other processes left; beside it `list_pages` and `article_pages`."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import scrapy
 from scrapy.exceptions import CloseSpider
-from scrapy.http import Request, Response
-from twisted.python.failure import Failure
+from scrapy.http import Request
 
-from newsportal.errors import FrontierRefused, FrontierUnavailable, NotApplicable, StoreError
+from newsportal.errors import FrontierRefused, FrontierUnavailable, StoreError
 from newsportal.frontier import wellbeing
-from newsportal.frontier.ledger import STORE_FAILS, Ledger, Sifted, ledger_of, utcnow
-from newsportal.frontier.links import askable, is_entry
+from newsportal.frontier.ledger import STORE_FAILS, Ledger, ledger_of, utcnow
+from newsportal.frontier.links import askable
 from newsportal.frontier.requests import AT
 from newsportal.frontier.scheduler import BROKEN as FRONTIER_FAILS
 from newsportal.frontier.starts import told
 from newsportal.frontier.timing import Timing
-from newsportal.items import Article, Link, Page
+from newsportal.items import Link
 from newsportal.sources.timing import resting
 from newsportal.spiders import rendering
-from newsportal.spiders.outcome import outcome_of, retry_after
+from newsportal.spiders.article_pages import ArticlePages
+from newsportal.spiders.asking import Source
+from newsportal.spiders.list_pages import ListPages
 from newsportal.spiders.standing import rounds
 from newsportal.spiders.visiting import Visiting
 from newsportal.storage.base import SourceState
@@ -46,22 +46,8 @@ START_FAILS = "start-failed"
 FEW = 1000
 """Sources whose states are asked for one by one; those of more are read at once."""
 
-LIST_PRIORITY = 10
-"""List pages go before articles: they say what is new."""
 
-
-class Source(Protocol):
-    """What every kind of source in sources.yaml has."""
-
-    @property
-    def key(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def enabled(self) -> bool: ...
-
-
-class NewsSpider(scrapy.Spider):
+class NewsSpider(ListPages, ArticlePages, scrapy.Spider):
     """Subclasses say which sources they visit (:meth:`sources`) and how (:meth:`visit`), and parse list pages into links.
 
     Arguments: ``source=NAME`` visits one source only, ``sources=["KEY", …]`` those of these keys; ``due=1`` only those whose time has come.
@@ -232,122 +218,6 @@ class NewsSpider(scrapy.Spider):
             return False
         return not self.timing.due(source, state, utcnow())
 
-    # list pages
-
-    def list_page(
-        self,
-        url: str,
-        source: Source,
-        callback: Callable[..., Any],
-        *,
-        state: SourceState | None = None,
-        meta: dict[str, Any] | None = None,
-        **kwargs: Any,
-    ) -> Request:
-        """A request for a list page that ``callback`` reads: never filtered, conditional where ``state`` has validators."""
-        headers = {}
-        if state is not None:
-            etag, modified = state.validators.get(url, (None, None))
-            headers = {name: value for name, value in (("If-None-Match", etag), ("If-Modified-Since", modified)) if value}
-        return Request(
-            url,
-            callback=self.parse_list,
-            errback=self.list_page_failed,
-            headers=headers,
-            dont_filter=True,
-            priority=LIST_PRIORITY,
-            meta={
-                "source": source.key,
-                "handle_httpstatus_list": [304],
-                "list_page": url if state else None,
-                **({"thorough": True} if source.key in self.thorough else {}),
-                **self.manners(source),
-                **(meta or {}),
-            },
-            cb_kwargs={"source": source, "read": callback, **kwargs},
-        )
-
-    def manners(self, source: Any) -> dict[str, Any]:
-        """What the middlewares must know of a source."""
-        obeys = getattr(source, "obey_robots", None)
-        return {
-            "obey_robots": self.ledger.sources.politeness.obey_robots if obeys is None else obeys,
-            "verify_certificate": getattr(source, "verify_certificate", True),
-            **({"render": True} if getattr(source, "render", False) else {}),
-        }
-
-    async def parse_list(self, response: Response, source: Source, read: Callable[..., Any], **kwargs: Any) -> AsyncIterator[Any]:
-        """What ``read`` finds in a list page. However that fails, the page is counted, and read in full the next time."""
-        key = source.key
-        self.visited.add(key)
-        if response.meta.get("thorough"):
-            self.thorough.add(key)  # the visit was begun by another process
-        self.ledger.count(key, "list_pages")
-        wellbeing.tell_moved(self.ledger, key, response)
-        if response.status == 304:
-            if CONDITIONAL.isdisjoint(response.request.headers.keys() if response.request else ()):
-                self.ledger.list_failed(key, "http-304", f"{response.url}: not modified, the server says, whatever is asked")
-            else:
-                self.ledger.count(key, "not_modified")
-            return
-        try:
-            async for found in read(response, source, **kwargs):
-                yield found
-        except NotApplicable as why:
-            self.ledger.list_failed(key, why.reason, f"{response.url}: {why.detail}")
-        except StoreError as error:
-            logger.error("%s: nothing is taken from %s: %s", key, response.url, error)
-            self.ledger.list_failed(key, STORE_FAILS, f"{response.url}: {error}")
-        except Exception as error:  # a page that breaks its reader must not be lost without a trace
-            logger.exception("reading failed on %s", response.url)
-            self.ledger.list_failed(key, f"error: {type(error).__name__}", f"{response.url}: {error}")
-        else:
-            self._remember(response, key)
-
-    def _remember(self, response: Response, key: str) -> None:
-        """The validators of a list page whose links are safely in the store: only now may it answer 304.
-
-        Kept for the pages that are asked for with them (their number is the file's, not that of all pagers and result pages),
-        under the address in the file, wherever that leads today.
-        """
-        etag, modified = _header(response, "ETag"), _header(response, "Last-Modified")
-        if (asked := response.meta["list_page"]) and (etag or modified):
-            self.ledger.validate(key, asked, (etag, modified))
-
-    def list_page_failed(self, failure: Failure) -> None:
-        request: Request = failure.request  # type: ignore[attr-defined]
-        outcome = outcome_of(failure)
-        source = request.meta["source"]
-        self.visited.add(source)
-        self.ledger.list_failed(source, outcome.reason, f"{request.url}: {outcome.detail}")
-        seconds = retry_after(failure, utcnow())
-        if seconds:
-            self.ledger.rest(source, utcnow() + timedelta(seconds=seconds))
-
-    def goes_on(self, source: Source, sifted: Sifted) -> bool:
-        """Whether a further list page is worth a request: this one had something new, or an earlier visit was cut short."""
-        return not sifted.stale or source.key in self.thorough
-
-    # articles
-
-    def wanted(self, link: Link) -> Request | Article:
-        """How to come by the article of a link: ask for its page; where that is the same for all entries, the entry is the article."""
-        if not is_entry(link):
-            return self.article(link)
-        self.ledger.count(link.source, "fetched")
-        return Article(url=link.url, link=link, fetched=utcnow())
-
-    def article(self, link: Link, callback: Callable[..., Any] | None = None, meta: dict[str, Any] | None = None) -> Request:
-        source = self.by_key(link.source)
-        return Request(
-            link.url,
-            callback=callback or self.parse_article,
-            errback=self.article_failed,
-            dont_filter=True,
-            meta={"source": link.source, **(self.manners(source) if source else {}), **(meta or {})},
-            cb_kwargs={"link": link},
-        )
-
     # what other processes left or pushed
 
     def refer(self, value: object) -> tuple[str, str] | None:
@@ -391,32 +261,6 @@ class NewsSpider(scrapy.Spider):
             self._by_key = {source.key: source for source in self.sources()}
         return self._by_key.get(key)
 
-    async def parse_article(self, response: Response, link: Link) -> AsyncIterator[Article]:
-        """A fetched page becomes an item. What is not a page of text is counted and left."""
-        self.ledger.count(link.source, "fetched")
-        content_type = _header(response, "Content-Type")
-        if response.body.startswith(BINARY):
-            await self.ledger.fail(link, "not-html")
-            return
-        if content_type and not TEXTUAL.intersection(content_type.lower().replace(";", " ").replace("/", " ").replace("+", " ").split()):
-            await self.ledger.fail(link, "not-html")
-            return
-        now = utcnow()
-        page = Page(url=response.url, body=response.body, fetched=now, status=response.status, content_type=content_type)
-        yield Article(url=response.url, link=link, fetched=now, page=page)
-
-    async def article_failed(self, failure: Failure) -> AsyncIterator[Article]:
-        """The page cannot be had; where the feed carried the text, the article is made of it."""
-        request: Request = failure.request  # type: ignore[attr-defined]
-        link: Link = request.cb_kwargs["link"]
-        outcome = outcome_of(failure)
-        if link.content and not outcome.forbidden:
-            self.ledger.count(link.source, "fetched")
-            self.ledger.note(link.source, f"text taken from the feed where pages fail ({outcome.reason})")
-            yield Article(url=link.url, link=link, fetched=utcnow())
-            return
-        await self.ledger.fail(link, outcome.reason, later=outcome.passing)
-
     # the end
 
     async def finish(self, reason: str) -> None:
@@ -450,21 +294,6 @@ def _as_wanted(request: Request, wanted: bool | None) -> Request | None:
 
 PUT_OFF = 2.0
 """Seconds after which the spider is asked once more about a request that it has just claimed."""
-
-CONDITIONAL = frozenset({b"If-None-Match", b"If-Modified-Since"})
-"""Headers of a request that 304 may answer (RFC 9110, 15.4.5); to any other it is no answer."""
-
-TEXTUAL = frozenset({"html", "xhtml", "text", "xml", "octet-stream"})
-"""Parts of the content types that may hold an article; the bytes decide afterwards."""
-
-
-BINARY = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"%PDF-", b"PK\x03\x04", b"\x1f\x8b")
-"""How pictures, PDFs and archives begin, whatever their label says."""
-
-
-def _header(response: Response, name: str) -> str | None:
-    value = response.headers.get(name)
-    return value.decode("latin-1").strip() or None if value else None
 
 
 async def in_thread(function: Callable[..., Any], *args: Any) -> Any:

@@ -1,0 +1,70 @@
+"""Pages of articles: asked for, and made into items where they are pages of text."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+from scrapy.http import Request, Response
+from twisted.python.failure import Failure
+
+from newsportal.frontier.ledger import utcnow
+from newsportal.frontier.links import is_entry
+from newsportal.items import Article, Link, Page
+from newsportal.spiders.asking import Asking, header
+from newsportal.spiders.outcome import outcome_of
+
+TEXTUAL = frozenset({"html", "xhtml", "text", "xml", "octet-stream"})
+"""Parts of the content types that may hold an article; the bytes decide afterwards."""
+
+
+BINARY = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"%PDF-", b"PK\x03\x04", b"\x1f\x8b")
+"""How pictures, PDFs and archives begin, whatever their label says."""
+
+
+class ArticlePages(Asking):
+    """How a spider comes by articles."""
+
+    def wanted(self, link: Link) -> Request | Article:
+        """How to come by the article of a link: ask for its page; where that is the same for all entries, the entry is the article."""
+        if not is_entry(link):
+            return self.article(link)
+        self.ledger.count(link.source, "fetched")
+        return Article(url=link.url, link=link, fetched=utcnow())
+
+    def article(self, link: Link, callback: Callable[..., Any] | None = None, meta: dict[str, Any] | None = None) -> Request:
+        source = self.by_key(link.source)
+        return Request(
+            link.url,
+            callback=callback or self.parse_article,
+            errback=self.article_failed,
+            dont_filter=True,
+            meta={"source": link.source, **(self.manners(source) if source else {}), **(meta or {})},
+            cb_kwargs={"link": link},
+        )
+
+    async def parse_article(self, response: Response, link: Link) -> AsyncIterator[Article]:
+        """A fetched page becomes an item. What is not a page of text is counted and left."""
+        self.ledger.count(link.source, "fetched")
+        content_type = header(response, "Content-Type")
+        if response.body.startswith(BINARY):
+            await self.ledger.fail(link, "not-html")
+            return
+        if content_type and not TEXTUAL.intersection(content_type.lower().replace(";", " ").replace("/", " ").replace("+", " ").split()):
+            await self.ledger.fail(link, "not-html")
+            return
+        now = utcnow()
+        page = Page(url=response.url, body=response.body, fetched=now, status=response.status, content_type=content_type)
+        yield Article(url=response.url, link=link, fetched=now, page=page)
+
+    async def article_failed(self, failure: Failure) -> AsyncIterator[Article]:
+        """The page cannot be had; where the feed carried the text, the article is made of it."""
+        request: Request = failure.request  # type: ignore[attr-defined]
+        link: Link = request.cb_kwargs["link"]
+        outcome = outcome_of(failure)
+        if link.content and not outcome.forbidden:
+            self.ledger.count(link.source, "fetched")
+            self.ledger.note(link.source, f"text taken from the feed where pages fail ({outcome.reason})")
+            yield Article(url=link.url, link=link, fetched=utcnow())
+            return
+        await self.ledger.fail(link, outcome.reason, later=outcome.passing)
