@@ -71,6 +71,7 @@ class Schedule:
         self._stopped = threading.Event()
         self._attempts: dict[str, Attempt] = {}
         self._mine: set[str] = set()
+        self._given: set[str] = set()
         self._hindered: str | None = None
         self._waits = 0
         self._took = 0.0
@@ -140,6 +141,8 @@ class Schedule:
             now = datetime.now().astimezone()
             began = time.monotonic()
             waiting = due(self._sources, store, now)
+            if self._terms.once:  # where hosts are away a visit counts for nothing, and its source stays due
+                waiting = [one for one in waiting if one.key not in self._given]
             self._took = time.monotonic() - began
         finally:
             store.close()
@@ -156,6 +159,7 @@ class Schedule:
         id = new_id()
         self._runner.start(id, wanted)
         self._mine.add(id)
+        self._given.update(wanted.sources)
         self._say("started", {"job": id, "spider": wanted.spider, "sources": list(wanted.sources)})
 
     def _tell_ends(self, jobs: list[Job], store: Store) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from newsportal import cli
 from newsportal.commands.scheduling import brought, job_of, jobs_folder
 from newsportal.errors import NewsportalError
 from newsportal.report import Run, SourceReport
+from newsportal.runners import planning
 from newsportal.runners.records import Record, Records
 from newsportal.sources import load
 from newsportal.storage import open_store
@@ -86,3 +88,17 @@ def test_a_run_that_broke_off_is_told_apart_from_one_that_ended() -> None:
     assert brought(Run("a", NOW)).startswith("it broke off: 0 new stories")
     assert brought(Run("a", NOW, NOW, "shutdown")).startswith("shutdown: ")
     assert brought(Run("a", NOW, NOW, "finished")).startswith("0 new stories")
+
+
+@pytest.mark.slow
+def test_once_is_once_where_no_host_is_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such a visit counts for nothing, so its source stays due: for ever, if it were asked again as soon as its job has ended."""
+    monkeypatch.setattr(planning, "AGAIN", 0.0)
+    file = tmp_path / "sources.yaml"
+    with socket.socket() as taken:  # nobody listens there
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+    feeds = "".join(f'  - {{name: 甲{host}, url: "http://127.0.0.{host}:{port}/rss"}}\n' for host in (2, 3))
+    file.write_text(f"politeness: {{allow_private: [127.0.0.0/8]}}\nfeeds:\n{feeds}", "utf-8")
+    told = [json.loads(line) for line in said(file, "--once", "--every", "0.1", "--json").splitlines()]
+    assert [event["event"] for event in told] == ["started", "ended"]
