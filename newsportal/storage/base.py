@@ -35,6 +35,7 @@ from newsportal.storage.corpora import Corpora
 from newsportal.storage.galleries import Galleries
 from newsportal.storage.pictures import Pictures
 from newsportal.storage.readers import Readers
+from newsportal.storage.records import Records
 from newsportal.storage.subscriptions import Subscriptions
 from newsportal.storage.threads import Threads
 from newsportal.storage.visits import Visits
@@ -77,6 +78,11 @@ class Store(Protocol):
     @property
     def subscriptions(self) -> Subscriptions:
         """Feeds that tell us what is new: a protocol of its own."""
+        ...
+
+    @property
+    def records(self) -> Records:
+        """Everything as plain rows, to be copied and backed up: a protocol of its own."""
         ...
 
     def add(self, article: Article, keys: Sequence[FoldKey] = (), *, now: datetime) -> Added:

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import BigInteger, Connection, Engine, Insert, Integer, LargeBinary, Table, Text, create_engine, event, exc
+from sqlalchemy import BigInteger, Connection, Engine, Insert, Integer, LargeBinary, Table, Text, create_engine, event, exc, func, select
 from sqlalchemy.dialects import mysql, sqlite
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.pool import QueuePool
@@ -129,6 +129,25 @@ def reading(engine: Engine) -> Iterator[Connection]:
     """A connection that sees one state of the database."""
     with errors_of(engine), engine.connect() as connection:
         yield connection
+
+
+@contextmanager
+def snapshot(engine: Engine) -> Iterator[Connection]:
+    """A connection that sees one state of the database until its end, over many statements, and streams what it reads."""
+    options: dict[str, Any] = {"stream_results": True}
+    if engine.dialect.name != "sqlite":  # whose read transactions are so by themselves
+        options["isolation_level"] = "REPEATABLE READ"
+    with errors_of(engine), engine.connect() as connection:
+        yield connection.execution_options(**options)
+
+
+def count_on(connection: Connection, table: Table, column: str) -> None:
+    """Let the numbers of ``column`` go on above those that are there. PostgreSQL's do not by themselves when rows bring their own."""
+    if connection.dialect.name != "postgresql":
+        return
+    last = connection.scalar(select(func.max(table.c[column])))
+    if last is not None:
+        connection.scalar(select(func.setval(func.pg_get_serial_sequence(table.name, column), last)))
 
 
 @contextmanager

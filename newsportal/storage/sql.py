@@ -21,6 +21,7 @@ from newsportal.storage.galleries_sql import SqlGalleries
 from newsportal.storage.pictures_sql import SqlPictures
 from newsportal.storage.prints import PrintIndex, printed
 from newsportal.storage.readers_sql import SqlReaders
+from newsportal.storage.records_sql import SqlRecords
 from newsportal.storage.schema import prepare
 from newsportal.storage.subscriptions_sql import SqlSubscriptions
 from newsportal.storage.threads_sql import SqlThreads
@@ -40,6 +41,7 @@ class SqlStore:
         self.galleries = SqlGalleries(self._engine)
         self.visits = SqlVisits(self._engine)
         self.subscriptions = SqlSubscriptions(self._engine)
+        self.records = SqlRecords(self._engine)
         try:
             prepare(self._engine)
         except BaseException:

@@ -1,0 +1,173 @@
+"""Every store as plain rows: what ``store copy``, ``backup`` and ``restore`` read and write, whatever the database keeps inside.
+
+A :data:`Record` is a row of a table of the SQL stores (``docs/storage.md``), its values in canonical form: texts, whole numbers, floats,
+true and false, moments as whole microseconds since 1970, bytes, and what JSON can say. Stores of documents answer the same rows.
+Every store passes ``tests/storage/test_records.py``.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Final, Literal, Protocol
+
+Kind = Literal["text", "integer", "float", "flag", "moment", "json", "bytes"]
+
+Record = Mapping[str, Any]
+Key = tuple[Any, ...]
+"""The values of a row's primary key, in the order of its columns."""
+
+PAGE: Final = 500
+"""Rows that are read or written at once: below every database's limit of parameters, some megabytes of articles."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What a table's rows look like: the kind of every column, those of the key, and which columns name rows of other tables.
+
+    ``counted``: the column whose numbers the database gives. ``parents``: column → table whose ``id`` stands there (foreign keys).
+    ``single``: a column beside the key of which no two rows have the same value.
+    """
+
+    name: str
+    columns: Mapping[str, Kind]
+    key: tuple[str, ...]
+    nullable: frozenset[str]
+    parents: Mapping[str, str]
+    counted: str | None = None
+    single: str | None = None
+
+    def key_of(self, row: Record) -> Key:
+        return tuple(row[column] for column in self.key)
+
+
+class Reading(Protocol):
+    """One look at a store's rows. A SQL store shows one state of itself, whoever writes meanwhile; stores of documents show each row as
+    it is when it is read."""
+
+    def rows(self, form: Form) -> Iterator[dict[str, Any]]:
+        """All rows of a table, by key in the database's own order, streamed."""
+        ...
+
+    def get(self, form: Form, keys: Collection[Key]) -> dict[Key, dict[str, Any]]:
+        """Those of these rows that exist (at most :data:`PAGE` are asked for)."""
+        ...
+
+    def count(self, form: Form) -> int: ...
+
+
+class Records(Protocol):
+    """Errors are those of the store. Whoever writes records writes the whole truth: no folding, no change log of its own."""
+
+    def reading(self) -> AbstractContextManager[Reading]: ...
+
+    def write(self, form: Form, rows: Sequence[Record]) -> int:
+        """Write rows (at most :data:`PAGE`) in place of those of their keys, in one transaction; answers how many.
+
+        Rows whose parents are not there are left out: the parent was deleted, or came after the look at its table.
+        """
+        ...
+
+    def delete(self, form: Form, keys: Collection[Key]) -> int:
+        """Answers how many there were. Children go before their parents."""
+        ...
+
+    def finish(self) -> None:
+        """After the last write: numbers that the database gives go on above those that were written."""
+        ...
+
+
+def pages(rows: Iterable[dict[str, Any]], size: int = PAGE) -> Iterator[list[dict[str, Any]]]:
+    """``rows`` in lists of at most ``size``."""
+    page: list[dict[str, Any]] = []
+    for row in rows:
+        page.append(row)
+        if len(page) == size:
+            yield page
+            page = []
+    if page:
+        yield page
+
+
+class Digest:
+    """What a table holds, in one number that does not depend on the order of its rows: the sum of their SHA-256 modulo 2^256.
+
+    Rows are told apart by their keys, so none is there twice; two tables of one digest and one count hold the same rows.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._sum = 0
+
+    def add(self, form: Form, row: Record) -> None:
+        self.count += 1
+        self._sum = (self._sum + int.from_bytes(hashlib.sha256(canonical(form, row)).digest(), "big")) % 2**256
+
+    def hexdigest(self) -> str:
+        return f"{self._sum:064x}"
+
+
+def digest(reading: Reading, form: Form) -> Digest:
+    """The digest of a whole table."""
+    made = Digest()
+    for row in reading.rows(form):
+        made.add(form, row)
+    return made
+
+
+def canonical(form: Form, row: Record) -> bytes:
+    """A row as the one JSON text that stands for it: keys sorted, ASCII alone, bytes in base64."""
+    return json.dumps(plain(form, row), sort_keys=True, separators=(",", ":")).encode("ascii")
+
+
+def plain(form: Form, row: Record) -> dict[str, Any]:
+    """A row as JSON can say it: bytes become base64."""
+    return {
+        name: base64.b64encode(row[name]).decode("ascii") if _packed(kind, row[name]) else row[name] for name, kind in form.columns.items()
+    }
+
+
+def _packed(kind: Kind, value: Any) -> bool:
+    return kind == "bytes" and value is not None
+
+
+TYPES: Final[Mapping[Kind, tuple[type[Any], ...]]] = {
+    "text": (str,),
+    "integer": (int,),
+    "moment": (int,),
+    "float": (float, int),
+    "flag": (bool,),
+    "bytes": (str,),
+}
+"""What JSON must say for a column of each kind; a ``json`` column may be anything."""
+
+
+def from_plain(form: Form, said: Any) -> dict[str, Any]:
+    """The row of :func:`plain`. Raises ``ValueError`` for what is no row of this table: nothing is trusted that comes from a file."""
+    if not isinstance(said, dict):
+        raise ValueError(f"no row of {form.name}: not an object")  # noqa: TRY004  a bad file, not a bad caller
+    if unknown := sorted(set(said) ^ set(form.columns)):
+        raise ValueError(f"no row of {form.name}: columns missing or unknown: {', '.join(unknown)[:200]}")
+    return {name: _value(form, name, kind, said[name]) for name, kind in form.columns.items()}
+
+
+def _value(form: Form, name: str, kind: Kind, value: Any) -> Any:
+    if kind == "json":
+        return value
+    if value is None:
+        if name not in form.nullable:
+            raise ValueError(f"no row of {form.name}: {name} is missing")
+        return None
+    if not _fits(kind, value):
+        raise ValueError(f"no row of {form.name}: {name} is no {kind}")
+    if kind == "bytes":
+        return base64.b64decode(value, validate=True)
+    return float(value) if kind == "float" else value
+
+
+def _fits(kind: Kind, value: Any) -> bool:
+    return isinstance(value, TYPES[kind]) and (kind == "flag" or not isinstance(value, bool))
