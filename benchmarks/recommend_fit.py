@@ -29,7 +29,7 @@ from newsportal.recommending import fitting
 from newsportal.recommending.serving import Recommender
 from newsportal.storage import open_store
 from newsportal.storage.dialects import writing
-from newsportal.storage.folding import heat
+from newsportal.storage.figures import heat
 from newsportal.storage.rows import row_of
 from newsportal.storage.sql import SqlStore
 from newsportal.storage.tables import ARTICLES, LABELS, STORIES

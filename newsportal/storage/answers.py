@@ -84,7 +84,7 @@ class StoredArticle:
 class Story:
     """One story: its original (``head``; ``storage/original.py`` tells the rule) and every version, the original first, then by time.
 
-    ``sites`` counts distinct sites; ``heat`` is what "hottest" is ordered by (``storage/folding.py``). In lists ``versions`` is empty and
+    ``sites`` counts distinct sites; ``heat`` is what "hottest" is ordered by (``storage/figures.py``). In lists ``versions`` is empty and
     the head's ``text`` is cut to 300 characters; ``Store.story`` fills both.
     """
 

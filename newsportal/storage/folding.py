@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from functools import cache
 from typing import Any
 
@@ -14,21 +11,10 @@ from sqlalchemy import BindParameter, Connection, Select, and_, bindparam, delet
 
 from newsportal.items import Fold, FoldKey, content_id
 from newsportal.storage.dialects import upsert
+from newsportal.storage.figures import figures, labels
+from newsportal.storage.fold_keys import Repeated, best_first, chosen, hashed, window
 from newsportal.storage.gallery_tables import GALLERIES
-from newsportal.storage.original import original
-from newsportal.storage.rows import storable
-from newsportal.storage.tables import ARTICLES, EARLIEST_FIRST, EPOCH, FOLD_KEYS, LABELS, STORIES, TOPICS
-
-HEAT_HALF_LIFE = timedelta(hours=12)
-"""A report counts half after this time: yesterday evening's story needs twice the sites of this morning's. Chosen, not measured."""
-
-SAME_SITE_WEIGHT = 0.25
-"""What a further version from a site that has one already counts: an update is less of a sign than another newsroom. Chosen."""
-
-
-FIRST, LAST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
-"""The ends of the calendar, a day off so that no time zone leads beyond."""
-
+from newsportal.storage.tables import ARTICLES, EARLIEST_FIRST, FOLD_KEYS, LABELS, STORIES, TOPICS
 
 # Statements of every write, made once: to put them together anew costs more than to run them.
 _STORY: BindParameter[str] = bindparam("story")
@@ -54,38 +40,14 @@ KEYS_AT_ONCE = 50
 """Keys that one statement asks for. Articles have two; SQLite takes a few hundred."""
 
 
-@dataclass(frozen=True, slots=True)
-class Repeated:
-    """An article under a key, as a candidate for folding."""
-
-    article_id: str
-    story_id: str
-    publisher: str
-    moment: datetime
-
-
-def hashed(keys: Iterable[FoldKey]) -> dict[str, FoldKey]:
-    """Fold keys by the hash they are kept under; of equal keys the one with the best score."""
-    found: dict[str, FoldKey] = {}
-    for key in sorted(keys, key=lambda key: key.score):
-        found[content_id(key.key)] = key
-    return found
-
-
 def choose(connection: Connection, row: Mapping[str, Any], keys: Sequence[FoldKey], apart: Collection[str] = ()) -> Fold | None:
     """The article that ``row`` repeats, and by which of its keys: best score first, then the earliest article under that key.
 
     Stories of ``apart`` are out. No two writers may be here with the same key at the same time: SQLite's write transactions see to
     it; a database with parallel writers takes a lock a key (``pg_advisory_xact_lock``, ``GET_LOCK``) before.
     """
-    by_score = sorted(hashed(keys).items(), key=lambda pair: (-pair[1].score, pair[0]))
-    under = _under(connection, by_score, row["moment"])
-    for key_id, key in by_score:
-        others = [other for other in under.get(key_id, ()) if other.article_id != row["id"]]
-        found = _allowed(others, key, row["publisher"], apart)
-        if found:
-            return Fold(found.story_id, found.article_id, storable(key.reason), key.score)
-    return None
+    by_score = best_first(keys)
+    return chosen(row, by_score, _under(connection, by_score, row["moment"]), apart)
 
 
 def _under(connection: Connection, keys: Sequence[tuple[str, FoldKey]], moment: datetime) -> dict[str, list[Repeated]]:
@@ -116,30 +78,9 @@ def _under_any(count: int) -> Select[tuple[str, str, str, str, datetime]]:
 def _windows(keys: Sequence[tuple[str, FoldKey]], moment: datetime) -> dict[str, str | datetime]:
     values: dict[str, str | datetime] = {}
     for n, (key_id, key) in enumerate(keys):
-        window = timedelta(seconds=key.window)
-        values |= {f"key_{n}": key_id, f"first_{n}": shifted(moment, -window), f"last_{n}": shifted(moment, window)}
+        first, last = window(key, moment)
+        values |= {f"key_{n}": key_id, f"first_{n}": first, f"last_{n}": last}
     return values
-
-
-def shifted(moment: datetime, by: timedelta) -> datetime:
-    """``moment + by``, stopping at the ends of the calendar (pages are dated in the year 1)."""
-    try:
-        return moment + by
-    except OverflowError:
-        return LAST if by > timedelta(0) else FIRST
-
-
-def _allowed(found: Sequence[Repeated], key: FoldKey, publisher: str, apart: Collection[str]) -> Repeated | None:
-    """Of the candidates whose stories may take the article: one of the story that most of them are in, the earliest of these.
-
-    A story that several brought is the story; a twin that stands alone (the second page of an article) is not to draw reposts away.
-    A standing column (「每日天气」 on many sites, every day) must not creep in through another site's edition, so with
-    ``same_site`` False a story that holds this site's own article under the key is out as a whole.
-    """
-    taken = set() if key.same_site else {candidate.story_id for candidate in found if candidate.publisher == publisher}
-    allowed = [candidate for candidate in found if candidate.story_id not in taken and candidate.story_id not in apart]
-    reports = Counter(candidate.story_id for candidate in allowed)
-    return min(allowed, key=lambda candidate: -reports[candidate.story_id], default=None)
 
 
 def save_keys(connection: Connection, article_id: str, moment: datetime, keys: Iterable[FoldKey]) -> None:
@@ -155,11 +96,11 @@ def new_story(connection: Connection, founder: Mapping[str, Any], topics: Collec
     story who is taken out of it needs another name.
     """
     story_id, attempt = str(founder["id"]), 0
-    figures = _figures([founder])
-    while not upsert(connection, STORIES, [{"id": story_id, **figures}]):
+    counted = figures([founder])
+    while not upsert(connection, STORIES, [{"id": story_id, **counted}]):
         attempt += 1
         story_id = content_id(f"{founder['id']} {attempt}")
-    _label(connection, story_id, [founder], topics, figures)
+    _label(connection, story_id, [founder], topics, counted)
     return story_id
 
 
@@ -170,53 +111,18 @@ def refresh(connection: Connection, story_id: str) -> None:
     if not versions:
         connection.execute(NO_STORY, {"story": story_id})
         return
-    figures = _figures(versions)
-    connection.execute(FIGURES, {"story": story_id, **figures})
-    _label(connection, story_id, versions, _topics(connection, story_id), figures)
-
-
-def _figures(versions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The columns of a story, from its versions (earliest first)."""
-    head = original(versions)
-    return {
-        "head_id": head["id"],
-        "count": len(versions),
-        "sites": len({version["publisher"] for version in versions}),
-        "first_seen": min(version["first_seen"] for version in versions),
-        "last_seen": max(version["first_seen"] for version in versions),
-        "moment": head["moment"],
-        "heat": heat((version["moment"], version["publisher"]) for version in versions),
-    }
+    counted = figures(versions)
+    connection.execute(FIGURES, {"story": story_id, **counted})
+    _label(connection, story_id, versions, _topics(connection, story_id), counted)
 
 
 def _label(
-    connection: Connection, story_id: str, versions: Sequence[Mapping[str, Any]], topics: Collection[str], figures: Mapping[str, Any]
+    connection: Connection, story_id: str, versions: Sequence[Mapping[str, Any]], topics: Collection[str], counted: Mapping[str, Any]
 ) -> None:
     """Put up a story under every topic, site, source and category of its versions, each with what lists are ordered by."""
-    labels = {(kind, version[kind]) for version in versions for kind in ("site", "source", "category") if version[kind]}
-    labels |= {("topic", topic) for topic in topics}
-    order = {"story_id": story_id, "moment": figures["moment"], "heat": figures["heat"]}
-    connection.execute(NEW_LABELS, [{"kind": kind, "value": value, **order} for kind, value in sorted(labels)])
+    order = {"story_id": story_id, "moment": counted["moment"], "heat": counted["heat"]}
+    connection.execute(NEW_LABELS, [{"kind": kind, "value": value, **order} for kind, value in labels(versions, topics)])
 
 
 def _topics(connection: Connection, story_id: str) -> set[str]:
     return set(connection.scalars(STORY_TOPICS, {"story": story_id}))
-
-
-def heat(versions: Iterable[tuple[datetime, str]]) -> float:
-    """How hot a story is, from the (moment, site) of its versions.
-
-        heat = log2( sum over versions of  weight * 2 ** (moment / HEAT_HALF_LIFE) )
-
-    with weight 1 for the first version of a site and :data:`SAME_SITE_WEIGHT` for its others. Every report's share halves each
-    ``HEAT_HALF_LIFE``, for all stories alike, so their order never has to be worked out again as time goes by: one half-life of age
-    weighs as much as twice the sites.
-    """
-    seen: set[str] = set()
-    powers: list[float] = []
-    for moment, site in sorted(versions):
-        weight = SAME_SITE_WEIGHT if site in seen else 1.0
-        seen.add(site)
-        powers.append(math.log2(weight) + (moment - EPOCH) / HEAT_HALF_LIFE)
-    top = max(powers)
-    return top + math.log2(sum(2.0 ** (power - top) for power in powers))

@@ -10,9 +10,9 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, or
 from newsportal.storage.galleries import WallFilter, WallPage, WallStory
 from newsportal.storage.galleries_rows import gallery_of
 from newsportal.storage.gallery_tables import GALLERIES, LABELLED
-from newsportal.storage.lists import EXCERPT_CHARS
 from newsportal.storage.reading import topics_of
 from newsportal.storage.rows import article_from, name
+from newsportal.storage.story_lists import EXCERPT_CHARS
 from newsportal.storage.tables import ARTICLES, EPOCH, MICROSECOND, STORIES
 
 ORDERS = {"ranked": "score", "newest": "moment"}

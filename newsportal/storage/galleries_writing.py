@@ -10,8 +10,9 @@ from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
 
 from newsportal.errors import StoreError
 from newsportal.items import Article, Gallery, GalleryPage, content_id
-from newsportal.storage import categories, gallery_folding, gallery_parting
+from newsportal.storage import gallery_folding, gallery_parting
 from newsportal.storage.dialects import upsert
+from newsportal.storage.editors import later
 from newsportal.storage.folding import new_story
 from newsportal.storage.galleries import LEFT_ALONE, SavedGallery
 from newsportal.storage.galleries_rows import IMAGE, SHOWN_IN_LISTS, article_of, picture_rows, said, slug, state, text_of
@@ -117,7 +118,7 @@ def _revise(connection: Connection, id: str, article: Article) -> None:
     known = dict(connection.execute(select(ARTICLES).where(ARTICLES.c.id == id)).mappings().one())
     content = content_of(article)
     new = {key: value for key, value in content.items() if value is not None and key not in ("text", "images")}
-    derived = categories.later(known, category_of(article)) | keywords_of(article)
+    derived = later(known, category_of(article)) | keywords_of(article)
     moment = sorted_by(new.get("published", known["published"]), known["first_seen"])
     values = {**new, **derived, "moment": moment, "source": row_of(article, now=known["first_seen"])["source"]}
     connection.execute(update(ARTICLES).where(ARTICLES.c.id == id).values(**values))

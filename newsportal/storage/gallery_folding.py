@@ -17,7 +17,8 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 from newsportal.dedup.cosine import unit_vector
 from newsportal.dedup.photo_stories import Alike, PhotoStory, Seen, compare, seen
 from newsportal.items import Fold, Image
-from newsportal.storage.folding import refresh, shifted
+from newsportal.storage.columns import shifted
+from newsportal.storage.folding import refresh
 from newsportal.storage.gallery_tables import GALLERIES, KEYS, PICTURES, WORDS
 from newsportal.storage.reading import chunks
 from newsportal.storage.tables import ARTICLES, UNFOLDED

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, FromClause, Select, and_, exists, func, or_, select
 
 from newsportal.storage.base import Story, StoryFilter, StoryPage
-from newsportal.storage.reading import chunks, topics_of
+from newsportal.storage.paging import chunks
+from newsportal.storage.reading import topics_of
 from newsportal.storage.rows import article_from, name, story_from
-from newsportal.storage.tables import ARTICLES, EPOCH, LABELS, MICROSECOND, STORIES, TOPICS
-
-EXCERPT_CHARS = 300
-"""How much of a text a list shows (``storage.base.Story``)."""
-
-KINDS = ("topic", "site", "source", "category")
-"""What narrows, rarest first: the first one given is read from the index in order, the others are looked up."""
-
-ORDERS = {"newest": "moment", "hottest": "heat"}
+from newsportal.storage.story_lists import EXCERPT_CHARS, KINDS, ORDERS, cursor, edge, given
+from newsportal.storage.tables import ARTICLES, LABELS, STORIES, TOPICS
 
 
 def stories(connection: Connection, which: StoryFilter) -> StoryPage:
@@ -28,7 +21,7 @@ def stories(connection: Connection, which: StoryFilter) -> StoryPage:
     rows = connection.execute(_page(which).limit(limit + 1)).mappings().all()
     topics = topics_of(connection, [row["id"] for row in rows])
     found = tuple(_story(dict(row), topics.get(row["id"], ())) for row in rows[:limit])
-    return StoryPage(found, _cursor(rows[limit - 1]) if len(rows) > limit else None)
+    return StoryPage(found, cursor(rows[limit - 1]["order_key"], rows[limit - 1]["story_id"]) if len(rows) > limit else None)
 
 
 def listed(connection: Connection, ids: Collection[str]) -> dict[str, Story]:
@@ -68,13 +61,13 @@ def _page(which: StoryFilter) -> Select[Any]:
 
 def _driver(which: StoryFilter) -> tuple[FromClause, ColumnElement[str], list[ColumnElement[bool]]]:
     """The table that is read in order, its story column, and the conditions."""
-    given = [kind for kind in KINDS if getattr(which, kind) is not None]
+    kinds = given(which)
     narrowed: list[ColumnElement[bool]] = []
-    if given:
-        narrowed = [LABELS.c.kind == given[0], LABELS.c.value == name(getattr(which, given[0]))]
-    if len(given) > 1 or which.since or which.until:
+    if kinds:
+        narrowed = [LABELS.c.kind == kinds[0], LABELS.c.value == name(getattr(which, kinds[0]))]
+    if len(kinds) > 1 or which.since or which.until:
         narrowed.append(_some_version(which))
-    return (LABELS, LABELS.c.story_id, narrowed) if given else (STORIES, STORIES.c.id, narrowed)
+    return (LABELS, LABELS.c.story_id, narrowed) if kinds else (STORIES, STORIES.c.id, narrowed)
 
 
 def _some_version(which: StoryFilter) -> ColumnElement[bool]:
@@ -92,21 +85,8 @@ def _some_version(which: StoryFilter) -> ColumnElement[bool]:
 
 
 def _behind(which: StoryFilter, key: ColumnElement[Any], story_id: ColumnElement[str]) -> list[ColumnElement[bool]]:
-    value, _, last = (which.before or "").partition("~")
-    try:
-        edge = EPOCH + int(value) * MICROSECOND if which.order == "newest" else float(value)
-    except (ValueError, OverflowError):
-        return []
-    return [or_(key < edge, and_(key == edge, story_id < last))]
-
-
-def _cursor(row: Any) -> str:
-    value = row["order_key"]
-    return f"{value!r}~{row['story_id']}" if isinstance(value, float) else f"{_microseconds(value - EPOCH)}~{row['story_id']}"
-
-
-def _microseconds(span: timedelta) -> int:
-    return span // MICROSECOND
+    last = edge(which)
+    return [] if last is None else [or_(key < last[0], and_(key == last[0], story_id < last[1]))]
 
 
 def _story(row: dict[str, Any], topics: Any) -> Story:

@@ -10,14 +10,12 @@ from sqlalchemy import Connection, func, select, tuple_
 
 from newsportal.errors import StoreError
 from newsportal.items import content_id
+from newsportal.storage.columns import MOST_DECLARING
 from newsportal.storage.dialects import upsert
 from newsportal.storage.reading import PAGE, identity_page
 from newsportal.storage.rows import storable
 from newsportal.storage.tables import ALIASES, ARTICLES, CHANGES, DECLARED
 from newsportal.storage.writing import find
-
-MOST_DECLARING = 3
-"""Articles that are named to declare one address. An address that more declare is a template's mistake, and no article's."""
 
 
 class Read(Protocol):

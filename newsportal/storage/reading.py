@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
-from typing import Any, TypeVar
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, func, select, union_all
 
 from newsportal.items import TopicMark, content_id
 from newsportal.storage.base import Change, StoredArticle, Story, Tally
+from newsportal.storage.columns import CONTENT
+from newsportal.storage.paging import CHUNK as CHUNK
+from newsportal.storage.paging import PAGE as PAGE
+from newsportal.storage.paging import chunks as chunks
 from newsportal.storage.rows import article_from, storable, story_from
-from newsportal.storage.tables import ALIASES, ARTICLES, CHANGES, CONTENT, EARLIEST_FIRST, LABELS, REVISIONS, STORIES, TOPICS
-
-T = TypeVar("T")
-
-CHUNK = 500
-"""Values in one ``IN (...)``: below every database's limit of parameters."""
-
-PAGE = 1000
-"""Rows read at once when everything is streamed. Between two pages no connection is held, so a slow reader blocks nobody."""
-
-
-def chunks(values: Iterable[T], size: int = CHUNK) -> Iterator[list[T]]:
-    """``values`` in lists of at most ``size``."""
-    rest = iter(values)
-    while chunk := list(islice(rest, size)):
-        yield chunk
+from newsportal.storage.tables import ALIASES, ARTICLES, CHANGES, EARLIEST_FIRST, LABELS, REVISIONS, STORIES, TOPICS
 
 
 def known(connection: Connection, identities: Collection[str]) -> set[str]:

@@ -12,7 +12,7 @@ from newsportal.errors import StoreError
 from newsportal.items import Article, Image, TopicMark, content_id
 from newsportal.storage.answers import host as host
 from newsportal.storage.base import StoredArticle, Story
-from newsportal.storage.tables import NAME_CHARS
+from newsportal.storage.columns import NAME_CHARS
 
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 """NUL and lone surrogates: PostgreSQL refuses the first, UTF-8 cannot write the second."""

@@ -5,21 +5,16 @@ Moments are whole microseconds since 1970 (UTC): every database sorts and compar
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import JSON, BigInteger, Column, Dialect, Float, ForeignKey, Index, Integer, MetaData, String, Table, Text, TypeDecorator
 
+from newsportal.storage.columns import EPOCH as EPOCH
+from newsportal.storage.columns import ID_CHARS as ID_CHARS
+from newsportal.storage.columns import MICROSECOND as MICROSECOND
+from newsportal.storage.columns import NAME_CHARS as NAME_CHARS
 from newsportal.storage.dialects import LONG_BINARY, LONG_TEXT, SEQUENCE
-
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-MICROSECOND = timedelta(microseconds=1)
-
-ID_CHARS = 20
-"""Length of ``items.content_id``."""
-
-NAME_CHARS = 255
-"""Names that are looked up (topics, sites, sources) are cut to this: more does not fit into an index of MySQL."""
 
 
 class Moment(TypeDecorator[datetime]):
@@ -49,7 +44,7 @@ def _id(name: str, *arguments: Any, **options: Any) -> Column[str]:
 
 
 def _content() -> list[Column[Any]]:
-    """What a newer version of a page may change: in ``articles`` the present state, in ``revisions`` an earlier one."""
+    """The columns named in ``columns.CONTENT``."""
     return [
         Column("revision", Integer, nullable=False),
         Column("fetched", Moment, nullable=False),
@@ -65,8 +60,6 @@ def _content() -> list[Column[Any]]:
         Column("html", LONG_TEXT),
     ]
 
-
-CONTENT = tuple(column.name for column in _content())
 
 STORIES = Table(
     "stories",

@@ -10,14 +10,16 @@ from sqlalchemy import Connection, bindparam, func, insert, select, union_all, u
 
 from newsportal.errors import StoreError
 from newsportal.items import Article, Fold, FoldKey, TopicMark, content_id
-from newsportal.storage import categories, prints
+from newsportal.storage import prints
 from newsportal.storage.base import Added
+from newsportal.storage.columns import CONTENT
 from newsportal.storage.dialects import upsert
+from newsportal.storage.editors import later
 from newsportal.storage.folding import choose, new_story, refresh, save_keys
 from newsportal.storage.gallery_ranking import settle
 from newsportal.storage.prints import Printed
 from newsportal.storage.rows import category_of, content_of, identity_of, keywords_of, name, row_of, sorted_by, storable, topics_of
-from newsportal.storage.tables import ALIASES, ARTICLES, CHANGES, CONTENT, EARLIEST_FIRST, FOLD_KEYS, REVISIONS, STORIES, TOPICS, UNFOLDED
+from newsportal.storage.tables import ALIASES, ARTICLES, CHANGES, EARLIEST_FIRST, FOLD_KEYS, REVISIONS, STORIES, TOPICS, UNFOLDED
 
 FIND = union_all(
     select(ARTICLES.c.id).where(ARTICLES.c.id == bindparam("wanted")),
@@ -86,7 +88,7 @@ def _again(connection: Connection, known: dict[str, Any], article: Article, keys
     content = content_of(article)
     revised = (content["title"], content["text"]) != (known["title"], known["text"])
     if revised:
-        moment = _revise(connection, known, content, categories.later(known, category_of(article)) | keywords_of(article))
+        moment = _revise(connection, known, content, later(known, category_of(article)) | keywords_of(article))
         _keep_again(connection, known["id"], moment, keys, new, now)
     met = _add_topics(connection, known["id"], topics_of(article))
     story_id = _found_late(connection, known, keys, new) if revised else known["story_id"]

@@ -22,8 +22,8 @@ from newsportal.commands.corpus.files import FORMS, UTF8, check_encoding, is_emp
 from newsportal.errors import CorpusError
 from newsportal.sources import Sources
 from newsportal.storage.base import Store, StoredArticle
-from newsportal.storage.categories import EDITOR
 from newsportal.storage.corpora import CATEGORIES, Brought, LabelSource, NewDocument
+from newsportal.storage.editors import EDITOR
 from newsportal.text import clean
 
 LEFT = {

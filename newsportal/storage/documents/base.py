@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, Protocol
 
-from newsportal.storage.tables import EPOCH, MICROSECOND
+from newsportal.storage.columns import EPOCH, MICROSECOND
 
 Row = dict[str, Any]
 

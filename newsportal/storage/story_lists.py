@@ -1,0 +1,37 @@
+"""How lists of stories are narrowed, ordered and gone through page after page, in every store. Pure."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+
+from newsportal.storage.answers import StoryFilter
+from newsportal.storage.columns import EPOCH, MICROSECOND
+
+EXCERPT_CHARS: Final = 300
+"""How much of a text a list shows (``storage.base.Story``)."""
+
+KINDS: Final = ("topic", "site", "source", "category")
+"""What narrows, rarest first: the first one given is read from the index in order, the others are looked up."""
+
+ORDERS: Final = {"newest": "moment", "hottest": "heat"}
+"""Order of a list -> what stories are sorted by, the largest first."""
+
+
+def given(which: StoryFilter) -> list[str]:
+    """The kinds that narrow a list."""
+    return [kind for kind in KINDS if getattr(which, kind) is not None]
+
+
+def edge(which: StoryFilter) -> tuple[datetime | float, str] | None:
+    """What the last story of the page before was sorted by, and its id; ``None`` without a cursor, or one that is none."""
+    value, _, last = (which.before or "").partition("~")
+    try:
+        return (EPOCH + int(value) * MICROSECOND if which.order == "newest" else float(value)), last
+    except (ValueError, OverflowError):
+        return None
+
+
+def cursor(value: datetime | float, story_id: str) -> str:
+    """The cursor behind a story that was sorted by ``value``."""
+    return f"{value!r}~{story_id}" if isinstance(value, float) else f"{(value - EPOCH) // MICROSECOND}~{story_id}"
