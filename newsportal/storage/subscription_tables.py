@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from sqlalchemy import JSON, Column, String, Table
 
+from newsportal.storage.subscriptions_rows import TOKEN_CHARS
 from newsportal.storage.tables import METADATA, NAME_CHARS
-
-TOKEN_CHARS = 64
 
 SUBSCRIPTIONS = Table(
     "subscriptions",
