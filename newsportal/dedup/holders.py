@@ -110,6 +110,12 @@ class Holders:
             self._index.forget(self._first)
             self._facts, self._base = self._facts[:, self._first - self._base :].copy(), self._first
 
+    def forget_from(self, first: int) -> None:
+        """Forget the documents from number ``first`` on, the newest: they were not kept, and their numbers may be given again."""
+        if first < self._next:
+            self._index.forget_from(first)
+            self._next = first
+
     @property
     def bytes(self) -> int:
         """What the arrays hold."""

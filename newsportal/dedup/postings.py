@@ -70,6 +70,12 @@ class Postings:
         kept = [array[(array & LOW) >= np.uint64(first)] for array in self._arrays]
         self._arrays = [array for array in kept if len(array)]
 
+    def forget_from(self, first: int) -> None:
+        """Forget the documents whose number is ``first`` or above: they may come again, with other texts."""
+        self._settle()
+        kept = [array[(array & LOW) < np.uint64(first)] for array in self._arrays]
+        self._arrays = [array for array in kept if len(array)]
+
     @property
     def bytes(self) -> int:
         """What the arrays hold."""

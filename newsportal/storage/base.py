@@ -94,6 +94,13 @@ class Store(Protocol):
         """
         ...
 
+    def add_all(self, articles: Sequence[tuple[Article, Sequence[FoldKey]]], *, now: datetime) -> list[Added]:
+        """:meth:`add` each of ``articles`` with its keys, in order, in one transaction; they fold into one another, too.
+
+        If one cannot be stored nothing is: who wants the others adds them one by one then.
+        """
+        ...
+
     def known(self, identities: Collection[str]) -> set[str]:
         """Which of these identities are stored, as article or alias."""
         ...

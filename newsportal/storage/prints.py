@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from threading import Lock
@@ -102,7 +103,8 @@ class PrintIndex:
     def catch_up(self, connection: Connection) -> bool:
         """Read the rows that came since, a page at most; answers whether there is more. ``read``: there was once no more.
 
-        To be called before a transaction writes: what is read is committed then, so one that fails leaves nothing here.
+        To be called before a transaction writes: what is read is committed then, so one that fails leaves nothing here. One that reads
+        what it wrote itself stands within :meth:`unless_it_fails`.
         """
         with self._lock:
             last = connection.scalar(LAST_SEQ) or 0
@@ -115,6 +117,18 @@ class PrintIndex:
             more = len(rows) == PAGE
             self.read = self.read or not more
         return more
+
+    @contextmanager
+    def unless_it_fails(self) -> Iterator[None]:
+        """What is read within is forgotten if it fails: rows of a transaction that reads what it wrote itself, and is rolled back."""
+        number, seq = self._number, self._seq
+        try:
+            yield
+        except BaseException:
+            with self._lock:
+                self._holders.forget_from(number + 1)
+                self._number, self._seq = number, seq
+            raise
 
     def likely(self, new: Fingerprint) -> Likely:
         """The stored texts that share most of their indexed runs with ``new``, by number."""

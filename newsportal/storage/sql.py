@@ -50,11 +50,20 @@ class SqlStore:
 
     def add(self, article: Article, keys: Sequence[FoldKey] = (), *, now: datetime) -> Added:
         new = printed(self._prints, article)
+        self._read_prints()
+        with write(self._engine) as connection:
+            return writing.add(connection, article, keys, new, now)
+
+    def add_all(self, articles: Sequence[tuple[Article, Sequence[FoldKey]]], *, now: datetime) -> list[Added]:
+        made = [(article, keys, printed(self._prints, article)) for article, keys in articles]
+        self._read_prints()
+        with self._prints.unless_it_fails(), write(self._engine) as connection:
+            return [writing.add(connection, article, keys, new, now) for article, keys, new in made]
+
+    def _read_prints(self) -> None:
         while not self._prints.read:  # in pages, while others may write
             with read(self._engine) as connection:
                 self._prints.catch_up(connection)
-        with write(self._engine) as connection:
-            return writing.add(connection, article, keys, new, now)
 
     def known(self, identities: Collection[str]) -> set[str]:
         with read(self._engine) as connection:
