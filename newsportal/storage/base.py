@@ -33,6 +33,7 @@ from newsportal.storage.answers import StoryPage as StoryPage
 from newsportal.storage.answers import Tally as Tally
 from newsportal.storage.corpora import Corpora
 from newsportal.storage.galleries import Galleries
+from newsportal.storage.outbox import Outbox
 from newsportal.storage.pictures import Pictures
 from newsportal.storage.readers import Readers
 from newsportal.storage.records import Records
@@ -78,6 +79,11 @@ class Store(Protocol):
     @property
     def subscriptions(self) -> Subscriptions:
         """Feeds that tell us what is new: a protocol of its own."""
+        ...
+
+    @property
+    def outbox(self) -> Outbox:
+        """What is to be published elsewhere, and what became of it: a protocol of its own."""
         ...
 
     @property

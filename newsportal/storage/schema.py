@@ -19,7 +19,7 @@ from newsportal.errors import StoreTooNew
 from newsportal.storage import prints
 from newsportal.storage.dialects import place, reading, write_ahead, writing
 
-HEAD = "0008"
+HEAD = "0009"
 """The newest revision in ``migrations/versions`` (a test compares the two)."""
 
 PRINTS_SINCE = "0003"

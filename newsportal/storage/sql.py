@@ -18,8 +18,10 @@ from newsportal.storage.dialects import open_engine
 from newsportal.storage.dialects import reading as read
 from newsportal.storage.dialects import writing as write
 from newsportal.storage.galleries_sql import SqlGalleries
+from newsportal.storage.outbox_sql import SqlOutbox
 from newsportal.storage.pictures_sql import SqlPictures
-from newsportal.storage.prints import PrintIndex, printed
+from newsportal.storage.print_index import PrintIndex, printed
+from newsportal.storage.prints import SqlPrints
 from newsportal.storage.readers_sql import SqlReaders
 from newsportal.storage.records_sql import SqlRecords
 from newsportal.storage.schema import prepare
@@ -41,6 +43,7 @@ class SqlStore:
         self.galleries = SqlGalleries(self._engine)
         self.visits = SqlVisits(self._engine)
         self.subscriptions = SqlSubscriptions(self._engine)
+        self.outbox = SqlOutbox(self._engine)
         self.records = SqlRecords(self._engine)
         try:
             prepare(self._engine)
@@ -63,7 +66,7 @@ class SqlStore:
     def _read_prints(self) -> None:
         while not self._prints.read:  # in pages, while others may write
             with read(self._engine) as connection:
-                self._prints.catch_up(connection)
+                self._prints.catch_up(SqlPrints(connection))
 
     def known(self, identities: Collection[str]) -> set[str]:
         with read(self._engine) as connection:
