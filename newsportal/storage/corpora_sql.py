@@ -14,6 +14,7 @@ from newsportal.storage.corpora import MODELS_KEPT, Brought, Corpus, Counted, Do
 from newsportal.storage.dialects import reading as read
 from newsportal.storage.dialects import writing as write
 from newsportal.storage.labelled import corpus_id
+from newsportal.storage.labelled_rows import present
 from newsportal.storage.rows import name as looked_up
 
 
@@ -65,7 +66,7 @@ class SqlCorpora:
                 page = labelled.document_page(connection, corpus_id(connection, name), last, label)
             if not page:
                 return
-            yield from filter(labelled.present, page)
+            yield from filter(present, page)
             last = page[-1].id
 
     def history(self, name: str, id: str) -> tuple[Label, ...]:

@@ -5,22 +5,28 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from itertools import islice
-from typing import Any, Final
+from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, delete, func, insert, select, update
 
-from newsportal.errors import StoreError
 from newsportal.items import content_id
-from newsportal.storage.corpora import RANKS, Brought, Corpus, Counted, Document, Label, LabelSource, NewDocument
+from newsportal.storage import labelled_rows
+from newsportal.storage.corpora import Brought, Corpus, Counted, Document, Label, LabelSource, NewDocument
 from newsportal.storage.dialects import upsert
-from newsportal.storage.reading import CHUNK
+from newsportal.storage.labelled_rows import (
+    LABEL,
+    checked_label,
+    corpus_row,
+    document_of,
+    document_row,
+    given,
+    label_of,
+    neither,
+    no_corpus,
+)
+from newsportal.storage.paging import CHUNK
 from newsportal.storage.rows import name as looked_up
-from newsportal.storage.rows import storable
-from newsportal.storage.tables import ARTICLES, CORPORA, FORMER_LABELS, LABELLED, MODELS, NAME_CHARS
-
-LABEL: Final = ("label", "label_source", "label_by", "label_at")
-"""The columns of a label, in ``labelled`` and ``former_labels``."""
+from newsportal.storage.tables import ARTICLES, CORPORA, FORMER_LABELS, LABELLED, MODELS
 
 
 def corpus_id(connection: Connection, name: str) -> str:
@@ -29,17 +35,12 @@ def corpus_id(connection: Connection, name: str) -> str:
     if connection.scalar(select(CORPORA.c.id).where(CORPORA.c.id == id)):
         return id
     there = connection.scalars(select(CORPORA.c.name).order_by(CORPORA.c.name)).all()
-    raise StoreError(f"no corpus {name!r}; " + (f"there are: {', '.join(there)}" if there else "there is none yet"))
+    raise no_corpus(name, there)
 
 
 def create(connection: Connection, name: str, now: datetime, note: str) -> bool:
     """See ``Corpora.create``."""
-    if not name.strip():
-        raise StoreError("a corpus needs a name")
-    if len(name) > NAME_CHARS:
-        raise StoreError(f"a corpus' name of {len(name)} characters; it may have {NAME_CHARS}")
-    name = looked_up(name)
-    return upsert(connection, CORPORA, [{"id": content_id(name), "name": name, "created": now, "note": storable(note)}]) > 0
+    return upsert(connection, CORPORA, [corpus_row(name, now, note)]) > 0
 
 
 def everything(connection: Connection) -> list[Corpus]:
@@ -67,55 +68,17 @@ def add(
     connection: Connection, corpus: str, documents: Iterable[NewDocument], source: LabelSource, by: str | None, now: datetime
 ) -> Brought:  # fmt: skip
     """See ``Corpora.add``; ``corpus`` is an id."""
-    rest, met, told = iter(documents), dict[str, str](), Counter[str]()
-    while chunk := list(islice(rest, CHUNK)):
-        fresh: dict[str, NewDocument] = {}
-        for document in chunk:
-            id, label = document.id, looked_up(document.label)
-            if id in met:
-                told["repeated" if met[id] == label else "contradicted"] += 1
-            else:
-                met[id], fresh[id] = label, document
-        told.update(_bring(connection, corpus, fresh, _given(source, by, now)))
-    return Brought(**told)
+    return labelled_rows.add(documents, lambda fresh: _bring(connection, corpus, fresh, given(source, by, now)))
 
 
-def _given(source: LabelSource, by: str | None, now: datetime) -> dict[str, Any]:
-    return {"label_source": source, "label_by": None if by is None else looked_up(by), "label_at": now}
-
-
-def _bring(connection: Connection, corpus: str, fresh: Mapping[str, NewDocument], given: dict[str, Any]) -> Counter[str]:
+def _bring(connection: Connection, corpus: str, fresh: Mapping[str, NewDocument], by: Mapping[str, Any]) -> Counter[str]:
     """Write documents that are in the corpus not yet; change the labels of those that are, where that is allowed."""
-    told, rows = Counter[str](), []
-    there = _rows(connection, corpus, list(fresh))
-    for id, document in fresh.items():
-        label = looked_up(document.label)
-        if id not in there:
-            rows.append(_row(corpus, id, document) | {"label": label} | given)
-        elif there[id]["label"] == label:
-            told["same"] += 1
-        elif RANKS[there[id]["label_source"]] > RANKS[given["label_source"]]:
-            told["kept"] += 1
-        else:
-            _relabel(connection, there[id], label, given)
-            told["relabelled"] += 1
-    if rows:
-        connection.execute(insert(LABELLED), rows)
-        told["added"] += len(rows)
-    return told
-
-
-def _row(corpus: str, id: str, document: NewDocument) -> dict[str, Any]:
-    own = document.article_id is None
-    return {
-        "corpus_id": corpus,
-        "id": id,
-        "article_id": document.article_id,
-        "name": None if document.name is None else storable(document.name),
-        "title": storable(document.title) if own else None,
-        "text": storable(document.text) if own else None,
-        "number": 1,
-    }
+    made = labelled_rows.plan(corpus, fresh, _rows(connection, corpus, list(fresh)), by)
+    for row, label in made.relabelled:
+        _relabel(connection, row, label, by)
+    if made.rows:
+        connection.execute(insert(LABELLED), made.rows)
+    return made.told
 
 
 def _rows(connection: Connection, corpus: str, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -125,29 +88,25 @@ def _rows(connection: Connection, corpus: str, ids: Sequence[str]) -> dict[str, 
     return {row["id"]: dict(row) for row in found}
 
 
-def _relabel(connection: Connection, row: Mapping[str, Any], label: str | None, given: Mapping[str, Any]) -> None:
+def _relabel(connection: Connection, row: Mapping[str, Any], label: str | None, by: Mapping[str, Any]) -> None:
     """Set a label and keep the former one."""
     connection.execute(insert(FORMER_LABELS), [dict(row)])
     this = (LABELLED.c.corpus_id == row["corpus_id"], LABELLED.c.id == row["id"])
-    connection.execute(update(LABELLED).where(*this).values(label=label, number=row["number"] + 1, **given))
+    connection.execute(update(LABELLED).where(*this).values(label=label, number=row["number"] + 1, **by))
 
 
 def label(connection: Connection, corpus: str, id: str, label: str | None, by: str | None, now: datetime) -> None:
     """See ``Corpora.label``; ``corpus`` is an id."""
-    if label is not None and not label.strip():
-        raise StoreError("a label must not be empty")
-    if label is not None and len(label.strip()) > NAME_CHARS:
-        raise StoreError(f"a label of {len(label.strip())} characters; it may have {NAME_CHARS}")
-    label = None if label is None else looked_up(label.strip())
-    given = _given("editor", by, now)
+    label = checked_label(label)
+    by_editor = given("editor", by, now)
     row = _rows(connection, corpus, [id]).get(id)
     if row is not None:
         if (row["label"], row["label_source"]) != (label, "editor"):
-            _relabel(connection, row, label, given)
+            _relabel(connection, row, label, by_editor)
         return
     if connection.scalar(select(ARTICLES.c.id).where(ARTICLES.c.id == id)) is None:
-        raise StoreError(f"{id!r} is neither a stored article nor a document of this corpus")
-    connection.execute(insert(LABELLED), [_row(corpus, id, NewDocument("", article_id=id)) | {"label": label} | given])
+        raise neither(id)
+    connection.execute(insert(LABELLED), [document_row(corpus, id, NewDocument("", article_id=id)) | {"label": label} | by_editor])
 
 
 def document_page(connection: Connection, corpus: str, after: str, label: str | None) -> list[Document]:
@@ -162,11 +121,6 @@ def document(connection: Connection, corpus: str, id: str) -> Document | None:
     return next(_documents(connection, _select(LABELLED.c.corpus_id == corpus, LABELLED.c.id == id)), None)
 
 
-def present(document: Document) -> bool:
-    """Whether its text is still there."""
-    return document.article_id is None or document.story_id is not None
-
-
 def _select(*conditions: ColumnElement[bool]) -> Select[Any]:
     theirs = [ARTICLES.c.title.label("their_title"), ARTICLES.c.text.label("their_text"), ARTICLES.c.story_id, ARTICLES.c.publisher]
     return select(LABELLED, *theirs).outerjoin(ARTICLES, ARTICLES.c.id == LABELLED.c.article_id).where(*conditions)
@@ -174,22 +128,15 @@ def _select(*conditions: ColumnElement[bool]) -> Select[Any]:
 
 def _documents(connection: Connection, statement: Select[Any]) -> Iterator[Document]:
     for row in connection.execute(statement).mappings():
-        prefix = "their_" if row["article_id"] else ""
-        yield Document(
-            row["id"], _label(row), row["number"], row[f"{prefix}title"] or "", row[f"{prefix}text"] or "",
-            row["name"], row["article_id"], row["story_id"], row["publisher"],
-        )  # fmt: skip
-
-
-def _label(row: Mapping[str, Any] | Any) -> Label:
-    return Label(row["label"], row["label_source"], row["label_at"], row["label_by"])
+        theirs = {name.removeprefix("their_"): row[name] for name in ("their_title", "their_text", "story_id", "publisher")}
+        yield document_of(dict(row), theirs)
 
 
 def history(connection: Connection, corpus: str, id: str) -> tuple[Label, ...]:
     """See ``Corpora.history``."""
     former = select(FORMER_LABELS).where(FORMER_LABELS.c.corpus_id == corpus, FORMER_LABELS.c.id == id).order_by(FORMER_LABELS.c.number)
     now = _rows(connection, corpus, [id]).values()
-    return tuple(_label(row) for row in (*connection.execute(former).mappings(), *now))
+    return tuple(label_of(row) for row in (*connection.execute(former).mappings(), *now))
 
 
 def count(connection: Connection, corpus: str) -> list[Counted]:

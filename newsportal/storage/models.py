@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 from sqlalchemy import Connection, func, insert, select, update
 
 from newsportal.errors import StoreError
 from newsportal.items import content_id
 from newsportal.storage.corpora import Model
+from newsportal.storage.models_rows import model_of, model_row, no_version, none_in_use, nothing_before, was_let_go
 from newsportal.storage.rows import name as looked_up
-from newsportal.storage.tables import CORPORA, ID_CHARS, MODELS
-
-ID_BYTES: Final = ID_CHARS // 2
+from newsportal.storage.tables import CORPORA, MODELS
 
 
 def save(
@@ -23,9 +22,8 @@ def save(
 ) -> int:  # fmt: skip
     """See ``Corpora.save_model``."""
     version = (connection.scalar(select(func.max(MODELS.c.version)).where(MODELS.c.corpus_id == corpus)) or 0) + 1
-    row = {"corpus_id": corpus, "version": version, "algorithm": algorithm, "created": now, "facts": dict(facts), "size": len(blob)}
-    packed = b"".join(bytes.fromhex(id) for id in sorted(held_out))
-    connection.execute(insert(MODELS), [row | {"held_out": packed, "model": blob}])
+    row = model_row(corpus, version, algorithm, facts, now, held_out, len(blob))
+    connection.execute(insert(MODELS), [row | {"model": blob}])
     _let_go(connection, corpus, keep)
     return version
 
@@ -46,14 +44,14 @@ def versions(connection: Connection, corpus: str, name: str, *only: int) -> list
     columns = [column for column in MODELS.c if column.name != "model"]
     wanted = (MODELS.c.corpus_id == corpus, MODELS.c.version.in_(only)) if only else (MODELS.c.corpus_id == corpus,)
     rows = connection.execute(select(*columns).where(*wanted).order_by(MODELS.c.version.desc())).mappings()
-    return [_model(row, name, active) for row in rows]
+    return [model_of(dict(row), name, active) for row in rows]
 
 
 def version(connection: Connection, corpus: str, name: str, wanted: int | None) -> Model:
     """See ``Corpora.model``."""
     number = _active(connection, corpus) if wanted is None else wanted
     if number is None:
-        raise StoreError(f"corpus {name!r} has no model in use; train one: newsportal train --corpus {name}")
+        raise none_in_use(name)
     found = versions(connection, corpus, name, number)
     if not found:
         raise _unknown(connection, corpus, name, number)
@@ -66,7 +64,7 @@ def blob(connection: Connection, corpus: str, name: str, number: int) -> bytes:
     if row is None:
         raise _unknown(connection, corpus, name, number)
     if row[0] is None:
-        raise StoreError(f"version {number} of {name!r} was let go: only its figures are kept")
+        raise was_let_go(name, number)
     return bytes(row[0])
 
 
@@ -85,7 +83,7 @@ def rollback(connection: Connection, corpus: str, name: str, now: datetime) -> i
     )
     number = connection.scalar(before)
     if number is None:
-        raise StoreError(f"nothing to go back to: no version of {name!r} before {active} was in use and is still kept")
+        raise nothing_before(name, active)
     activate(connection, corpus, name, number, now)
     return int(number)
 
@@ -100,15 +98,6 @@ def _active(connection: Connection, corpus: str) -> int | None:
     return found
 
 
-def _model(row: Mapping[str, Any] | Any, name: str, active: int | None) -> Model:
-    packed: bytes = row["held_out"]
-    ids = frozenset(packed[at : at + ID_BYTES].hex() for at in range(0, len(packed), ID_BYTES))
-    facts = {"facts": row["facts"], "size": row["size"], "active": row["version"] == active, "held_out": ids}
-    return Model(name, row["version"], row["algorithm"], row["created"], **facts)
-
-
 def _unknown(connection: Connection, corpus: str, name: str, number: int) -> StoreError:
     there = connection.scalars(select(MODELS.c.version).where(MODELS.c.corpus_id == corpus).order_by(MODELS.c.version)).all()
-    return StoreError(
-        f"corpus {name!r} has no version {number}; " + (f"it has {', '.join(map(str, there))}" if there else "it has none yet")
-    )
+    return no_version(name, number, there)
