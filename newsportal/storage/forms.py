@@ -9,6 +9,7 @@ from sqlalchemy.types import TypeEngine
 
 from newsportal.storage import (  # noqa: F401  their tables are those of METADATA
     gallery_tables,
+    outbox_tables,
     picture_tables,
     reader_tables,
     subscription_tables,

@@ -13,6 +13,7 @@ from newsportal.report import Run
 from newsportal.storage.answers import SourceState
 from newsportal.storage.base import Store
 from newsportal.storage.corpora import NewDocument
+from newsportal.storage.outbox import Result
 from newsportal.storage.pictures import Picture, Shown
 from newsportal.storage.readers import VIEWS_KEPT, Fit
 from newsportal.storage.subscriptions import Subscription
@@ -98,3 +99,6 @@ def _memory(store: Store) -> None:
     store.subscriptions.save(
         Subscription("feed:快讯", "https://hub.example/", "https://f.example/", "tok", "geheim", asked=NOW, until=LATER)
     )
+    store.outbox.follow("站点 甲", [first := next(store.all_articles()).id, "gone"], [], after=0, upto=3, now=NOW)
+    held = store.outbox.take("站点 甲", "w1", now=NOW, seconds=60, limit=9)
+    store.outbox.settle(next(one for one in held if one.article_id == first), Result("done", None, 1, "d" * 40, "17"), now=LATER)
