@@ -1,34 +1,20 @@
-"""Fingerprints of the stored texts, and the index that a process makes of them: reposts are found by ``dedup.judge``'s rule.
-
-The rows are the record: written, replaced and pruned in the transaction that writes the article. The index over them follows the record
-as the search index does, by the rows' numbers and the change log; a process reads it when it first adds an article. It is caught up
-again inside each write transaction, so it knows what others have committed the moment before (docs/decisions/reposts-in-the-store.md).
-"""
+"""Fingerprints of the stored texts in a SQL store; :mod:`print_index` says how reposts are found by them."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import datetime, timedelta
-from threading import Lock
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Final
 
-import numpy as np
 from sqlalchemy import Connection, bindparam, delete, func, insert, select
 
-from newsportal.dedup.fingerprints import Codes, Fingerprint, fingerprint
-from newsportal.dedup.holders import Holders, Likely, indexed
-from newsportal.dedup.judge import WINDOW, Earlier, compared, title_letters
-from newsportal.items import Article, Fold
+from newsportal.dedup.fingerprints import fingerprint
+from newsportal.dedup.judge import title_letters
+from newsportal.items import Fold
+from newsportal.storage import print_index
+from newsportal.storage.print_index import PRUNED, SPAN, Printed, PrintIndex, PrintRow, among, is_due, outlived, print_row
 from newsportal.storage.tables import ARTICLES, CHANGES, PRINTS, STORIES
-
-SPAN: Final = timedelta(days=WINDOW)
-"""A text is remembered so long after it was seen, and repeats texts whose moments are so near."""
-
-MOST: Final = 1_000_000
-"""Fingerprints that are kept, the newest: 0.5 GB in each process that adds articles, 1 GB in the database."""
 
 MOST_FILLED: Final = 50_000
 """Articles of a store without fingerprints that get them when it is opened first, the newest: a minute at most (1.2 ms each)."""
@@ -36,25 +22,12 @@ MOST_FILLED: Final = 50_000
 FILLED: Final = 500
 """Texts that are read at once while a store gets its fingerprints."""
 
-PAGE: Final = 5000
-"""Rows that are read at once."""
-
-PRUNED: Final = 128
-"""Rows that are pruned at once, …"""
-
-PRUNE_EVERY: Final = 64
-"""… in one write of so many: twice as many as come."""
-
-ASTRAY: Final = frozenset({("part-of-text", "contains-text"), ("contains-text", "part-of-text")})
-"""Reasons of a text and of the one it repeats that lead away from the story: two parts of one round-up are two stories, and so are two
-long reports around one short piece."""
-
 ROWS = (
     select(PRINTS.c.number, PRINTS.c.runs, PRINTS.c.length, PRINTS.c.title, ARTICLES.c.story_id)
     .join(ARTICLES, ARTICLES.c.id == PRINTS.c.article_id)
     .where(PRINTS.c.number > bindparam("number"))
     .order_by(PRINTS.c.number)
-    .limit(PAGE)
+    .limit(bindparam("most"))
 )
 FOLDS = (
     select(PRINTS.c.number, ARTICLES.c.story_id)
@@ -91,85 +64,28 @@ TEXTS = (
 log = logging.getLogger(__name__)
 
 
-class PrintIndex:
-    """What a process knows of the stored fingerprints. Shared between threads; one a database."""
+class SqlPrints:
+    """The stored fingerprints as an index asks for them (``print_index.PrintRows``), in one transaction."""
 
-    def __init__(self) -> None:
-        self._holders = Holders()
-        self._number = self._seq = 0  # the last ones that are known
-        self.read = False
-        self._lock = Lock()
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
 
-    def catch_up(self, connection: Connection) -> bool:
-        """Read the rows that came since, a page at most; answers whether there is more. ``read``: there was once no more.
+    def last_move(self) -> int:
+        return self._connection.scalar(LAST_SEQ) or 0
 
-        To be called before a transaction writes: what is read is committed then, so one that fails leaves nothing here. One that reads
-        what it wrote itself stands within :meth:`unless_it_fails`.
-        """
-        with self._lock:
-            last = connection.scalar(LAST_SEQ) or 0
-            rows = connection.execute(ROWS, {"number": self._number}).all()
-            if self._number:  # moves from before a row was read are in the row
-                for number, story_id in connection.execute(FOLDS, {"seq": self._seq}):
-                    self._holders.told(number, story_number(story_id))
-            self._learn(rows, connection)
-            self._seq = last
-            more = len(rows) == PAGE
-            self.read = self.read or not more
-        return more
+    def after(self, number: int, limit: int) -> Sequence[PrintRow]:
+        return self._connection.execute(ROWS, {"number": number, "most": limit}).all()
 
-    @contextmanager
-    def unless_it_fails(self) -> Iterator[None]:
-        """What is read within is forgotten if it fails: rows of a transaction that reads what it wrote itself, and is rolled back."""
-        number, seq = self._number, self._seq
-        try:
-            yield
-        except BaseException:
-            with self._lock:
-                self._holders.forget_from(number + 1)
-                self._number, self._seq = number, seq
-            raise
+    def moved(self, after: int) -> list[tuple[int, str]]:
+        return [(number, story_id) for number, story_id in self._connection.execute(FOLDS, {"seq": after})]
 
-    def likely(self, new: Fingerprint) -> Likely:
-        """The stored texts that share most of their indexed runs with ``new``, by number."""
-        with self._lock:
-            return self._holders.likely(new)
-
-    def _learn(self, rows: Sequence[Any], connection: Connection) -> None:
-        if not rows:
-            return
-        self._holders.add_all([(row.number, _indexed(row), row.length, story_number(row.story_id), row.title) for row in rows])
-        if rows[-1].number // PRUNE_EVERY > self._number // PRUNE_EVERY:
-            self._holders.forget(connection.scalar(FIRST) or 0)
-        self._number = rows[-1].number
-
-
-def _indexed(row: Any) -> Codes:
-    return indexed(np.sort(np.frombuffer(row.runs, dtype=np.uint32)), row.length)
-
-
-def story_number(story_id: str) -> int:
-    """A story's number in the index: ids are hashes, their first 32 bits tell stories apart."""
-    return int(story_id[:8], 16)
-
-
-@dataclass(frozen=True, slots=True)
-class Printed:
-    """An article's text as it is compared: its fingerprint and the letters of its title, made before the write lock is taken."""
-
-    index: PrintIndex
-    fingerprint: Fingerprint
-    title: str
-
-
-def printed(index: PrintIndex, article: Article) -> Printed:
-    return Printed(index, fingerprint(article.text or ""), title_letters(article.title))
+    def first(self) -> int:
+        return self._connection.scalar(FIRST) or 0
 
 
 def follow(connection: Connection, index: PrintIndex) -> None:
     """Know what others have committed. At the beginning of a write transaction: rows of its own might be rolled back."""
-    while index.catch_up(connection):
-        pass
+    print_index.follow(index, SqlPrints(connection))
 
 
 def repeated(connection: Connection, row: Mapping[str, Any], new: Printed, apart: Collection[str]) -> Fold | None:
@@ -181,32 +97,16 @@ def repeated(connection: Connection, row: Mapping[str, Any], new: Printed, apart
     if not likely.numbers:
         return None
     rows = connection.execute(CANDIDATES, {"numbers": likely.numbers}).mappings()
-    near = [old for old in rows if abs(old["moment"] - row["moment"]) <= SPAN and old["article_id"] != row["id"]]
-    why = {old["article_id"]: old["fold_reason"] for old in near}
-    candidates = _candidates(old for old in near if old["story_id"] not in apart)
-    for answer, old in compared(new.fingerprint, new.title, candidates, likely.common):
-        if (answer.reason, why[old.id]) not in ASTRAY:
-            return Fold(old.story, old.id, str(answer.reason), answer.score)
-    return None
-
-
-def _candidates(rows: Iterable[Any]) -> Iterator[Earlier[str]]:
-    for row in rows:
-        yield Earlier(row["article_id"], row["story_id"], row["runs"], row["length"], row["title"], row["count"] - 1)
+    return among(row, new, likely.common, map(dict, rows), apart)
 
 
 def keep(connection: Connection, article_id: str, moment: datetime, new: Printed, now: datetime) -> None:
     """Write an article's fingerprint. A text without runs has none."""
     if not new.fingerprint.length:
         return
-    written = connection.execute(NEW, _row(article_id, moment, new.fingerprint, new.title, now)).inserted_primary_key
-    if written and written[0] % PRUNE_EVERY == 0:
+    written = connection.execute(NEW, print_row(article_id, moment, new.fingerprint, new.title, now)).inserted_primary_key
+    if written and is_due(written[0]):
         _prune(connection, written[0], now)
-
-
-def _row(article_id: str, moment: datetime, made: Fingerprint, title: str, seen: datetime) -> dict[str, Any]:
-    row = {"article_id": article_id, "moment": moment, "seen": seen, "length": made.length, "title": title}
-    return {**row, "runs": made.in_order().tobytes()}
 
 
 def fill(connection: Connection, now: datetime) -> int:
@@ -220,7 +120,7 @@ def fill(connection: Connection, now: datetime) -> int:
     for start in range(0, len(ids), FILLED):
         found = connection.execute(TEXTS, {"ids": ids[start : start + FILLED]})
         made = [(row, fingerprint(row.text or "")) for row in found]
-        rows = [_row(row.id, row.moment, made_of, title_letters(row.title), row.first_seen) for row, made_of in made if made_of.length]
+        rows = [print_row(row.id, row.moment, made_of, title_letters(row.title), row.first_seen) for row, made_of in made if made_of.length]
         if rows:
             connection.execute(NEW, rows)
     return len(ids)
@@ -232,7 +132,7 @@ def drop(connection: Connection, article_id: str) -> None:
 
 
 def _prune(connection: Connection, newest: int, now: datetime) -> None:
-    """Forget the oldest rows that are out of the window or too many; indexes notice."""
-    old = [number for number, seen in connection.execute(OLDEST) if now - seen > SPAN or number <= newest - MOST]
-    if old:
-        connection.execute(PRUNE, {"last": max(old)})
+    """Forget the oldest rows that nobody needs."""
+    last = outlived(((number, seen) for number, seen in connection.execute(OLDEST)), newest, now)
+    if last is not None:
+        connection.execute(PRUNE, {"last": last})

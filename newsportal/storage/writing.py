@@ -17,7 +17,7 @@ from newsportal.storage.dialects import upsert
 from newsportal.storage.editors import later
 from newsportal.storage.folding import choose, new_story, refresh, save_keys
 from newsportal.storage.gallery_ranking import settle
-from newsportal.storage.prints import Printed
+from newsportal.storage.print_index import Printed
 from newsportal.storage.rows import category_of, content_of, identity_of, keywords_of, name, row_of, sorted_by, storable, topics_of
 from newsportal.storage.tables import ALIASES, ARTICLES, CHANGES, EARLIEST_FIRST, FOLD_KEYS, REVISIONS, STORIES, TOPICS, UNFOLDED
 

@@ -9,7 +9,7 @@ import pytest
 from invented_articles import LONG, NOW, article, invented
 from sqlalchemy import func, select
 
-from newsportal.storage import open_store, prints, writing
+from newsportal.storage import open_store, print_index, writing
 from newsportal.storage.base import StoryFilter
 from newsportal.storage.dialects import reading
 from newsportal.storage.sql import SqlStore
@@ -28,13 +28,13 @@ def kept(store: SqlStore) -> int:
 
 
 def test_what_is_out_of_the_window_is_pruned_little_by_little(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prints, "PRUNE_EVERY", 4)
+    monkeypatch.setattr(print_index, "PRUNE_EVERY", 4)
     store = opened(tmp_path)
     follower = opened(tmp_path)
     for number in range(20):
         store.add(article(str(number), text=invented(number)), now=NOW)
     assert follower.add(article("again", text=invented(3)), now=NOW).outcome == "folded"
-    late = NOW + prints.SPAN + timedelta(days=1)
+    late = NOW + print_index.SPAN + timedelta(days=1)
     for number in range(20, 28):
         store.add(article(str(number), text=invented(number), published=None), now=late)
     assert kept(store) <= 8
@@ -46,8 +46,8 @@ def test_what_is_out_of_the_window_is_pruned_little_by_little(tmp_path: Path, mo
 
 
 def test_no_more_than_the_most_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prints, "PRUNE_EVERY", 2)
-    monkeypatch.setattr(prints, "MOST", 10)
+    monkeypatch.setattr(print_index, "PRUNE_EVERY", 2)
+    monkeypatch.setattr(print_index, "MOST", 10)
     store = opened(tmp_path)
     for number in range(40):
         store.add(article(str(number), text=invented(number)), now=NOW)
@@ -58,8 +58,7 @@ def test_no_more_than_the_most_are_kept(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_many_rows_are_read_in_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prints, "PAGE", 150)
-    monkeypatch.setattr(prints, "ROWS", prints.ROWS.limit(150))
+    monkeypatch.setattr(print_index, "PAGE", 150)
     store = opened(tmp_path)
     for number in range(320):
         store.add(article(str(number), text=invented(number, 80)), now=NOW)
@@ -96,7 +95,7 @@ def test_a_fold_by_hand_in_another_process_is_learnt(tmp_path: Path) -> None:
     ]
     alone = [editor.unfold(one.id, now=NOW) for one in added[1:]]
     store.add(article("x", text=invented(1)), now=NOW)
-    number = prints.story_number(alone[0])
+    number = print_index.story_number(alone[0])
     assert number in store._prints._holders._facts[0]
     for one in added[1:]:
         editor.fold(one.id, added[0].story_id, reason="by-hand", now=NOW)
