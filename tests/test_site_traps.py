@@ -30,6 +30,7 @@ def gold(web: MadeUpWeb) -> dict[str, Any]:
     return web.manifest()
 
 
+@pytest.mark.slow
 def test_traps_answer_as_told(fresh: MadeUpWeb, gold: dict[str, Any]) -> None:
     bounded = {"endless", "bomb"}
     statuses = {}

@@ -15,6 +15,7 @@ def newsportal(folder: Path, *arguments: str, **environ: str) -> subprocess.Comp
     return subprocess.run(command, cwd=folder, env={**os.environ, **environ}, capture_output=True, timeout=60, check=False)
 
 
+@pytest.mark.slow
 def test_a_refused_address_is_told_with_what_may_be_done(tmp_path: Path) -> None:
     done = newsportal(tmp_path, "extract", "http://127.0.0.1/")
     assert done.returncode == 1
@@ -27,6 +28,7 @@ def test_a_refused_address_is_told_with_what_may_be_done(tmp_path: Path) -> None
     assert b"politeness.allow_private" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["gbk", "ascii", "latin-1"])
 def test_a_terminal_that_lacks_a_character_ends_no_command(tmp_path: Path, encoding: str) -> None:
     (tmp_path / "sources.yaml").write_text('feeds: [{name: 甲✓, url: "https://a.example/rss"}]\n', "utf-8")

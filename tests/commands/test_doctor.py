@@ -114,6 +114,7 @@ def test_a_store_that_is_none_is_told(file: Path) -> None:
     assert asked(file).exit_code == 1
 
 
+@pytest.mark.slow
 def test_a_network_that_is_away_is_told_and_the_rest_goes_on(file: Path) -> None:
     file.write_text('feeds: [{name: 甲, url: "http://newsportal-nowhere.invalid/rss"}]\n', "utf-8")
     result = asked(file, "--json")

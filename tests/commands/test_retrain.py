@@ -106,6 +106,7 @@ def test_what_a_classifier_chose_teaches_nothing(store: Store, sources: Path) ->
     assert sum(counted.documents for counted in store.corpora.count(CATEGORIES)) == 90
 
 
+@pytest.mark.slow
 def test_a_topics_model_comes_of_its_own_articles(store: Store, sources: Path) -> None:
     fill(store, 160)
     for at in range(110):

@@ -42,6 +42,7 @@ def served(folder: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str],
             process.kill()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
 def test_it_says_its_address_serves_and_stops_cleanly(folder: Path, stop: signal.Signals) -> None:
     with served(folder, "--port", "0") as (process, line):
@@ -57,6 +58,7 @@ def test_it_says_its_address_serves_and_stops_cleanly(folder: Path, stop: signal
         assert "Traceback" not in rest
 
 
+@pytest.mark.slow
 def test_a_port_in_use_is_told_before_anything_starts(folder: Path) -> None:
     with listen("127.0.0.1", 0) as taken:
         port = taken.getsockname()[1]

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
 
+import pytest
 from rich.console import Console
 
 from newsportal.commands import network
@@ -24,6 +25,7 @@ def test_the_summary_counts_pages_and_list_pages_apart() -> None:
     assert summary(Run("1", datetime(2026, 3, 1, tzinfo=UTC))) == "0 new stories, 0 folded, 0 known"
 
 
+@pytest.mark.slow
 def test_no_crawl_starts_when_the_port_is_taken(tmp_path: Path) -> None:
     (tmp_path / "sources.yaml").write_text("feeds: []\n", "utf-8")
     with socket.create_server(("127.0.0.1", 0)) as taken:

@@ -40,6 +40,7 @@ def test_it_grows_while_many_threads_enter() -> None:
     assert all(len(bloom.perhaps(names(2_000, f"{n}.example"))) == 2_000 for n in range(4))
 
 
+@pytest.mark.slow
 @given(st.lists(st.text(max_size=30), max_size=20))
 def test_any_text_can_be_entered(texts: list[str]) -> None:
     bloom = UrlBloom([*texts, "http://\ud800"], capacity=1000)

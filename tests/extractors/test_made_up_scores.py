@@ -41,6 +41,7 @@ def score(page: MadeUpPage, found: Extraction | None) -> PageScore:
     return score_page(Answer(page.text, page.title, page.date, page.author), answer)
 
 
+@pytest.mark.slow
 def test_made_up_articles_are_read(pages: Read) -> None:
     found = add_up([score(page, found) for page, found in pages])
     assert found.unanswered <= MOST_REFUSED

@@ -104,6 +104,7 @@ json_values = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(json_values)
 def test_any_json_is_borne(value: object) -> None:
     thing = {"@type": "NewsArticle", "headline": value, "author": value, "image": value, "publisher": value}

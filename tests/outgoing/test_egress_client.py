@@ -260,6 +260,7 @@ def test_unknown_encodings_are_told(site: Any, response: Any) -> None:
     assert _reason(site.url(), site) == "encoding"
 
 
+@pytest.mark.slow
 def test_slow_servers_end_with_the_time(site: Any, slowly: Any) -> None:
     """Each piece comes in time for every read; only the sum is too long."""
     site.routes["/body"] = lambda seen: _then(CHUNKED, slowly(b"1\r\na\r\n", 0.1, 40))

@@ -148,6 +148,7 @@ def _files() -> list[Path]:
     return [path for path in sorted(PACKAGE.rglob("*.py")) if not any(path.is_relative_to(door) for door in DOORS)]
 
 
+@pytest.mark.slow
 def test_no_other_module_opens_sockets() -> None:
     found = {}
     for path in _files():

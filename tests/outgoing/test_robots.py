@@ -184,6 +184,7 @@ def test_redirects_of_robots_txt_are_followed_five_times(crawl: Any, make_site: 
     assert _crawl(crawl, site, "/a", **everywhere).pages[site.url("/a")].body == b"a"
 
 
+@pytest.mark.slow
 def test_a_crawl_delay_slows_the_host_down(crawl: Any, site: Any, response: Any) -> None:
     site.routes |= {"/robots.txt": response(b"User-agent: *\nCrawl-delay: 0.3\n")}
     site.routes |= {f"/{number}": response(b"x") for number in range(3)}

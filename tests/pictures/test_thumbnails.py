@@ -102,6 +102,7 @@ def test_bombs_are_refused_before_they_are_decoded() -> None:
         assert why.value.reason == reason
 
 
+@pytest.mark.slow
 def test_a_file_whose_two_sizes_differ_is_measured_where_it_is_decoded() -> None:
     small, large = saved(noise(64, 64), "WEBP"), saved(noise(4000, 3000), "WEBP", quality=1)
     canvas = b"VP8X" + struct.pack("<I", 10) + b"\0\0\0\0" + (63).to_bytes(3, "little") * 2  # says 64 × 64

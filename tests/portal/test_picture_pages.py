@@ -343,6 +343,7 @@ def test_what_others_keep_in_the_folder_is_not_touched(tmp_path: Path) -> None:
     assert (album / "beach.jpg").stat().st_size == 900_000
 
 
+@pytest.mark.slow
 def test_pictures_that_wait_for_the_decoder_take_no_threads(publisher: Publisher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     working, most = 0, 0
 

@@ -114,6 +114,7 @@ def test_only_pictures_that_the_story_has_count(reader: httpx.Client, shelf: Sto
     assert (view.seen, view.pictures) == (9, 9)
 
 
+@pytest.mark.slow
 def test_a_flood_is_not_kept(reader: httpx.Client, shelf: Store) -> None:
     from newsportal.portal.pace import BURST
 

@@ -98,6 +98,7 @@ def test_a_fit_is_used_and_says_because_of_what(store: Store, ids: list[str]) ->
     assert {story.id for story in because} <= seen
 
 
+@pytest.mark.slow
 def test_what_came_since_the_fit_counts(store: Store, ids: list[str]) -> None:
     look(store, ids)
     fit(store, NOW)

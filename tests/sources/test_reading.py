@@ -101,6 +101,7 @@ def test_aliases_cannot_build_a_tower() -> None:
         read("\n".join(lines).encode())
 
 
+@pytest.mark.slow
 def test_many_sources_are_read_in_seconds() -> None:
     text = "feeds:\n" + "".join(f"- name: 来源 {number}\n  url: https://a{number}.example/\n" for number in range(20_000))
     started = time.perf_counter()

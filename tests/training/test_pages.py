@@ -79,6 +79,7 @@ def body_path(page: MadeUpPage) -> str:
     return "/".join(tags)
 
 
+@pytest.mark.slow
 def test_pages_differ(pages: list[MadeUpPage]) -> None:
     paths = Counter(map(body_path, pages))
     assert len(paths) >= COUNT / 2

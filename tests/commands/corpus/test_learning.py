@@ -123,6 +123,7 @@ def test_the_lexicon_needs_no_model(portal: Portal) -> None:
     assert "斜拉索" in [reason["word"] for reason in rows[1]["reasons"]]
 
 
+@pytest.mark.slow
 def test_large_and_strange_texts(portal: Portal, model: str) -> None:
     texts = ["长" * 5_000_000, "a" * 1_000_000, "\x00\ud800", "体", "。" * 50]
     given = "\n".join(json.dumps({"id": str(n), "text": text}) for n, text in enumerate(texts)).encode()
