@@ -11,7 +11,7 @@ import logging
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from operator import itemgetter
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -21,12 +21,12 @@ from newsportal.dedup.canonical import identity
 from newsportal.errors import StoreError
 from newsportal.frontier import hung
 from newsportal.frontier.addon import SourcesAddon
+from newsportal.frontier.figures import PREFIX
+from newsportal.frontier.figures import utcnow as utcnow  # every part of a crawl asks the time here
 from newsportal.frontier.links import NO_ADDRESS, askable, name_of, sound
-from newsportal.frontier.reach import OUTAGE, unreached
+from newsportal.frontier.reach import OUTAGE
 from newsportal.frontier.record import record_of
-from newsportal.frontier.told import Told
-from newsportal.report import COUNTERS, SourceReport
-from newsportal.storage.base import SourceState
+from newsportal.frontier.states import States
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -35,9 +35,6 @@ if TYPE_CHECKING:
     from newsportal.sources import Sources
 
 logger = logging.getLogger(__name__)
-
-PREFIX = "newsportal/"
-"""Scrapy stats are named ``newsportal/SOURCE/COLUMN`` and ``newsportal/SOURCE/failed/REASON``."""
 
 STORE_FAILS = "store-unavailable"
 """The reason, in reports and as a crawl's end, when the store does not take what it is given."""
@@ -50,9 +47,6 @@ PUT_OFF = 5
 """Times that a link from the queue is put off since its spider has just claimed it. Chosen: ten seconds, in which a list page's requests
 are made."""
 
-BLOCKED = "blocked"
-"""How the reasons begin when an engine asks who we are."""
-
 GIVE_UP = timedelta(days=7)
 """A link that still fails in passing after so long is done with. Chosen: it was asked for at each of its source's visits, and no news is
 read after a week; a list that still names it begins anew."""
@@ -64,8 +58,6 @@ GIVEN_UP = "given-up"
 
 OUR_OWN = (STORE_FAILS, "archive", "no-browser", "shutdown")
 """Reasons that lie with us, however long they last: no link is given up for them. A disk may be full for weeks."""
-
-Validators = tuple[str | None, str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,69 +82,20 @@ def ledger_of(crawler: Crawler) -> Ledger:
     return ledger
 
 
-def utcnow() -> datetime:
-    return datetime.now(UTC)
-
-
-class Ledger:
+class Ledger(States):
     """See the module. Methods that ask the store are coroutines; counting is immediate."""
 
     def __init__(self, crawler: Crawler, sources: Sources) -> None:
-        self.sources = sources
-        self._stats = crawler.stats
         record = record_of(sources, crawler.settings)
-        self._record = record
-        self.store = record.store
+        super().__init__(crawler.stats, record.reach, record.store)
+        self.sources = sources
+        self._record = record  # ledgers share it as long as one of them holds it
         self.known = record.known
         self.sites = record.sites
         self.models = record.models
-        self._validators: dict[str, dict[str, Validators]] = defaultdict(dict)
-        self._notes: dict[str, dict[str, None]] = defaultdict(dict)
-        self._errors: dict[str, str] = {}
-        self._rests: dict[str, datetime] = {}
-        self._layouts: set[str] = set()
-        self.hung: dict[str, set[str]] = defaultdict(set)
-        self.told = Told()
         self._met: dict[str, set[str]] = defaultdict(set)
         self._claims: dict[str, set[str]] = defaultdict(set)
         self._put_off: Counter[str] = Counter()
-
-    # counting
-
-    def count(self, source: str, column: str, reason: str | None = None, number: int = 1) -> None:
-        """Add to a column of the report; ``reason`` for the columns ``failed`` and ``list_failed``."""
-        key = f"{PREFIX}{source}/{column}"
-        self._stats.inc_value(f"{key}/{reason}" if reason else key, number)
-        self.told.count(source, column, reason, number)
-        if column == "list_pages":
-            self._record.reach.reached()
-
-    def note(self, source: str, text: str) -> None:
-        """A sentence for the reader of the report, once. Stages call it from their threads, too."""
-        self._notes[source].setdefault(text)
-
-    def report(self) -> tuple[SourceReport, ...]:
-        """The rows so far, by source."""
-        rows: dict[str, dict[str, dict[str, int]]] = defaultdict(lambda: {"": {}, "failed": {}, "list_failed": {}})
-        for key, value in self._stats.get_stats().items():
-            if key.startswith(PREFIX):
-                source, column, *reason = key.removeprefix(PREFIX).split("/", 2)
-                if reason:
-                    rows[source][column][reason[0]] = value
-                elif column in COUNTERS:
-                    rows[source][""][column] = value
-        for source in self._notes:
-            rows[source]  # a source that only has a note has a row too
-        return tuple(
-            SourceReport(
-                source=source,
-                **tables[""],
-                failed=tables["failed"],
-                list_failed=tables["list_failed"],
-                notes=tuple(self._notes.get(source, ())),
-            )
-            for source, tables in sorted(rows.items())
-        )
 
     # links
 
@@ -334,72 +277,7 @@ class Ledger:
         except StoreError as error:
             logger.warning("%d links will be asked for once more: %s", len(links), error)
 
-    # list pages
-
-    def list_failed(self, source: str, reason: str, detail: str | None = None) -> None:
-        """A list page gave nothing; ``detail`` is for the source's health page."""
-        self.count(source, "list_failed", reason)
-        self._errors[source] = f"{reason}: {detail}" if detail else reason
-        if unreached([reason]):
-            self._record.reach.missed(source, detail or "")
-
-    def list_left(self, source: str, reason: str) -> None:
-        """A list page that is not for us (a board for members only) is counted in the report; the visit has not failed by it."""
-        self._stats.inc_value(f"{PREFIX}{source}/list_failed/{reason}")
-
-    def validate(self, source: str, url: str, validators: Validators) -> None:
-        """Remember a list page's ETag and Last-Modified; saved at the end of the run, when its links are safely deferred."""
-        self._validators[source][url] = validators
-
-    def rest(self, source: str, until: datetime) -> None:
-        """Leave ``source`` alone until then (a captcha, a Retry-After)."""
-        self._rests[source] = until
-        self.told.asked(source, max(0.0, (until - utcnow()).total_seconds()))
-
-    async def rest_at_once(self, source: str, until: datetime) -> None:
-        """The same, and told to the workers that ask it just now: see :meth:`rests`."""
-        self.rest(source, until)
-        try:
-            await asyncio.to_thread(self._save_rest, source, until)
-        except StoreError as error:
-            logger.warning("other workers are not told that %s rests: %s", source, error)
-
-    def _save_rest(self, source: str, until: datetime) -> None:
-        self.store.save_source_state(replace(self.store.source_state(source), rest_until=until))
-
-    async def rests(self, source: str) -> bool:
-        """Whether some worker was asked to leave ``source`` alone. While the store is away it is not known, and said to be false."""
-        try:
-            until = (await self.state(source)).rest_until
-        except StoreError:
-            return False
-        return until is not None and until > utcnow()
-
-    def layout_changed(self, source: str) -> None:
-        """The wrapper of ``source`` found nothing where the template-free reader did."""
-        self._layouts.add(source)
-        self.note(source, "layout changed: the template-free reader took over")
-
-    async def state(self, source: str) -> SourceState:
-        return await asyncio.to_thread(self.store.source_state, source)
-
-    async def begin(self, state: SourceState) -> bool:
-        """A visit of a source begins. Whether it must be thorough: the one before did not come to its end, or there was none.
-
-        Else list pages may lie behind one whose entries are all known: the run was killed before it got there. Raises ``StoreError``.
-        """
-        if state.unfinished is None:
-            await asyncio.to_thread(self.store.save_source_state, replace(state, unfinished=utcnow()))
-        return state.unfinished is not None or state.last_success is None
-
-    @property
-    def offline(self) -> bool:
-        """Whether the network is away, by what all spiders of this process met (:class:`Reach`): no fault of the sources."""
-        return self._record.reach.away
-
-    def unreached(self, source: str) -> bool:
-        """Whether its host was not reached, as is the case where there is no network."""
-        return self._errors.get(source, "").startswith(OUTAGE)
+    # visits
 
     @property
     def met(self) -> frozenset[str]:
@@ -410,25 +288,6 @@ class Ledger:
     def claimed(self) -> frozenset[str]:
         """Sources whose links were claimed here and had no outcome here: they wait, or another worker has them, or had."""
         return frozenset(source for source, names in self._claims.items() if names)
-
-    async def hand_over(self, source: str) -> None:
-        """What this process saw of a visit that another one began and will close, for the next visit. Raises ``StoreError``."""
-        if self._validators.get(source) or source in self._rests or source in self._layouts or self.hung.get(source):
-            await asyncio.to_thread(self._save_seen, source)
-
-    def _save_seen(self, source: str) -> None:
-        self.store.save_source_state(self._seen(self.store.source_state(source), utcnow()))
-
-    def _seen(self, state: SourceState, now: datetime) -> SourceState:
-        """``state`` with what was seen of the source here."""
-        source = state.source
-        return replace(
-            state,
-            validators={**state.validators, **self._validators.get(source, {})},
-            rest_until=self._rests.get(source, state.rest_until),
-            layout_changed=now if source in self._layouts else state.layout_changed,
-            hung=hung.counted(state.hung, self.hung.get(source, set()), now),
-        )
 
     def over(self, source: str) -> None:
         """A visit is over for all workers, and saved: what others had of it may be asked for anew, if it failed there."""
@@ -451,33 +310,3 @@ class Ledger:
         for source, number in filter(itemgetter(1), left.items()):
             for column in ("entries", "new"):
                 self._stats.set_value(f"{PREFIX}{source}/{column}", number)
-
-    async def close(self, visited: Iterable[str], now: datetime, *, finished: bool = True) -> None:
-        """Save what is remembered of the sources visited in this run; ``finished``: it was not cut short. Raises ``StoreError``."""
-        seen = set(visited)
-        away = self.offline
-        for source in sorted(seen):
-            await asyncio.to_thread(self._save_state, source, now, away and self.unreached(source), finished)
-
-    def _save_state(self, source: str, now: datetime, ours: bool, finished: bool) -> None:
-        state = self.store.source_state(source)
-        error = self._errors.get(source) or self._failed_elsewhere(source)
-        if ours:
-            self.store.save_source_state(replace(state, last_error=error))
-            return
-        complete = finished and (error is None or error.startswith(BLOCKED))  # an engine that blocks is not asked for more
-        self.store.save_source_state(
-            replace(
-                self._seen(state, now),
-                last_run=now,
-                last_success=state.last_success if error else now,
-                last_error=error or state.last_error,
-                failures_in_row=state.failures_in_row + 1 if error else 0,
-                unfinished=None if complete else state.unfinished,
-            )
-        )
-
-    def _failed_elsewhere(self, source: str) -> str | None:
-        """Why list pages of the visit that ends failed in another process."""
-        visits = self.store.visits.of(source, limit=1)
-        return max(visits[0].list_failed, key=visits[0].list_failed.__getitem__, default=None) if visits else None

@@ -1,0 +1,64 @@
+"""What a crawl counts: Scrapy's stats by source, which the run report is made of."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from datetime import UTC, datetime
+
+from scrapy.statscollectors import StatsCollector
+
+from newsportal.frontier.reach import Reach
+from newsportal.frontier.told import Told
+from newsportal.report import COUNTERS, SourceReport
+
+PREFIX = "newsportal/"
+"""Scrapy stats are named ``newsportal/SOURCE/COLUMN`` and ``newsportal/SOURCE/failed/REASON``."""
+
+
+def utcnow() -> datetime:
+    return datetime.now(UTC)
+
+
+class Figures:
+    """Counting is immediate. ``reach`` is the process's: a list page that came says that there is a network."""
+
+    def __init__(self, stats: StatsCollector, reach: Reach) -> None:
+        self._stats = stats
+        self._reach = reach
+        self._notes: dict[str, dict[str, None]] = defaultdict(dict)
+        self.told = Told()
+
+    def count(self, source: str, column: str, reason: str | None = None, number: int = 1) -> None:
+        """Add to a column of the report; ``reason`` for the columns ``failed`` and ``list_failed``."""
+        key = f"{PREFIX}{source}/{column}"
+        self._stats.inc_value(f"{key}/{reason}" if reason else key, number)
+        self.told.count(source, column, reason, number)
+        if column == "list_pages":
+            self._reach.reached()
+
+    def note(self, source: str, text: str) -> None:
+        """A sentence for the reader of the report, once. Stages call it from their threads, too."""
+        self._notes[source].setdefault(text)
+
+    def report(self) -> tuple[SourceReport, ...]:
+        """The rows so far, by source."""
+        rows: dict[str, dict[str, dict[str, int]]] = defaultdict(lambda: {"": {}, "failed": {}, "list_failed": {}})
+        for key, value in self._stats.get_stats().items():
+            if key.startswith(PREFIX):
+                source, column, *reason = key.removeprefix(PREFIX).split("/", 2)
+                if reason:
+                    rows[source][column][reason[0]] = value
+                elif column in COUNTERS:
+                    rows[source][""][column] = value
+        for source in self._notes:
+            rows[source]  # a source that only has a note has a row too
+        return tuple(
+            SourceReport(
+                source=source,
+                **tables[""],
+                failed=tables["failed"],
+                list_failed=tables["list_failed"],
+                notes=tuple(self._notes.get(source, ())),
+            )
+            for source, tables in sorted(rows.items())
+        )
