@@ -151,6 +151,10 @@ class Rows(Protocol):
         """Value of the field → rows that have it (of a list: each of its values); rows without it are left out."""
         ...
 
+    def last(self, counter: str) -> int:
+        """The number that :meth:`Transaction.next` gave last, 0 before the first. Costs a transaction nothing: it knows its counters."""
+        ...
+
 
 class Transaction(Rows, Protocol):
     """Answers what the database has with what this transaction has put and deleted. Nobody else writes meanwhile."""
@@ -169,6 +173,10 @@ class Transaction(Rows, Protocol):
 
     def next(self, counter: str) -> int:
         """The next number of a counter, from 1. Never given twice."""
+        ...
+
+    def taken(self, counter: str, number: int) -> None:
+        """No number up to this one is given any more: rows were brought that have theirs already."""
         ...
 
 
