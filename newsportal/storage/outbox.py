@@ -10,7 +10,7 @@ The steps are pure functions from entry to entry, the same whatever the database
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final, Literal, Protocol, get_args
 
@@ -52,6 +52,9 @@ class Entry:
     @property
     def published(self) -> bool:
         return self.digest is not None
+
+
+COLUMNS: Final = tuple(field.name for field in fields(Entry))
 
 
 @dataclass(frozen=True, slots=True)

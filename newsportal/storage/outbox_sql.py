@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Final
 
@@ -13,11 +13,10 @@ from newsportal.storage import outbox
 from newsportal.storage.dialects import reading as read
 from newsportal.storage.dialects import upsert
 from newsportal.storage.dialects import writing as write
-from newsportal.storage.outbox import OPEN, STATES, Entry, Result, State, Wanted
+from newsportal.storage.outbox import COLUMNS, OPEN, STATES, Entry, Result, State, Wanted
 from newsportal.storage.outbox_tables import OUTBOX, POSITIONS
 from newsportal.storage.paging import chunks
 
-COLUMNS: Final = tuple(field.name for field in fields(Entry))
 CHANGING: Final = tuple(name for name in COLUMNS if name not in ("target", "article_id"))
 
 
