@@ -5,23 +5,19 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 from sqlalchemy import Connection, Engine, case, func, select, update
 
-from newsportal.items import content_id
 from newsportal.pictures.filter import KEPT
 from newsportal.storage.dialects import reading as read
 from newsportal.storage.dialects import upsert
 from newsportal.storage.dialects import writing as write
+from newsportal.storage.paging import chunks
 from newsportal.storage.picture_tables import PICTURE_STORIES, PICTURES, SIGHTINGS
 from newsportal.storage.pictures import Census, Picture, Seen, Shown
-from newsportal.storage.reading import chunks
-from newsportal.storage.rows import name, storable
-from newsportal.storage.tables import ID_CHARS
-
-LEARNT: Final = ("width", "height", "format", "print", "refused", "looked")
-"""Columns that a look at a picture's bytes fills."""
+from newsportal.storage.pictures_rows import look_of, news_of, picture_id, picture_of, picture_row, story_row
+from newsportal.storage.rows import name
 
 
 class SqlPictures:
@@ -32,7 +28,7 @@ class SqlPictures:
 
     def known(self, keys: Collection[str]) -> Mapping[str, Picture]:
         with read(self._engine) as connection:
-            return {picture.key: picture for picture in _pictures(connection, map(_id, keys))}
+            return {picture.key: picture for picture in _pictures(connection, map(picture_id, keys))}
 
     def saw(self, story: Shown, pictures: Sequence[Picture], *, now: datetime) -> None:
         with write(self._engine) as connection:
@@ -45,7 +41,7 @@ class SqlPictures:
     def alike(self, keys: Collection[str]) -> Mapping[str, frozenset[str]]:
         with read(self._engine) as connection:
             same = _same(connection, keys)
-            named = {_id(picture.key): picture.key for picture in _pictures(connection, {id for ids in same.values() for id in ids})}
+            named = {picture_id(picture.key): picture.key for picture in _pictures(connection, {id for ids in same.values() for id in ids})}
         return {key: frozenset(named[id] for id in ids if id in named) | {key} for key, ids in same.items()}
 
     def mark(self, reasons: Mapping[str, str | None], *, now: datetime) -> None:
@@ -53,17 +49,17 @@ class SqlPictures:
             for key, reason in sorted(reasons.items()):
                 values = {"frequent": reason, "since": now if reason else None}
                 other = PICTURES.c.frequent.is_distinct_from(reason)
-                connection.execute(update(PICTURES).where(PICTURES.c.id == _id(key), other).values(**values))
+                connection.execute(update(PICTURES).where(PICTURES.c.id == picture_id(key), other).values(**values))
 
     def marked(self, *, since: datetime | None = None) -> list[Picture]:
         wanted = select(PICTURES).where(PICTURES.c.frequent != KEPT).order_by(PICTURES.c.since.desc(), PICTURES.c.id)
         if since is not None:
             wanted = wanted.where(PICTURES.c.since >= since)
         with read(self._engine) as connection:
-            return [_picture(row) for row in connection.execute(wanted).mappings()]
+            return [picture_of(row) for row in connection.execute(wanted).mappings()]
 
     def addresses(self, keys: Collection[str]) -> Mapping[str, frozenset[str]]:
-        by_id = {_id(key): key for key in keys}
+        by_id = {picture_id(key): key for key in keys}
         found: dict[str, set[str]] = defaultdict(set)
         with read(self._engine) as connection:
             for chunk in chunks(by_id):
@@ -82,7 +78,7 @@ class SqlPictures:
         )
         with read(self._engine) as connection:
             rows = connection.execute(counted).all()
-            by_key = {_id(picture.key): picture for picture in _pictures(connection, [row.picture_id for row in rows])}
+            by_key = {picture_id(picture.key): picture for picture in _pictures(connection, [row.picture_id for row in rows])}
         return [Seen(by_key[row.picture_id], row.stories, row.sites) for row in rows if row.picture_id in by_key]
 
     def census(self) -> Census:
@@ -100,16 +96,15 @@ class SqlPictures:
 
 def saw(connection: Connection, story: Shown, pictures: Sequence[Picture], now: datetime) -> None:
     """See ``Pictures.saw``."""
-    rows = {_id(picture.key): _row(picture, now) for picture in pictures}
-    there = {_id(picture.key): picture for picture in _pictures(connection, rows)}
+    rows = {picture_id(picture.key): picture_row(picture, now) for picture in pictures}
+    there = {picture_id(picture.key): picture for picture in _pictures(connection, rows)}
     upsert(connection, PICTURES, list(rows.values()), update=("seen",))
     for picture in pictures:
-        known = there.get(_id(picture.key))
-        learnt = {column: getattr(picture, column) for column in LEARNT}
-        if known and picture.looked is not None and any(getattr(known, column) != value for column, value in learnt.items()):
-            connection.execute(update(PICTURES).where(PICTURES.c.id == _id(picture.key)).values(**learnt))
-    told = {"id": story.id, "site": name(story.site), "title": name(story.title)[:ID_CHARS], "seen": now}
-    upsert(connection, PICTURE_STORIES, [told], update=("site", "title", "seen"))
+        id = picture_id(picture.key)
+        changed = news_of(picture, there.get(id))
+        if changed:
+            connection.execute(update(PICTURES).where(PICTURES.c.id == id).values(**changed))
+    upsert(connection, PICTURE_STORIES, [story_row(story, now)], update=("site", "title", "seen"))
     upsert(connection, SIGHTINGS, [{"picture_id": id, "story_id": story.id} for id in sorted(rows)])
 
 
@@ -125,16 +120,12 @@ def stories(connection: Connection, keys: Collection[str], least: int, most: int
 
 def _same(connection: Connection, keys: Collection[str]) -> dict[str, set[str]]:
     """Key -> ids of the pictures that are this one: itself, and those with its print and its size (a thumbnail has the print alone)."""
-    looks = {picture.key: _look(picture) for picture in _pictures(connection, map(_id, keys)) if picture.print}
+    looks = {picture.key: look_of(picture) for picture in _pictures(connection, map(picture_id, keys)) if picture.print}
     alike: dict[tuple[Any, ...], set[str]] = defaultdict(set)
     for chunk in chunks({look[0] for look in looks.values()}):
         for row in connection.execute(select(PICTURES).where(PICTURES.c.print.in_(chunk))):
-            alike[_look(row)].add(row.id)
-    return {key: {_id(key)} | alike[looks.get(key, ())] for key in keys}
-
-
-def _look(picture: Any) -> tuple[Any, ...]:
-    return picture.print, picture.width, picture.height
+            alike[row.print, row.width, row.height].add(row.id)
+    return {key: {picture_id(key)} | alike[looks.get(key, ())] for key in keys}
 
 
 def _counts(connection: Connection, ids: Collection[str]) -> dict[str, int]:
@@ -168,18 +159,5 @@ def _told(connection: Connection, ids: Collection[str]) -> dict[str, Shown]:
 
 def _pictures(connection: Connection, ids: Iterable[str]) -> list[Picture]:
     return [
-        _picture(row) for chunk in chunks(ids) for row in connection.execute(select(PICTURES).where(PICTURES.c.id.in_(chunk))).mappings()
+        picture_of(row) for chunk in chunks(ids) for row in connection.execute(select(PICTURES).where(PICTURES.c.id.in_(chunk))).mappings()
     ]
-
-
-def _picture(row: Mapping[Any, Any]) -> Picture:
-    return Picture(**{column: row[column] for column in Picture.__dataclass_fields__})
-
-
-def _row(picture: Picture, now: datetime) -> dict[str, Any]:
-    learnt = {column: getattr(picture, column) for column in LEARNT}
-    return {"id": _id(picture.key), "key": storable(picture.key), "url": storable(picture.url), "seen": now, **learnt}
-
-
-def _id(key: str) -> str:
-    return content_id(storable(key))

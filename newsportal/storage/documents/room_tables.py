@@ -56,11 +56,11 @@ FORMER_LABELS: Final = Table(
 
 MODELS: Final = Table(
     "models",
-    {"id": "key", "corpus_id": "key", "version": "number", "activated": "number", "size": "number"},
+    {"id": "key", "corpus_id": "key", "version": "number", "activated": "number", "kept": "flag"},
     (("corpus_id", "-version"),),
     binary=frozenset({"held_out"}),
 )
-"""The model itself is in ``pieces``; one that was let go has none, and ``size`` 0."""
+"""The model itself is in ``pieces`` while it is ``kept``."""
 
 PICTURES: Final = Table(
     "pictures",
