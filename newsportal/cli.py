@@ -40,6 +40,7 @@ COMMANDS = (
     "retrain",
     "recommend",
     "export",
+    "store",
     "evaluate",
     "schedule",
     "deploy",

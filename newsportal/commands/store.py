@@ -1,0 +1,130 @@
+"""``newsportal store``: what a store holds, whether it is sound, and everything of it in another store."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import urlsplit
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from newsportal.commands.bars import bar
+from newsportal.errors import StoreError
+from newsportal.sources import load
+from newsportal.storage import open_store
+from newsportal.storage.base import Store
+from newsportal.storage.checking import MOST_TOLD, faults
+from newsportal.storage.copying import Copied
+from newsportal.storage.copying import copy as copied
+from newsportal.storage.forms import FORMS
+from newsportal.text import clean
+
+DIGITS = 12
+"""Of a digest, as the table shows it; --json has all."""
+
+Uri = Annotated[str | None, typer.Argument(metavar="[URI]", help="A store, as in sources.yaml; default: that of the nearest sources.yaml.")]
+SourcesFile = Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")]
+AsJson = Annotated[bool, typer.Option("--json", help="One line of JSON.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group to the command line."""
+    group = typer.Typer(name="store", help="Look at a store, check it, copy it into another.", no_args_is_help=True)
+    group.command()(info)
+    group.command()(copy)
+    group.command()(check)
+    app.add_typer(group)
+
+
+def info(uri: Uri = None, as_json: AsJson = False, sources: SourcesFile = None) -> None:
+    """Show what a store holds: rows of every table, its last change."""
+    place = uri or load(sources).store
+    with closing(open_store(place, create=False)) as store:
+        with store.records.reading() as look:
+            rows = {form.name: look.count(form) for form in FORMS}
+        told = {"store": shown(place), "last_change": store.last_seq(), "rows": rows}
+    if as_json:
+        typer.echo(json.dumps(told, ensure_ascii=False))
+        return
+    typer.echo(f"{told['store']}: {rows['articles']} articles in {rows['stories']} stories, last change {told['last_change']}")
+    table = _table("table", "rows")
+    for name in sorted(rows):
+        table.add_row(name, str(rows[name]))
+    Console().print(table)
+
+
+def copy(
+    source: Annotated[str, typer.Argument(metavar="FROM", help="The store to copy, as in sources.yaml: sqlite:///data/newsportal.db.")],
+    target: Annotated[str, typer.Argument(metavar="TO", help="The store to copy to; an empty one, which is made if need be.")],
+    again: Annotated[bool, typer.Option("--again", help="Go on with a copy that was broken off, or bring one up to date.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Copy everything of a store into another, of whatever kind, and prove that both hold the same. FROM may be in use meanwhile."""
+    with _both(source, target) as (one, other), bar(quiet=as_json) as tell:
+        done = copied(one, other, again=again, tell=tell)
+    if as_json:
+        typer.echo(json.dumps({"from": shown(source), "to": shown(target), "equal": done.equal, **asdict(done)}, ensure_ascii=False))
+    else:
+        _show(done)
+    if not done.equal:
+        raise typer.Exit(1)
+
+
+@contextmanager
+def _both(source: str, target: str) -> Iterator[tuple[Store, Store]]:
+    if source == target:
+        raise StoreError("both are the same store; name another one to copy to")
+    with closing(open_store(source, create=False)) as one, closing(open_store(target)) as other:
+        yield one, other
+
+
+def _show(done: Copied) -> None:
+    table = _table("table", "rows", "rows there", "digest", "digest there", "")
+    for one in done.tables:
+        row = (one.table, str(one.rows), str(one.rows_there), one.digest[-DIGITS:], one.digest_there[-DIGITS:])
+        table.add_row(*row, "equal" if one.equal else "NOT EQUAL")
+    Console().print(table)
+    typer.echo(f"{done.written} rows written, {done.deleted} deleted; {'equal' if done.equal else 'NOT equal'} up to change {done.until}")
+    if not done.equal:
+        typer.echo("the two stores differ; if nothing else writes to either of them, say it once more with --again", err=True)
+    if done.behind:
+        typer.echo(f"{done.behind} changes came meanwhile; to bring them over, say it once more with --again", err=True)
+
+
+def check(uri: Uri = None, as_json: AsJson = False, sources: SourcesFile = None) -> None:
+    """Check that the rows of a store fit together. Exit status 1 if they do not."""
+    place = uri or load(sources).store
+    with closing(open_store(place, create=False)) as store, bar(quiet=as_json) as tell:
+        found = faults(store.records, tell)
+    if as_json:
+        typer.echo(json.dumps({"store": shown(place), "sound": not found, "faults": [asdict(one) for one in found]}, ensure_ascii=False))
+    else:
+        for one in found[:MOST_TOLD]:
+            typer.echo(clean(f"{one.table} {one.row}: {one.why}"))
+        if len(found) > MOST_TOLD:
+            typer.echo(f"… and {len(found) - MOST_TOLD} more")
+        typer.echo(f"{shown(place)}: " + (f"{len(found)} faults; restore a backup, or copy it into a new store" if found else "sound"))
+    if found:
+        raise typer.Exit(1)
+
+
+def shown(uri: str) -> str:
+    """A store's URI without its password."""
+    try:
+        password = urlsplit(uri).password
+    except ValueError:
+        password = None
+    return clean(uri.replace(f":{password}@", ":***@", 1) if password else uri)
+
+
+def _table(*headings: str) -> Table:
+    table = Table(box=None, padding=(0, 1))
+    for number, heading in enumerate(headings):
+        table.add_column(heading, justify="left" if number == 0 else "right", no_wrap=True)
+    return table

@@ -1,0 +1,94 @@
+"""``newsportal store`` as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from newsportal.cli import app
+from newsportal.commands.store import shown
+from newsportal.errors import StoreError, StoreUnavailable
+from newsportal.items import Article, Link
+from newsportal.storage import open_store
+
+NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["store", *arguments], catch_exceptions=False)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sources.yaml").write_text("store: sqlite:///data/news.db\n", encoding="utf-8")
+    add(tmp_path, "1")
+    return tmp_path
+
+
+def add(folder: Path, *names: str) -> None:
+    with closing(open_store(f"sqlite:///{folder}/data/news.db")) as store:
+        for name in names:
+            link = Link(f"https://h.example/{name}", "feed:快讯", topic="旅游")
+            store.add(Article(link.url, link, NOW, identity=name, title=f"标题{name}", text=f"正文{name}"), now=NOW)
+
+
+def test_info_tells_what_is_there(folder: Path) -> None:
+    assert "1 articles in 1 stories, last change 1" in run("info").stdout
+    told = json.loads(run("info", f"sqlite:///{folder}/data/news.db", "--json").stdout)
+    assert (told["rows"]["articles"], told["rows"]["article_topics"], told["last_change"]) == (1, 1, 1)
+
+
+def test_no_store_is_told(folder: Path) -> None:
+    with pytest.raises(StoreUnavailable, match="no store yet"):
+        run("info", f"sqlite:///{folder}/none.db")
+
+
+@pytest.mark.slow
+def test_a_copy_is_made_once_and_followed_up(folder: Path) -> None:
+    here, there = f"sqlite:///{folder}/data/news.db", f"sqlite:///{folder}/副本/copy.db"
+    done = run("copy", here, there)
+    assert done.exit_code == 0
+    assert "equal up to change 1" in done.stdout
+    assert "NOT EQUAL" not in done.stdout
+    with pytest.raises(StoreError, match="--again"):
+        run("copy", here, there)
+    add(folder, "2", "3")
+    told = json.loads(run("copy", here, there, "--again", "--json").stdout)
+    assert (told["equal"], told["until"], told["behind"], told["deleted"]) == (True, 3, 0, 0)
+    assert {table["table"]: table["rows_there"] for table in told["tables"]}["articles"] == 3
+    with pytest.raises(StoreError, match="same store"):
+        run("copy", here, here)
+    with pytest.raises(StoreUnavailable):
+        run("copy", f"sqlite:///{folder}/none.db", there)
+
+
+def test_a_sound_store_is_told_from_a_damaged_one(folder: Path) -> None:
+    assert run("check").stdout.endswith(": sound\n")
+    with closing(sqlite3.connect(folder / "data" / "news.db")) as raw:
+        raw.execute("UPDATE stories SET count = 7")
+        raw.commit()
+    found = run("check")
+    assert found.exit_code == 1
+    assert "it counts 7 versions and has 1" in found.stdout
+    told = json.loads(run("check", "--json").stdout)
+    assert (told["sound"], len(told["faults"])) == (False, 1)
+
+
+@pytest.mark.parametrize(
+    ("uri", "told"),
+    [
+        ("sqlite:///data/n.db", "sqlite:///data/n.db"),
+        ("postgresql://u:geheim@h:5/db", "postgresql://u:***@h:5/db"),
+        ("elasticsearch+https://u:p%40w@h:9200/n", "elasticsearch+https://u:***@h:9200/n"),
+        ("mongodb://h/db", "mongodb://h/db"),
+    ],
+)
+def test_passwords_are_not_shown(uri: str, told: str) -> None:
+    assert shown(uri) == told

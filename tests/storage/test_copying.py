@@ -1,0 +1,146 @@
+"""A copy is equal, may be broken off and gone on with, follows a store that is written to, and never touches another store's articles."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from filled import LATER, fill
+from invented_articles import LONG, NOW, SAME_TEXT, article
+from test_records import sums
+
+from newsportal.errors import StoreError, StoreUnavailable
+from newsportal.storage import open_store
+from newsportal.storage.base import Store
+from newsportal.storage.copying import PASSES, copy, is_empty
+from newsportal.storage.records import Form, Record
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("filled") / "filled.db"
+    store = open_store(f"sqlite:///{path}")
+    fill(store)
+    store.close()
+    return path
+
+
+@pytest.fixture
+def source(filled: Path, tmp_path: Path) -> Iterator[Store]:
+    shutil.copy(filled, tmp_path / "source.db")
+    store = open_store(f"sqlite:///{tmp_path}/source.db")
+    yield store
+    store.close()
+
+
+def test_a_copy_is_equal(source: Store, store: Store) -> None:
+    assert is_empty(store.records)
+    done = copy(source, store)
+    assert done.equal
+    assert (done.deleted, done.behind, done.until) == (0, 0, source.last_seq())
+    assert done.written == sum(table.rows for table in done.tables)
+    assert sums(store) == sums(source)
+
+
+def test_a_copy_is_not_made_over_anything(source: Store, store: Store) -> None:
+    copy(source, store)
+    with pytest.raises(StoreError, match="--again"):
+        copy(source, store)
+    assert copy(source, store, again=True).written == 0
+
+
+def test_another_store_s_articles_are_left_alone(source: Store, store: Store) -> None:
+    added = store.add(article("mine"), now=NOW)
+    for again in (False, True):
+        with pytest.raises(StoreError, match="articles of its own"):
+            copy(source, store, again=again)
+    assert [one.id for one in store.all_articles()] == [added.id]
+
+
+@pytest.mark.slow
+def test_a_copy_of_yesterday_is_brought_up_to_date(source: Store, store: Store) -> None:
+    copy(source, store)
+    source.add(article("later", host="late.example", text=LONG), [SAME_TEXT], now=LATER)
+    source.add(article("a", text="另一篇正文", topic="旅游"), now=LATER)
+    source.settle(["https://later.example/1"])
+    source.readers.forget("林")
+    source.corpora.delete("categories")
+    done = copy(source, store, again=True)
+    assert done.equal
+    assert done.deleted
+    assert done.written < sum(table.rows for table in done.tables)
+    assert sums(store) == sums(source)
+
+
+class Breaks:
+    """A store's records that are away after so many writes."""
+
+    def __init__(self, store: Store, writes: int) -> None:
+        self._records, self._left = store.records, writes
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._records, name)
+
+    def write(self, form: Form, rows: Sequence[Record]) -> int:
+        if not self._left:
+            raise StoreUnavailable("away")
+        self._left -= 1
+        return self._records.write(form, rows)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("writes", [0, 1, 7, 15, 30])
+def test_a_copy_that_was_broken_off_goes_on(source: Store, store: Store, writes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(store, "records", Breaks(store, writes))
+        with pytest.raises(StoreUnavailable):
+            copy(source, store)
+    assert copy(source, store, again=True).equal
+    assert sums(store) == sums(source)
+
+
+@pytest.mark.slow
+def test_what_comes_while_the_copy_is_made_is_brought_over(source: Store, store: Store) -> None:
+    """Written to at the first two passes, in the middle of them."""
+    due = {"copying articles": 2}
+
+    def write(what: str, done: int, total: int) -> None:
+        if due.get(what, 0):
+            due[what] -= 1
+            source.add(article(f"meanwhile-{due[what]}", text=LONG + what, topic="新"), now=LATER)
+
+    done = copy(source, store, tell=write)
+    assert done.equal
+    assert done.behind == 0
+    assert sums(store) == sums(source)
+
+
+@pytest.mark.slow
+def test_a_source_that_never_rests_is_told(source: Store, store: Store) -> None:
+    number = iter(range(1000))
+
+    def write(what: str, done: int, total: int) -> None:
+        if what == "copying changes":
+            source.add(article(f"n-{next(number)}"), now=LATER)
+
+    done = copy(source, store, tell=write)
+    assert done.equal  # with the state that was read
+    assert done.behind == 1
+    assert next(number) == PASSES
+
+
+def test_a_difference_is_noticed(source: Store, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = store.records
+
+    class Careless(Breaks):
+        def write(self, form: Form, rows: Sequence[Record]) -> int:
+            kept = [row for row in rows if row.get("topic") != "旅游"]
+            return plain.write(form, kept) if kept else 0
+
+    with monkeypatch.context() as patched:
+        patched.setattr(store, "records", Careless(store, 0))
+        done = copy(source, store)
+    assert [table.table for table in done.tables if not table.equal] == ["article_topics"]
