@@ -14,6 +14,9 @@ __all__ = ["STORES", "open_store"]
 
 STORES: dict[str, str] = {
     "sqlite": "newsportal.storage.sql:SqlStore",
+    "postgresql": "newsportal.storage.sql:SqlStore",
+    "mysql": "newsportal.storage.sql:SqlStore",
+    "mariadb": "newsportal.storage.sql:SqlStore",
 }
 """Scheme of the URI -> ``module:class``. The driver is imported when its scheme is asked for, never before.
 

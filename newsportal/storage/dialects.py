@@ -1,6 +1,6 @@
 """Where databases differ: opening, write transactions, upserts, long texts, and what their errors mean. All else is plain SQLAlchemy Core.
 
-A later database adds its lines to the tables of this file.
+Each has a module of its own (:data:`DIALECTS`); here is what the rooms ask for.
 """
 
 from __future__ import annotations
@@ -8,24 +8,35 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
-from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import BigInteger, Connection, Engine, Insert, Integer, LargeBinary, Table, Text, create_engine, event, exc, func, select
-from sqlalchemy.dialects import mysql, sqlite
+from sqlalchemy import BigInteger, Connection, Engine, Integer, LargeBinary, Table, Text, and_, exc, func, insert, literal, select
+from sqlalchemy.dialects import mysql
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.pool import QueuePool
 
 from newsportal.errors import StoreError, StoreUnavailable
+from newsportal.storage.dialect import OVERFLOW, POOL, WRITES, Dialect, Waits, place_of
+from newsportal.storage.dialect_mysql import MYSQL
+from newsportal.storage.dialect_postgresql import POSTGRESQL
+from newsportal.storage.dialect_sqlite import SQLITE, in_memory
+from newsportal.storage.dialect_sqlite import explained as explained  # the queue of requests is such a file, too
+
+DIALECTS: Final[Mapping[str, Dialect]] = {"sqlite": SQLITE, "postgresql": POSTGRESQL, "mysql": MYSQL, "mariadb": MYSQL}
+"""Name of the database in a URI -> what it tells of itself. Drivers are imported when one is opened."""
+
+DRIVERS: Final = {"sqlite": "pysqlite", "postgresql": "psycopg", "mysql": "pymysql", "mariadb": "pymysql"}
 
 BUSY_SECONDS = 30.0
-"""How long a writer waits for the others. A write takes about a millisecond, so eight writers never come near it."""
+"""How long a writer waits for the others. A write takes some milliseconds, so eight writers never come near it."""
 
-POOL = 8
-"""Connections kept open; threads beyond wait for one of them or open one of :data:`OVERFLOW`."""
+CONNECT_SECONDS = 10.0
+"""How long a server may take to let somebody in."""
 
-OVERFLOW = 32
+ANSWER_SECONDS = 300.0
+"""How long a server may take to answer: longer than an index on millions of rows is made, shorter than for ever."""
+
+IDLE_SECONDS = 120.0
+"""After so long a server ends a transaction that asks nothing any more: the machine that began it is gone."""
 
 LONG_TEXT = Text().with_variant(mysql.MEDIUMTEXT(), "mysql", "mariadb")
 """MySQL's ``TEXT`` ends at 64 kB."""
@@ -35,87 +46,40 @@ LONG_BINARY = LargeBinary().with_variant(mysql.LONGBLOB(), "mysql", "mariadb")
 SEQUENCE = BigInteger().with_variant(Integer(), "sqlite")
 """SQLite counts up by itself only in a column that is called ``INTEGER``."""
 
-WRITES = "newsportal_writes"
-"""The execution option of connections that are going to write."""
-
-SQLITE_REMEDIES: Mapping[str, tuple[str, str]] = {
-    "SQLITE_FULL": ("the disk is full", "make room; nothing was half written"),
-    "SQLITE_READONLY": (
-        "it cannot be written to",
-        "check the permissions of the file and of its folder, and that the disk is not mounted read-only",
-    ),
-    "SQLITE_BUSY": ("another process has held it locked too long", "wait for that process or end it, then try again"),
-    "SQLITE_LOCKED": ("another connection has held it locked too long", "try again"),
-    "SQLITE_CANTOPEN": ("it cannot be opened", "check that its folder exists and that this user may read and write there"),
-    "SQLITE_PERM": ("this user may not open it", "check the permissions of the file and of its folder"),
-    "SQLITE_IOERR": ("the disk failed to read or write", "check the disk and its free space"),
-    "SQLITE_NOTADB": ("it is not a SQLite database", "name another file in the URI, or move this one away"),
-    "SQLITE_CORRUPT": ("the file is damaged", "restore a backup, or save what can be read: sqlite3 FILE .recover"),
-}
-"""SQLite's primary error names -> what happened, what to do."""
+NUMBER = BigInteger().with_variant(Integer(), "sqlite")
+"""A number that a page tells: SQLite keeps any of 64 bits, the others say which."""
 
 
 def open_engine(uri: str, *, create: bool = True) -> Engine:
-    """An engine for ``uri`` with everything set that the dialect needs. Creates the folder of a SQLite file if ``create``."""
+    """An engine for ``uri`` with everything set that the database needs. A missing one is made if ``create``: a SQLite file with its
+    folder, a database on a server if the user may."""
     try:
         url = make_url(uri)
     except exc.ArgumentError as error:
         raise StoreError(f"not a store URI: {uri!r} (for example sqlite:///data/newsportal.db)") from error
-    if url.get_backend_name() != "sqlite":
-        raise StoreError(f"no engine for {url.get_backend_name()!r} yet")
-    return _sqlite(url, create)
+    waits = Waits(connect=CONNECT_SECONDS, busy=BUSY_SECONDS, answer=ANSWER_SECONDS, idle=IDLE_SECONDS)
+    with _errors(url):
+        return _dialect(url).open(url, create, waits)
+
+
+def _dialect(url: URL) -> Dialect:
+    name = url.get_backend_name()
+    if name not in DIALECTS:
+        raise StoreError(f"no engine for {name!r}; these exist: {', '.join(sorted(DIALECTS))}")
+    driver = url.drivername.partition("+")[2]
+    if driver and driver != DRIVERS[name]:
+        raise StoreError(f"{place_of(url)}: no driver {driver!r} here; write {name}://, which takes {DRIVERS[name]}")
+    return DIALECTS[name]
 
 
 def place(engine: Engine) -> str:
-    """What to call the database in messages: its file or its URI without the password."""
-    return engine.url.database or str(engine.url)
-
-
-def _sqlite(url: URL, create: bool) -> Engine:
-    memory = url.database in (None, "", ":memory:")
-    if not memory:
-        _check_file(Path(url.database or ""), create)
-    engine = create_engine(
-        url,
-        poolclass=QueuePool,
-        # a database in memory lives in its one connection, so threads take turns
-        pool_size=1 if memory else POOL,
-        max_overflow=0 if memory else OVERFLOW,
-        connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False},
-    )
-    event.listen(engine, "connect", _prepare_sqlite)
-    event.listen(engine, "begin", _begin_sqlite)
-    return engine
-
-
-def _check_file(path: Path, create: bool) -> None:
-    if path.exists():
-        return
-    if not create:
-        raise StoreUnavailable(f"{path}: there is no store yet; run `newsportal crawl` first, or check the store URI in sources.yaml")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreUnavailable(
-            f"{path.parent}: the folder cannot be made ({error.strerror}); name another place in the store URI"
-        ) from error
-
-
-def _prepare_sqlite(connection: Any, _record: object) -> None:
-    connection.isolation_level = None  # transactions are begun by _begin_sqlite; the driver's own habits stay out of it
-    connection.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
-    connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute("PRAGMA synchronous = NORMAL")  # with WAL: a killed process loses nothing, a power cut the last moments at most
-
-
-def _begin_sqlite(connection: Connection) -> None:
-    # IMMEDIATE takes the write lock before anything is read: two writers never decide on the same state
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if connection.get_execution_options().get(WRITES) else "BEGIN")
+    """What to call the database in messages: its file, or its address without user and password."""
+    return place_of(engine.url)
 
 
 def write_ahead(engine: Engine) -> None:
     """Let readers go on while somebody writes (SQLite's WAL; kept in the file). Others need nothing."""
-    if engine.url.database in (None, "", ":memory:"):
+    if engine.dialect.name != "sqlite" or in_memory(engine.url):
         return
     with errors_of(engine), engine.connect() as connection:
         raw = connection.connection.cursor()
@@ -134,11 +98,8 @@ def reading(engine: Engine) -> Iterator[Connection]:
 @contextmanager
 def snapshot(engine: Engine) -> Iterator[Connection]:
     """A connection that sees one state of the database until its end, over many statements, and streams what it reads."""
-    options: dict[str, Any] = {"stream_results": True}
-    if engine.dialect.name != "sqlite":  # whose read transactions are so by themselves
-        options["isolation_level"] = "REPEATABLE READ"
-    with errors_of(engine), engine.connect() as connection:
-        yield connection.execution_options(**options)
+    with reading(engine) as connection:
+        yield connection.execution_options(stream_results=True)
 
 
 def count_on(connection: Connection, table: Table, column: str) -> None:
@@ -152,48 +113,50 @@ def count_on(connection: Connection, table: Table, column: str) -> None:
 
 @contextmanager
 def writing(engine: Engine) -> Iterator[Connection]:
-    """One write transaction: committed at the end, rolled back on any error."""
+    """One write transaction: committed at the end, rolled back on any error. It is the only one of its database."""
+    dialect = DIALECTS[engine.dialect.name]
     with errors_of(engine), engine.connect() as plain:
-        connection = plain.execution_options(**{WRITES: True})
-        with connection.begin():
-            yield connection
+        connection = plain.execution_options(**{WRITES: True}, **dialect.write_options)
+        try:
+            with connection.begin():
+                yield connection
+        finally:
+            dialect.release(connection)
 
 
-def upsert(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]], *, update: tuple[str, ...] = ()) -> int:
-    """Insert ``rows``; where the primary key is there already, set the ``update`` columns, or leave the row as it is.
-
-    Answers how many rows were inserted or set.
-    """
-    return connection.execute(_upsert(table, update), list(rows)).rowcount if rows else 0
+def upsert(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]], *, update: tuple[str, ...] = ()) -> None:
+    """Insert ``rows``; where the primary key is there already, set the ``update`` columns, or leave the row as it is."""
+    if rows:
+        connection.execute(DIALECTS[connection.dialect.name].insert(table, update), list(rows))
 
 
-@cache
-def _upsert(table: Table, update: tuple[str, ...]) -> Insert:
-    insert = sqlite.insert(table).execution_options(preserve_rowcount=True)
-    if not update:
-        return insert.on_conflict_do_nothing()
-    return insert.on_conflict_do_update(index_elements=list(table.primary_key), set_={name: insert.excluded[name] for name in update})
+def insert_new(connection: Connection, table: Table, row: Mapping[str, Any]) -> bool:
+    """Insert ``row`` unless its primary key is there already; answers whether it was. Within a write transaction."""
+    dialect = DIALECTS[connection.dialect.name]
+    if dialect.counts:
+        return connection.execute(dialect.insert(table, ()), [dict(row)]).rowcount > 0
+    there = select(literal(1)).where(and_(*(column == row[column.name] for column in table.primary_key)))
+    if connection.scalar(there) is not None:
+        return False
+    connection.execute(insert(table), dict(row))
+    return True
 
 
 @contextmanager
 def errors_of(engine: Engine) -> Iterator[None]:
     """Turn what the driver raises into ``StoreUnavailable`` with what, where and what to do."""
+    with _errors(engine.url):
+        yield
+
+
+@contextmanager
+def _errors(url: URL) -> Iterator[None]:
+    where = place_of(url)
     try:
         yield
     except exc.TimeoutError as error:
-        raise StoreUnavailable(f"{place(engine)}: all {POOL + OVERFLOW} connections are in use; try again, or use fewer threads") from error
+        raise StoreUnavailable(f"{where}: all {POOL + OVERFLOW} connections are in use; try again, or use fewer threads") from error
     except exc.DBAPIError as error:
-        raise explained(error.orig, place(engine)) from error
+        raise _dialect(url).explain(error.orig, where) from error
     except sqlite3.Error as error:
-        raise explained(error, place(engine)) from error
-
-
-def explained(error: BaseException | None, where: str) -> StoreError:
-    """The error of ours that says what ``error`` of the driver means. Unknown ones keep the driver's words."""
-    name = getattr(error, "sqlite_errorname", None) or ""
-    for prefix, (what, remedy) in SQLITE_REMEDIES.items():
-        if name.startswith(prefix):
-            return StoreUnavailable(f"{where}: {what}; {remedy}")
-    if isinstance(error, sqlite3.OperationalError):
-        return StoreUnavailable(f"{where}: {error}")
-    return StoreError(f"{where}: {error}")
+        raise explained(error, where) from error

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import BindParameter, Connection, Select, and_, bindparam, delete, insert, or_, select, update
 
 from newsportal.items import Fold, FoldKey, content_id
-from newsportal.storage.dialects import upsert
+from newsportal.storage.dialects import insert_new, upsert
 from newsportal.storage.figures import figures, labels
 from newsportal.storage.fold_keys import Repeated, best_first, chosen, hashed, window
 from newsportal.storage.gallery_tables import GALLERIES
@@ -97,7 +97,7 @@ def new_story(connection: Connection, founder: Mapping[str, Any], topics: Collec
     """
     story_id, attempt = str(founder["id"]), 0
     counted = figures([founder])
-    while not upsert(connection, STORIES, [{"id": story_id, **counted}]):
+    while not insert_new(connection, STORIES, {"id": story_id, **counted}):
         attempt += 1
         story_id = content_id(f"{founder['id']} {attempt}")
     _label(connection, story_id, [founder], topics, counted)

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Connection, Select, delete, func, insert, 
 from newsportal.items import content_id
 from newsportal.storage import labelled_rows
 from newsportal.storage.corpora import Brought, Corpus, Counted, Document, Label, LabelSource, NewDocument
-from newsportal.storage.dialects import upsert
+from newsportal.storage.dialects import insert_new
 from newsportal.storage.labelled_rows import (
     LABEL,
     checked_label,
@@ -40,7 +40,7 @@ def corpus_id(connection: Connection, name: str) -> str:
 
 def create(connection: Connection, name: str, now: datetime, note: str) -> bool:
     """See ``Corpora.create``."""
-    return upsert(connection, CORPORA, [corpus_row(name, now, note)]) > 0
+    return insert_new(connection, CORPORA, corpus_row(name, now, note))
 
 
 def everything(connection: Connection) -> list[Corpus]:

@@ -177,7 +177,7 @@ def test_no_store_yet(tmp_path: Path) -> None:
     assert not (tmp_path / "news.db").exists()
 
 
-@pytest.mark.parametrize("uri", ["mongodb://localhost/x", "postgresql://x/y", "data/news.db", "", "sqlite"])
+@pytest.mark.parametrize("uri", ["oracle://localhost/x", "postgres://x/y", "data/news.db", "", "sqlite"])
 def test_what_is_no_store_uri(uri: str) -> None:
     with pytest.raises(StoreError, match=r"sqlite:///data/newsportal\.db"):
         open_store(uri)

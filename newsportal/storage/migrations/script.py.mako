@@ -1,4 +1,7 @@
-"""${message}"""
+"""${message}
+
+Tables, indexes and columns are made with newsportal.storage.steps, so that they come out alike in every database.
+"""
 
 import sqlalchemy as sa
 from alembic import op

@@ -4,6 +4,8 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import mysql
 
+from newsportal.storage.steps import create_index, create_table
+
 revision = "0001"
 down_revision = None
 branch_labels = None
@@ -14,7 +16,7 @@ SEQUENCE = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
 def upgrade() -> None:
-    op.create_table(
+    create_table(
         "changes",
         sa.Column("seq", SEQUENCE, autoincrement=True, nullable=False),
         sa.Column("kind", sa.String(length=8), nullable=False),
@@ -23,7 +25,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("seq", name="pk_changes"),
         sqlite_autoincrement=True,
     )
-    op.create_table(
+    create_table(
         "deferred_links",
         sa.Column("id", sa.String(length=20), nullable=False),
         sa.Column("source", sa.String(length=255), nullable=False),
@@ -32,22 +34,22 @@ def upgrade() -> None:
         sa.Column("link", sa.JSON(), nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_deferred_links"),
     )
-    op.create_index("ix_deferred_links_source_since_position", "deferred_links", ["source", "since", "position"])
-    op.create_table(
+    create_index("ix_deferred_links_source_since_position", "deferred_links", ["source", "since", "position"])
+    create_table(
         "runs",
         sa.Column("id", sa.String(length=255), nullable=False),
         sa.Column("started", sa.BigInteger(), nullable=False),
         sa.Column("report", sa.JSON(), nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_runs"),
     )
-    op.create_index("ix_runs_started", "runs", ["started"])
-    op.create_table(
+    create_index("ix_runs_started", "runs", ["started"])
+    create_table(
         "source_states",
         sa.Column("source", sa.String(length=255), nullable=False),
         sa.Column("state", sa.JSON(), nullable=False),
         sa.PrimaryKeyConstraint("source", name="pk_source_states"),
     )
-    op.create_table(
+    create_table(
         "stories",
         sa.Column("id", sa.String(length=20), nullable=False),
         sa.Column("head_id", sa.String(length=20), nullable=False),
@@ -59,9 +61,9 @@ def upgrade() -> None:
         sa.Column("heat", sa.Float(precision=53), nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_stories"),
     )
-    op.create_index("ix_stories_heat_id", "stories", ["heat", "id"])
-    op.create_index("ix_stories_moment_id", "stories", ["moment", "id"])
-    op.create_table(
+    create_index("ix_stories_heat_id", "stories", ["heat", "id"])
+    create_index("ix_stories_moment_id", "stories", ["moment", "id"])
+    create_table(
         "articles",
         sa.Column("id", sa.String(length=20), nullable=False),
         sa.Column("story_id", sa.String(length=20), nullable=False),
@@ -92,10 +94,10 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["story_id"], ["stories.id"], name="fk_articles_story_id"),
         sa.PrimaryKeyConstraint("id", name="pk_articles"),
     )
-    op.create_index("ix_articles_moment", "articles", ["moment"])
-    op.create_index("ix_articles_source", "articles", ["source"])
-    op.create_index("ix_articles_story_id_moment", "articles", ["story_id", "moment"])
-    op.create_table(
+    create_index("ix_articles_moment", "articles", ["moment"])
+    create_index("ix_articles_source", "articles", ["source"])
+    create_index("ix_articles_story_id_moment", "articles", ["story_id", "moment"])
+    create_table(
         "story_labels",
         sa.Column("story_id", sa.String(length=20), nullable=False),
         sa.Column("kind", sa.String(length=8), nullable=False),
@@ -105,9 +107,9 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["story_id"], ["stories.id"], name="fk_story_labels_story_id"),
         sa.PrimaryKeyConstraint("story_id", "kind", "value", name="pk_story_labels"),
     )
-    op.create_index("ix_story_labels_kind_value_heat_story_id", "story_labels", ["kind", "value", "heat", "story_id"])
-    op.create_index("ix_story_labels_kind_value_moment_story_id", "story_labels", ["kind", "value", "moment", "story_id"])
-    op.create_table(
+    create_index("ix_story_labels_kind_value_heat_story_id", "story_labels", ["kind", "value", "heat", "story_id"])
+    create_index("ix_story_labels_kind_value_moment_story_id", "story_labels", ["kind", "value", "moment", "story_id"])
+    create_table(
         "aliases",
         sa.Column("id", sa.String(length=20), nullable=False),
         sa.Column("identity", sa.Text(), nullable=False),
@@ -115,14 +117,14 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["article_id"], ["articles.id"], name="fk_aliases_article_id"),
         sa.PrimaryKeyConstraint("id", name="pk_aliases"),
     )
-    op.create_table(
+    create_table(
         "article_topics",
         sa.Column("article_id", sa.String(length=20), nullable=False),
         sa.Column("topic", sa.String(length=255), nullable=False),
         sa.ForeignKeyConstraint(["article_id"], ["articles.id"], name="fk_article_topics_article_id"),
         sa.PrimaryKeyConstraint("article_id", "topic", name="pk_article_topics"),
     )
-    op.create_table(
+    create_table(
         "fold_keys",
         sa.Column("key", sa.String(length=20), nullable=False),
         sa.Column("article_id", sa.String(length=20), nullable=False),
@@ -130,8 +132,8 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["article_id"], ["articles.id"], name="fk_fold_keys_article_id"),
         sa.PrimaryKeyConstraint("key", "article_id", name="pk_fold_keys"),
     )
-    op.create_index("ix_fold_keys_key_moment", "fold_keys", ["key", "moment"])
-    op.create_table(
+    create_index("ix_fold_keys_key_moment", "fold_keys", ["key", "moment"])
+    create_table(
         "revisions",
         sa.Column("article_id", sa.String(length=20), nullable=False),
         sa.Column("revision", sa.Integer(), autoincrement=False, nullable=False),
@@ -149,7 +151,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["article_id"], ["articles.id"], name="fk_revisions_article_id"),
         sa.PrimaryKeyConstraint("article_id", "revision", name="pk_revisions"),
     )
-    op.create_table(
+    create_table(
         "unfolded",
         sa.Column("article_id", sa.String(length=20), nullable=False),
         sa.Column("story_id", sa.String(length=20), nullable=False),

@@ -3,6 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
+from newsportal.storage.steps import create_index, create_table
+
 revision = "0002"
 down_revision = "0001"
 branch_labels = None
@@ -10,14 +12,14 @@ depends_on = None
 
 
 def upgrade() -> None:
-    op.create_table(
+    create_table(
         "site_lines",
         sa.Column("site", sa.String(length=255), nullable=False),
         sa.Column("seen", sa.BigInteger(), nullable=False),
         sa.Column("pages", sa.JSON(), nullable=False),
         sa.PrimaryKeyConstraint("site", name="pk_site_lines"),
     )
-    op.create_index("ix_site_lines_seen", "site_lines", ["seen"])
+    create_index("ix_site_lines_seen", "site_lines", ["seen"])
 
 
 def downgrade() -> None:

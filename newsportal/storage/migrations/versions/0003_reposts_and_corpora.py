@@ -6,6 +6,8 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import mysql
 
+from newsportal.storage.steps import add_column, create_index, create_table
+
 revision = "0003"
 down_revision = "0002"
 branch_labels = None
@@ -32,9 +34,9 @@ def downgrade() -> None:
 
 
 def _add_names() -> None:
-    op.add_column("aliases", sa.Column("seq", sa.BigInteger(), nullable=True))
-    op.create_index("ix_aliases_seq_id", "aliases", ["seq", "id"])
-    op.create_table(
+    add_column("aliases", sa.Column("seq", sa.BigInteger(), nullable=True))
+    create_index("ix_aliases_seq_id", "aliases", ["seq", "id"])
+    create_table(
         "declared_names",
         sa.Column("id", sa.String(length=20), nullable=False),
         sa.Column("article_id", sa.String(length=20), nullable=False),
@@ -58,7 +60,7 @@ def _say_who_classified() -> None:
     """Until now every category was its source's word."""
     for table, columns in CLASSIFIED.items():
         for name, kind in columns:
-            op.add_column(table, sa.Column(name, kind, nullable=True))
+            add_column(table, sa.Column(name, kind, nullable=True))
     op.execute(sa.text("UPDATE articles SET category_by = 'source' WHERE category IS NOT NULL"))
 
 
@@ -79,7 +81,7 @@ def _label() -> list[sa.Column[Any]]:
 
 
 def _add_corpora() -> None:
-    op.create_table(
+    create_table(
         "corpora",
         sa.Column("id", sa.String(length=20), nullable=False),
         sa.Column("name", sa.String(length=255), nullable=False),
@@ -88,7 +90,7 @@ def _add_corpora() -> None:
         sa.Column("active", sa.Integer(), nullable=True),
         sa.PrimaryKeyConstraint("id", name="pk_corpora"),
     )
-    op.create_table(
+    create_table(
         "labelled",
         sa.Column("corpus_id", sa.String(length=20), nullable=False),
         sa.Column("id", sa.String(length=20), nullable=False),
@@ -101,9 +103,9 @@ def _add_corpora() -> None:
         sa.ForeignKeyConstraint(["corpus_id"], ["corpora.id"], name="fk_labelled_corpus_id"),
         sa.PrimaryKeyConstraint("corpus_id", "id", name="pk_labelled"),
     )
-    op.create_index("ix_labelled_article_id", "labelled", ["article_id"])
-    op.create_index("ix_labelled_corpus_id_label", "labelled", ["corpus_id", "label"])
-    op.create_table(
+    create_index("ix_labelled_article_id", "labelled", ["article_id"])
+    create_index("ix_labelled_corpus_id_label", "labelled", ["corpus_id", "label"])
+    create_table(
         "former_labels",
         sa.Column("corpus_id", sa.String(length=20), nullable=False),
         sa.Column("id", sa.String(length=20), nullable=False),
@@ -112,7 +114,7 @@ def _add_corpora() -> None:
         sa.ForeignKeyConstraint(["corpus_id"], ["corpora.id"], name="fk_former_labels_corpus_id"),
         sa.PrimaryKeyConstraint("corpus_id", "id", "number", name="pk_former_labels"),
     )
-    op.create_table(
+    create_table(
         "models",
         sa.Column("corpus_id", sa.String(length=20), nullable=False),
         sa.Column("version", sa.Integer(), autoincrement=False, nullable=False),
@@ -129,7 +131,7 @@ def _add_corpora() -> None:
 
 
 def _add_prints() -> None:
-    op.create_table(
+    create_table(
         "prints",
         sa.Column("number", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False),
         sa.Column("article_id", sa.String(length=20), nullable=False),

@@ -4,6 +4,8 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import mysql
 
+from newsportal.storage.steps import create_index, create_table
+
 revision = "0004"
 down_revision = "0003"
 branch_labels = None
@@ -13,7 +15,7 @@ LONG_TEXT = sa.Text().with_variant(mysql.MEDIUMTEXT(), "mysql", "mariadb")
 
 
 def upgrade() -> None:
-    op.create_table(
+    create_table(
         "threads",
         sa.Column("id", sa.String(length=20), nullable=False),
         sa.Column("board", sa.String(length=255), nullable=True),
@@ -27,7 +29,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["id"], ["articles.id"], name="fk_threads_id"),
         sa.PrimaryKeyConstraint("id", name="pk_threads"),
     )
-    op.create_table(
+    create_table(
         "posts",
         sa.Column("thread_id", sa.String(length=20), nullable=False),
         sa.Column("name", sa.String(length=40), nullable=False),
@@ -45,7 +47,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["thread_id"], ["threads.id"], name="fk_posts_thread_id"),
         sa.PrimaryKeyConstraint("thread_id", "name", name="pk_posts"),
     )
-    op.create_index("ix_posts_thread_id_place", "posts", ["thread_id", "place"])
+    create_index("ix_posts_thread_id_place", "posts", ["thread_id", "place"])
 
 
 def downgrade() -> None:

@@ -4,6 +4,8 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import mysql
 
+from newsportal.storage.steps import create_index, create_table
+
 revision = "0005"
 down_revision = "0004"
 branch_labels = None
@@ -13,7 +15,7 @@ LONG_TEXT = sa.Text().with_variant(mysql.MEDIUMTEXT(), "mysql", "mariadb")
 
 
 def upgrade() -> None:
-    op.create_table(
+    create_table(
         "galleries",
         sa.Column("id", sa.String(length=20), nullable=False),
         sa.Column("complete", sa.Boolean(), nullable=False),
@@ -32,10 +34,10 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["id"], ["articles.id"], name="fk_galleries_id"),
         sa.PrimaryKeyConstraint("id", name="pk_galleries"),
     )
-    op.create_index("ix_galleries_score_id", "galleries", ["score", "id"])
-    op.create_index("ix_galleries_moment_id", "galleries", ["moment", "id"])
-    op.create_index("ix_galleries_complete_visited", "galleries", ["complete", "visited"])
-    op.create_table(
+    create_index("ix_galleries_score_id", "galleries", ["score", "id"])
+    create_index("ix_galleries_moment_id", "galleries", ["moment", "id"])
+    create_index("ix_galleries_complete_visited", "galleries", ["complete", "visited"])
+    create_table(
         "gallery_pages",
         sa.Column("gallery", sa.String(length=20), nullable=False),
         sa.Column("page", sa.String(length=20), nullable=False),
@@ -44,16 +46,16 @@ def upgrade() -> None:
         sa.Column("said", sa.JSON(), nullable=False),
         sa.PrimaryKeyConstraint("gallery", "page", name="pk_gallery_pages"),
     )
-    op.create_index("ix_gallery_pages_seen", "gallery_pages", ["seen"])
-    op.create_table(
+    create_index("ix_gallery_pages_seen", "gallery_pages", ["seen"])
+    create_table(
         "gallery_refused",
         sa.Column("name", sa.String(length=20), nullable=False),
         sa.Column("reason", sa.String(length=64), nullable=False),
         sa.Column("seen", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("name", name="pk_gallery_refused"),
     )
-    op.create_index("ix_gallery_refused_seen", "gallery_refused", ["seen"])
-    op.create_table(
+    create_index("ix_gallery_refused_seen", "gallery_refused", ["seen"])
+    create_table(
         "gallery_pictures",
         sa.Column("gallery_id", sa.String(length=20), nullable=False),
         sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
@@ -69,9 +71,9 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["gallery_id"], ["galleries.id"], name="fk_gallery_pictures_gallery_id"),
         sa.PrimaryKeyConstraint("gallery_id", "number", name="pk_gallery_pictures"),
     )
-    op.create_index("ix_gallery_pictures_name", "gallery_pictures", ["name"])
-    op.create_index("ix_gallery_pictures_print", "gallery_pictures", ["print"])
-    op.create_table(
+    create_index("ix_gallery_pictures_name", "gallery_pictures", ["name"])
+    create_index("ix_gallery_pictures_print", "gallery_pictures", ["print"])
+    create_table(
         "gallery_labels",
         sa.Column("gallery_id", sa.String(length=20), nullable=False),
         sa.Column("kind", sa.String(length=8), nullable=False),
@@ -81,16 +83,16 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["gallery_id"], ["galleries.id"], name="fk_gallery_labels_gallery_id"),
         sa.PrimaryKeyConstraint("gallery_id", "kind", "value", name="pk_gallery_labels"),
     )
-    op.create_index("ix_gallery_labels_kind_value_score_gallery_id", "gallery_labels", ["kind", "value", "score", "gallery_id"])
-    op.create_index("ix_gallery_labels_kind_value_moment_gallery_id", "gallery_labels", ["kind", "value", "moment", "gallery_id"])
-    op.create_table(
+    create_index("ix_gallery_labels_kind_value_score_gallery_id", "gallery_labels", ["kind", "value", "score", "gallery_id"])
+    create_index("ix_gallery_labels_kind_value_moment_gallery_id", "gallery_labels", ["kind", "value", "moment", "gallery_id"])
+    create_table(
         "gallery_words",
         sa.Column("gallery_id", sa.String(length=20), nullable=False),
         sa.Column("words", sa.JSON(), nullable=False),
         sa.ForeignKeyConstraint(["gallery_id"], ["galleries.id"], name="fk_gallery_words_gallery_id"),
         sa.PrimaryKeyConstraint("gallery_id", name="pk_gallery_words"),
     )
-    op.create_table(
+    create_table(
         "gallery_keys",
         sa.Column("key", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("gallery_id", sa.String(length=20), nullable=False),
@@ -98,8 +100,8 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["gallery_id"], ["galleries.id"], name="fk_gallery_keys_gallery_id"),
         sa.PrimaryKeyConstraint("key", "gallery_id", name="pk_gallery_keys"),
     )
-    op.create_index("ix_gallery_keys_key_moment", "gallery_keys", ["key", "moment"])
-    op.create_index("ix_gallery_keys_gallery_id", "gallery_keys", ["gallery_id"])
+    create_index("ix_gallery_keys_key_moment", "gallery_keys", ["key", "moment"])
+    create_index("ix_gallery_keys_gallery_id", "gallery_keys", ["gallery_id"])
 
 
 def downgrade() -> None:

@@ -3,6 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
+from newsportal.storage.steps import create_index, create_table
+
 revision = "0006"
 down_revision = "0005"
 branch_labels = None
@@ -10,7 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    op.create_table(
+    create_table(
         "pictures",
         sa.Column("id", sa.String(length=20), nullable=False),
         sa.Column("key", sa.Text(), nullable=False),
@@ -26,9 +28,9 @@ def upgrade() -> None:
         sa.Column("seen", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_pictures"),
     )
-    op.create_index("ix_pictures_print", "pictures", ["print"])
-    op.create_index("ix_pictures_since", "pictures", ["since"])
-    op.create_table(
+    create_index("ix_pictures_print", "pictures", ["print"])
+    create_index("ix_pictures_since", "pictures", ["since"])
+    create_table(
         "picture_stories",
         sa.Column("id", sa.String(length=20), nullable=False),
         sa.Column("site", sa.String(length=255), nullable=False),
@@ -36,14 +38,14 @@ def upgrade() -> None:
         sa.Column("seen", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_picture_stories"),
     )
-    op.create_index("ix_picture_stories_site", "picture_stories", ["site"])
-    op.create_table(
+    create_index("ix_picture_stories_site", "picture_stories", ["site"])
+    create_table(
         "picture_sightings",
         sa.Column("picture_id", sa.String(length=20), nullable=False),
         sa.Column("story_id", sa.String(length=20), nullable=False),
         sa.PrimaryKeyConstraint("picture_id", "story_id", name="pk_picture_sightings"),
     )
-    op.create_index("ix_picture_sightings_story_id", "picture_sightings", ["story_id"])
+    create_index("ix_picture_sightings_story_id", "picture_sightings", ["story_id"])
 
 
 def downgrade() -> None:

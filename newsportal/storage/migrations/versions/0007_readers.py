@@ -7,6 +7,8 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import mysql
 
+from newsportal.storage.steps import create_index, create_table
+
 revision = "0007"
 down_revision = "0006"
 branch_labels = None
@@ -17,13 +19,13 @@ SEQUENCE = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
 def upgrade() -> None:
-    op.create_table(
+    create_table(
         "readers_off",
         sa.Column("reader", sa.String(length=64), nullable=False),
         sa.Column("since", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("reader", name="pk_readers_off"),
     )
-    op.create_table(
+    create_table(
         "views",
         sa.Column("reader", sa.String(length=64), nullable=False),
         sa.Column("article_id", sa.String(length=20), nullable=False),
@@ -35,9 +37,9 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["article_id"], ["articles.id"], name="fk_views_article_id"),
         sa.PrimaryKeyConstraint("reader", "article_id", name="pk_views"),
     )
-    op.create_index("ix_views_first_reader_seen", "views", ["first", "reader", "seen"])
-    op.create_index("ix_views_at", "views", ["at"])
-    op.create_table(
+    create_index("ix_views_first_reader_seen", "views", ["first", "reader", "seen"])
+    create_index("ix_views_at", "views", ["at"])
+    create_table(
         "offers",
         sa.Column("reader", sa.String(length=64), nullable=False),
         sa.Column("story_id", sa.String(length=20), nullable=False),
@@ -47,14 +49,14 @@ def upgrade() -> None:
         sa.Column("opened", sa.String(length=20), nullable=True),
         sa.PrimaryKeyConstraint("reader", "story_id", "day", name="pk_offers"),
     )
-    op.create_index("ix_offers_day", "offers", ["day"])
-    op.create_table(
+    create_index("ix_offers_day", "offers", ["day"])
+    create_table(
         "reading_months",
         sa.Column("start", sa.BigInteger(), nullable=False),
         *(sa.Column(name, sa.Integer(), nullable=False) for name in ("views", "pictures", "readers", "offered", "opened", "liked")),
         sa.PrimaryKeyConstraint("start", name="pk_reading_months"),
     )
-    op.create_table(
+    create_table(
         "fits",
         sa.Column("number", SEQUENCE, nullable=False, autoincrement=True),
         sa.Column("made", sa.BigInteger(), nullable=False),
@@ -63,7 +65,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("number", name="pk_fits"),
         sqlite_autoincrement=True,
     )
-    op.create_index("ix_fits_made", "fits", ["made"])
+    create_index("ix_fits_made", "fits", ["made"])
 
 
 def downgrade() -> None:

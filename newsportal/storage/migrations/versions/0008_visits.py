@@ -6,6 +6,8 @@ Types are written out, so that this step stays what it was when the tables of to
 import sqlalchemy as sa
 from alembic import op
 
+from newsportal.storage.steps import create_index, create_table
+
 revision = "0008"
 down_revision = "0007"
 branch_labels = None
@@ -13,7 +15,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    op.create_table(
+    create_table(
         "visits",
         sa.Column("source", sa.String(length=255), nullable=False),
         sa.Column("at", sa.BigInteger(), autoincrement=False, nullable=False),
@@ -21,16 +23,16 @@ def upgrade() -> None:
         sa.Column("told", sa.JSON(), nullable=False),
         sa.PrimaryKeyConstraint("source", "at", name="pk_visits"),
     )
-    op.create_index("ix_visits_at", "visits", ["at"])
-    op.create_index("ix_visits_source_brought_at", "visits", ["source", "brought", "at"])
-    op.create_table(
+    create_index("ix_visits_at", "visits", ["at"])
+    create_index("ix_visits_source_brought_at", "visits", ["source", "brought", "at"])
+    create_table(
         "subscriptions",
         sa.Column("source", sa.String(length=255), nullable=False),
         sa.Column("token", sa.String(length=64), nullable=False),
         sa.Column("told", sa.JSON(), nullable=False),
         sa.PrimaryKeyConstraint("source", name="pk_subscriptions"),
     )
-    op.create_index("ix_subscriptions_token", "subscriptions", ["token"])
+    create_index("ix_subscriptions_token", "subscriptions", ["token"])
 
 
 def downgrade() -> None:

@@ -6,6 +6,8 @@ Types are written out, so that this step stays what it was when the tables of to
 import sqlalchemy as sa
 from alembic import op
 
+from newsportal.storage.steps import create_index, create_table
+
 revision = "0009"
 down_revision = "0008"
 branch_labels = None
@@ -13,7 +15,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    op.create_table(
+    create_table(
         "outbox",
         sa.Column("target", sa.String(length=255), nullable=False),
         sa.Column("article_id", sa.String(length=20), nullable=False),
@@ -31,10 +33,10 @@ def upgrade() -> None:
         sa.Column("reason", sa.Text()),
         sa.PrimaryKeyConstraint("target", "article_id", name="pk_outbox"),
     )
-    op.create_index("ix_outbox_target_state_due", "outbox", ["target", "state", "due"])
-    op.create_index("ix_outbox_state_changed", "outbox", ["state", "changed"])
-    op.create_index("ix_outbox_article_id", "outbox", ["article_id"])
-    op.create_table(
+    create_index("ix_outbox_target_state_due", "outbox", ["target", "state", "due"])
+    create_index("ix_outbox_state_changed", "outbox", ["state", "changed"])
+    create_index("ix_outbox_article_id", "outbox", ["article_id"])
+    create_table(
         "outbox_positions",
         sa.Column("target", sa.String(length=255), nullable=False),
         sa.Column("seq", sa.BigInteger(), nullable=False),

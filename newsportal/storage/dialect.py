@@ -1,0 +1,70 @@
+"""What a database of the SQL stores must tell of itself. Each has a module of its own, called after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from sqlalchemy import Connection, Engine, Insert, Table
+from sqlalchemy.engine import URL
+
+from newsportal.errors import StoreError, StoreUnavailable
+
+POOL: Final = 8
+"""Connections kept open; threads beyond wait for one of them or open one of :data:`OVERFLOW`."""
+
+OVERFLOW: Final = 32
+
+WRITES: Final = "newsportal_writes"
+"""The execution option of connections that are going to write."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """How long what is waited for, in seconds: a ``connect``ion; other writers (``busy``); an ``answer`` to one statement. A transaction
+    that is ``idle`` so long on the server is ended by it: its process is gone, but nobody told."""
+
+    connect: float
+    busy: float
+    answer: float
+    idle: float
+
+
+def _nothing(_: Connection) -> None:
+    """What most databases do when a write transaction has ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """``open``: an engine for a URL, with everything set; a missing database is made if ``create`` is given. Raises ``StoreError``.
+
+    ``insert``: insert rows; where the primary key is there already, set the named columns, or leave the row as it is. ``counts``:
+    whether its row count says what was new. ``write_options``: execution options of a write transaction; ``release`` is called with its
+    connection when it has ended. ``explain``: the error of ours that an error of the driver means.
+    """
+
+    open: Callable[[URL, bool, Waits], Engine]
+    insert: Callable[[Table, tuple[str, ...]], Insert]
+    explain: Callable[[BaseException | None, str], StoreError]
+    counts: bool = True
+    write_options: Mapping[str, Any] = field(default_factory=dict)
+    release: Callable[[Connection], None] = _nothing
+
+
+def place_of(url: URL) -> str:
+    """What to call a database in messages: its file, or its address without user and password."""
+    if url.get_backend_name() == "sqlite":
+        return url.database or str(url)
+    port = f":{url.port}" if url.port else ""
+    return f"{url.get_backend_name()}://{url.host or 'localhost'}{port}/{url.database or ''}"
+
+
+def no_store_yet(where: str) -> StoreUnavailable:
+    """The error of who may not make what is missing."""
+    return StoreUnavailable(f"{where}: there is no store yet; run `newsportal crawl` first, or check the store URI in sources.yaml")
+
+
+def driver_missing(scheme: str, extra: str) -> StoreError:
+    """The error of an installation without the driver."""
+    return StoreError(f"{scheme}:// needs a driver that is not installed: pip install newsportal[{extra}]")
