@@ -25,7 +25,7 @@ class Table:
     """A collection (MongoDB) or an index (Elasticsearch). Fields that are not in ``fields`` are kept, but nobody looks for them.
 
     ``fields`` always has ``id``. ``indexes``: the fields of each index that a list is read from (``-`` before one that falls).
-    ``binary``: fields that hold bytes.
+    ``binary``: fields that hold bytes; they stand in the row itself, not inside its lists and mappings.
     """
 
     name: str
@@ -52,7 +52,10 @@ class In:
 
 @dataclass(frozen=True)
 class Within:
-    """``low <= field < high``; a bound that is ``None`` does not bind. ``above`` makes it ``low < field``, ``upto`` ``field <= high``."""
+    """``low <= field < high``; a bound that is ``None`` does not bind. ``above`` makes it ``low < field``, ``upto`` ``field <= high``.
+
+    For fields of one value (not for ``keys``).
+    """
 
     field: str
     low: Any = None
@@ -128,11 +131,11 @@ def tie(order: Sequence[str]) -> str:
     return "-id" if order and order[-1].startswith("-") else "id"
 
 
-class Rows(Protocol):
-    """What may be asked. Answers are rows of one's own: whoever changes one changes nothing in the database."""
+class Questions(Protocol):
+    """What may be asked of tables. Answers are rows of one's own: whoever changes one changes nothing in the database."""
 
-    def get(self, table: Table, ids: Collection[str], *, without: Collection[str] = ()) -> dict[str, Row]:
-        """Id → row, of those that exist. ``without``: fields that are not needed (long texts)."""
+    def get(self, table: Table, ids: Collection[str], *, without: Collection[str] = (), only: Collection[str] = ()) -> dict[str, Row]:
+        """Id → row, of those that exist. ``without``: fields that are not needed (long texts). ``only``: these fields and ``id``."""
         ...
 
     def find(
@@ -150,6 +153,10 @@ class Rows(Protocol):
     def count_by(self, table: Table, name: str, *where: Condition) -> dict[Any, int]:
         """Value of the field → rows that have it (of a list: each of its values); rows without it are left out."""
         ...
+
+
+class Rows(Questions, Protocol):
+    """What may be asked."""
 
     def last(self, counter: str) -> int:
         """The number that :meth:`Transaction.next` gave last, 0 before the first. Costs a transaction nothing: it knows its counters."""
@@ -172,7 +179,7 @@ class Transaction(Rows, Protocol):
         ...
 
     def next(self, counter: str) -> int:
-        """The next number of a counter, from 1. Never given twice."""
+        """The next number of a counter, from 1. None that was written is given twice, and none is left out."""
         ...
 
     def taken(self, counter: str, number: int) -> None:

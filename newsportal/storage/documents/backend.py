@@ -1,0 +1,69 @@
+"""What ``transactions`` needs of a database: rows, a row that nobody else made, and writes that may be repeated."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from newsportal.storage.documents.base import Questions, Row, Table
+
+Writes = Mapping[str, Mapping[str, Row | None]]
+"""Name of the table → id → the row in its present state, ``None`` for one that is deleted."""
+
+
+class Backend(Questions, Protocol):
+    """A database without transactions. Errors are those of the store."""
+
+    @property
+    def place(self) -> str:
+        """Its URI without the password."""
+        ...
+
+    def prepare(self, tables: Sequence[Table]) -> None:
+        """Make what is missing of these tables and their indexes. May be repeated, by several at once."""
+        ...
+
+    def exists(self) -> bool:
+        """Whether the database has been made."""
+        ...
+
+    def create(self, table: Table, row: Row) -> bool:
+        """Insert a row; false if there is one of its id already. Of many that try at once one succeeds."""
+        ...
+
+    def apply(self, writes: Writes, number: int) -> None:
+        """Write all of it, as state ``number`` of these rows. Rows of a later state stay as they are, so it may be repeated, and late."""
+        ...
+
+    def close(self) -> None: ...
+
+
+def in_json(table: Table, row: Row) -> Row:
+    """``row`` in what JSON can say: bytes in base64."""
+    if not table.binary:
+        return row
+    return {name: b64encode(value).decode() if name in table.binary and value is not None else value for name, value in row.items()}
+
+
+def of_json(table: Table, row: Row) -> Row:
+    """The row of :func:`in_json`."""
+    for name in table.binary & row.keys():
+        if row[name] is not None:
+            row[name] = b64decode(row[name])
+    return row
+
+
+def packed(tables: Mapping[str, Table], writes: Writes) -> str:
+    """``writes`` as a text."""
+    told = {
+        name: {id: None if row is None else in_json(tables[name], row) for id, row in rows.items()} for name, rows in writes.items() if rows
+    }
+    return json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+
+
+def unpacked(tables: Mapping[str, Table], text: str) -> dict[str, dict[str, Row | None]]:
+    """The writes of :func:`packed`."""
+    told = json.loads(text)
+    return {name: {id: None if row is None else of_json(tables[name], row) for id, row in rows.items()} for name, rows in told.items()}

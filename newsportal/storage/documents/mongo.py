@@ -1,0 +1,194 @@
+"""MongoDB 6 or later, alone or as a replica set, and what speaks its protocol (FerretDB). Transactions of its own are not asked for.
+
+Every row is a document, its ``id`` is ``_id``. What MongoDB promises here: the insertion of an ``_id`` succeeds once, and a document is
+replaced whole. FerretDB compares and replaces in two steps, so nothing rests on more than that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from pymongo import MongoClient, WriteConcern
+from pymongo.collection import Collection as Documents
+from pymongo.errors import BulkWriteError, DuplicateKeyError, PyMongoError
+from pymongo.operations import DeleteOne, IndexModel, ReplaceOne
+
+from newsportal.errors import StoreError
+from newsportal.storage.documents import mongo_errors
+from newsportal.storage.documents.backend import Writes
+from newsportal.storage.documents.base import Condition, Row, Table, in_order
+from newsportal.storage.documents.mongo_words import VERSION, projection, question, read, sorting, stored
+
+DATABASE = "newsportal"
+"""What a URI without a database means."""
+
+AWAY_SECONDS = 5.0
+"""How long a server is looked for before it counts as away."""
+
+ANSWER_SECONDS = 30.0
+"""How long an answer may take: as long as writers of a SQL database wait for each other."""
+
+BATCH = 1000
+"""Ids asked for, or writes sent, at once."""
+
+FEW = 16
+"""FerretDB has no index for several ids at once: up to so many are asked for one by one."""
+
+DUPLICATE = 11000
+"""MongoDB's code for an ``_id`` that is there already."""
+
+
+class MongoBackend:
+    """A :class:`~newsportal.storage.documents.backend.Backend`. Shared between threads; open one in each process."""
+
+    def __init__(self, uri: str) -> None:
+        self.place = mongo_errors.shown(uri)
+        with self._errors():
+            self._client: MongoClient[dict[str, Any]] = MongoClient(
+                uri,
+                serverSelectionTimeoutMS=int(AWAY_SECONDS * 1000),
+                connectTimeoutMS=int(AWAY_SECONDS * 1000),
+                socketTimeoutMS=int(ANSWER_SECONDS * 1000),
+                appname="newsportal",
+            )
+            self._database = self._client.get_default_database(DATABASE).with_options(write_concern=WriteConcern(w="majority", j=True))
+            self._ferret = "ferretdbVersion" in self._client.admin.command("buildInfo")
+
+    def exists(self) -> bool:
+        with self._errors():
+            return bool(self._database.list_collection_names())
+
+    def prepare(self, tables: Sequence[Table]) -> None:
+        with self._errors():
+            for table in tables:
+                indexes = [IndexModel([_key(name) for name in fields]) for fields in table.indexes]
+                if indexes:
+                    self._of(table).create_indexes(indexes)
+
+    def get(self, table: Table, ids: Collection[str], *, without: Collection[str] = (), only: Collection[str] = ()) -> dict[str, Row]:
+        wanted = list(dict.fromkeys(ids))
+        fields = projection(without, only)
+        with self._errors():
+            documents = [found for filter in self._by_id(wanted) for found in self._of(table).find(filter, fields)]
+        return {row["id"]: row for row in map(read, documents)}
+
+    def _by_id(self, ids: Sequence[str]) -> Iterator[dict[str, Any]]:
+        if self._ferret and len(ids) <= FEW:
+            yield from ({"_id": id} for id in ids)
+        else:
+            yield from ({"_id": {"$in": list(ids[start : start + BATCH])}} for start in range(0, len(ids), BATCH))
+
+    def find(
+        self, table: Table, *where: Condition, order: Sequence[str] = (), limit: int | None = None, skip: int = 0,
+        without: Collection[str] = (), only: Collection[str] = (),
+    ) -> list[Row]:  # fmt: skip
+        if limit == 0:
+            return []
+        fields = projection(without, only, order)
+        with self._errors():
+            asked = self._of(table).find(question(where), fields, sort=sorting(order), skip=skip, limit=limit or 0)
+            found = [read(document) for document in asked]
+        rising = [name for name in order if not name.startswith("-") and name != "id"]
+        if rising and (skip or any(row.get(name) is None for row in found for name in rising)):
+            found = self._with_gaps(table, where, order, limit, skip, fields)
+        return [_without(row, without, only) for row in found]
+
+    def _with_gaps(
+        self, table: Table, where: Sequence[Condition], order: Sequence[str], limit: int | None, skip: int, fields: dict[str, int] | None
+    ) -> list[Row]:
+        """The same where some rows lack a field to sort by: MongoDB puts those first, we want them last."""
+        with self._errors():
+            every = self._of(table).find(question(where), projection((), ("id",), order))
+            ids = [row["id"] for row in in_order(map(read, every), order)][skip:][:limit]
+            documents = [found for filter in self._by_id(ids) for found in self._of(table).find(filter, fields)]
+        there = {row["id"]: row for row in map(read, documents)}
+        return [there[id] for id in ids if id in there]
+
+    def count(self, table: Table, *where: Condition) -> int:
+        with self._errors():
+            return self._of(table).count_documents(question(where))
+
+    def count_by(self, table: Table, name: str, *where: Condition) -> dict[Any, int]:
+        group = [{"$group": {"_id": f"${name}", "rows": {"$sum": 1}}}]
+        unwind = [{"$unwind": f"${name}"}] if table.fields[name] == "keys" else []
+        with self._errors():
+            answers = list(self._of(table).aggregate([{"$match": question(where)}, *unwind, *group]))
+        return {answer["_id"]: answer["rows"] for answer in answers if answer["_id"] is not None}
+
+    def create(self, table: Table, row: Row) -> bool:
+        with self._errors():
+            try:
+                self._of(table).insert_one(stored(row, 0))
+            except DuplicateKeyError:
+                return False
+        return True
+
+    def apply(self, writes: Writes, number: int) -> None:
+        for name, rows in writes.items():
+            ids = list(rows)
+            for start in range(0, len(ids), BATCH):
+                self._write(self._database[name], {id: rows[id] for id in ids[start : start + BATCH]}, number)
+
+    def _write(self, documents: Documents[dict[str, Any]], rows: dict[str, Row | None], number: int) -> None:
+        put = [stored(row, number) for row in rows.values() if row is not None]
+        with self._errors():
+            if self._ferret and put:
+                put = self._inserted(documents, put)
+            before = {VERSION: {"$lte": number}}
+            told = [ReplaceOne({"_id": one["_id"], **before}, one, upsert=True) for one in put]
+            gone = [DeleteOne({"_id": id, **before}) for id, row in rows.items() if row is None]
+            if told or gone:
+                _tolerant(documents, [*told, *gone])
+
+    def _inserted(self, documents: Documents[dict[str, Any]], put: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Insert those that are new, which FerretDB does fast; answers the others."""
+        try:
+            documents.insert_many(put, ordered=False)
+        except BulkWriteError as error:
+            return [put[fault["index"]] for fault in _but_duplicates(error)]
+        return []
+
+    def close(self) -> None:
+        self._client.close()
+
+    def _of(self, table: Table) -> Documents[dict[str, Any]]:
+        return self._database[table.name]
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except PyMongoError as error:
+            raise mongo_errors.explained(error, self.place) from error
+        except (OverflowError, UnicodeError) as error:
+            raise StoreError(f"{self.place}: a row holds what MongoDB cannot keep ({error})") from error
+
+
+def _tolerant(documents: Documents[dict[str, Any]], writes: list[ReplaceOne[dict[str, Any]] | DeleteOne]) -> None:
+    """Write; rows of a later state, which are reported as duplicates of their ``_id``, stay as they are."""
+    try:
+        documents.bulk_write(writes, ordered=False)
+    except BulkWriteError as error:
+        _but_duplicates(error)
+
+
+def _but_duplicates(error: BulkWriteError) -> list[dict[str, Any]]:
+    """The duplicates among what went wrong; anything else is raised."""
+    faults: list[dict[str, Any]] = error.details.get("writeErrors", [])
+    if error.details.get("writeConcernErrors") or any(fault["code"] != DUPLICATE for fault in faults):
+        raise error
+    return faults
+
+
+def _key(name: str) -> tuple[str, int]:
+    return ("_id" if name.lstrip("-") == "id" else name.lstrip("-"), -1 if name.startswith("-") else 1)
+
+
+def _without(row: Row, without: Collection[str], only: Collection[str]) -> Row:
+    if only:
+        return {name: value for name, value in row.items() if name in only or name == "id"}
+    for name in without:
+        row.pop(name, None)
+    return row
