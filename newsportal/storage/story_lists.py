@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from math import isfinite
 from typing import Final
 
 from newsportal.storage.answers import StoryFilter
@@ -27,9 +28,12 @@ def edge(which: StoryFilter) -> tuple[datetime | float, str] | None:
     """What the last story of the page before was sorted by, and its id; ``None`` without a cursor, or one that is none."""
     value, _, last = (which.before or "").partition("~")
     try:
-        return (EPOCH + int(value) * MICROSECOND if which.order == "newest" else float(value)), last
+        if which.order == "newest":
+            return EPOCH + int(value) * MICROSECOND, last
+        heat = float(value)
     except (ValueError, OverflowError):
         return None
+    return (heat, last) if isfinite(heat) else None
 
 
 def cursor(value: datetime | float, story_id: str) -> str:

@@ -1,0 +1,209 @@
+"""What changes articles in a database of documents: each function runs inside the caller's transaction and leaves its rows in the change
+log. Rows are of datetimes here; they are kept as :func:`~newsportal.storage.documents.tables.kept` says."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from newsportal.errors import StoreError
+from newsportal.items import Article, Fold, FoldKey, TopicMark
+from newsportal.storage.base import Added
+from newsportal.storage.columns import CONTENT
+from newsportal.storage.documents import prints
+from newsportal.storage.documents.base import Is, Row, Rows, Transaction, moment_in
+from newsportal.storage.documents.folding import choose, move, new_story, refresh
+from newsportal.storage.documents.folding import refresh as settle
+from newsportal.storage.documents.names import find
+from newsportal.storage.documents.plain import aware
+from newsportal.storage.documents.room_tables import row_id
+from newsportal.storage.documents.tables import (
+    ARTICLE_MOMENTS,
+    ARTICLES,
+    CHANGE_NUMBERS,
+    CHANGES,
+    REVISIONS,
+    STORIES,
+    change_id,
+    kept,
+)  # fmt: skip
+from newsportal.storage.editors import given, later
+from newsportal.storage.fold_keys import hashed
+from newsportal.storage.print_index import Printed, follow
+from newsportal.storage.rows import category_of, content_of, identity_of, keywords_of, name, row_of, sorted_by, storable, topics_of
+
+
+@dataclass(frozen=True, slots=True)
+class New:
+    """An article that is to be stored, with its keys and its fingerprint."""
+
+    article: Article
+    keys: Sequence[FoldKey]
+    printed: Printed
+
+
+def add(transaction: Transaction, known_prints: prints.Prints, new: New, now: datetime) -> Added:
+    """See ``Store.add``."""
+    follow(new.printed.index, known_prints)
+    id = find(transaction, identity_of(new.article))
+    if id is None:
+        return _insert(transaction, known_prints, new, now)
+    return _again(transaction, known_prints, existing(transaction, id), new, now)
+
+
+def existing(rows: Rows, article_id: str) -> Row:
+    """An article's row, of datetimes. Raises ``StoreError`` where there is none."""
+    found = rows.get(ARTICLES, [article_id]).get(article_id)
+    if found is None:
+        raise StoreError(f"no article {article_id!r}")
+    return aware(found, *ARTICLE_MOMENTS)
+
+
+def _insert(transaction: Transaction, known_prints: prints.Prints, new: New, now: datetime) -> Added:
+    row, topics = row_of(new.article, now=now), topics_of(new.article)
+    found = _repeated(transaction, row, new)
+    story_id = found.story_id if found else new_story(transaction, row, topics)
+    row |= {"story_id": story_id, **fold_columns(found), "topics": marked(topics), "fold_keys": sorted(hashed(new.keys)), "apart": []}
+    transaction.put(ARTICLES, kept(row))
+    prints.keep(transaction, known_prints, row, new.printed, now)
+    if found:
+        refresh(transaction, story_id)
+    log(transaction, "article", row["id"], now)
+    return Added("folded" if found else "stored", row["id"], story_id, found.reason if found else None)
+
+
+def _repeated(rows: Rows, row: Mapping[str, Any], new: New, apart: Collection[str] = ()) -> Fold | None:
+    """What an article repeats: what its text says, else what its keys say. Stories of ``apart`` are out."""
+    return prints.repeated(rows, row, new.printed, apart) or choose(rows, row, new.keys, apart)
+
+
+def fold_columns(found: Fold | None) -> dict[str, Any]:
+    """The columns of an article that was folded, or was not."""
+    if found is None:
+        return {"fold_of": None, "fold_reason": None, "fold_score": None}
+    return {"fold_of": found.of, "fold_reason": found.reason, "fold_score": found.score}
+
+
+def marked(topics: Mapping[str, TopicMark]) -> list[dict[str, Any]]:
+    """Topics as an article's row holds them."""
+    return [{"topic": topic, "by": name(mark.by), "score": mark.score} for topic, mark in sorted(topics.items())]
+
+
+def _again(transaction: Transaction, known_prints: prints.Prints, known: Row, new: New, now: datetime) -> Added:
+    content = content_of(new.article)
+    revised = (content["title"], content["text"]) != (known["title"], known["text"])
+    present = _revise(transaction, known, content, new) if revised else known
+    if revised:
+        prints.drop(transaction, known["id"])
+        prints.keep(transaction, known_prints, present, new.printed, now)
+    met = add_topics(transaction, present, topics_of(new.article))
+    story_id = _found_late(transaction, present, new) if revised else known["story_id"]
+    if revised or met:
+        for changed in {known["story_id"], story_id}:
+            refresh(transaction, changed)
+        log(transaction, "article", known["id"], now)
+    return Added("revised" if revised else "same", known["id"], story_id)
+
+
+def _revise(transaction: Transaction, known: Row, content: Mapping[str, Any], new: New) -> Row:
+    """Keep the present state as a revision and write the new one, under the keys it had and has; answers the row.
+
+    What the new page does not say stays as it was.
+    """
+    number = known["revision"]
+    earlier = {name: known[name] for name in CONTENT}
+    transaction.put(REVISIONS, {"id": row_id(known["id"], number), "article_id": known["id"], **kept(earlier)})
+    said = {name: value for name, value in content.items() if value is not None}
+    moment = sorted_by(said.get("published", known["published"]), known["first_seen"])
+    values = {
+        **said,
+        **later(known, category_of(new.article)),
+        **keywords_of(new.article),
+        "moment": moment,
+        "length": len(said["text"]),
+        "revision": number + 1,
+        "fold_keys": sorted({*known["fold_keys"], *hashed(new.keys)}),
+    }
+    transaction.change(ARTICLES, known["id"], **kept(values))
+    return {**known, **values}
+
+
+def add_topics(transaction: Transaction, row: Mapping[str, Any], topics: Mapping[str, TopicMark]) -> bool:
+    """Add to an article what is not there yet; answers whether anything was. The story's labels are the caller's."""
+    before = {mark["topic"] for mark in row["topics"]}
+    fresh = {topic: mark for topic, mark in topics.items() if topic not in before}
+    if fresh:
+        transaction.change(ARTICLES, row["id"], topics=sorted([*row["topics"], *marked(fresh)], key=lambda mark: mark["topic"]))
+    return bool(fresh)
+
+
+def _found_late(transaction: Transaction, present: Row, new: New) -> str:
+    """A page that was put up with half a title may turn out a repost when it is revised: alone in its story, it may still join another."""
+    story_id = str(present["story_id"])
+    if transaction.count(ARTICLES, Is("story_id", story_id)) > 1:
+        return story_id
+    found = _repeated(transaction, present, new, present["apart"])
+    if found is None:
+        return story_id
+    move(transaction, present["id"], found.story_id, **fold_columns(found))
+    return found.story_id
+
+
+def log(transaction: Transaction, kind: Literal["article", "fold", "gone"], id: str, at: datetime) -> None:
+    """Append to the change log."""
+    seq = transaction.next(CHANGE_NUMBERS)
+    transaction.put(CHANGES, {"id": change_id(seq), "seq": seq, "kind": kind, "of": id, "at": moment_in(at)})
+
+
+def fold(transaction: Transaction, article_id: str, story_id: str, reason: str, now: datetime) -> None:
+    """See ``Store.fold``."""
+    row = existing(transaction, article_id)
+    story = transaction.get(STORIES, [story_id], without=("versions", "labels")).get(story_id)
+    if story is None:
+        raise StoreError(f"no story {story_id!r}")
+    if row["story_id"] == story_id:
+        return
+    # the editor's word is the newer one: what was taken apart before may be together again
+    transaction.change(ARTICLES, article_id, apart=[other for other in row["apart"] if other != story_id])
+    move(transaction, article_id, story_id, fold_of=story["head_id"], fold_reason=storable(reason), fold_score=1.0)
+    _settle(transaction, (row["story_id"], story_id), article_id, now)
+
+
+def unfold(transaction: Transaction, article_id: str, now: datetime) -> str:
+    """See ``Store.unfold``. An article that is alone in its story stays where it is."""
+    row = existing(transaction, article_id)
+    old = str(row["story_id"])
+    others = [other for other in transaction.find(ARTICLES, Is("story_id", old), only=("apart",)) if other["id"] != article_id]
+    if not others:
+        return old
+    story_id = new_story(transaction, row, [mark["topic"] for mark in row["topics"]])
+    move(transaction, article_id, story_id, **fold_columns(None))
+    take_apart(transaction, {"id": article_id, "apart": row["apart"]}, old)
+    for other in others:
+        take_apart(transaction, other, story_id)
+    _settle(transaction, (old, story_id), article_id, now)
+    return story_id
+
+
+def take_apart(transaction: Transaction, row: Mapping[str, Any], story_id: str) -> None:
+    """Never fold the article ``row`` into that story again by itself."""
+    transaction.change(ARTICLES, row["id"], apart=sorted({*row["apart"], story_id}))
+
+
+def _settle(transaction: Transaction, stories: Iterable[str], article_id: str, now: datetime) -> None:
+    for story_id in stories:
+        settle(transaction, story_id)
+    log(transaction, "fold", article_id, now)
+
+
+def give_category(transaction: Transaction, article_id: str, category: str | None, by: str, now: datetime) -> None:
+    """See ``Store.set_category``."""
+    row = existing(transaction, article_id)
+    values = given(row, category, by)
+    if values is None:
+        return
+    transaction.change(ARTICLES, article_id, **values)
+    settle(transaction, row["story_id"])
+    log(transaction, "article", article_id, now)
