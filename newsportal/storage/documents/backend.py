@@ -37,6 +37,10 @@ class Backend(Questions, Protocol):
         """Write all of it, as state ``number`` of these rows. Rows of a later state stay as they are, so it may be repeated, and late."""
         ...
 
+    def alone(self, alone: bool) -> None:
+        """Nobody else writes for the time being, or others may again: what was read is known to be so still."""
+        ...
+
     def close(self) -> None: ...
 
 

@@ -150,6 +150,9 @@ class MongoBackend:
             return [put[fault["index"]] for fault in _but_duplicates(error)]
         return []
 
+    def alone(self, alone: bool) -> None:
+        """Every question of MongoDB sees all that was written."""
+
     def close(self) -> None:
         self._client.close()
 

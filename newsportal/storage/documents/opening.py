@@ -26,4 +26,8 @@ def backend_of(uri: str) -> Backend:
         from newsportal.storage.documents.mongo import MongoBackend
 
         return MongoBackend(uri)
+    if scheme == "elasticsearch":
+        from newsportal.storage.documents.elastic import ElasticBackend
+
+        return ElasticBackend(uri)
     raise StoreError(f"no database of documents for {scheme!r}")

@@ -1,0 +1,131 @@
+"""A connection to Elasticsearch, 8 or 9: the URI, patience with a busy server, errors. The search index uses it as well."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TypeVar
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from elastic_transport import NodeConfig, TransportError
+from elasticsearch import ApiError, Elasticsearch, UnsupportedProductError
+
+from newsportal.errors import StoreError
+from newsportal.storage.documents.elastic_errors import BUSY, FULL, Busy, cause, explained
+
+PREFIX = "newsportal"
+"""What a URI without a path means: the beginning of every index's name."""
+
+PORT = 9200
+
+FORBIDDEN = frozenset('\\/*?"<>| ,#:')
+"""Characters that names of indices must not have."""
+
+ANSWER_SECONDS = 30.0
+"""How long an answer may take."""
+
+PATIENCE_SECONDS = 20.0
+"""How long a server that has too much to do is asked again."""
+
+FIRST_PAUSE = 0.1
+"""Seconds before it is asked the second time; each pause is the double of the one before."""
+
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True)
+class Place:
+    """What a URI says. ``shown`` has no password."""
+
+    nodes: tuple[NodeConfig, ...]
+    prefix: str
+    shown: str
+    user: tuple[str, str] | None = None
+    api_key: str | None = None
+
+
+def place_of(uri: str) -> Place:
+    """``elasticsearch://host:9200/prefix`` (several hosts with commas), ``elasticsearch+https://user:password@host/prefix?ca_certs=FILE``,
+    ``?api_key=KEY``. Raises ``StoreError``."""
+    parts = urlsplit(uri)
+    user, _, hosts = parts.netloc.rpartition("@")
+    asked = {name: values[0] for name, values in parse_qs(parts.query).items()}
+    prefix = unquote(parts.path.strip("/")) or PREFIX
+    if not hosts or prefix != prefix.lower() or prefix[0] in "-_+." or FORBIDDEN & set(prefix):
+        raise StoreError(f"not a URI of Elasticsearch: {_shown(uri)} (for example elasticsearch://localhost:9200/newsportal)")
+    secure = parts.scheme.endswith("https")
+    try:
+        nodes = tuple(_node(host, secure, asked.get("ca_certs")) for host in hosts.split(","))
+    except ValueError as error:
+        raise StoreError(f"not a URI of Elasticsearch: {_shown(uri)} ({error})") from error
+    name, _, password = user.partition(":")
+    return Place(nodes, prefix, _shown(uri), (unquote(name), unquote(password)) if user else None, asked.get("api_key"))
+
+
+def _node(host: str, secure: bool, certificates: str | None) -> NodeConfig:
+    parts = urlsplit(f"//{host}")
+    return NodeConfig(
+        "https" if secure else "http",
+        parts.hostname or "localhost",
+        parts.port or PORT,
+        connections_per_node=10,
+        verify_certs=True if secure else None,
+        ca_certs=certificates if secure else None,
+    )
+
+
+def _shown(uri: str) -> str:
+    parts = urlsplit(uri)
+    user, at, hosts = parts.netloc.rpartition("@")
+    return f"{parts.scheme}://{user.partition(':')[0]}{at}{hosts}{parts.path}"
+
+
+class Connection:
+    """A client that waits for a busy server. Errors are those of the store. Shared between threads."""
+
+    def __init__(self, uri: str) -> None:
+        place = place_of(uri)
+        self.place = place.shown
+        self.prefix = place.prefix
+        self.client = Elasticsearch(
+            list(place.nodes),
+            basic_auth=place.user,
+            api_key=place.api_key,
+            request_timeout=ANSWER_SECONDS,
+            max_retries=1,
+            retry_on_status=(),
+            http_compress=False,
+        )
+
+    def ask(self, question: Callable[[], Answer]) -> Answer:
+        """The answer to ``question``, which is asked again while the server is busy, or while it raises ``Busy`` itself."""
+        pause, end = FIRST_PAUSE, time.monotonic() + PATIENCE_SECONDS
+        with self.errors():
+            while True:
+                try:
+                    return question()
+                except (ApiError, Busy) as error:
+                    if not passing(error) or time.monotonic() + pause > end:
+                        raise
+                time.sleep(pause)
+                pause *= 2
+
+    @contextmanager
+    def errors(self) -> Iterator[None]:
+        """Turn what the client raises into errors of the store."""
+        try:
+            yield
+        except (TransportError, ApiError, UnsupportedProductError) as error:
+            raise explained(error, self.place) from error
+        except (ValueError, OverflowError) as error:
+            raise StoreError(f"{self.place}: a row holds what JSON cannot say ({error})") from error
+
+    def close(self) -> None:
+        self.client.close()
+
+
+def passing(error: ApiError | Busy) -> bool:
+    """Whether the server may answer otherwise in a moment. A full disk takes longer."""
+    return isinstance(error, Busy) or (error.status_code in BUSY and FULL not in cause(error.body))
