@@ -41,6 +41,8 @@ COMMANDS = (
     "recommend",
     "export",
     "store",
+    "backup",
+    "restore",
     "evaluate",
     "schedule",
     "deploy",

@@ -139,6 +139,10 @@ class ArchiveError(NewsportalError):
     """A crawl's archive cannot be written: it is no WARC file, another process writes it, the disk is full. The crawl stops."""
 
 
+class BackupError(NewsportalError):
+    """A backup cannot be written, or a file is none: damaged, cut off, of a later version, or made to do harm. Nothing was restored."""
+
+
 class LibraryError(NewsportalError):
     """Raised for a file that should hold what extractors learnt and is none, broken or of another version. The caller stops and says so."""
 

@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,15 @@ import typer
 import yaml
 
 from newsportal import cli
+from newsportal.items import Article, Link
+from newsportal.storage import open_store
+from newsportal.storage.base import Store
 
 ROOT = Path(__file__).resolve().parent.parent
 DEPLOY = ROOT / "deploy"
 RECIPES = [path for path in (ROOT / "docs" / "operations.md", ROOT / "docs" / "operations.zh.md") if path.exists()]
 UNITS = sorted([*DEPLOY.glob("*.service"), *DEPLOY.glob("*.timer")])
+NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
 PROGRAM = "/opt/newsportal/.venv/bin/"
 
 NAMED = re.compile(r"(?<![\w/.])(?:deploy|requirements|docs)/[\w./@*-]*\w")
@@ -118,35 +123,48 @@ def test_scrapyd_knows_every_option_of_its_file() -> None:
     assert ours["scrapyd"]["bind_address"] == "127.0.0.1"
 
 
-def back_up(folder: Path, backups: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(DEPLOY / "backup.py"), str(folder), str(backups), *options]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [str(Path(sys.executable).parent / "newsportal"), *words]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
 
 
+def add(store: Store, name: str) -> None:
+    link = Link(f"https://h.example/{name}", "feed:快讯")
+    store.add(Article(link.url, link, NOW, identity=name, title=name, text=name), now=NOW)
+
+
+@pytest.mark.slow
 def test_a_backup_holds_what_was_stored_while_somebody_writes(tmp_path: Path) -> None:
+    """As the recipe says: in the portal's folder, into a folder of backups, and back."""
     folder, backups = tmp_path / "门户", tmp_path / "copies"
-    (folder / "data").mkdir(parents=True)
-    (folder / "sources.yaml").write_text("feeds: []\n", "utf-8")
-    for name in ("20200101-000000", "20200102-000000", "notes"):
-        (backups / name).mkdir(parents=True)
-    with closing(sqlite3.connect(folder / "data" / "newsportal.db", isolation_level=None)) as store:
-        store.execute("PRAGMA journal_mode = WAL")
-        store.execute("CREATE TABLE articles (id)")
-        store.execute("INSERT INTO articles VALUES (1)")
-        store.execute("BEGIN IMMEDIATE")
-        store.execute("INSERT INTO articles VALUES (2)")
-        done = back_up(folder, backups, "--keep", "2")
-        assert done.returncode == 0, done.stderr
-    copy = Path(done.stdout.strip())
-    assert sorted(path.name for path in backups.iterdir()) == sorted(["20200102-000000", "notes", copy.name])
-    assert (copy / "sources.yaml").read_text("utf-8") == "feeds: []\n"
-    with closing(sqlite3.connect(copy / "data" / "newsportal.db")) as found:
-        assert found.execute("SELECT id FROM articles").fetchall() == [(1,)]
+    folder.mkdir()
+    (folder / "sources.yaml").write_text("store: sqlite:///data/newsportal.db\n", "utf-8")
+    backups.mkdir()
+    old = ["newsportal-20200101-000000.tar.zst", "newsportal-20200102-000000.tar.zst", "notes"]
+    for name in old:
+        (backups / name).write_text("")
+    with closing(open_store(f"sqlite:///{folder}/data/newsportal.db")) as store:
+        add(store, "a")
+        with closing(sqlite3.connect(folder / "data" / "newsportal.db", isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            other.execute("UPDATE articles SET title = 'half'")
+            done = run(folder, "backup", str(backups), "--keep", "2")
+    assert done.returncode == 0, done.stderr
+    copy = Path(done.stdout.partition(": ")[0])
+    assert sorted(path.name for path in backups.iterdir()) == sorted([*old[1:], copy.name])
+    (tmp_path / "new").mkdir()
+    done = run(tmp_path / "new", "restore", str(copy))
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "new" / "sources.yaml").read_text("utf-8") == (folder / "sources.yaml").read_text("utf-8")
+    with closing(open_store(f"sqlite:///{tmp_path}/new/data/newsportal.db", create=False)) as found:
+        assert [article.title for article in found.all_articles()] == ["a"]
 
 
+@pytest.mark.slow
 def test_no_backup_is_told_and_leaves_none_behind(tmp_path: Path) -> None:
-    (tmp_path / "sources.yaml").write_text("feeds: []\n", "utf-8")
-    done = back_up(tmp_path, tmp_path / "copies")
+    (tmp_path / "sources.yaml").write_text("store: sqlite:///data/newsportal.db\n", "utf-8")
+    (tmp_path / "copies").mkdir()
+    done = run(tmp_path, "backup", "copies")
     assert (done.returncode, done.stdout) == (1, "")
-    assert "no backup" in done.stderr
-    assert [path.name for path in (tmp_path / "copies").iterdir() if not path.name.endswith(".part")] == []
+    assert "no store yet" in done.stderr
+    assert list((tmp_path / "copies").iterdir()) == []

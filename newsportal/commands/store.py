@@ -8,7 +8,6 @@ from contextlib import closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
-from urllib.parse import urlsplit
 
 import typer
 from rich.console import Console
@@ -17,6 +16,7 @@ from rich.table import Table
 from newsportal.commands.bars import bar
 from newsportal.errors import StoreError
 from newsportal.sources import load
+from newsportal.sources.uris import mask
 from newsportal.storage import open_store
 from newsportal.storage.base import Store
 from newsportal.storage.checking import MOST_TOLD, faults
@@ -116,11 +116,7 @@ def check(uri: Uri = None, as_json: AsJson = False, sources: SourcesFile = None)
 
 def shown(uri: str) -> str:
     """A store's URI without its password."""
-    try:
-        password = urlsplit(uri).password
-    except ValueError:
-        password = None
-    return clean(uri.replace(f":{password}@", ":***@", 1) if password else uri)
+    return clean(mask(uri))
 
 
 def _table(*headings: str) -> Table:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -164,9 +165,18 @@ def _value(form: Form, name: str, kind: Kind, value: Any) -> Any:
         return None
     if not _fits(kind, value):
         raise ValueError(f"no row of {form.name}: {name} is no {kind}")
+    if not _storable(value):
+        raise ValueError(f"no row of {form.name}: {name} is nothing that a database keeps")
     if kind == "bytes":
         return base64.b64decode(value, validate=True)
     return float(value) if kind == "float" else value
+
+
+def _storable(value: Any) -> bool:
+    """Whether every database keeps the value: no NUL, no lone surrogate, no number of more than 64 bits, none that is none."""
+    if isinstance(value, str):
+        return "\x00" not in value and not any("\ud800" <= char <= "\udfff" for char in value)
+    return isinstance(value, bool) or (abs(value) < 2**63 if isinstance(value, int) else math.isfinite(value))
 
 
 def _fits(kind: Kind, value: Any) -> bool:

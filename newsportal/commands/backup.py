@@ -1,0 +1,64 @@
+"""``newsportal backup``: everything of a store and its sources.yaml in one file, while a crawl goes on."""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from newsportal.commands.bars import bar
+from newsportal.errors import BackupError
+from newsportal.sources import find, load
+from newsportal.storage import open_store
+from newsportal.storage.backup import back_up
+
+FORM, FORMED = "newsportal-%Y%m%d-%H%M%S.tar.zst", re.compile(r"newsportal-\d{8}-\d{6}\.tar\.zst")
+"""How a backup is called in a folder, by this machine's clock."""
+
+
+def register(app: typer.Typer) -> None:
+    app.command("backup")(backup)
+
+
+def backup(
+    place: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Where to: a name in .tar.zst or .zip, or a folder, where it gets a name by the time.")
+    ],
+    keep: Annotated[int | None, typer.Option(min=1, help="In a folder: keep so many of the backups there, the newest.")] = None,
+    store: Annotated[str | None, typer.Option(help="Another store than that of sources.yaml.")] = None,
+    sources: Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One line of JSON.")] = False,
+) -> None:
+    """Save everything of a store, and sources.yaml, in one file, while others read and write. `newsportal restore` reads it back."""
+    written = sources or find()
+    uri = store or load(sources).store
+    folder = place.is_dir()
+    if keep is not None and not folder:
+        raise typer.BadParameter("only in a folder that exists", param_hint="--keep")
+    path = place / datetime.now().astimezone().strftime(FORM) if folder else place
+    with closing(open_store(uri, create=False)) as opened, bar(quiet=as_json) as tell:
+        manifest = back_up(opened, path, sources=_read(written), now=datetime.now(UTC), tell=tell)
+    gone = _let_go(place, keep) if keep is not None else []
+    told = {"file": str(path), "bytes": path.stat().st_size, "rows": manifest.rows, "last_change": manifest.last_change, "let_go": gone}
+    typer.echo(json.dumps(told, ensure_ascii=False) if as_json else f"{path}: {manifest.rows} rows, {told['bytes']} bytes")
+
+
+def _read(path: Path | None) -> bytes | None:
+    """``sources.yaml``, if there is one."""
+    try:
+        return path.read_bytes() if path is not None else None
+    except OSError as error:
+        raise BackupError(f"{path}: cannot be read: {error.strerror or error}") from error
+
+
+def _let_go(folder: Path, keep: int) -> list[str]:
+    """Delete all backups but the newest; answers which. Files of other names stay."""
+    old = sorted(path for path in folder.iterdir() if FORMED.fullmatch(path.name))[:-keep]
+    for path in old:
+        path.unlink()
+    return [path.name for path in old]

@@ -1,0 +1,92 @@
+"""``newsportal restore``: a backup into an empty store of any kind."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from sqlalchemy import make_url
+
+from newsportal.commands.bars import bar
+from newsportal.commands.store import shown
+from newsportal.errors import BackupError
+from newsportal.sources import find, load
+from newsportal.storage import open_store
+from newsportal.storage.backup import SOURCES, checked
+from newsportal.storage.backup import restore as restored
+from newsportal.storage.base import Store
+
+SQLITE = "sqlite:///"
+BESIDE = (".restoring", ".restoring-wal", ".restoring-shm")
+"""What a SQLite file is called until it is whole, and what SQLite writes beside it."""
+
+
+def register(app: typer.Typer) -> None:
+    app.command("restore")(restore)
+
+
+def restore(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="What newsportal backup wrote.")],
+    to: Annotated[str | None, typer.Option(help="The store to restore to, an empty one; default: that of sources.yaml.")] = None,
+    sources: Annotated[
+        Path | None,
+        typer.Option(help="The sources file; default: the nearest sources.yaml, else that of the backup, which is written here."),
+    ] = None,
+    check: Annotated[bool, typer.Option("--check", help="Only read the backup and check it.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One line of JSON.")] = False,
+) -> None:
+    """Read a backup into an empty store, of whatever kind. The whole file is checked before anything is written."""
+    with bar(quiet=as_json) as tell:
+        manifest = checked(file, tell)
+        told = {"file": str(file), "made": manifest.made, "newsportal": manifest.newsportal, "rows": manifest.rows}
+        if not check:
+            uri = to or _store_of(sources, manifest.sources)
+            with _whole_or_not(uri) as store:
+                done = restored(file, store, manifest=manifest, tell=tell)
+            told |= {"store": shown(uri), "left_out": done.left_out}
+    if as_json:
+        typer.echo(json.dumps(told, ensure_ascii=False))
+        return
+    typer.echo(f"{file}: {manifest.rows} rows, made {manifest.made} by newsportal {manifest.newsportal}: sound")
+    if not check:
+        typer.echo(
+            f"restored to {told['store']}" + (f" without {told['left_out']} rows that came while it was made" if told["left_out"] else "")
+        )
+
+
+def _store_of(sources: Path | None, saved: bytes | None) -> str:
+    """The store that sources.yaml names. Where there is none, that of the backup is written here."""
+    if sources is None and find() is None:
+        if saved is None:
+            raise BackupError("there is no sources.yaml here or above, and none in the backup; name the store: --to URI")
+        Path(SOURCES).write_bytes(saved)
+    return load(sources).store
+
+
+@contextmanager
+def _whole_or_not(uri: str) -> Iterator[Store]:
+    """The store at ``uri``. A SQLite file that is not there yet gets its name when all is in it, so a killed restore leaves none."""
+    url = make_url(uri) if uri.startswith(SQLITE) else None
+    path = Path(url.database) if url and url.database else None
+    if url is None or path is None or path.exists():
+        with closing(open_store(uri)) as store:
+            yield store
+        return
+    beside = [path.with_name(path.name + ending) for ending in BESIDE]
+    _remove(beside)
+    try:
+        with closing(open_store(url.set(database=str(beside[0])).render_as_string(hide_password=False))) as store:
+            yield store
+        beside[0].replace(path)
+    finally:
+        _remove(beside)
+
+
+def _remove(paths: list[Path]) -> None:
+    for path in paths:
+        with suppress(OSError):  # it is not there, or has its name by now
+            path.unlink()

@@ -1,0 +1,151 @@
+"""The files of a backup in one file: a zip, or a tar packed with zstd. Nothing is ever unpacked to a disk.
+
+What is read comes from anywhere: a name that could lead out of a folder, a link, a device, a second file of one name, a file that is longer
+than it may be, and bytes without end are refused before they are looked at. A tar's headers are read here and not by ``tarfile``, which
+takes as much memory as they ask for.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, Final
+
+from newsportal.errors import BackupError
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+NAME: Final = re.compile(r"manifest\.json|sources\.yaml|records/[a-z_]{1,60}/\d{6}\.jsonl")
+"""Every name that a backup may hold."""
+
+PIECE: Final = 8 * 1024 * 1024
+"""Bytes of rows after which the next file begins."""
+
+LONGEST: Final = 256 * 1024 * 1024
+"""Bytes of the longest file: rows up to :data:`PIECE`, and one more that may be long. An article has at most 16 MB of text."""
+
+UNPACKED: Final = 1024
+"""Times the size of the backup that all of its files may have: texts pack to a fifth, the same row again and again to a thousandth."""
+
+SMALL: Final = 64 * 1024 * 1024
+"""Bytes that any backup may unpack to, however small it is."""
+
+MOST: Final = 100_000
+"""Files of one backup: 800 GB of rows."""
+
+BLOCK: Final = 512
+"""Bytes of a tar's header, and of what its files are filled up to."""
+
+LEVEL: Final = 6
+"""Of zstd: as small as a zip, five times as fast."""
+
+Put = Callable[[str, bytes], None]
+"""Adds a file: its name, and what is in it."""
+
+DAMAGED = (zipfile.BadZipFile, zlib.error, zstd.ZstdError, EOFError, NotImplementedError, tarfile.TarError)
+"""What the libraries raise over bytes that are no such file, or not all of it."""
+
+
+@contextmanager
+def writing(path: Path, into: IO[bytes]) -> Iterator[Put]:
+    """Write the files of a backup into an open file, packed as the name of ``path`` says."""
+    if is_zip(path):
+        with zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED) as packed:
+            yield packed.writestr
+        return
+    with zstd.ZstdFile(into, "w", level=LEVEL) as stream:
+
+        def put(name: str, content: bytes) -> None:
+            header = tarfile.TarInfo(name)
+            header.size, header.mode = len(content), 0o600
+            stream.write(header.tobuf(tarfile.USTAR_FORMAT))
+            stream.write(content)
+            stream.write(bytes(-len(content) % BLOCK))
+
+        yield put
+        stream.write(bytes(2 * BLOCK))
+
+
+def is_zip(path: Path) -> bool:
+    """Whether a backup of this name is a zip. Raises ``BackupError`` for a name that says neither."""
+    if path.name.endswith(".zip"):
+        return True
+    if path.name.endswith((".tar.zst", ".tzst")):
+        return False
+    raise BackupError(f"{path}: what kind of file? end its name in .tar.zst or .zip")
+
+
+def files(path: Path) -> Iterator[tuple[str, bytes]]:
+    """Name and content of each file of a backup, in its order. Raises ``BackupError``."""
+    try:
+        with path.open("rb") as file:
+            most = max(SMALL, path.stat().st_size * UNPACKED)
+            found = _of_zip(file) if file.read(4) == b"PK\x03\x04" else _of_tar(file)
+            yield from _bounded(path, found, most)
+    except DAMAGED as error:
+        raise BackupError(f"{path}: damaged, or no backup ({error}); nothing was restored") from error
+    except OSError as error:
+        raise BackupError(f"{path}: cannot be read: {error.strerror or error}") from error
+
+
+def _bounded(path: Path, found: Iterator[tuple[str, int, bool, Callable[[], bytes]]], most: int) -> Iterator[tuple[str, bytes]]:
+    """What is ``found``, each told by its name and size before it is unpacked."""
+    names: set[str] = set()
+    total = 0
+    for name, size, is_file, content in found:
+        total += size
+        if not is_file or not NAME.fullmatch(name):
+            raise BackupError(f"{path}: holds {name[:100]!r}, which no backup does (a link, or a place elsewhere); nothing was restored")
+        if name in names:
+            raise BackupError(f"{path}: holds {name!r} twice; nothing was restored")
+        if not 0 <= size <= LONGEST or total > most or len(names) >= MOST:
+            raise BackupError(f"{path}: {name} would unpack to more than a backup of this size holds; nothing was restored")
+        names.add(name)
+        yield name, content()
+
+
+def _of_zip(file: IO[bytes]) -> Iterator[tuple[str, int, bool, Callable[[], bytes]]]:
+    with zipfile.ZipFile(file) as packed:
+        for entry in packed.infolist():
+            plain = not entry.is_dir() and (entry.external_attr >> 16) & 0o170000 in (0, 0o100000) and not entry.flag_bits & 1
+            yield entry.orig_filename, entry.file_size, plain, lambda entry=entry: _unzipped(packed, entry)  # type: ignore[misc]
+
+
+def _unzipped(packed: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
+    with packed.open(entry) as stream:
+        return _whole(stream, entry.file_size)
+
+
+def _of_tar(file: IO[bytes]) -> Iterator[tuple[str, int, bool, Callable[[], bytes]]]:
+    file.seek(0)
+    with zstd.ZstdFile(file) as stream:
+        while (header := _whole(stream, BLOCK)) != bytes(BLOCK):
+            told = tarfile.TarInfo.frombuf(header, "utf-8", "surrogateescape")
+            left = [told.size + -told.size % BLOCK]
+
+            def content(size: int = told.size, left: list[int] = left) -> bytes:
+                found = _whole(stream, left.pop())
+                return found[:size]
+
+            yield told.name, told.size, told.type == tarfile.REGTYPE, content
+
+
+def _whole(stream: Any, size: int) -> bytes:
+    """Exactly ``size`` bytes: read in pieces, so that a size that is a lie takes no memory."""
+    read = io.BytesIO()
+    while read.tell() < size:
+        piece = stream.read(min(size - read.tell(), 1024 * 1024))
+        if not piece:
+            raise EOFError("it ends too early")
+        read.write(piece)
+    return read.getvalue()

@@ -1,0 +1,116 @@
+"""``newsportal backup`` and ``newsportal restore`` as a user runs them."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from newsportal.cli import app
+from newsportal.errors import BackupError, StoreError
+from newsportal.items import Article, Link
+from newsportal.storage import open_store
+
+NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
+YAML = "store: sqlite:///data/news.db  # 注释\n"
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, list(arguments), catch_exceptions=False)
+
+
+def add(uri: str, name: str) -> None:
+    with closing(open_store(uri)) as store:
+        link = Link(f"https://h.example/{name}", "feed:快讯")
+        store.add(Article(link.url, link, NOW, identity=name, title=f"标题{name}", text=f"正文{name}"), now=NOW)
+
+
+def titles(uri: str) -> set[str]:
+    with closing(open_store(uri, create=False)) as store:
+        return {article.title for article in store.all_articles()}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A portal's folder, in which somebody works."""
+    portal = tmp_path / "门户"
+    portal.mkdir()
+    monkeypatch.chdir(portal)
+    (portal / "sources.yaml").write_text(YAML, encoding="utf-8")
+    add(f"sqlite:///{portal}/data/news.db", "1")
+    return tmp_path
+
+
+def test_a_portal_moves_to_another_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With its sources.yaml, and its store in a file that was not there."""
+    done = run("backup", str(folder / "b.tar.zst"))
+    assert f"{folder}/b.tar.zst: " in done.stdout
+    (folder / "另一处").mkdir()
+    monkeypatch.chdir(folder / "另一处")
+    assert "restored to sqlite:///" in run("restore", str(folder / "b.tar.zst")).stdout
+    assert (folder / "另一处" / "sources.yaml").read_text("utf-8") == YAML
+    assert titles(f"sqlite:///{folder}/另一处/data/news.db") == {"标题1"}
+    assert sorted(path.name for path in (folder / "另一处" / "data").iterdir()) == ["news.db"]
+
+
+def test_a_store_that_is_there_is_left_alone(folder: Path) -> None:
+    run("backup", "b.zip")
+    with pytest.raises(BackupError, match="not empty"):
+        run("restore", "b.zip")
+    told = json.loads(run("restore", "b.zip", "--to", f"sqlite:///{folder}/second.db", "--json").stdout)
+    assert (told["store"], told["left_out"]) == (f"sqlite:///{folder}/second.db", 0)
+    assert titles(f"sqlite:///{folder}/second.db") == {"标题1"}
+
+
+def test_a_backup_is_checked_without_a_store(folder: Path) -> None:
+    told = json.loads(run("backup", "b.zip", "--json").stdout)
+    assert told["last_change"] == 1
+    assert "sound" in run("restore", "b.zip", "--check").stdout
+    Path("b.zip").write_bytes(Path("b.zip").read_bytes()[:-50])
+    with pytest.raises(BackupError, match="nothing was restored"):
+        run("restore", "b.zip", "--to", f"sqlite:///{folder}/second.db")
+    assert not (folder / "second.db").exists()
+
+
+def test_a_restore_that_breaks_off_leaves_no_store(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from newsportal.storage.records_sql import SqlRecords
+
+    run("backup", "b.zip")
+
+    def full(*_: object) -> int:
+        raise StoreError("the disk is full")
+
+    monkeypatch.setattr(SqlRecords, "write", full)
+    with pytest.raises(StoreError):
+        run("restore", "b.zip", "--to", f"sqlite:///{folder}/second.db")
+    assert [path.name for path in folder.iterdir()] == ["门户"]
+
+
+def test_backups_in_a_folder_are_named_by_the_time_and_the_old_ones_go(folder: Path) -> None:
+    backups = folder / "copies"
+    backups.mkdir()
+    for name in ("newsportal-20200101-000000.tar.zst", "newsportal-20200102-000000.tar.zst", "notes.txt"):
+        (backups / name).write_text("")
+    told = json.loads(run("backup", str(backups), "--keep", "2", "--json").stdout)
+    assert told["let_go"] == ["newsportal-20200101-000000.tar.zst"]
+    assert sorted(path.name for path in backups.iterdir()) == sorted(
+        ["newsportal-20200102-000000.tar.zst", "notes.txt", Path(told["file"]).name]
+    )
+    assert "sound" in run("restore", told["file"], "--check").stdout
+
+
+def test_what_to_keep_is_said_of_a_folder(folder: Path) -> None:
+    assert run("backup", "b.zip", "--keep", "2").exit_code == 2
+
+
+def test_without_a_store_to_restore_to_it_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("backup", str(folder / "b.zip"), "--store", f"sqlite:///{folder}/门户/data/news.db")
+    Path("sources.yaml").unlink()
+    run("backup", str(folder / "bare.zip"), "--store", f"sqlite:///{folder}/门户/data/news.db")
+    monkeypatch.chdir(folder)
+    with pytest.raises(BackupError, match="--to URI"):
+        run("restore", "bare.zip")
