@@ -19,7 +19,9 @@ from invented_articles import HOUR, LONG, NOW, OTHER, SAME_TEXT, SAME_TITLE, WEA
 from newsportal.errors import StoreError
 from newsportal.items import FoldKey, Image, Link, TopicMark
 from newsportal.report import Run, SourceReport
+from newsportal.storage import names as sql_names
 from newsportal.storage.base import SourceState, Store, StoredArticle, StoryFilter
+from newsportal.storage.documents import names as document_names
 
 BEIJING = timezone(timedelta(hours=8))
 
@@ -392,11 +394,13 @@ class TestKnown:
         assert "news.example/a" not in since
         assert set(store.identities(after=store.last_seq())) <= {"m.news.example/b", "wap.news.example/a"}
 
-    def test_names_since_a_change_are_streamed_in_pages(self, store: Store) -> None:
+    def test_names_since_a_change_are_streamed_in_pages(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+        for rooms in (sql_names, document_names):
+            monkeypatch.setattr(rooms, "PAGE", 40)
         store.add(article("a"), now=NOW)
-        for n in range(2_500):
+        for n in range(100):
             store.add_alias(f"m.news.example/{n}", "news.example/a")
-        assert len(set(store.identities(after=1))) == 2_500
+        assert len(set(store.identities(after=1))) == 100
 
     def test_what_is_declared_is_found_but_not_known(self, store: Store) -> None:
         id = store.add(article("a"), now=NOW).id

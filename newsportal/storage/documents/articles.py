@@ -66,8 +66,7 @@ def story(rows: Rows, id: str) -> Story | None:
     if row is None:
         founder = rows.find(ARTICLES, Is("id", id), only=("story_id",))
         return story(rows, founder[0]["story_id"]) if founder else None
-    found = [aware(version, *ARTICLE_MOMENTS) for version in rows.find(ARTICLES, Is("story_id", id))]
-    versions = [article_of(version) for version in earliest_first(found)]
+    versions = [article_of(version) for version in earliest_first(rows.find(ARTICLES, Is("story_id", id)))]
     head = next(version for version in versions if version.id == row["head_id"])
     return story_from(aware(row, *STORY_MOMENTS), head, (head, *(version for version in versions if version is not head)))
 

@@ -11,7 +11,7 @@ from newsportal.storage.columns import MOST_DECLARING
 from newsportal.storage.documents.base import In, Is, Rows, Transaction, Within
 from newsportal.storage.documents.plain import in_pages
 from newsportal.storage.documents.tables import ALIASES, ARTICLES, CHANGE_NUMBERS, CHANGES, DECLARED, LONG
-from newsportal.storage.paging import chunks
+from newsportal.storage.paging import PAGE, chunks
 from newsportal.storage.rows import storable
 
 
@@ -37,17 +37,17 @@ def known(rows: Rows, identities: Collection[str]) -> set[str]:
 def all_names(rows: Rows) -> Iterator[str]:
     """Every identity and alias."""
     for table in (ARTICLES, ALIASES):
-        for page in in_pages(rows, table, only=("identity",)):
+        for page in in_pages(rows, table, size=PAGE, only=("identity",)):
             yield from (row["identity"] for row in page)
 
 
 def names_since(rows: Rows, after: int) -> Iterator[str]:
     """The identities of articles that changed after the change ``after``, and the aliases entered since."""
-    changed = in_pages(rows, CHANGES, Within("seq", low=after, above=True), Is("kind", "article"), order=("seq",), only=("of",))
+    changed = in_pages(rows, CHANGES, Within("seq", low=after, above=True), Is("kind", "article"), order=("seq",), size=PAGE, only=("of",))
     for page in changed:
         for chunk in chunks(dict.fromkeys(change["of"] for change in page)):
             yield from (row["identity"] for row in rows.find(ARTICLES, In("id", chunk), only=("identity",)))
-    for page in in_pages(rows, ALIASES, Within("seq", low=after), order=("seq",), only=("identity",)):
+    for page in in_pages(rows, ALIASES, Within("seq", low=after), order=("seq",), size=PAGE, only=("identity",)):
         yield from (row["identity"] for row in page)
 
 
