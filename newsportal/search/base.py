@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Literal, Protocol, runtime_checkable
 
 from newsportal.storage.base import Store
@@ -25,9 +25,20 @@ KINDS: Mapping[str, str] = {
 """``kind:thread`` finds threads of forums alone, ``kind:photos`` photo stories, ``kind:article`` all else."""
 
 
+TIMES: Mapping[str, str] = {**dict.fromkeys(("since", "after", "from", "自", "从", "自从"), "since"),
+                            **dict.fromkeys(("until", "to", "至", "到"), "until"),
+                            **dict.fromkeys(("before", "前", "早于"), "before")}  # fmt: skip
+"""``since:2026-03-01`` finds what was published from the beginning of that day on, ``until:`` up to its end, ``before:`` until it begins.
+A month (``2026-03``) or a year (``2026``) will do as well. Days are those of ``Query.zone``."""
+
+
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What a reader asks. In ``text``: words, "phrases", -not, +must, field:word; anything else is taken as words, never an error."""
+    """What a reader asks. In ``text``: words, "phrases", -not, +must, field:word, since:day; anything else is taken as words, never an
+    error.
+
+    Filters are exact to the letter. ``since <= moment < until``. ``zone``: where days begin (None: in the zone of this machine).
+    """
 
     text: str
     topic: str | None = None
@@ -39,6 +50,7 @@ class Query:
     collapse: bool = True  # one hit a story
     offset: int = 0
     limit: int = 20
+    zone: tzinfo | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +72,10 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """``total`` counts all hits (stories when collapsed). ``words`` are the query's words after segmentation. Facets count per value.
+    """``total`` counts all hits (stories when collapsed). ``words`` are the query's words after segmentation.
+
+    ``facets``: ``site``, ``category``, ``topic`` -> value -> stories (articles when not collapsed), the most frequent first;
+    ``day`` (2026-03-01, in the query's zone), newest first.
 
     ``capped``: an index may stop counting at a number of its own; ``total`` and facets then speak of the newest matches ("more than").
     ``loose``: nothing holds all the words; these hold some of them.
@@ -79,6 +94,10 @@ class Index(Protocol):
     """Blocking; instances may be shared between threads. Errors: ``SearchError`` when the index itself is away or broken."""
 
     def search(self, query: Query) -> Results: ...
+
+    def suggest(self, typed: str, limit: int = 10) -> tuple[str, ...]:
+        """Queries that begin as ``typed`` does: topics, names and words of titles, the frequent ones first. Its last word is completed."""
+        ...
 
     def follow(self, store: Store) -> int:
         """Take in what changed since the last call; answers how many rows of the change log were read."""

@@ -12,7 +12,23 @@ from sqlalchemy import Connection, Row
 
 from newsportal.errors import SearchError
 from newsportal.items import content_id
-from newsportal.search.layout import VERSION, Cut, Doc, create, cut, doc_of, drop, forget, insert_cut, insert_doc, unpack
+from newsportal.search.layout import (
+    BUILDING,
+    FTS,
+    FTS_DEFAULTS,
+    VERSION,
+    Cut,
+    Doc,
+    create,
+    cut,
+    doc_of,
+    drop,
+    forget,
+    insert_cuts,
+    insert_doc,
+    tune,
+    unpack,
+)
 from newsportal.storage.base import Change, Store
 from newsportal.text.words import signature
 
@@ -20,6 +36,12 @@ log = logging.getLogger(__name__)
 
 BATCH = 200
 """Articles in one transaction: readers and other writers wait for none of them longer than a moment."""
+
+BUILT = 2_000
+"""Articles in one transaction of a rebuild: about two seconds of writing, while others that write wait thirty."""
+
+MERGED = 2_000
+"""Pages that one transaction merges: half a second."""
 
 DOC_COLUMNS = "id, signature, story_id, url, title, site, author, category, topics, kind, published, moment"
 
@@ -127,7 +149,7 @@ def _apply(connection: Connection, generation: int, id: str, doc: Doc | None, wo
     if words is None:  # only its story changed
         connection.exec_driver_sql(f"UPDATE docs_{generation} SET story_id = ? WHERE id = ?", (doc.story_id, id))  # noqa: S608
     else:
-        insert_cut(connection, generation, insert_doc(connection, generation, doc), words)
+        insert_cuts(connection, generation, [(insert_doc(connection, generation, doc), words)])
 
 
 def rebuild(files: Files, store: Store, progress: Callable[[int], None] | None) -> int:
@@ -135,6 +157,7 @@ def rebuild(files: Files, store: Store, progress: Callable[[int], None] | None) 
     position = store.last_seq()
     with files.writing() as connection:
         generation = new_generation(connection)
+        tune(connection, generation, BUILDING)
     for batch in _batches(store.all_articles()):
         docs = [doc_of(article) for article in batch]
         with files.writing() as connection:
@@ -144,23 +167,38 @@ def rebuild(files: Files, store: Store, progress: Callable[[int], None] | None) 
     for rows in _in_order(files, generation):
         cuts = [(rowid, cut(doc)) for rowid, doc in rows]
         with files.writing() as connection:
-            for rowid, words in cuts:
-                insert_cut(connection, generation, rowid, words)
+            insert_cuts(connection, generation, cuts)
         done += len(cuts)
         if progress:
             progress(done)
+    for table in FTS:
+        _merge(files, f"{table}_{generation}")
     with files.writing() as connection:
-        for table in ("words", "grams", "title_grams"):
-            connection.exec_driver_sql(f"INSERT INTO {table}_{generation}({table}_{generation}) VALUES ('optimize')")  # noqa: S608
-    with files.writing() as connection:
+        tune(connection, generation, FTS_DEFAULTS)
         take_over(connection, generation, position)
     follow(files, store)
     return done
 
 
+def _merge(files: Files, table: str) -> None:
+    """Make one segment of all, in steps: whoever else writes waits for none of them longer than a moment."""
+    pages = -MERGED  # below 0: begin with all segments
+    while True:
+        with files.writing() as connection:
+            before = _changes(connection)
+            connection.exec_driver_sql(f"INSERT INTO {table}({table}, rank) VALUES ('merge', {pages})")  # noqa: S608
+            if _changes(connection) - before < 2:  # FTS5's sign that there was nothing left to do
+                return
+        pages = MERGED
+
+
+def _changes(connection: Connection) -> int:
+    return int(connection.exec_driver_sql("SELECT total_changes()").scalar_one())
+
+
 def _batches(articles: Iterable[Any]) -> Iterator[list[Any]]:
     rest = iter(articles)
-    while batch := list(islice(rest, BATCH)):
+    while batch := list(islice(rest, BUILT)):
         yield batch
 
 
@@ -173,7 +211,7 @@ def _in_order(files: Files, generation: int) -> Iterator[list[tuple[int, Doc]]]:
     )
     while True:
         with files.reading() as connection:
-            rows = connection.exec_driver_sql(statement, (last, BATCH)).all()
+            rows = connection.exec_driver_sql(statement, (last, BUILT)).all()
         if not rows:
             return
         yield [(row[0], _doc(row)) for row in rows]

@@ -5,6 +5,7 @@
 ``words``        FTS5: title and body as words (jieba, search mode), the names as characters and pairs, exact labels
 ``grams``        FTS5: the characters and pairs of title and body, without places
 ``title_grams``  the same of the title alone
+``offers``       what completes a query (:mod:`newsportal.search.suggesting`), and in how many articles it stands
 
 All carry a generation number: a rebuild makes the next generation beside the present one and swaps them in one transaction.
 FTS5 tables keep no content, so what is written over stays in them as a rowid that ``docs`` does not show any more.
@@ -13,26 +14,30 @@ FTS5 tables keep no content, so what is written over stays in them as a rowid th
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 
 from sqlalchemy import Connection
 
 from newsportal.items import content_id
+from newsportal.search.counting import TOPIC_BREAK
 from newsportal.search.match import label
+from newsportal.search.suggesting import Offer, offers
 from newsportal.search.words import grams, index_words
 from newsportal.storage.base import StoredArticle
 from newsportal.storage.galleries import is_gallery
 from newsportal.storage.tables import EPOCH, MICROSECOND
 from newsportal.storage.threads import is_thread
 
-VERSION = 2
+VERSION = 3
 """Raised when texts are cut or kept in another way: an older index is then built anew by itself."""
 
 PLACES = 256
 """Rowids a second. Many pages give a day without a time; what does not fit moves on a little."""
 
-TABLES = ("docs", "texts", "words", "grams", "title_grams")
+FTS = ("words", "grams", "title_grams")
+TABLES = ("docs", "texts", "offers", *FTS)
 
 META = "CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL)"
 
@@ -41,13 +46,25 @@ CREATE = (
     "title TEXT NOT NULL, site TEXT, author TEXT, category TEXT, topics TEXT NOT NULL, kind TEXT NOT NULL, "
     "published INTEGER, moment INTEGER NOT NULL)",
     "CREATE TABLE texts_{g} (rowid INTEGER PRIMARY KEY, packed BLOB NOT NULL)",
+    "CREATE TABLE offers_{g} (plain TEXT NOT NULL, shown TEXT NOT NULL, topic INTEGER NOT NULL, docs INTEGER NOT NULL, "
+    "PRIMARY KEY (plain, shown, topic)) WITHOUT ROWID",
     # the ascii tokenizer splits at blanks and takes every other character as it is: the cuts are ours
     "CREATE VIRTUAL TABLE words_{g} USING fts5(title, body, site, author, topic, category, labels, content='', tokenize='ascii')",
     "CREATE VIRTUAL TABLE grams_{g} USING fts5(every, content='', columnsize=0, detail=none, tokenize='ascii')",
     "CREATE VIRTUAL TABLE title_grams_{g} USING fts5(every, content='', columnsize=0, detail=none, tokenize='ascii')",
 )
 
-TOPIC_BREAK = "\n"
+HASH_BYTES = 64 * 2**20
+"""What FTS5 gathers in memory before it writes; its own default of 1 MiB means a small segment every fifty articles of a rebuild."""
+
+NEVER = 1_999
+"""So many segments may wait to be merged while an index is built; FTS5 knows no higher number."""
+
+FTS_DEFAULTS = {"automerge": 4, "crisismerge": 16, "hashsize": 2**20}
+"""FTS5's own numbers, for an index in use."""
+
+BUILDING = {"automerge": 0, "crisismerge": NEVER, "hashsize": HASH_BYTES}
+"""While an index is built nobody searches it: its segments are merged once, at the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +93,7 @@ class Cut:
     words: Mapping[str, str]
     grams: str
     title_grams: str
+    offers: frozenset[Offer]
 
 
 def doc_of(article: StoredArticle) -> Doc:
@@ -100,6 +118,7 @@ def cut(doc: Doc) -> Cut:
         words | {column: _joined(grams(name or "")) for column, name in names.items()},
         _joined(in_title | grams(doc.text)),
         _joined(in_title),
+        frozenset(offers(doc.title, filter(None, doc.topics.split(TOPIC_BREAK)))),
     )
 
 
@@ -126,11 +145,34 @@ def insert_doc(connection: Connection, generation: int, doc: Doc) -> int:
     return rowid
 
 
-def insert_cut(connection: Connection, generation: int, rowid: int, words: Cut) -> None:
-    """Write the FTS5 tables."""
-    _insert(connection, f"words_{generation}", {"rowid": rowid, **words.words})
-    _insert(connection, f"grams_{generation}", {"rowid": rowid, "every": words.grams})
-    _insert(connection, f"title_grams_{generation}", {"rowid": rowid, "every": words.title_grams})
+def insert_cuts(connection: Connection, generation: int, cuts: Iterable[tuple[int, Cut]]) -> None:
+    """Write the FTS5 tables and what the articles offer, by rowid."""
+    counted: Counter[Offer] = Counter()
+    for rowid, words in cuts:
+        _insert(connection, f"words_{generation}", {"rowid": rowid, **words.words})
+        _insert(connection, f"grams_{generation}", {"rowid": rowid, "every": words.grams})
+        _insert(connection, f"title_grams_{generation}", {"rowid": rowid, "every": words.title_grams})
+        counted.update(words.offers)
+    _count(connection, generation, counted)
+
+
+def _count(connection: Connection, generation: int, counted: Mapping[Offer, int]) -> None:
+    table = f"offers_{generation}"
+    statement = f"INSERT INTO {table} VALUES (?,?,?,?) ON CONFLICT DO UPDATE SET docs = docs + excluded.docs"  # noqa: S608
+    if rows := [(*map(encodable, offer[:2]), int(offer.topic), count) for offer, count in counted.items()]:
+        connection.exec_driver_sql(statement, rows)
+
+
+def encodable(text: str) -> str:
+    """Lone surrogates, which no database takes, as question marks."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def tune(connection: Connection, generation: int, options: Mapping[str, int]) -> None:
+    """Set options of the FTS5 tables."""
+    for table in FTS:
+        for name, value in options.items():
+            connection.exec_driver_sql(f"INSERT INTO {table}_{generation}({table}_{generation}, rank) VALUES ('{name}', {value})")  # noqa: S608
 
 
 def _insert(connection: Connection, table: str, row: Mapping[str, object]) -> None:
@@ -140,10 +182,13 @@ def _insert(connection: Connection, table: str, row: Mapping[str, object]) -> No
 
 def forget(connection: Connection, generation: int, id: str) -> None:
     """No hit shows the article any more. Its rowid is never given again, since the FTS5 tables still know it."""
-    found = connection.exec_driver_sql(f"SELECT rowid FROM docs_{generation} WHERE id = ?", (id,)).scalar()  # noqa: S608
-    if found is not None:
-        connection.exec_driver_sql(f"UPDATE docs_{generation} SET id = NULL, title = '' WHERE rowid = ?", (found,))  # noqa: S608
-        connection.exec_driver_sql(f"DELETE FROM texts_{generation} WHERE rowid = ?", (found,))  # noqa: S608
+    statement = f"SELECT rowid, title, topics FROM docs_{generation} WHERE id = ?"  # noqa: S608
+    if (found := connection.exec_driver_sql(statement, (id,)).one_or_none()) is None:
+        return
+    rowid, title, topics = found
+    connection.exec_driver_sql(f"UPDATE docs_{generation} SET id = NULL, title = '' WHERE rowid = ?", (rowid,))  # noqa: S608
+    connection.exec_driver_sql(f"DELETE FROM texts_{generation} WHERE rowid = ?", (rowid,))  # noqa: S608
+    _count(connection, generation, dict.fromkeys(offers(title, filter(None, topics.split(TOPIC_BREAK))), -1))
 
 
 def first_place(microseconds: int) -> int:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from sqlalchemy import Connection
 
 from newsportal.errors import SearchError, StoreError
-from newsportal.search import building, finding
+from newsportal.search import building, finding, suggesting
 from newsportal.search.base import Query, Results
 from newsportal.search.layout import META, VERSION
 from newsportal.storage.base import Store
@@ -40,6 +40,11 @@ class SqliteIndex:
     def search(self, query: Query) -> Results:
         with self.reading() as connection:
             return finding.find(connection, building.meta(connection, "generation"), query)
+
+    def suggest(self, typed: str, limit: int = 10) -> tuple[str, ...]:
+        with self.reading() as connection:
+            generation = building.meta(connection, "generation")
+            return suggesting.suggest(typed, limit, lambda prefix, most: finding.offered(connection, generation, prefix, most))
 
     def follow(self, store: Store) -> int:
         if not self._looked:  # once: two processes with different words of one's own must not rebuild in turns
