@@ -5,10 +5,8 @@ from __future__ import annotations
 from sqlalchemy import JSON, Column, ForeignKey, Index, Integer, LargeBinary, String, Table
 
 from newsportal.storage.dialects import LONG_BINARY, SEQUENCE
+from newsportal.storage.readers_rows import READER_CHARS
 from newsportal.storage.tables import ID_CHARS, METADATA, Moment
-
-READER_CHARS = 64
-"""A reader's name is a random one of the portal's, or of another system; a longer one is kept as its hash."""
 
 SWITCHED_OFF = Table(
     "readers_off",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final
 
 from sqlalchemy import BigInteger, ColumnElement, Connection, cast, delete, distinct, func, select
@@ -11,9 +11,8 @@ from sqlalchemy import BigInteger, ColumnElement, Connection, cast, delete, dist
 from newsportal.storage.dialects import upsert
 from newsportal.storage.reader_tables import MONTHS, OFFERS, VIEWS
 from newsportal.storage.readers import OFFERS_KEPT, VIEWS_KEPT, Month
+from newsportal.storage.readers_rows import FIGURES, spans
 from newsportal.storage.tables import ARTICLES
-
-FIGURES: Final = ("views", "pictures", "readers", "offered", "opened", "liked")
 
 MICROSECONDS: Final = 3_600_000_000
 """Of an hour."""
@@ -34,22 +33,7 @@ def _spans(connection: Connection) -> Iterator[tuple[datetime, datetime]]:
     ]
     first = min((low for low, _ in ends if low), default=None)
     last = max((high for _, high in ends if high), default=None)
-    if first is None or last is None:
-        return
-    start = month_of(first)
-    while start <= last:
-        end = _next(start)
-        yield start, end
-        start = end
-
-
-def month_of(moment: datetime) -> datetime:
-    """The first moment of its month (UTC)."""
-    return moment.astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
-
-
-def _next(start: datetime) -> datetime:
-    return start.replace(year=start.year + start.month // 12, month=start.month % 12 + 1)
+    return spans(first, last)
 
 
 def _count(connection: Connection, start: datetime, end: datetime, alpha: float) -> Month:

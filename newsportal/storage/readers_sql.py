@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import reduce
 from itertools import groupby, islice
 from typing import Any, Final
@@ -12,21 +11,15 @@ from typing import Any, Final
 from sqlalchemy import Connection, Engine, RowMapping, and_, delete, distinct, func, insert, or_, select, tuple_, update
 
 from newsportal.recommend.base import Recommendation, View
-from newsportal.storage import readers_months, readers_seen, readers_told
+from newsportal.storage import readers_months, readers_rows, readers_seen, readers_told
 from newsportal.storage.dialects import reading as read
 from newsportal.storage.dialects import upsert
 from newsportal.storage.dialects import writing as write
+from newsportal.storage.paging import chunks
 from newsportal.storage.reader_tables import FITS, OFFERS, SWITCHED_OFF, VIEWS
 from newsportal.storage.readers import FITS_KEPT, Brought, Fit, Month, Told
-from newsportal.storage.readers_seen import reader_name
-from newsportal.storage.reading import chunks
-from newsportal.storage.tables import ARTICLES, ID_CHARS
-
-PAGE: Final = 5000
-"""Views read at once."""
-
-WRITTEN_AT_ONCE: Final = 2000
-"""Imported views of one transaction: about a tenth of a second, in which the portal cannot write."""
+from newsportal.storage.readers_rows import added, by_story, offer_rows, reader_name, view_of
+from newsportal.storage.tables import ARTICLES
 
 LOOKS: Final = select(VIEWS, ARTICLES.c.story_id).join(ARTICLES, ARTICLES.c.id == VIEWS.c.article_id)
 
@@ -44,7 +37,7 @@ class SqlReaders:
     def history(self, reader: str, *, limit: int = 500) -> list[View]:
         wanted = LOOKS.where(VIEWS.c.reader == reader_name(reader)).order_by(VIEWS.c.at.desc(), VIEWS.c.article_id).limit(limit)
         with read(self._engine) as connection:
-            return _by_story(map(_view, connection.execute(wanted).mappings()))
+            return by_story(map(_view, connection.execute(wanted).mappings()))
 
     def forget(self, reader: str, story: str | None = None) -> None:
         with write(self._engine) as connection:
@@ -67,7 +60,7 @@ class SqlReaders:
     def views(self, *, since: datetime | None = None, after: str = "", until: str | None = None) -> Iterator[View]:
         rows = self._looks(since, after, until)
         for _, views in groupby(rows, key=lambda view: view.reader):
-            yield from sorted(_by_story(views), key=lambda view: view.story)
+            yield from sorted(by_story(views), key=lambda view: view.story)
 
     def _looks(self, since: datetime | None, after: str, until: str | None) -> Iterator[View]:
         among = [VIEWS.c.reader > after]
@@ -76,9 +69,10 @@ class SqlReaders:
         here = and_(*among)
         while True:
             with read(self._engine) as connection:
-                page = connection.execute(LOOKS.where(here).order_by(VIEWS.c.reader, VIEWS.c.article_id).limit(PAGE)).mappings().all()
+                wanted = LOOKS.where(here).order_by(VIEWS.c.reader, VIEWS.c.article_id).limit(readers_rows.VIEWS_AT_ONCE)
+                page = connection.execute(wanted).mappings().all()
             yield from map(_view, page)
-            if len(page) < PAGE:
+            if len(page) < readers_rows.VIEWS_AT_ONCE:
                 return
             last = (page[-1]["reader"], page[-1]["article_id"])
             here = and_(tuple_(VIEWS.c.reader, VIEWS.c.article_id) > last, *among[1:])
@@ -86,7 +80,7 @@ class SqlReaders:
     def recent(self, since: datetime, *, limit: int = 50_000) -> list[View]:
         wanted = LOOKS.where(VIEWS.c.at >= since).order_by(VIEWS.c.at.desc(), VIEWS.c.reader, VIEWS.c.article_id).limit(limit)
         with read(self._engine) as connection:
-            return _by_story(map(_view, connection.execute(wanted).mappings()))
+            return by_story(map(_view, connection.execute(wanted).mappings()))
 
     def stories(self, since: datetime, *, found: datetime | None = None, looked_at: bool = True) -> Iterator[Told]:
         last = ""
@@ -94,7 +88,7 @@ class SqlReaders:
             with read(self._engine) as connection:
                 page = readers_told.recent_page(connection, last, since, found)
             yield from page
-            if len(page) < readers_told.STORIES_AT_ONCE:
+            if len(page) < readers_rows.STORIES_AT_ONCE:
                 break
             last = page[-1].story
         if looked_at:
@@ -128,14 +122,10 @@ class SqlReaders:
             return readers_months.ages(connection, hours)
 
     def offer(self, reader: str, recommended: Sequence[Recommendation], *, now: datetime) -> None:
-        name, day = reader_name(reader), now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-        rows = [
-            {"reader": name, "story_id": one.story[:ID_CHARS], "day": day, "at": now, "by": one.by[:16], "opened": None}
-            for one in recommended
-        ]
+        name = reader_name(reader)
         with write(self._engine) as connection:
             if not connection.execute(select(SWITCHED_OFF.c.reader).where(SWITCHED_OFF.c.reader == name)).first():
-                upsert(connection, OFFERS, rows)
+                upsert(connection, OFFERS, offer_rows(name, recommended, now))
 
     def months(self, *, alpha: float) -> list[Month]:
         with read(self._engine) as connection:
@@ -144,10 +134,10 @@ class SqlReaders:
     def bring(self, views: Iterable[View], *, now: datetime) -> Brought:
         done = Brought(0)
         rest = iter(views)
-        while batch := list(islice(rest, WRITTEN_AT_ONCE)):
+        while batch := list(islice(rest, readers_rows.WRITTEN_AT_ONCE)):
             pieces = [batch[start : start + readers_seen.AT_ONCE] for start in range(0, len(batch), readers_seen.AT_ONCE)]
             with write(self._engine) as connection:
-                done = reduce(_added, (readers_seen.bring(connection, piece, now) for piece in pieces), done)
+                done = reduce(added, (readers_seen.bring(connection, piece, now) for piece in pieces), done)
         return done
 
     def let_go(self, *, alpha: float, now: datetime) -> int:
@@ -177,18 +167,7 @@ class SqlReaders:
 
 
 def _view(row: RowMapping) -> View:
-    return View(row["reader"], row["story_id"], row["seen"], row["pictures"], row["at"])
-
-
-def _by_story(views: Iterable[View]) -> list[View]:
-    """One view a reader and story: of several versions of a story the one that was seen most of, with the last moment."""
-    found: dict[tuple[str, str], View] = {}
-    for view in views:
-        key = (view.reader, view.story)
-        other = found.get(key, view)
-        most = max(other, view, key=lambda one: (one.seen / one.pictures, one.pictures))
-        found[key] = replace(most, at=max(other.at, view.at))
-    return list(found.values())
+    return view_of(dict(row))
 
 
 def _forget(connection: Connection, reader: str, story: str | None) -> None:
@@ -200,7 +179,3 @@ def _forget(connection: Connection, reader: str, story: str | None) -> None:
         offers = offers.where(or_(OFFERS.c.story_id == story, OFFERS.c.story_id.in_(members), OFFERS.c.story_id == now_in))
     connection.execute(views)
     connection.execute(offers)
-
-
-def _added(one: Brought, other: Brought) -> Brought:
-    return Brought(one.taken + other.taken, one.unknown + other.unknown, one.old + other.old, one.off + other.off)

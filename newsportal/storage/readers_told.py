@@ -8,17 +8,12 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Select, func, select
 
+from newsportal.storage import readers_rows
+from newsportal.storage.paging import chunks
 from newsportal.storage.reader_tables import VIEWS
 from newsportal.storage.readers import Told
-from newsportal.storage.reading import chunks
+from newsportal.storage.readers_rows import BEGINNING, KINDS, in_order
 from newsportal.storage.tables import ARTICLES, LABELS, STORIES
-
-STORIES_AT_ONCE: Final = 1000
-
-BEGINNING: Final = 300
-"""Characters of a text that are told: they hold its first sentence."""
-
-KINDS: Final = ("topic", "category", "source")
 
 TOLD: Final = select(
     STORIES.c.id, STORIES.c.moment, ARTICLES.c.title, func.substr(ARTICLES.c.text, 1, BEGINNING).label("beginning")
@@ -28,7 +23,7 @@ TOLD: Final = select(
 def recent_page(connection: Connection, after: str, since: datetime, found: datetime | None) -> list[Told]:
     """The next stories by id from ``since`` on."""
     late = [STORIES.c.first_seen >= found] if found is not None else []
-    wanted = TOLD.where(STORIES.c.id > after, STORIES.c.moment >= since, *late).order_by(STORIES.c.id).limit(STORIES_AT_ONCE)
+    wanted = TOLD.where(STORIES.c.id > after, STORIES.c.moment >= since, *late).order_by(STORIES.c.id).limit(readers_rows.STORIES_AT_ONCE)
     return _told(connection, wanted)
 
 
@@ -46,17 +41,13 @@ def older(connection: Connection, articles: Sequence[str], since: datetime) -> l
 def _told(connection: Connection, wanted: Select[Any]) -> list[Told]:
     rows = connection.execute(wanted).all()
     labels = _labels(connection, [row.id for row in rows])
-    return [Told(row.id, row.moment, row.title, row.beginning, tuple(labels.get(row.id, ()))) for row in rows]
+    return [Told(row.id, row.moment, row.title, row.beginning, labels.get(row.id, ())) for row in rows]
 
 
-def _labels(connection: Connection, ids: list[str]) -> dict[str, list[str]]:
-    labels: dict[str, list[str]] = {}
+def _labels(connection: Connection, ids: list[str]) -> dict[str, tuple[str, ...]]:
+    labels: dict[str, list[tuple[str, str]]] = {}
     for chunk in chunks(ids):
         these = select(LABELS.c.story_id, LABELS.c.kind, LABELS.c.value).where(LABELS.c.story_id.in_(chunk), LABELS.c.kind.in_(KINDS))
-        for row in sorted(map(tuple, connection.execute(these)), key=_in_order):
-            labels.setdefault(row[0], []).append(f"{row[1]}:{row[2]}")
-    return labels
-
-
-def _in_order(row: tuple[Any, ...]) -> tuple[str, int, str]:
-    return row[0], KINDS.index(row[1]), row[2]
+        for id, kind, value in connection.execute(these):
+            labels.setdefault(id, []).append((kind, value))
+    return {id: in_order(found) for id, found in labels.items()}

@@ -19,7 +19,7 @@ from newsportal.recommending.serving import Recommender
 from newsportal.storage.base import Store
 from newsportal.storage.reader_tables import MONTHS
 from newsportal.storage.readers import Told
-from newsportal.storage.readers_months import month_of
+from newsportal.storage.readers_rows import month_of
 
 READERS = 120
 LOOKS = (8, 24)  # stories a reader looked at
