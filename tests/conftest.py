@@ -7,20 +7,23 @@ import shutil
 import socket
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from time import monotonic, sleep
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
     from madeup import MadeUpWeb
+    from servers import Servers
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("NEWSPORTAL_DATA", ROOT.parent / "shared" / "data"))
 sys.path.insert(0, str(ROOT / "tests" / "site"))  # the made-up Web: import madeup
+sys.path.insert(0, str(ROOT / "tests"))  # import servers
 sys.path.insert(0, str(ROOT))  # training is no part of the installed package
 
 
@@ -50,6 +53,26 @@ def web() -> Iterator[MadeUpWeb]:
 
     with MadeUpWeb(hosts=True) as web:
         yield web
+
+
+@pytest.fixture(scope="session")
+def servers(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
+    """Real servers, started when they are asked for, one of each for the whole run."""
+    from servers import servers_of
+
+    base = tmp_path_factory.getbasetemp()  # of a worker of pytest-xdist: a folder in the one of the whole run
+    with servers_of(base.parent if hasattr(request.config, "workerinput") else base) as shared:
+        yield shared
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say which servers could not be had: their tests were skipped, nothing else."""
+    reasons = [str(report.longrepr[2]) for report in terminalreporter.stats.get("skipped", ()) if isinstance(report.longrepr, tuple)]
+    missing = Counter(reason.partition("no server: ")[2] for reason in reasons if "no server: " in reason)
+    if missing:
+        terminalreporter.section("servers that could not be had")
+    for why, tests in sorted(missing.items()):
+        terminalreporter.write_line(f"{why} ({tests} tests skipped)")
 
 
 class RedisServer:

@@ -1,4 +1,4 @@
-"""The stores that the contract test runs over. A later store is one line in ``STORES_UNDER_TEST``."""
+"""The stores that the contract test runs over. A later store is one line in ``FILES`` or ``SERVERS``."""
 
 from __future__ import annotations
 
@@ -7,30 +7,64 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from servers import Servers
 
-from newsportal.storage import open_store
+from newsportal.storage import STORES, open_store
 from newsportal.storage.base import Store
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # import invented_articles
 
-STORES_UNDER_TEST: dict[str, Callable[[Path], str]] = {
+FILES: dict[str, Callable[[Path], str]] = {
     "sqlite-file": lambda folder: f"sqlite:///{folder}/新闻 库/news portal.db",
     "sqlite-memory": lambda folder: "sqlite://",
 }
 """Name -> the URI of an empty store, given an empty folder."""
 
+SERVERS = {"postgresql": "postgresql", "mariadb": "mysql", "mongodb": "mongodb", "elasticsearch": "elasticsearch"}
+"""Server -> the scheme of its URI. Its stores are slow."""
 
-@pytest.fixture(params=sorted(STORES_UNDER_TEST))
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    opened = open_store(STORES_UNDER_TEST[request.param](tmp_path))
+OVER_SERVERS = [server for server, scheme in SERVERS.items() if scheme in STORES]
+
+STORES_UNDER_TEST = [*sorted(FILES), *(pytest.param(server, marks=pytest.mark.slow) for server in OVER_SERVERS)]
+
+
+@pytest.fixture
+def store_uri(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """Of an empty store of the kind that the test's ``store`` is of."""
+    name = request.node.callspec.params["store"]
+    if name in FILES:
+        yield FILES[name](tmp_path)
+        return
+    servers: Servers = request.getfixturevalue("servers")
+    with servers.database(name) as database:
+        yield database.uri
+
+
+@pytest.fixture(params=STORES_UNDER_TEST)
+def store(request: pytest.FixtureRequest, store_uri: str) -> Iterator[Store]:
+    opened = open_store(store_uri)
     yield opened
     opened.close()
 
 
 @pytest.fixture
-def another(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Store]:
+def another(store: Store, store_uri: str) -> Iterator[Callable[[], Store]]:
     """Opens the same place once more, as another process does."""
-    name = request.node.callspec.params["store"]
-    if name == "sqlite-memory":
+    if store_uri == "sqlite://":
         pytest.skip("lives in its one connection")
-    return lambda: open_store(STORES_UNDER_TEST[name](tmp_path))
+    opened: list[Store] = []
+
+    def once_more() -> Store:
+        opened.append(open_store(store_uri))
+        return opened[-1]
+
+    yield once_more
+    for one in opened:
+        one.close()
+
+
+@pytest.fixture(params=[pytest.param(server, marks=pytest.mark.slow) for server in OVER_SERVERS])
+def server_uri(request: pytest.FixtureRequest, servers: Servers) -> Iterator[str]:
+    """Of an empty store in each server that there are stores for."""
+    with servers.database(request.param) as database:
+        yield database.uri

@@ -1,0 +1,143 @@
+"""The command line of ``scripts/servers``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from local_servers import KINDS, keeping
+from local_servers.machine import Missing, cache
+
+ABOUT = "Real servers on the loopback, for tests and for trying out: Redis, PostgreSQL, MariaDB, MongoDB (or FerretDB), Elasticsearch."
+
+
+def running(arguments: argparse.Namespace) -> Path:
+    """Where the servers of the command line live, and what is known of them."""
+    return Path(arguments.folder) if arguments.folder else cache() / "running"
+
+
+def install(arguments: argparse.Namespace) -> int:
+    """One line a server. A server that cannot be had fails nothing: its tests are skipped, and say so."""
+    for name in arguments.names:
+        kind = KINDS[name]
+        try:
+            kind.install()
+            print(f"{name}: {kind.version()}")
+        except Missing as error:
+            print(f"{name}: cannot be had, its tests will be skipped: {error}")
+    return 0
+
+
+def start(arguments: argparse.Namespace) -> int:
+    """Start what does not run, all at once, and tell where they are; 1 when one of them cannot be had."""
+    folder = running(arguments)
+    with ThreadPoolExecutor(len(KINDS)) as threads:
+        told = dict(zip(arguments.names, threads.map(lambda name: keeping.start(name, folder), arguments.names), strict=True))
+    if arguments.json:
+        print(json.dumps(told, ensure_ascii=False, indent=1))
+    for name, one in told.items():
+        if "error" in one:
+            print(f"{name}: cannot be had: {one['error']}", file=sys.stderr)
+        elif not arguments.json:
+            print(f"{name:14} {one['uri']}   ({one['version']})", flush=True)
+    if arguments.foreground:
+        wait(arguments, folder)
+    return int(any("error" in one for one in told.values()))
+
+
+def wait(arguments: argparse.Namespace, folder: Path) -> None:
+    """Until Ctrl-C, SIGTERM, or the end of whoever started this; then stop them all."""
+    ended: list[int] = []
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda number, _: ended.append(number))
+    parent = os.getppid()
+    while not ended and os.getppid() == parent:
+        time.sleep(keeping.LOOK_SECONDS)
+    for name in arguments.names:
+        keeping.stop(name, folder)
+
+
+def stop(arguments: argparse.Namespace) -> int:
+    for name in arguments.names:
+        if keeping.stop(name, running(arguments)):
+            print(f"{name}: stopped")
+    return 0
+
+
+def status(arguments: argparse.Namespace) -> int:
+    """Which there are, which run, what is missing and how it is had."""
+    found = {}
+    for name in arguments.names:
+        told = keeping.state(running(arguments), name)
+        if told is not None and "error" not in told:
+            found[name] = {"state": "running", **told}
+            continue
+        try:
+            found[name] = {"state": "installed", "version": KINDS[name].version()}
+        except Missing as error:
+            found[name] = {"state": "missing", "error": str(error)}
+    if arguments.json:
+        print(json.dumps(found, ensure_ascii=False, indent=1))
+        return 0
+    for name, one in found.items():
+        print(f"{name:14} {one['state']:10} {one.get('uri') or one.get('error') or ''}   {one.get('version', '')}".rstrip())
+    return 0
+
+
+def env(arguments: argparse.Namespace) -> int:
+    """Lines for a shell: where the servers are that run."""
+    for name in arguments.names:
+        told = keeping.state(running(arguments), name)
+        if told is not None and "error" not in told:
+            print(f"export NEWSPORTAL_{name.upper()}={told['uri']}")
+    return 0
+
+
+def keep(arguments: argparse.Namespace) -> int:
+    return keeping.keep(arguments.name, Path(arguments.folder), Path(arguments.held) if arguments.held else None)
+
+
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(prog="scripts/servers", description=ABOUT)
+    commands = made.add_subparsers(dest="command", required=True)
+    told = {
+        install: "get what is missing (apt, Go, Maven), as far as this machine and user allow",
+        start: "start them and say where they are",
+        stop: "stop them",
+        status: "which there are and which run",
+        env: "print export lines for a shell",
+    }
+    for does, help_text in told.items():
+        one = commands.add_parser(does.__name__, help=help_text)
+        one.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(KINDS)}; without: all")
+        one.add_argument("--folder", help="where they keep their data and what is known of them")
+        one.set_defaults(does=does, foreground=False)
+        if does in (start, status):
+            one.add_argument("--json", action="store_true", help="for machines")
+    commands.choices["start"].add_argument("--foreground", action="store_true", help="stay, and stop them at Ctrl-C")
+    keeper = commands.add_parser("keep", help="be the process that one server hangs on (start does this)")
+    keeper.add_argument("name", choices=list(KINDS))
+    keeper.add_argument("--folder", required=True)
+    keeper.add_argument("--held", help="go once nobody holds this file's lock any more")
+    keeper.set_defaults(does=keep)
+    return made
+
+
+def main(words: list[str]) -> int:
+    made = parser()
+    arguments = made.parse_args(words)
+    if arguments.command != "keep":
+        unknown = [name for name in arguments.names if name not in KINDS]
+        if unknown:
+            made.error(f"no server {unknown[0]!r}; these exist: {', '.join(KINDS)}")
+        arguments.names = arguments.names or list(KINDS)
+    try:
+        return int(arguments.does(arguments))
+    except KeyboardInterrupt:
+        return 130

@@ -1,0 +1,141 @@
+"""Servers that many processes use. Each has a keeper, a process that starts it, writes where it is, and ends it:
+
+when it is told to, when it is not needed any more (nobody holds the lock that it was given), and with itself, should it be killed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from local_servers import KINDS
+from local_servers.machine import Missing
+from local_servers.running import START_SECONDS, STOP_SECONDS, Server, signalled, there
+
+SCRIPT = Path(__file__).resolve().parents[1] / "servers"
+LOOK_SECONDS = 0.2
+"""Between two looks at whether a server is still alive and needed."""
+
+State = dict[str, Any]
+"""``name``, ``keeper`` and ``pid`` (processes), ``port``, ``uri``, ``version``, ``folder``; or ``error``, in one line or more."""
+
+
+def state_file(folder: Path, name: str) -> Path:
+    return folder / f"{name}.json"
+
+
+def state(folder: Path, name: str) -> State | None:
+    """What the keeper of ``name`` wrote, while it lives."""
+    try:
+        told: State = json.loads(state_file(folder, name).read_text("utf-8"))
+    except (FileNotFoundError, ValueError):
+        return None
+    return told if "error" in told or there(told["keeper"]) else None
+
+
+def tell(folder: Path, name: str, told: State) -> None:
+    part = state_file(folder, name).with_suffix(".part")
+    part.write_text(json.dumps(told, ensure_ascii=False, indent=1) + "\n", "utf-8")
+    os.replace(part, state_file(folder, name))
+
+
+def keep(name: str, folder: Path, held: Path | None) -> int:
+    """Be the keeper of ``name``, until it is told to stop or, with ``held``, until nobody else holds that file's lock.
+
+    With ``held`` the server's data are thrown away afterwards.
+    """
+    ended: list[int] = []
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda number, _: ended.append(number))
+    data = Path(tempfile.mkdtemp(prefix=f"newsportal-{name}-")) if held else folder / name
+    data.mkdir(exist_ok=True)
+    data.chmod(0o755)  # the server's user is another
+    server = Server(KINDS[name], data)
+    try:
+        server.start()
+        where = {"name": name, "keeper": os.getpid(), "pid": server.process.pid if server.process else 0, "port": server.port}
+        tell(folder, name, {**where, "uri": server.url(), "version": server.kind.version(), "folder": str(data)})
+        with needed(held) as still:
+            while server.alive and not ended and still():
+                time.sleep(LOOK_SECONDS)
+            state_file(folder, name).unlink(missing_ok=True)
+        if not server.alive:
+            tell(folder, name, {"error": f"{name} ended by itself; the end of its log:\n{server.place.tail}"})
+    except Missing as error:
+        tell(folder, name, {"error": str(error)})
+    finally:
+        server.kill() if held else server.stop()
+        if held:
+            shutil.rmtree(data, ignore_errors=True)
+    return 0
+
+
+@contextmanager
+def needed(held: Path | None):
+    """Answers whether somebody still holds the lock; once nobody does, nobody gets it until the server is gone."""
+    if held is None:
+        yield lambda: True
+        return
+    with held.open("a") as file:
+
+        def still() -> bool:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return True
+            return False
+
+        yield still
+
+
+def start(name: str, folder: Path, held: Path | None = None) -> State:
+    """Where ``name`` runs: it is started unless it does. Many may call this at once. ``{"error": ...}`` when it cannot be had."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / f"{name}.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if (running := state(folder, name)) is not None and (held or "error" not in running):
+            return running
+        state_file(folder, name).unlink(missing_ok=True)
+        command = [sys.executable, str(SCRIPT), "keep", name, "--folder", str(folder), *(("--held", str(held)) if held else ())]
+        with (folder / f"{name}.keeper.log").open("ab") as log:
+            keeper = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+        return awaited(keeper, folder, name)
+
+
+def awaited(keeper: subprocess.Popen[bytes], folder: Path, name: str) -> State:
+    until = time.monotonic() + 2 * START_SECONDS
+    while (told := state(folder, name)) is None:
+        if keeper.poll() is not None and state(folder, name) is None:
+            return {"error": f"{name} could not be started: {(folder / f'{name}.keeper.log').read_text('utf-8', 'replace')[-500:]}"}
+        if time.monotonic() > until:
+            keeper.terminate()
+            return {"error": f"{name} did not start within {2 * START_SECONDS} s"}
+        time.sleep(0.05)
+    keeper.returncode = 0  # nobody waits for it: it outlives this process
+    return told
+
+
+def stop(name: str, folder: Path) -> bool:
+    """End ``name`` and wait until it is gone; whether it ran."""
+    running = state(folder, name)
+    if running is None or "error" in running:
+        state_file(folder, name).unlink(missing_ok=True)
+        return False
+    signalled(running["keeper"], signal.SIGTERM)
+    until = time.monotonic() + 2 * STOP_SECONDS
+    while there(running["keeper"]) and time.monotonic() < until:
+        time.sleep(0.05)
+    if there(running["keeper"]):
+        signalled(running["keeper"], signal.SIGKILL)  # its server goes with it
+    state_file(folder, name).unlink(missing_ok=True)
+    return True

@@ -1,0 +1,86 @@
+"""What is on this machine, and how more comes to it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+UNPRIVILEGED = "nobody"
+"""Whom servers run as when root starts them: PostgreSQL and Elasticsearch refuse root, the others need not be root."""
+
+
+class Missing(Exception):
+    """A server that cannot be had. The message says in one line why, and what would help."""
+
+
+def say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def cache() -> Path:
+    """Where built and fetched servers are kept. Root's own cache is closed to whom the servers run as, so root's is the machine's."""
+    if "XDG_CACHE_HOME" in os.environ:
+        base = Path(os.environ["XDG_CACHE_HOME"])
+    else:
+        base = Path("/var/cache") if os.geteuid() == 0 else Path.home() / ".cache"
+    return base / "newsportal" / "servers"
+
+
+def program(*names: str, folders: Sequence[Path] = ()) -> str | None:
+    """The first of ``names`` that there is, in ``folders`` or on the path (and where administrators' programs lie)."""
+    path = os.pathsep.join([*map(str, folders), os.environ.get("PATH", ""), "/usr/local/sbin", "/usr/sbin", "/sbin"])
+    return next((found for name in names if (found := shutil.which(name, path=path))), None)
+
+
+def output(*command: str) -> str:
+    """What a program says when it is asked for its version."""
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return (done.stdout or done.stderr).strip()
+
+
+def run(what: str, *command: str, cwd: Path | None = None, seconds: float = 1800, **environment: str) -> None:
+    """Run a program to its end, quietly; :class:`Missing` with its last line when it fails."""
+    try:
+        done = subprocess.run(
+            command, cwd=cwd, capture_output=True, text=True, timeout=seconds, check=False, env={**os.environ, **environment}
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Missing(f"{what} failed: {error}") from error
+    if done.returncode != 0:
+        lines = [line for line in (done.stdout + "\n" + done.stderr).splitlines() if line.strip()]
+        raise Missing(f"{what} failed: {lines[-1].strip()[:300] if lines else f'status {done.returncode}'}")
+
+
+def apt(*packages: str) -> None:
+    """Install packages of Debian or Ubuntu, as root; their own services are not started where the system heeds the run level."""
+    command = f"apt install {' '.join(packages)}"
+    if program("apt-get") is None:
+        raise Missing(f"install {' '.join(packages)} with this system's package manager")
+    if os.geteuid() != 0:
+        raise Missing(f"install it with: sudo {command}")
+    say(f"installing {' '.join(packages)} ...")
+    quiet = {"DEBIAN_FRONTEND": "noninteractive", "RUNLEVEL": "1"}
+    run("apt-get update", "apt-get", "update", "-qq", **quiet)
+    run(command, "apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages, **quiet)
+
+
+def sha512(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha512").hexdigest()
+
+
+@contextmanager
+def alone(folder: Path):
+    """Only one process at a time makes what lies in ``folder``."""
+    import fcntl
+
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

@@ -1,0 +1,103 @@
+"""MongoDB where the machine has one, else FerretDB: a server that speaks MongoDB's protocol and keeps its documents in SQLite.
+
+FerretDB is built here, by Go, out of ``scripts/ferretdb`` (a few lines, and the checksums of all that they need).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import signal
+import socket
+import struct
+from contextlib import closing
+from pathlib import Path
+
+from local_servers.machine import Missing, alone, apt, cache, output, program, run, say
+from local_servers.running import Place
+
+NAME = "mongodb"
+VERSIONS = "MongoDB 5 and later, or FerretDB 1.24"
+STOP = signal.SIGTERM
+
+SOURCE = Path(__file__).resolve().parents[1] / "ferretdb"
+OLDEST_GO = (1, 21)
+"""Go that fetches a newer one by itself when ``go.mod`` asks for it (https://go.dev/doc/toolchain)."""
+
+
+def built() -> Path:
+    """Where the FerretDB of this very source is kept."""
+    source = b"".join((SOURCE / name).read_bytes() for name in ("go.mod", "go.sum", "main.go"))
+    return cache() / f"ferretdb-{hashlib.sha256(source).hexdigest()[:12]}" / "ferretdb"
+
+
+def programs() -> str:
+    if (found := program("mongod")) is not None:
+        return found
+    if not built().exists():
+        raise Missing("no mongod, and FerretDB is not built; build it with: scripts/servers install mongodb (needs Go)")
+    return str(built())
+
+
+def install() -> None:
+    try:
+        programs()
+    except Missing:
+        build(go())
+
+
+def go() -> str:
+    """A Go that builds it."""
+    folders = [Path("/usr/local/go/bin"), Path.home() / "go" / "bin"]
+    if (found := program("go", folders=folders)) is None:
+        apt("golang-go")
+        found = program("go") or ""
+    told = re.search(r"go(\d+)\.(\d+)", output(found, "version")) if found else None
+    if told is None or (int(told[1]), int(told[2])) < OLDEST_GO:
+        here = told[0] if told else "none"
+        raise Missing(f"FerretDB needs Go {'.'.join(map(str, OLDEST_GO))} or later, here is {here}; see https://go.dev/dl/")
+    return found
+
+
+def build(found: str) -> None:
+    with alone(cache()):
+        if built().exists():
+            return
+        say("building FerretDB (once; some minutes) ...")
+        made = built().with_name("ferretdb.part")
+        made.parent.mkdir(parents=True, exist_ok=True)
+        how = ("-mod=readonly", "-trimpath", "-buildvcs=false", "-o", str(made))
+        run("building FerretDB", found, "build", *how, ".", cwd=SOURCE, CGO_ENABLED="0")
+        os.replace(made, built())
+
+
+def version() -> str:
+    if program("mongod") is not None:
+        return next((word[1:] for word in output(programs(), "--version").split() if re.match(r"v\d", word)), "?")
+    told = re.search(r"FerretDB/FerretDB v(\S+)", (SOURCE / "go.mod").read_text("utf-8"))
+    return f"FerretDB {told[1] if told else '?'}"
+
+
+def prepare(place: Place) -> None:
+    """It needs nothing but its folder."""
+
+
+def command(place: Place) -> list[str]:
+    found = programs()
+    if Path(found).name == "mongod":
+        return [found, "--dbpath", str(place.data), "--port", str(place.port), "--bind_ip", "127.0.0.1", "--nounixsocket", "--quiet"]
+    return [found, str(place.port), str(place.data)]
+
+
+def answers(port: int) -> bool:
+    """``{hello: 1, $db: "admin"}`` as OP_MSG is answered with ``ok: 1.0``."""
+    body = b"\x10hello\0" + struct.pack("<i", 1) + b"\x02$db\0" + struct.pack("<i", 6) + b"admin\0" + b"\0"
+    message = struct.pack("<i", 0) + b"\0" + struct.pack("<i", 4 + len(body)) + body
+    with closing(socket.create_connection(("127.0.0.1", port), timeout=5)) as asking:
+        asking.sendall(struct.pack("<iiii", 16 + len(message), 1, 0, 2013) + message)
+        return b"\x01ok\0" + struct.pack("<d", 1.0) in asking.recv(65536)
+
+
+def uri(port: int, database: str) -> str:
+    return f"mongodb://127.0.0.1:{port}/{database}"

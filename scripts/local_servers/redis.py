@@ -1,0 +1,50 @@
+"""Redis, of the system."""
+
+from __future__ import annotations
+
+import signal
+import socket
+from contextlib import closing
+
+from local_servers.machine import Missing, apt, output, program
+from local_servers.running import Place
+
+NAME = "redis"
+VERSIONS = "6 and later"
+STOP = signal.SIGTERM
+
+
+def programs() -> str:
+    found = program("redis-server", "valkey-server")
+    if found is None:
+        raise Missing("no redis-server; install it with: sudo apt install redis-server")
+    return found
+
+
+def install() -> None:
+    if program("redis-server", "valkey-server") is None:
+        apt("redis-server")
+
+
+def version() -> str:
+    words = output(programs(), "--version").split()
+    return next((word[2:] for word in words if word.startswith("v=")), "?")
+
+
+def prepare(place: Place) -> None:
+    """It needs nothing but its folder."""
+
+
+def command(place: Place) -> list[str]:
+    return [programs(), "--port", str(place.port), "--bind", "127.0.0.1", "--dir", str(place.data), "--save", "", "--appendonly", "no"]
+
+
+def answers(port: int) -> bool:
+    with closing(socket.create_connection(("127.0.0.1", port), timeout=2)) as asking:
+        asking.sendall(b"PING\r\n")
+        return asking.recv(64).startswith(b"+PONG")
+
+
+def uri(port: int, database: str) -> str:
+    """Redis has numbers for databases: the first."""
+    return f"redis://127.0.0.1:{port}/0"

@@ -1,0 +1,238 @@
+"""One server: started, waited for, killed, started again."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from local_servers.machine import UNPRIVILEGED, Missing
+
+TIED = Path(__file__).with_name("tied.py")
+
+PORTS = range(20000, 32000)
+"""Below the ports that outgoing connections get (32768 and up): a server that was killed finds its own still free."""
+
+START_SECONDS = 180
+"""Until a server must answer. Elasticsearch takes 12 s on two idle cores; a loaded machine several times as long."""
+
+STOP_SECONDS = 20
+TAIL_LINES = 12
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a server lives: its folder, its port."""
+
+    folder: Path
+    port: int
+
+    @property
+    def data(self) -> Path:
+        return self.folder / "data"
+
+    @property
+    def log(self) -> Path:
+        return self.folder / "server.log"
+
+    @property
+    def tail(self) -> str:
+        """The last lines that the server said."""
+        if not self.log.exists():
+            return ""
+        return "\n".join(self.log.read_text("utf-8", "replace").splitlines()[-TAIL_LINES:])
+
+
+def free_port() -> int:
+    for port in random.SystemRandom().sample(PORTS, 200):
+        with closing(socket.socket()) as asking:
+            asking.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                asking.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+    raise Missing("no free port on 127.0.0.1")
+
+
+def user() -> str | None:
+    """Whom the servers run as: another than oneself only for root."""
+    return UNPRIVILEGED if os.geteuid() == 0 else None
+
+
+def own(folder: Path) -> None:
+    """Give ``folder`` with all in it to whom the servers run as. It must lie where that user may go."""
+    name = user()
+    if name is None:
+        return
+    for path in (folder, *folder.rglob("*")):
+        os.lchown(path, pwd.getpwnam(name).pw_uid, pwd.getpwnam(name).pw_gid)
+
+
+def tied(*command: str) -> list[str]:
+    """``command`` as the servers' user, ending with this process."""
+    return [sys.executable, "-I", "-S", str(TIED), str(os.getpid()), user() or "-", *command]
+
+
+def prepared(what: str, place: Place, *command: str) -> None:
+    """Run a program that makes a server's data, as the servers' user."""
+    how = {"cwd": place.folder, "env": surroundings(place)}
+    done = subprocess.run(tied(*command), capture_output=True, text=True, timeout=300, check=False, **how)
+    if done.returncode != 0:
+        raise Missing(f"{what} failed: {(done.stderr or done.stdout).strip()[-500:]}")
+
+
+def surroundings(place: Place) -> dict[str, str]:
+    """The environment of a server: this process's, with a home that is its own."""
+    return {**os.environ, "HOME": str(place.folder), "LC_ALL": "C.UTF-8"}
+
+
+class Server:
+    """A server of ``kind`` in ``folder``, which is made. ``kill`` and ``start`` may be called as often as wished; data and port stay."""
+
+    def __init__(self, kind: Any, folder: Path) -> None:
+        self.kind = kind
+        folder.mkdir(parents=True, exist_ok=True)
+        self.place = Place(folder, free_port())
+        self.process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def name(self) -> str:
+        return str(self.kind.NAME)
+
+    @property
+    def port(self) -> int:
+        return self.place.port
+
+    def url(self, database: str = "newsportal") -> str:
+        return str(self.kind.uri(self.port, database))
+
+    def start(self, *options: str) -> None:
+        """Start and wait until it serves. Raises ``Missing`` with the end of its log."""
+        if self.process is not None:
+            return
+        self.kind.programs()
+        self._prepare()
+        with self.place.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                tied(*self.kind.command(self.place), *options), cwd=self.place.folder, stdin=subprocess.DEVNULL, stdout=log,
+                stderr=subprocess.STDOUT, env={**surroundings(self.place), **getattr(self.kind, "environment", dict)()},
+                start_new_session=True,
+            )  # fmt: skip
+        self._wait()
+
+    def _prepare(self) -> None:
+        """Make its data, unless that was done; what was begun and not finished is thrown away."""
+        done = self.place.folder / "prepared"
+        if done.exists():
+            return
+        for left in self.place.folder.iterdir():
+            shutil.rmtree(left) if left.is_dir() else left.unlink()
+        self.place.data.mkdir(mode=0o700)
+        own(self.place.folder)
+        self.kind.prepare(self.place)
+        done.touch()
+
+    def _wait(self) -> None:
+        until = time.monotonic() + START_SECONDS
+        while not self._answers():
+            if not self.alive or time.monotonic() > until:
+                why = "does not answer" if self.alive else "ended at once"
+                self.kill()
+                raise Missing(f"{self.name} {why}; the end of its log ({self.place.log}):\n{self.place.tail}")
+            time.sleep(0.05)
+
+    def _answers(self) -> bool:
+        try:
+            return bool(self.kind.answers(self.port))
+        except (OSError, ValueError):
+            return False
+
+    @property
+    def alive(self) -> bool:
+        return self.process is not None and self.process.poll() is None
+
+    def kill(self) -> None:
+        """As kill -9, of the server with all its processes: nothing is said, nothing saved."""
+        if self.process is None:
+            return
+        those = [self.process.pid, *descendants(self.process.pid)]
+        for pid in those:
+            signalled(pid, signal.SIGKILL)
+        self.process.wait()
+        wait_gone(those)
+        self.process = None
+
+    def stop(self) -> None:
+        """End it well; if that takes too long, kill it."""
+        if self.process is None:
+            return
+        signalled(self.process.pid, self.kind.STOP)
+        try:
+            self.process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            pass
+        self.kill()
+
+    def remove(self) -> None:
+        """Kill it and leave nothing of it on disk."""
+        self.kill()
+        shutil.rmtree(self.place.folder, ignore_errors=True)
+
+
+def signalled(pid: int, number: int) -> bool:
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def wait_gone(pids: list[int], seconds: float = 10.0) -> None:
+    until = time.monotonic() + seconds
+    while any(there(pid) for pid in pids) and time.monotonic() < until:
+        time.sleep(0.02)
+
+
+def there(pid: int) -> bool:
+    """Whether a process runs (one that ended and whose parent has not asked for it is gone)."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return sys.platform != "linux" and signalled(pid, 0)
+
+
+def descendants(pid: int) -> list[int]:
+    """All processes that ``pid`` started, and those that they started."""
+    children: dict[int, list[int]] = {}
+    for child, parent in parents():
+        children.setdefault(parent, []).append(child)
+    found = [pid]
+    for one in found:
+        found.extend(children.get(one, ()))
+    return found[1:]
+
+
+def parents() -> list[tuple[int, int]]:
+    """(process, its parent) of all processes."""
+    if sys.platform != "linux":
+        listed = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=False).stdout
+        return [(int(pid), int(parent)) for pid, parent in (line.split() for line in listed.splitlines())]
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            rest = path.read_text("utf-8", "replace").rpartition(")")[2].split()
+        except OSError:
+            continue
+        found.append((int(path.parent.name), int(rest[1])))
+    return found

@@ -1,0 +1,161 @@
+"""Real servers for the tests, by ``scripts/servers``: one of each for the whole run, and servers of a test's own to kill.
+
+A server of the run is started when a test first asks for it, shared by the processes of pytest-xdist, and ends with the last of them,
+also if they are killed. Each test has a database of its own in it, which is dropped afterwards.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import http.client
+import itertools
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "scripts"))
+from local_servers import KINDS, Missing, keeping
+from local_servers.running import Server
+
+__all__ = ["NOT_HAD", "Database", "Missing", "Server", "Servers", "own_server", "servers_of"]
+
+NOT_HAD = "no server:"
+"""What the reason of a test begins with that is skipped because its server cannot be had."""
+
+
+def made_in_postgresql(port: int, name: str) -> None:
+    _in_postgresql(port, f'CREATE DATABASE "{name}" TEMPLATE template0')
+
+
+def dropped_in_postgresql(port: int, name: str) -> None:
+    _in_postgresql(port, f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+
+
+def _in_postgresql(port: int, statement: str) -> None:
+    import psycopg
+
+    with closing(psycopg.connect(host="127.0.0.1", port=port, user="postgres", dbname="postgres", autocommit=True)) as connection:
+        connection.execute(statement.encode())
+
+
+def made_in_mariadb(port: int, name: str) -> None:
+    _in_mariadb(port, f"CREATE DATABASE `{name}`")
+
+
+def dropped_in_mariadb(port: int, name: str) -> None:
+    _in_mariadb(port, f"DROP DATABASE IF EXISTS `{name}`")
+
+
+def _in_mariadb(port: int, statement: str) -> None:
+    import pymysql
+
+    with closing(pymysql.connect(host="127.0.0.1", port=port, user="root")) as connection, connection.cursor() as cursor:
+        cursor.execute(statement)
+
+
+def dropped_in_mongodb(port: int, name: str) -> None:
+    import pymongo
+
+    with pymongo.MongoClient("127.0.0.1", port, serverSelectionTimeoutMS=10_000) as client:  # type: ignore[var-annotated]
+        client.drop_database(name)
+
+
+def dropped_in_elasticsearch(port: int, name: str) -> None:
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as asking:
+        asking.request("DELETE", f"/{name}*?ignore_unavailable=true&expand_wildcards=all")
+        answer = asking.getresponse()
+        assert answer.status in (200, 404), answer.read()
+
+
+def not_needed(port: int, name: str) -> None:
+    """Comes into being when it is written to."""
+
+
+MAKE: dict[str, Callable[[int, str], None]] = {"postgresql": made_in_postgresql, "mariadb": made_in_mariadb}
+DROP: dict[str, Callable[[int, str], None]] = {
+    "postgresql": dropped_in_postgresql,
+    "mariadb": dropped_in_mariadb,
+    "mongodb": dropped_in_mongodb,
+    "elasticsearch": dropped_in_elasticsearch,
+}
+
+
+@dataclass(frozen=True)
+class Database:
+    """An empty database: ``uri`` is what ``open_store`` takes."""
+
+    server: str
+    port: int
+    name: str
+    uri: str
+
+    def drop(self) -> None:
+        DROP[self.server](self.port, self.name)
+
+
+@dataclass
+class Servers:
+    """The servers of this run. ``folder`` is common to all its processes."""
+
+    folder: Path
+    _numbers: Iterator[int] = field(default_factory=itertools.count)
+
+    def url(self, server: str) -> str:
+        """Where the server of the run is; the test is skipped when it cannot be had."""
+        told = keeping.start(server, self.folder, held=self.users)
+        if "error" in told:
+            pytest.skip(f"{NOT_HAD} {server}: {' '.join(told['error'].split())}")
+        return str(told["uri"])
+
+    @property
+    def users(self) -> Path:
+        """The file whose lock every process of the run holds."""
+        return self.folder / "users"
+
+    @contextmanager
+    def database(self, server: str) -> Iterator[Database]:
+        """An empty database in the server of the run, dropped afterwards."""
+        port = urlsplit(self.url(server)).port
+        assert port is not None
+        name = f"t{os.getpid()}_{next(self._numbers)}"
+        made = Database(server, port, name, KINDS[server].uri(port, name))
+        MAKE.get(server, not_needed)(port, name)
+        try:
+            yield made
+        finally:
+            made.drop()
+
+
+@contextmanager
+def servers_of(folder: Path) -> Iterator[Servers]:
+    """The servers of the run whose processes share ``folder``; they run until the last of these leaves."""
+    servers = Servers(folder / "servers")
+    servers.folder.mkdir(exist_ok=True)
+    with servers.users.open("a") as users:
+        fcntl.flock(users, fcntl.LOCK_SH)
+        yield servers
+
+
+@contextmanager
+def own_server(kind: str) -> Iterator[Server]:
+    """A server of a test's own, started; it may be killed and started again, and is gone afterwards with all it held."""
+    folder = Path(tempfile.mkdtemp(prefix=f"newsportal-{kind}-"))
+    folder.chmod(0o755)  # the server's user is another
+    server = Server(KINDS[kind], folder)
+    try:
+        try:
+            server.start()
+        except Missing as error:
+            pytest.skip(f"{NOT_HAD} {kind}: {' '.join(str(error).split())}")
+        yield server
+    finally:
+        server.kill()
+        shutil.rmtree(folder, ignore_errors=True)
