@@ -10,9 +10,7 @@ import fcntl
 import http.client
 import itertools
 import os
-import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -23,6 +21,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "scripts"))
 from local_servers import KINDS, Missing, keeping
+from local_servers.machine import scratch
 from local_servers.running import Server
 
 __all__ = ["NOT_HAD", "Database", "Missing", "Server", "Servers", "own_server", "servers_of"]
@@ -147,9 +146,7 @@ def servers_of(folder: Path) -> Iterator[Servers]:
 @contextmanager
 def own_server(kind: str) -> Iterator[Server]:
     """A server of a test's own, started; it may be killed and started again, and is gone afterwards with all it held."""
-    folder = Path(tempfile.mkdtemp(prefix=f"newsportal-{kind}-"))
-    folder.chmod(0o755)  # the server's user is another
-    server = Server(KINDS[kind], folder)
+    server = Server(KINDS[kind], scratch(kind))
     try:
         try:
             server.start()
@@ -157,5 +154,4 @@ def own_server(kind: str) -> Iterator[Server]:
             pytest.skip(f"{NOT_HAD} {kind}: {' '.join(str(error).split())}")
         yield server
     finally:
-        server.kill()
-        shutil.rmtree(folder, ignore_errors=True)
+        server.remove()

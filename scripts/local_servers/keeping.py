@@ -12,14 +12,13 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from local_servers import KINDS
-from local_servers.machine import Missing
+from local_servers.machine import Missing, scratch
 from local_servers.running import START_SECONDS, STOP_SECONDS, Server, signalled, there
 
 SCRIPT = Path(__file__).resolve().parents[1] / "servers"
@@ -57,9 +56,8 @@ def keep(name: str, folder: Path, held: Path | None) -> int:
     ended: list[int] = []
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda number, _: ended.append(number))
-    data = Path(tempfile.mkdtemp(prefix=f"newsportal-{name}-")) if held else folder / name
+    data = scratch(name) if held else folder / name
     data.mkdir(exist_ok=True)
-    data.chmod(0o755)  # the server's user is another
     server = Server(KINDS[name], data)
     try:
         server.start()
