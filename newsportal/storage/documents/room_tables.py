@@ -1,8 +1,13 @@
 """The tables of the rooms beside the articles. Their rows have the columns of the SQL tables under the same names, moments as microseconds;
 ``id`` is the one column of the SQL primary key, or all of them in one text (:func:`row_id`).
 
-Three things differ. A labelled document's own id is called ``document`` (:data:`RENAMED`), for ``id`` names the row. A photo story's row
-holds its ``labels`` (``topic:旅游``), so there is no table of them. A sighting has the ``site`` of its story beside it.
+What differs:
+
+- A labelled document's own id is called ``document`` (:data:`RENAMED`), for ``id`` names the row.
+- A photo story's row holds its ``labels`` (``topic:旅游``), so there is no table of them.
+- A sighting has the ``site`` of its story beside it.
+- Models and the latest fit are in ``pieces``.
+- What has keys of any text (``told`` of visits, ``facts``, ``said``, ``words``) is written as JSON in a text.
 """
 
 from __future__ import annotations
@@ -25,7 +30,7 @@ def row_id(*parts: str | int) -> str:
     """The id of a row whose primary key has several columns, in their order: no two keys have one id."""
     texts = list(map(str, parts))
     joined = "|".join(texts)
-    plain = len(joined) <= ROW_ID_CHARS and not any("|" in text for text in texts)
+    plain = 0 < len(joined) <= ROW_ID_CHARS and not any("|" in text for text in texts)
     return joined if plain else content_id("\x00".join(texts))
 
 
@@ -98,7 +103,7 @@ OFFERS: Final = Table(
 MONTHS: Final = Table("reading_months", {"id": "key", "start": "number"})
 
 FITS: Final = Table("fits", {"id": "key", "number": "number", "made": "number"}, (("-number",),))
-"""The model of the latest fit is in ``pieces``; ``packed`` says whether the row has it."""
+"""The model of the latest fit is in ``pieces``."""
 
 THREADS: Final = Table("threads", {"id": "key"})
 

@@ -13,8 +13,11 @@ from newsportal.items import Article, FoldKey, Link
 from newsportal.report import Run
 from newsportal.storage.base import Added, Change, SourceState, StoredArticle, Story, StoryFilter, StoryPage, Tally
 from newsportal.storage.documents import articles, lists, memory, names, writing
+from newsportal.storage.documents.corpora import DocumentCorpora
 from newsportal.storage.documents.opening import open_documents
+from newsportal.storage.documents.pictures import DocumentPictures
 from newsportal.storage.documents.prints import Prints, Written
+from newsportal.storage.documents.readers import DocumentReaders
 from newsportal.storage.documents.room_tables import ROOM_TABLES
 from newsportal.storage.documents.subscriptions import DocumentSubscriptions
 from newsportal.storage.documents.tables import CORE_TABLES
@@ -28,6 +31,9 @@ class DocumentStore:
 
     def __init__(self, uri: str, *, create: bool = True) -> None:
         self._documents = documents = open_documents(uri, (*CORE_TABLES, *ROOM_TABLES), create=create)
+        self.corpora = DocumentCorpora(documents)
+        self.pictures = DocumentPictures(documents)
+        self.readers = DocumentReaders(documents)
         self.visits = DocumentVisits(documents)
         self.subscriptions = DocumentSubscriptions(documents)
         self._prints = PrintIndex()

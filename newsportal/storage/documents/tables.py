@@ -28,7 +28,7 @@ STORIES: Final = Table(
     "stories",
     {
         "id": "key", "head_id": "key", "count": "number", "sites": "number", "moment": "number", "heat": "float", "labels": "keys",
-        "earliest": "number", "latest": "number",
+        "first_seen": "number", "earliest": "number", "latest": "number",
     },
     (("-moment", "-id"), ("-heat", "-id"), ("labels", "-moment", "-id"), ("labels", "-heat", "-id")),
 )  # fmt: skip

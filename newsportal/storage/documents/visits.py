@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final
@@ -9,6 +10,7 @@ from typing import Final
 from newsportal.storage.documents.base import Condition, Documents, In, Is, Row, Rows, Transaction, Within, moment_in
 from newsportal.storage.documents.plain import PAGE, aware, behind, in_pages, plain
 from newsportal.storage.documents.room_tables import VISITS, row_id
+from newsportal.storage.documents.tables import as_text
 from newsportal.storage.paging import chunks
 from newsportal.storage.rows import name
 from newsportal.storage.visits_rows import visit_of, visit_row
@@ -83,9 +85,9 @@ def _newest(rows: Rows, sources: Sequence[str], told: Condition, each: int) -> I
 
 def _put(transaction: Transaction, visit: Visit) -> None:
     row = plain(visit_row(visit))
-    transaction.put(VISITS, {"id": row_id(row["source"], row["at"]), **row})
+    transaction.put(VISITS, {"id": row_id(row["source"], row["at"]), **row, "told": as_text(row["told"])})
 
 
 def _visit(row: Row) -> Visit:
     moment = aware(row, "at")["at"]
-    return visit_of(row["source"], moment, row["told"])
+    return visit_of(row["source"], moment, json.loads(row["told"]))
