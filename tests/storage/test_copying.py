@@ -29,6 +29,14 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
+def target(tmp_path: Path) -> Iterator[Store]:
+    """An empty store, for what no database does otherwise than another."""
+    store = open_store(f"sqlite:///{tmp_path}/target.db")
+    yield store
+    store.close()
+
+
+@pytest.fixture
 def source(filled: Path, tmp_path: Path) -> Iterator[Store]:
     shutil.copy(filled, tmp_path / "source.db")
     store = open_store(f"sqlite:///{tmp_path}/source.db")
@@ -45,19 +53,19 @@ def test_a_copy_is_equal(source: Store, store: Store) -> None:
     assert sums(store) == sums(source)
 
 
-def test_a_copy_is_not_made_over_anything(source: Store, store: Store) -> None:
-    copy(source, store)
+def test_a_copy_is_not_made_over_anything(source: Store, target: Store) -> None:
+    copy(source, target)
     with pytest.raises(StoreError, match="--again"):
-        copy(source, store)
-    assert copy(source, store, again=True).written == 0
+        copy(source, target)
+    assert copy(source, target, again=True).written == 0
 
 
-def test_another_store_s_articles_are_left_alone(source: Store, store: Store) -> None:
-    added = store.add(article("mine"), now=NOW)
+def test_another_store_s_articles_are_left_alone(source: Store, target: Store) -> None:
+    added = target.add(article("mine"), now=NOW)
     for again in (False, True):
         with pytest.raises(StoreError, match="articles of its own"):
-            copy(source, store, again=again)
-    assert [one.id for one in store.all_articles()] == [added.id]
+            copy(source, target, again=again)
+    assert [one.id for one in target.all_articles()] == [added.id]
 
 
 @pytest.mark.slow
@@ -93,17 +101,17 @@ class Breaks:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("writes", [0, 1, 7, 15, 30])
-def test_a_copy_that_was_broken_off_goes_on(source: Store, store: Store, writes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_copy_that_was_broken_off_goes_on(source: Store, target: Store, writes: int, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(store, "records", Breaks(store, writes))
+        patched.setattr(target, "records", Breaks(target, writes))
         with pytest.raises(StoreUnavailable):
-            copy(source, store)
-    assert copy(source, store, again=True).equal
-    assert sums(store) == sums(source)
+            copy(source, target)
+    assert copy(source, target, again=True).equal
+    assert sums(target) == sums(source)
 
 
 @pytest.mark.slow
-def test_what_comes_while_the_copy_is_made_is_brought_over(source: Store, store: Store) -> None:
+def test_what_comes_while_the_copy_is_made_is_brought_over(source: Store, target: Store) -> None:
     """Written to at the first two passes, in the middle of them."""
     due = {"copying articles": 2}
 
@@ -112,28 +120,28 @@ def test_what_comes_while_the_copy_is_made_is_brought_over(source: Store, store:
             due[what] -= 1
             source.add(article(f"meanwhile-{due[what]}", text=LONG + what, topic="新"), now=LATER)
 
-    done = copy(source, store, tell=write)
+    done = copy(source, target, tell=write)
     assert done.equal
     assert done.behind == 0
-    assert sums(store) == sums(source)
+    assert sums(target) == sums(source)
 
 
 @pytest.mark.slow
-def test_a_source_that_never_rests_is_told(source: Store, store: Store) -> None:
+def test_a_source_that_never_rests_is_told(source: Store, target: Store) -> None:
     number = iter(range(1000))
 
     def write(what: str, done: int, total: int) -> None:
         if what == "copying changes":
             source.add(article(f"n-{next(number)}"), now=LATER)
 
-    done = copy(source, store, tell=write)
+    done = copy(source, target, tell=write)
     assert done.equal  # with the state that was read
     assert done.behind == 1
     assert next(number) == PASSES
 
 
-def test_a_difference_is_noticed(source: Store, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = store.records
+def test_a_difference_is_noticed(source: Store, target: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = target.records
 
     class Careless(Breaks):
         def write(self, form: Form, rows: Sequence[Record]) -> int:
@@ -141,6 +149,6 @@ def test_a_difference_is_noticed(source: Store, store: Store, monkeypatch: pytes
             return plain.write(form, kept) if kept else 0
 
     with monkeypatch.context() as patched:
-        patched.setattr(store, "records", Careless(store, 0))
-        done = copy(source, store)
+        patched.setattr(target, "records", Careless(target, 0))
+        done = copy(source, target)
     assert [table.table for table in done.tables if not table.equal] == ["article_topics"]

@@ -96,19 +96,25 @@ def test_a_store_written_from_records_serves_as_the_first_did(filled: Store, sto
     assert store.tally() == filled.tally()
     assert store.visits.of("feed:快讯") == filled.visits.of("feed:快讯")
     assert store.corpora.model("categories") == filled.corpora.model("categories")
+    _numbers_go_on_and_reposts_are_found(store)
 
 
-def test_numbers_go_on_and_reposts_are_found(filled: Store, store: Store) -> None:
-    written(store, everything(filled))
+def _numbers_go_on_and_reposts_are_found(store: Store) -> None:
     before = store.last_seq()
     added = store.add(article("new", host="fourth.example", text=LONG), now=NOW)
     assert added.outcome == "folded"
     assert [(change.seq, change.id) for change in store.changes(before)] == [(before + 1, added.id)]
 
 
-def test_rows_are_found_by_their_keys_and_go(filled: Store, store: Store) -> None:
+def test_rows_are_found_changed_and_go(filled: Store, store: Store) -> None:
     rows = everything(filled)
     written(store, rows)
+    _rows_are_found_by_their_keys_and_go(store, rows)
+    _a_row_takes_the_place_of_the_one_before(store, rows)
+    _a_fingerprint_of_another_number_is_the_article_s_only_one(store, rows)
+
+
+def _rows_are_found_by_their_keys_and_go(store: Store, rows: dict[str, list[dict[str, Any]]]) -> None:
     form = BY_NAME["article_topics"]
     keys = [form.key_of(row) for row in rows["article_topics"]]
     with store.records.reading() as look:
@@ -122,9 +128,7 @@ def test_rows_are_found_by_their_keys_and_go(filled: Store, store: Store) -> Non
         assert look.count(form) == len(keys) - 1
 
 
-def test_a_row_takes_the_place_of_the_one_before(filled: Store, store: Store) -> None:
-    rows = everything(filled)
-    written(store, rows)
+def _a_row_takes_the_place_of_the_one_before(store: Store, rows: dict[str, list[dict[str, Any]]]) -> None:
     form, row = BY_NAME["articles"], dict(rows["articles"][0])
     changed = row | {"title": "另一个标题", "keywords": ["词"], "heat": None}
     del changed["heat"]
@@ -133,9 +137,7 @@ def test_a_row_takes_the_place_of_the_one_before(filled: Store, store: Store) ->
         assert look.get(form, [form.key_of(row)]) == {form.key_of(row): changed}
 
 
-def test_a_fingerprint_of_another_number_is_the_article_s_only_one(filled: Store, store: Store) -> None:
-    rows = everything(filled)
-    written(store, rows)
+def _a_fingerprint_of_another_number_is_the_article_s_only_one(store: Store, rows: dict[str, list[dict[str, Any]]]) -> None:
     form, row = BY_NAME["prints"], dict(rows["prints"][0])
     store.records.write(form, [row | {"number": 10_000}])
     with store.records.reading() as look:
@@ -143,15 +145,12 @@ def test_a_fingerprint_of_another_number_is_the_article_s_only_one(filled: Store
         assert look.get(form, [(10_000,), (row["number"],)]) == {(10_000,): row | {"number": 10_000}}
 
 
-def test_rows_without_their_parents_are_left_out(store: Store) -> None:
+def test_rows_without_their_parents_are_left_out_and_those_of_many_pages_are_not(store: Store) -> None:
     form = BY_NAME["article_topics"]
     orphan = {"article_id": "0" * 20, "topic": "旅游", "by": None, "score": 0.5}
     assert store.records.write(form, [orphan]) == 0
     with store.records.reading() as look:
         assert look.count(form) == 0
-
-
-def test_more_than_a_page(store: Store) -> None:
     form = BY_NAME["runs"]
     rows = [
         {"id": f"运行-{number}", "started": number - 5, "report": {"n": number, "f": 0.1, "l": [None, True]}}
