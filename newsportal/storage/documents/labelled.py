@@ -55,16 +55,12 @@ def everything(rows: Rows) -> list[Corpus]:
     """See ``Corpora.all``."""
     documents, versions = rows.count_by(LABELLED, "corpus_id", HAS_LABEL), rows.count_by(MODELS, "corpus_id")
     labels = {id: len(rows.count_by(LABELLED, "label", Is("corpus_id", id))) for id in documents}
-    corpora = [aware(row, "created") for row in rows.find(CORPORA, order=("name",))]
+    counted = (documents, labels, versions)
     return [
         Corpus(
-            row["name"],
-            row["created"],
-            row["note"],
-            *(figures.get(row["id"], 0) for figures in (documents, labels, versions)),
-            row["active"],
+            row["name"], aware(row, "created")["created"], row["note"], *(one.get(row["id"], 0) for one in counted), active=row["active"]
         )
-        for row in corpora
+        for row in rows.find(CORPORA, order=("name",))
     ]
 
 
