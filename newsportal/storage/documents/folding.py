@@ -85,6 +85,14 @@ def _with_pictures(transaction: Transaction, versions: list[Row]) -> list[Row]:
 
 def _put(transaction: Transaction, story_id: str, versions: Sequence[Mapping[str, Any]]) -> None:
     """Write the row of a story with these versions (earliest first)."""
+    lists = asked_by_lists(versions)
+    topics = {topic for version in lists["versions"] for topic in version["topics"]}
+    put_up = [label(kind, value) for kind, value in labels(versions, topics)]
+    transaction.put(STORIES, plain({"id": story_id, **figures(versions), "labels": put_up, **lists}))
+
+
+def asked_by_lists(versions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What lists ask of a story's versions (rows of ``articles`` with datetimes), beside its own columns."""
     told = [
         {
             **{kind: version[kind] for kind in LABELLED_BY},
@@ -93,17 +101,8 @@ def _put(transaction: Transaction, story_id: str, versions: Sequence[Mapping[str
         }
         for version in versions
     ]
-    topics = {topic for version in told for topic in version["topics"]}
     moments = [version["moment"] for version in told]
-    row = {
-        "id": story_id,
-        **figures(versions),
-        "labels": [label(kind, value) for kind, value in labels(versions, topics)],
-        "earliest": min(moments),
-        "latest": max(moments),
-        "versions": told,
-    }
-    transaction.put(STORIES, plain(row))
+    return {"earliest": min(moments), "latest": max(moments), "versions": told}
 
 
 def move(transaction: Transaction, article_id: str, story_id: str, **fold_columns: Any) -> None:
