@@ -67,13 +67,18 @@ def story(rows: Rows, id: str) -> Story | None:
         founder = rows.find(ARTICLES, Is("id", id), only=("story_id",))
         return story(rows, founder[0]["story_id"]) if founder else None
     versions = [article_of(version) for version in earliest_first(rows.find(ARTICLES, Is("story_id", id)))]
-    head = next(version for version in versions if version.id == row["head_id"])
+    if not versions:
+        return None  # it is being written: a moment ago there was none
+    head = next((version for version in versions if version.id == row["head_id"]), versions[0])
     return story_from(aware(row, *STORY_MOMENTS), head, (head, *(version for version in versions if version is not head)))
 
 
 def changes(rows: Rows, after: int, limit: int) -> list[Change]:
-    """See ``Store.changes``."""
-    found = rows.find(CHANGES, Within("seq", low=after, above=True), order=("seq",), limit=limit)
+    """See ``Store.changes``. Those of a transaction that is being written are none yet: rows of it may be seen in any order."""
+    upto = rows.last(CHANGE_NUMBERS)
+    if upto <= after:
+        return []
+    found = rows.find(CHANGES, Within("seq", after, upto, above=True, upto=True), order=("seq",), limit=limit)
     return [Change(row["seq"], row["kind"], row["of"], aware(row, "at")["at"]) for row in found]
 
 

@@ -62,10 +62,8 @@ def _with_heads(rows: Rows, found: Sequence[Row]) -> list[Story]:
     heads: dict[str, Row] = {}
     for chunk in chunks(row["head_id"] for row in found):
         heads |= rows.get(ARTICLES, chunk, without=LONG)
-    return [
-        story_from(aware(row, *STORY_MOMENTS), article_of({**heads[row["head_id"]], "text": heads[row["head_id"]]["excerpt"]}))
-        for row in found
-    ]
+    there = ((row, heads[row["head_id"]]) for row in found if row["head_id"] in heads)  # else it is being written
+    return [story_from(aware(row, *STORY_MOMENTS), article_of({**head, "text": head["excerpt"]})) for row, head in there]
 
 
 def _by_version(which: StoryFilter) -> bool:

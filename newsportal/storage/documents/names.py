@@ -43,8 +43,8 @@ def all_names(rows: Rows) -> Iterator[str]:
 
 def names_since(rows: Rows, after: int) -> Iterator[str]:
     """The identities of articles that changed after the change ``after``, and the aliases entered since."""
-    changed = in_pages(rows, CHANGES, Within("seq", low=after, above=True), Is("kind", "article"), order=("seq",), size=PAGE, only=("of",))
-    for page in changed:
+    since = Within("seq", after, rows.last(CHANGE_NUMBERS), above=True, upto=True)
+    for page in in_pages(rows, CHANGES, since, Is("kind", "article"), order=("seq",), size=PAGE, only=("of",)):
         for chunk in chunks(dict.fromkeys(change["of"] for change in page)):
             yield from (row["identity"] for row in rows.find(ARTICLES, In("id", chunk), only=("identity",)))
     for page in in_pages(rows, ALIASES, Within("seq", low=after), order=("seq",), size=PAGE, only=("identity",)):

@@ -62,7 +62,8 @@ class Prints:
         if last <= number or (alone and len(own) < limit):
             return own
         wanted = ("number", "runs", "length", "title", "story_id")
-        rows = self._rows.find(PRINTS, Within("number", low=number, above=True), order=("number",), limit=limit, only=wanted)
+        behind = Within("number", number, last, above=True, upto=True)
+        rows = self._rows.find(PRINTS, behind, order=("number",), limit=limit, only=wanted)
         return [Learnt(*(row[name] for name in wanted)) for row in rows]
 
     def moved(self, after: int) -> list[tuple[int, str]]:
