@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import isfinite
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, or_, select
@@ -61,10 +62,17 @@ def _narrowed(given: Sequence[tuple[str, str]]) -> Iterator[ColumnElement[bool]]
 def _behind(which: WallFilter, key: ColumnElement[Any], id: ColumnElement[str]) -> list[ColumnElement[bool]]:
     value, _, last = (which.before or "").partition("~")
     try:
-        edge = EPOCH + int(value) * MICROSECOND if which.order == "newest" else float(value)
+        edge = EPOCH + int(value) * MICROSECOND if which.order == "newest" else _finite(value)
     except (ValueError, OverflowError):
         return []
     return [or_(key < edge, and_(key == edge, id < last))]
+
+
+def _finite(value: str) -> float:
+    score = float(value)
+    if not isfinite(score):
+        raise ValueError(value)
+    return score
 
 
 def _cursor(row: dict[str, Any]) -> str:

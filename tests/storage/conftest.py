@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from newsportal.storage import STORES, open_store
 from newsportal.storage.base import Store
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # import invented_articles
+from emptied import Emptied
 
 FILES: dict[str, Callable[[Path], str]] = {
     "sqlite-file": lambda folder: f"sqlite:///{folder}/新闻 库/news portal.db",
@@ -22,6 +24,9 @@ FILES: dict[str, Callable[[Path], str]] = {
 
 SERVERS = {"postgresql": "postgresql", "mariadb": "mysql", "mongodb": "mongodb", "elasticsearch": "elasticsearch"}
 """Server -> the scheme of its URI. Its stores are slow."""
+
+EMPTIED = ("postgresql", "mariadb")
+"""Servers in which one store serves all tests: to make the tables anew for each takes a second and more."""
 
 OVER_SERVERS = [server for server, scheme in SERVERS.items() if scheme in STORES]
 
@@ -35,9 +40,19 @@ def store_uri(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     if name in FILES:
         yield FILES[name](tmp_path)
         return
+    if name in EMPTIED:
+        yield request.getfixturevalue("emptied_stores").uri(name)
+        return
     servers: Servers = request.getfixturevalue("servers")
     with servers.database(name) as database:
         yield database.uri
+
+
+@pytest.fixture(scope="session")
+def emptied_stores(servers: Servers) -> Iterator[Emptied]:
+    """A store in each SQL server, for one test after the other."""
+    with ExitStack() as stack:
+        yield Emptied(servers, stack)
 
 
 @pytest.fixture(params=STORES_UNDER_TEST)
