@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -55,13 +56,12 @@ def everything(rows: Rows) -> list[Corpus]:
     """See ``Corpora.all``."""
     documents, versions = rows.count_by(LABELLED, "corpus_id", HAS_LABEL), rows.count_by(MODELS, "corpus_id")
     labels = {id: len(rows.count_by(LABELLED, "label", Is("corpus_id", id))) for id in documents}
-    counted = (documents, labels, versions)
-    return [
-        Corpus(
-            row["name"], aware(row, "created")["created"], row["note"], *(one.get(row["id"], 0) for one in counted), active=row["active"]
-        )
-        for row in rows.find(CORPORA, order=("name",))
-    ]
+    found = []
+    for row in rows.find(CORPORA, order=("name",)):
+        one = Corpus(row["name"], aware(row, "created")["created"], row["note"], active=row["active"])
+        id = row["id"]
+        found.append(replace(one, documents=documents.get(id, 0), labels=labels.get(id, 0), versions=versions.get(id, 0)))
+    return found
 
 
 def remove(transaction: Transaction, name: str) -> None:
