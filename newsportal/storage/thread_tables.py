@@ -6,9 +6,7 @@ from sqlalchemy import JSON, Boolean, Column, ForeignKey, Index, Integer, String
 
 from newsportal.storage.dialects import LONG_TEXT
 from newsportal.storage.tables import ID_CHARS, METADATA, NAME_CHARS, Moment
-
-POST_NAME_CHARS = 40
-"""Names of posts are the forums' own numbers, or hashes."""
+from newsportal.storage.threads_rows import POST_NAME_CHARS
 
 THREADS = Table(
     "threads",
