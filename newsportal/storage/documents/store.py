@@ -21,6 +21,7 @@ from newsportal.storage.documents.readers import DocumentReaders
 from newsportal.storage.documents.room_tables import ROOM_TABLES
 from newsportal.storage.documents.subscriptions import DocumentSubscriptions
 from newsportal.storage.documents.tables import CORE_TABLES
+from newsportal.storage.documents.threads import DocumentThreads
 from newsportal.storage.documents.visits import DocumentVisits
 from newsportal.storage.documents.writing import New
 from newsportal.storage.print_index import PrintIndex, printed
@@ -34,6 +35,7 @@ class DocumentStore:
         self.corpora = DocumentCorpora(documents)
         self.pictures = DocumentPictures(documents)
         self.readers = DocumentReaders(documents)
+        self.threads = DocumentThreads(documents)
         self.visits = DocumentVisits(documents)
         self.subscriptions = DocumentSubscriptions(documents)
         self._prints = PrintIndex()
@@ -51,6 +53,7 @@ class DocumentStore:
         with self._prints.unless_it_fails():
             with self._documents.writing() as transaction:
                 prints = Prints(transaction, self._written)
+                writing.look_ahead(transaction, made)
                 added = [writing.add(transaction, prints, new, now) for new in made]
                 written = prints.written
             self._written = written

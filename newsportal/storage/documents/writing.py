@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from newsportal.errors import StoreError
-from newsportal.items import Article, Fold, FoldKey, TopicMark
+from newsportal.items import Article, Fold, FoldKey, TopicMark, content_id
 from newsportal.storage.base import Added
 from newsportal.storage.columns import CONTENT
 from newsportal.storage.documents import prints
@@ -53,6 +53,13 @@ def add(transaction: Transaction, known_prints: prints.Prints, new: New, now: da
     return _again(transaction, known_prints, existing(transaction, id), new, now)
 
 
+def look_ahead(transaction: Transaction, articles: Iterable[New]) -> None:
+    """Ask once for all rows that :func:`add` asks for of new articles."""
+    ids = list(dict.fromkeys(content_id(identity_of(new.article)) for new in articles))
+    for table in (ARTICLES, ALIASES, STORIES):
+        transaction.ahead(table, ids)
+
+
 def existing(rows: Rows, article_id: str) -> Row:
     """An article's row, of datetimes. Raises ``StoreError`` where there is none."""
     found = rows.get(ARTICLES, [article_id]).get(article_id)
@@ -72,6 +79,15 @@ def _insert(transaction: Transaction, known_prints: prints.Prints, new: New, now
         refresh(transaction, story_id)
     log(transaction, "article", row["id"], now)
     return Added("folded" if found else "stored", row["id"], story_id, found.reason if found else None)
+
+
+def founded(transaction: Transaction, article: Article, now: datetime) -> str:
+    """Store an article that is folded by no text and no key (a thread, a photo story) in a story of its own; answers the story's id."""
+    row, topics = row_of(article, now=now), topics_of(article)
+    story_id = new_story(transaction, row, topics)
+    row |= {"story_id": story_id, **fold_columns(None), "topics": marked(topics), "fold_keys": [], "apart": []}
+    transaction.put(ARTICLES, kept(row))
+    return story_id
 
 
 def _repeated(rows: Rows, row: Mapping[str, Any], new: New, apart: Collection[str] = ()) -> Fold | None:
