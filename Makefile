@@ -10,7 +10,7 @@ TEST_READY := $(VENV)/.ready-test
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 HOST ?= 127.0.0.1
 
-.PHONY: help run demo test test-fast test-faults check lock clean tools
+.PHONY: help run demo test test-fast test-faults check lock clean tools servers
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -59,12 +59,8 @@ $(TEST_READY): requirements/test.txt $(RUN_READY)
 	@$(PIP) install --require-hashes --no-build-isolation -r requirements/test.txt
 	@touch $@
 
-tools:  ## the system's tools for the tests (Chromium, Redis, Java), where we may install them
-	@command -v redis-server >/dev/null 2>&1 || if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	  echo "Installing Redis for the tests ..."; \
-	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends redis-server >/dev/null \
-	  || echo "Redis could not be installed; its tests will be skipped"; \
-	  else echo "no redis-server: its tests will be skipped (install it with: sudo apt install redis-server)"; fi
+tools:  ## the system's tools for the tests (servers, Chromium, Java), where we may install them
+	@$(PYTHON) scripts/servers install
 	@command -v chromium >/dev/null 2>&1 || if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	  echo "Installing Chromium for the browser tests ..."; \
 	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium fonts-noto-cjk >/dev/null \
@@ -76,6 +72,10 @@ tools:  ## the system's tools for the tests (Chromium, Redis, Java), where we ma
 	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends openjdk-$$version-jre-headless >/dev/null 2>&1 && break; \
 	  done; command -v java >/dev/null 2>&1 || echo "Java could not be installed; the tests of Spark will be skipped"; \
 	  else echo "no Java: the tests of Spark will be skipped (install it with: sudo apt install default-jre-headless)"; fi
+
+servers:  ## start Redis, PostgreSQL, MariaDB, MongoDB and Elasticsearch for trying out, and say where they are
+	@$(PYTHON) scripts/servers install >/dev/null
+	@$(PYTHON) scripts/servers start; echo "Stop them with: scripts/servers stop"
 
 lock: $(TEST_READY)  ## renew the locked requirements (needs uv)
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header requirements/build.in -o requirements/build.txt

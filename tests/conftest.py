@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("NEWSPORTAL_DATA", ROOT.parent / "shared" / "data"))
 sys.path.insert(0, str(ROOT / "tests" / "site"))  # the made-up Web: import madeup
+sys.path.insert(0, str(ROOT / "scripts"))  # import local_servers
 sys.path.insert(0, str(ROOT / "tests"))  # import servers
 sys.path.insert(0, str(ROOT))  # training is no part of the installed package
 

@@ -69,10 +69,18 @@ def install() -> None:
     try:
         java()
     except Missing:
-        apt("openjdk-17-jre-headless")
+        newest_java()
     if not (home() / "bin" / "elasticsearch").exists():
         with alone(cache()):
             unpack(fetched())
+
+
+def newest_java() -> None:
+    """Debian and Ubuntu have one or the other."""
+    try:
+        apt("openjdk-21-jre-headless")
+    except Missing:
+        apt("openjdk-17-jre-headless")
 
 
 def fetched() -> Path:

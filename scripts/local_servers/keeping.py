@@ -72,7 +72,7 @@ def keep(name: str, folder: Path, held: Path | None) -> int:
     except Missing as error:
         tell(folder, name, {"error": str(error)})
     finally:
-        server.kill() if held else server.stop()
+        server.stop()
         if held:
             shutil.rmtree(data, ignore_errors=True)
     return 0

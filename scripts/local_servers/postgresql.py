@@ -24,6 +24,7 @@ OPTIONS = {
     "full_page_writes": "off",
     "max_connections": "200",
     "shared_buffers": "64MB",
+    "dynamic_shared_memory_type": "mmap",  # in its folder: a killed server leaves nothing elsewhere
     "max_wal_size": "256MB",
     "timezone": "Asia/Shanghai",  # not the one that everything is stored in
 }

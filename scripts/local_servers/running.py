@@ -185,8 +185,8 @@ class Server:
         self.kill()
 
     def remove(self) -> None:
-        """Kill it and leave nothing of it on disk."""
-        self.kill()
+        """End it and leave nothing of it."""
+        self.stop()
         shutil.rmtree(self.place.folder, ignore_errors=True)
 
 

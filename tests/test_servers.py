@@ -1,0 +1,162 @@
+"""``scripts/servers``: servers run while they are needed, and nothing of them is left."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from local_servers import KINDS, Missing, commands, elasticsearch, machine, mongodb, redis
+from local_servers.running import there
+from servers import own_server, servers_of
+
+SCRIPT = Path(__file__).resolve().parent.parent / "scripts" / "servers"
+needs_redis = pytest.mark.skipif(shutil.which("redis-server") is None, reason="no server: redis: install it with make tools")
+
+
+def said(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, str(SCRIPT), *words], capture_output=True, text=True, timeout=120, check=False)
+
+
+def until(reached: Callable[[], Any]) -> None:
+    deadline = time.monotonic() + 30
+    while not reached():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """Where the servers of a test live; of which none is left. Their user may not go where tests have their files."""
+    made = machine.scratch("test")
+    yield made
+    said("stop", "--folder", str(made))
+    shutil.rmtree(made)
+
+
+@pytest.mark.slow
+@needs_redis
+class TestLife:
+    def started(self, folder: Path) -> dict[str, Any]:
+        done = said("start", "redis", "--json", "--folder", str(folder))
+        assert (done.returncode, done.stderr) == (0, "")
+        told: dict[str, Any] = json.loads(done.stdout)["redis"]
+        assert redis.answers(told["port"])
+        return told
+
+    def test_started_found_and_stopped(self, folder: Path) -> None:
+        told = self.started(folder)
+        assert self.started(folder) == told, "it runs already"
+        assert json.loads(said("status", "redis", "--json", "--folder", str(folder)).stdout)["redis"]["state"] == "running"
+        assert said("env", "redis", "--folder", str(folder)).stdout == f"export NEWSPORTAL_REDIS={told['uri']}\n"
+        assert said("stop", "redis", "--folder", str(folder)).stdout == "redis: stopped\n"
+        assert not there(told["pid"])
+        assert not there(told["keeper"])
+        assert json.loads(said("status", "redis", "--json", "--folder", str(folder)).stdout)["redis"]["state"] == "installed"
+
+    def test_no_server_outlives_its_keeper(self, folder: Path) -> None:
+        told = self.started(folder)
+        os.kill(told["keeper"], signal.SIGKILL)
+        until(lambda: not there(told["pid"]))
+        again = self.started(folder)
+        assert again["keeper"] != told["keeper"]
+
+    def test_in_the_foreground_it_ends_with_whoever_started_it(self, folder: Path) -> None:
+        words = [sys.executable, str(SCRIPT), "start", "redis", "--foreground", "--folder", str(folder)]
+        code = f"import subprocess, time; subprocess.Popen({words!r}); time.sleep(60)"
+        parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.DEVNULL)
+        until(lambda: (folder / "redis.json").exists())
+        told = json.loads((folder / "redis.json").read_text())
+        time.sleep(1.0)  # seconds, until it watches
+        parent.kill()
+        parent.wait()
+        until(lambda: not there(told["pid"]))
+        until(lambda: not there(told["keeper"]))
+
+    def test_the_run_that_is_killed_leaves_nothing(self, tmp_path: Path) -> None:
+        code = (
+            f"import sys, time; from pathlib import Path; sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
+            "from servers import servers_of\n"
+            f"with servers_of(Path({str(tmp_path)!r})) as servers:\n    print(servers.url('redis'), flush=True); time.sleep(60)"
+        )
+        runs = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(2)]
+        told = {run.stdout.readline() for run in runs if run.stdout is not None}
+        assert len(told) == 1, "two processes of a run share one server"
+        state = json.loads((tmp_path / "servers" / "redis.json").read_text())
+        runs[0].kill()
+        runs[0].communicate()
+        time.sleep(1.0)  # seconds: five looks of the keeper
+        assert redis.answers(state["port"]), "the other process still needs it"
+        runs[1].kill()
+        runs[1].communicate()
+        until(lambda: not there(state["pid"]))
+        until(lambda: not Path(state["folder"]).exists())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", list(KINDS))
+def test_every_server_answers_and_comes_back_where_it_was(name: str) -> None:
+    with own_server(name) as server:
+        where = server.url("somewhere")
+        assert server.kind.answers(server.port)
+        server.kill()
+        with pytest.raises(OSError):
+            server.kind.answers(server.port)
+        server.start()
+        assert server.kind.answers(server.port)
+        assert server.url("somewhere") == where
+        folder = server.place.folder
+    assert not folder.exists()
+
+
+@pytest.mark.slow
+def test_a_server_that_does_not_start_is_told_with_its_log(servers: Any) -> None:
+    with own_server("redis") as server:
+        server.kill()
+        with pytest.raises(Missing, match=r"redis ended at once; the end of its log[\s\S]*no-such-option"):
+            server.start("--no-such-option", "1")
+
+
+class TestMissing:
+    def test_the_remedy_is_one_line(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        monkeypatch.setattr(machine.os, "geteuid", lambda: 1000)
+        for kind in ("redis", "mariadb", "postgresql", "elasticsearch"):
+            monkeypatch.setattr(f"local_servers.{kind}.program", lambda *_, **__: None)
+        monkeypatch.setattr(mongodb, "program", lambda *_, **__: None)
+        monkeypatch.setattr(machine, "program", lambda *_, **__: "/usr/bin/apt-get")
+        monkeypatch.setattr(mongodb, "cache", lambda: Path("/nowhere"))
+        monkeypatch.setattr(elasticsearch, "java", lambda: Path("/usr"))
+        monkeypatch.setattr(elasticsearch, "fetched", lambda: machine.apt("maven"))
+        monkeypatch.setattr(elasticsearch, "home", lambda: Path("/nowhere"))
+        monkeypatch.setattr(elasticsearch, "cache", lambda: Path.cwd() / ".pytest_cache")
+        assert commands.main(["install"]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert [line.split(":")[0] for line in lines] == list(KINDS)
+        assert all("cannot be had, its tests will be skipped: install it with: sudo apt install " in line for line in lines), lines
+
+    def test_an_unknown_name_is_told(self, capsys: pytest.CaptureFixture[str]) -> None:
+        with pytest.raises(SystemExit):
+            commands.main(["start", "oracle"])
+        assert "no server 'oracle'; these exist: redis, postgresql" in capsys.readouterr().err
+
+    def test_a_foreign_archive_is_refused(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(elasticsearch, "cache", lambda: tmp_path)
+        monkeypatch.setattr(elasticsearch, "program", lambda *_: "/bin/mvn")
+        archive = tmp_path / f"elasticsearch-{elasticsearch.VERSION}.zip"
+        monkeypatch.setattr(elasticsearch, "run", lambda *_, **__: archive.write_bytes(b"PK"))
+        with pytest.raises(Missing, match="its checksum is another"):
+            elasticsearch.fetched()
+        assert not archive.exists()
+
+    def test_a_run_without_it_skips(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("servers.keeping.start", lambda *_, **__: {"error": "no redis-server;\ninstall it"})
+        with servers_of(tmp_path) as shared, pytest.raises(pytest.skip.Exception, match=r"^no server: redis: no redis-server; install it$"):
+            shared.url("redis")
