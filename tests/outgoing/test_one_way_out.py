@@ -36,9 +36,12 @@ CALLS = frozenset(
 DRIVERS = {
     "redis": ("frontier/",),
     "scrapy_redis": ("frontier/",),
-    "sqlalchemy": ("storage/", "search/"),
+    "sqlalchemy": ("storage/", "search/", "publishing/"),
     "pymysql": ("storage/",),
     "psycopg": ("storage/",),
+    "pymongo": ("storage/documents/",),
+    "elasticsearch": ("storage/documents/", "search/"),
+    "elastic_transport": ("storage/documents/",),
     "pyspark": ("recommending/spark.py",),
     "uvicorn": ("portal/listen.py",),
     "scrapyd": (),

@@ -22,11 +22,7 @@ class Backend(Questions, Protocol):
         ...
 
     def prepare(self, tables: Sequence[Table]) -> None:
-        """Make what is missing of these tables and their indexes. May be repeated, by several at once."""
-        ...
-
-    def exists(self) -> bool:
-        """Whether the database has been made."""
+        """These are the tables. What is missing of them is made now, or when something is written into them first."""
         ...
 
     def create(self, table: Table, row: Row) -> bool:

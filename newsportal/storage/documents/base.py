@@ -166,6 +166,10 @@ class Rows(Questions, Protocol):
 class Transaction(Rows, Protocol):
     """Answers what the database has with what this transaction has put and deleted. Nobody else writes meanwhile."""
 
+    def ahead(self, table: Table, ids: Collection[str]) -> None:
+        """Read these rows now, by one question, as far as they exist: who gets them later asks nobody."""
+        ...
+
     def put(self, table: Table, row: Row) -> None:
         """Write the row, in place of the one of its ``id``."""
         ...

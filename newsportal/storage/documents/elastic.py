@@ -51,9 +51,6 @@ class ElasticBackend:
         self._fresh: dict[str, int] = {}
         self._alone = False
 
-    def exists(self) -> bool:
-        return bool(self._indices())
-
     def prepare(self, tables: Sequence[Table]) -> None:
         """An index is made when something is written into it first; those that are there learn of new fields."""
         self._tables.update({table.name: table for table in tables})

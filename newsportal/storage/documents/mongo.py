@@ -45,6 +45,8 @@ class MongoBackend:
 
     def __init__(self, uri: str) -> None:
         self.place = mongo_errors.shown(uri)
+        self._tables: dict[str, Table] = {}
+        self._made: set[str] = set()
         with self._errors():
             self._client: MongoClient[dict[str, Any]] = MongoClient(
                 uri,
@@ -56,18 +58,19 @@ class MongoBackend:
             self._database = self._client.get_default_database(DATABASE).with_options(write_concern=WriteConcern(w="majority", j=True))
             self._ferret = "ferretdbVersion" in self._client.admin.command("buildInfo")
 
-    def exists(self) -> bool:
-        with self._errors():
-            return bool(self._database.list_collection_names())
-
     def prepare(self, tables: Sequence[Table]) -> None:
-        with self._errors():
-            for table in tables:
-                indexes = [IndexModel([_key(name) for name in fields]) for fields in table.indexes]
-                there = self._of(table).index_information() if indexes else {}
-                for index in indexes:  # one by one: FerretDB 1.24 falls over when it is asked for several that are there
-                    if index.document["name"] not in there:
-                        self._of(table).create_indexes([index])
+        """Indexes are made, if they are missing, when something is written into a table first."""
+        self._tables = {table.name: table for table in tables}
+
+    def _make(self, name: str) -> None:
+        if name in self._made:
+            return
+        indexes = [IndexModel([_key(field) for field in fields]) for fields in self._tables[name].indexes]
+        there = self._database[name].index_information() if indexes else {}
+        for index in indexes:  # one by one: FerretDB 1.24 falls over when it is asked for several that are there
+            if index.document["name"] not in there:
+                self._database[name].create_indexes([index])
+        self._made.add(name)
 
     def get(self, table: Table, ids: Collection[str], *, without: Collection[str] = (), only: Collection[str] = ()) -> dict[str, Row]:
         wanted = list(dict.fromkeys(ids))
@@ -121,6 +124,7 @@ class MongoBackend:
 
     def create(self, table: Table, row: Row) -> bool:
         with self._errors():
+            self._make(table.name)
             try:
                 self._of(table).insert_one(stored(row, 0))
             except DuplicateKeyError:
@@ -129,6 +133,8 @@ class MongoBackend:
 
     def apply(self, writes: Writes, number: int) -> None:
         for name, rows in writes.items():
+            with self._errors():
+                self._make(name)
             ids = list(rows)
             for start in range(0, len(ids), BATCH):
                 self._write(self._database[name], {id: rows[id] for id in ids[start : start + BATCH]}, number)

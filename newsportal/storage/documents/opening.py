@@ -1,22 +1,40 @@
-"""The way in: ``open_documents(uri, tables)``."""
+"""The way in: ``open_documents(uri, tables)``. What is there already says of which version it is."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
-from newsportal.errors import StoreError
+from newsportal.errors import StoreError, StoreTooNew, StoreUnavailable
 from newsportal.storage.documents.backend import Backend
-from newsportal.storage.documents.base import Documents, Table
+from newsportal.storage.documents.base import Documents, Table, Transaction
 from newsportal.storage.documents.transactions import Transactions
 
+META: Final = Table("meta", {"id": "key"})
+"""Its row ``schema`` has the ``version`` of the rows."""
 
-def open_documents(uri: str, tables: Sequence[Table], *, create: bool = True) -> Documents:
-    """The database of documents behind ``uri``, with these tables (those of :mod:`pieces` among them, if pieces are used).
+SCHEMA = "schema"
 
-    Raises ``StoreUnavailable`` if it is away, or missing and not to be made.
+Migration = Callable[[Transaction], None]
+
+MIGRATIONS: Mapping[int, Migration] = {}
+"""Version → what makes rows of the version before into rows of this one, in one transaction. The first version is 1."""
+
+
+def open_documents(
+    uri: str, tables: Sequence[Table], *, create: bool = True, migrations: Mapping[int, Migration] = MIGRATIONS
+) -> Documents:
+    """The database of documents behind ``uri``, with these tables (``pieces.PIECES`` among them, if pieces are used).
+
+    Raises ``StoreUnavailable`` if it is away, or missing and not to be made, ``StoreTooNew`` if a later version wrote it.
     """
-    backend = backend_of(uri)
-    return Transactions(backend, tables)
+    documents = Transactions(backend_of(uri), (*tables, META))
+    try:
+        bring_up(documents, create=create, migrations=migrations)
+    except BaseException:
+        documents.close()
+        raise
+    return documents
 
 
 def backend_of(uri: str) -> Backend:
@@ -30,4 +48,33 @@ def backend_of(uri: str) -> Backend:
         from newsportal.storage.documents.elastic import ElasticBackend
 
         return ElasticBackend(uri)
-    raise StoreError(f"no database of documents for {scheme!r}")
+    raise StoreError(f"no database of documents for {scheme!r}; these exist: elasticsearch, mongodb")
+
+
+def bring_up(documents: Documents, *, create: bool, migrations: Mapping[int, Migration]) -> None:
+    """Make or migrate. Safe when several processes start at once: the first one does it, the others find it done."""
+    ours = max(migrations, default=1)
+    found = _version(documents)
+    if found is None and not create:
+        raise StoreUnavailable(
+            f"{documents.place}: there is no store yet; run `newsportal crawl` first, or check the store URI in sources.yaml"
+        )
+    if found == ours:
+        return
+    with documents.writing() as transaction:
+        found = _version(transaction)
+        if found is not None and found > ours:
+            raise StoreTooNew(
+                f"{documents.place}: the database has schema {found}, which this newsportal does not know (its own is {ours}); "
+                "a later version wrote it: upgrade with `pip install -U newsportal`, or name another store in sources.yaml"
+            )
+        for number in range((found or ours) + 1, ours + 1):
+            migrations[number](transaction)
+        if found != ours:
+            transaction.put(META, {"id": SCHEMA, "version": ours})
+
+
+def _version(rows: Documents | Transaction) -> int | None:
+    """The version of the rows; ``None`` if there are none."""
+    row = rows.get(META, [SCHEMA]).get(SCHEMA)
+    return None if row is None else int(row["version"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import ChainMap, Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
@@ -23,13 +23,18 @@ class Overlay:
         self._rows = rows
         self.pending = Pending()
         self.counters = dict(counters)
+        self._read: dict[str, dict[str, Row | None]] = {}
+
+    def ahead(self, table: Table, ids: Collection[str]) -> None:
+        there = self._rows.get(table, ids)
+        self._read.setdefault(table.name, {}).update({id: there.get(id) for id in ids})
 
     def get(self, table: Table, ids: Collection[str], *, without: Collection[str] = (), only: Collection[str] = ()) -> dict[str, Row]:
-        mine = self.pending.of(table)
-        asked = [id for id in dict.fromkeys(ids) if id not in mine]
+        known = ChainMap(self.pending.of(table), self._read.get(table.name, {}))
+        asked = [id for id in dict.fromkeys(ids) if id not in known]
         found = self._rows.get(table, asked, without=without, only=only) if asked else {}
         for id in dict.fromkeys(ids):
-            row = mine.get(id)
+            row = known.get(id)
             if row is not None:
                 found[id] = chosen(row, without, only)
         return found
