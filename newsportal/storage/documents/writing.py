@@ -20,6 +20,7 @@ from newsportal.storage.documents.names import find
 from newsportal.storage.documents.plain import aware
 from newsportal.storage.documents.room_tables import row_id
 from newsportal.storage.documents.tables import (
+    ALIASES,
     ARTICLE_MOMENTS,
     ARTICLES,
     CHANGE_NUMBERS,
