@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
+from typing import Final
 
 from newsportal.items import Article, FoldKey, Link
 from newsportal.report import Run
@@ -15,9 +16,12 @@ from newsportal.storage.base import Added, Change, SourceState, StoredArticle, S
 from newsportal.storage.documents import articles, lists, memory, names, writing
 from newsportal.storage.documents.corpora import DocumentCorpora
 from newsportal.storage.documents.opening import open_documents
+from newsportal.storage.documents.outbox import OUTBOX, POSITIONS, DocumentOutbox
 from newsportal.storage.documents.pictures import DocumentPictures
+from newsportal.storage.documents.pieces import PIECES
 from newsportal.storage.documents.prints import Prints, Written
 from newsportal.storage.documents.readers import DocumentReaders
+from newsportal.storage.documents.records import DocumentRecords
 from newsportal.storage.documents.room_tables import ROOM_TABLES
 from newsportal.storage.documents.subscriptions import DocumentSubscriptions
 from newsportal.storage.documents.tables import CORE_TABLES
@@ -27,15 +31,21 @@ from newsportal.storage.documents.writing import New
 from newsportal.storage.print_index import PrintIndex, printed
 
 
+TABLES: Final = (*CORE_TABLES, *ROOM_TABLES, OUTBOX, POSITIONS, PIECES)
+"""All that a store keeps."""
+
+
 class DocumentStore:
     """A :class:`~newsportal.storage.base.Store` in a database of documents. Shared between threads; open one in each process."""
 
     def __init__(self, uri: str, *, create: bool = True) -> None:
-        self._documents = documents = open_documents(uri, (*CORE_TABLES, *ROOM_TABLES), create=create)
+        self._documents = documents = open_documents(uri, TABLES, create=create)
         self.corpora = DocumentCorpora(documents)
         self.pictures = DocumentPictures(documents)
         self.readers = DocumentReaders(documents)
         self.threads = DocumentThreads(documents)
+        self.outbox = DocumentOutbox(documents)
+        self.records = DocumentRecords(documents)
         self.visits = DocumentVisits(documents)
         self.subscriptions = DocumentSubscriptions(documents)
         self._prints = PrintIndex()
