@@ -30,7 +30,6 @@ from newsportal.storage.documents.visits import DocumentVisits
 from newsportal.storage.documents.writing import New
 from newsportal.storage.print_index import PrintIndex, printed
 
-
 TABLES: Final = (*CORE_TABLES, *ROOM_TABLES, OUTBOX, POSITIONS, PIECES)
 """All that a store keeps."""
 
