@@ -3,9 +3,9 @@ pages, while it is not complete, and its pictures."""
 
 from __future__ import annotations
 
-from sqlalchemy import JSON, BigInteger, Boolean, Column, Float, ForeignKey, Index, Integer, String, Table, Text
+from sqlalchemy import JSON, BigInteger, Boolean, Column, Float, ForeignKey, Index, Integer, String, Table
 
-from newsportal.storage.dialects import LONG_TEXT
+from newsportal.storage.dialects import LONG_TEXT, NUMBER
 from newsportal.storage.tables import ID_CHARS, METADATA, NAME_CHARS, Moment
 
 PRINT_CHARS = 16
@@ -21,9 +21,9 @@ GALLERIES = Table(
     Column("complete", Boolean, nullable=False),
     Column("pictures", Integer, nullable=False),
     Column("pages", Integer, nullable=False),
-    Column("total", Integer),
+    Column("total", NUMBER),
     Column("missing", JSON, nullable=False),
-    Column("failure", Text),
+    Column("failure", LONG_TEXT),
     Column("visited", Moment, nullable=False),
     Column("vain", Integer, nullable=False),
     Column("weight", Integer, nullable=False),
@@ -64,13 +64,13 @@ PICTURES = Table(
     METADATA,
     Column("gallery_id", String(ID_CHARS), ForeignKey("galleries.id"), primary_key=True),
     Column("number", Integer, primary_key=True, autoincrement=False),
-    Column("url", Text, nullable=False),
+    Column("url", LONG_TEXT, nullable=False),
     Column("name", String(ID_CHARS), nullable=False),
-    Column("caption", Text),
-    Column("width", Integer),
-    Column("height", Integer),
-    Column("format", Text),
-    Column("page", Text),
+    Column("caption", LONG_TEXT),
+    Column("width", NUMBER),
+    Column("height", NUMBER),
+    Column("format", LONG_TEXT),
+    Column("page", LONG_TEXT),
     Column("print", String(PRINT_CHARS)),
     Column("dropped", String(SLUG_CHARS)),
     Index(None, "name"),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Column, Index, Integer, String, Table, Text
+from sqlalchemy import BigInteger, Column, Index, Integer, String, Table
 
+from newsportal.storage.dialects import LONG_TEXT
 from newsportal.storage.tables import ID_CHARS, METADATA, NAME_CHARS, Moment
 
 OUTBOX = Table(
@@ -21,8 +22,8 @@ OUTBOX = Table(
     Column("tries", Integer, nullable=False),
     Column("revision", Integer),
     Column("digest", String(64)),
-    Column("place", Text),
-    Column("reason", Text),
+    Column("place", LONG_TEXT),
+    Column("reason", LONG_TEXT),
     Index(None, "target", "state", "due"),
     Index(None, "state", "changed"),
     Index(None, "article_id"),

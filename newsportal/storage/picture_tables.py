@@ -3,8 +3,9 @@ and stays counted when the story goes."""
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Index, Integer, String, Table, Text
+from sqlalchemy import Column, Index, String, Table
 
+from newsportal.storage.dialects import LONG_TEXT, NUMBER
 from newsportal.storage.tables import ID_CHARS, METADATA, NAME_CHARS, Moment
 
 PRINT_CHARS = 16
@@ -14,10 +15,10 @@ PICTURES = Table(
     "pictures",
     METADATA,
     Column("id", String(ID_CHARS), primary_key=True),
-    Column("key", Text, nullable=False),
-    Column("url", Text, nullable=False),
-    Column("width", Integer),
-    Column("height", Integer),
+    Column("key", LONG_TEXT, nullable=False),
+    Column("url", LONG_TEXT, nullable=False),
+    Column("width", NUMBER),
+    Column("height", NUMBER),
     Column("format", String(SLUG_CHARS)),
     Column("print", String(PRINT_CHARS), index=True),
     Column("refused", String(SLUG_CHARS)),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, Column, Dialect, Float, ForeignKey, Index, Integer, MetaData, String, Table, Text, TypeDecorator
+from sqlalchemy import JSON, BigInteger, Column, Dialect, Float, ForeignKey, Index, Integer, MetaData, String, Table, TypeDecorator
 
 from newsportal.storage.columns import EPOCH as EPOCH
 from newsportal.storage.columns import ID_CHARS as ID_CHARS
@@ -49,12 +49,12 @@ def _content() -> list[Column[Any]]:
         Column("revision", Integer, nullable=False),
         Column("fetched", Moment, nullable=False),
         Column("published", Moment),
-        Column("title", Text, nullable=False),
-        Column("author", Text),
-        Column("origin", Text),
-        Column("language", Text),
-        Column("algorithm", Text),
-        Column("summary", Text),
+        Column("title", LONG_TEXT, nullable=False),
+        Column("author", LONG_TEXT),
+        Column("origin", LONG_TEXT),
+        Column("language", LONG_TEXT),
+        Column("algorithm", LONG_TEXT),
+        Column("summary", LONG_TEXT),
         Column("images", JSON, nullable=False),
         Column("text", LONG_TEXT, nullable=False),
         Column("html", LONG_TEXT),
@@ -82,21 +82,21 @@ ARTICLES = Table(
     METADATA,
     _id("id", primary_key=True),
     _id("story_id", ForeignKey("stories.id"), nullable=False),
-    Column("identity", Text, nullable=False),
-    Column("url", Text, nullable=False),
+    Column("identity", LONG_TEXT, nullable=False),
+    Column("url", LONG_TEXT, nullable=False),
     Column("source", String(NAME_CHARS), nullable=False),
     Column("site", String(NAME_CHARS)),
     Column("publisher", String(NAME_CHARS), nullable=False),
     Column("category", String(NAME_CHARS)),
     Column("category_by", String(NAME_CHARS)),
     Column("category_score", Float(53)),
-    Column("category_reason", Text),
+    Column("category_reason", LONG_TEXT),
     Column("keywords", JSON),
     Column("first_seen", Moment, nullable=False),
     Column("moment", Moment, nullable=False),
     Column("length", Integer, nullable=False),
     _id("fold_of"),
-    Column("fold_reason", Text),
+    Column("fold_reason", LONG_TEXT),
     Column("fold_score", Float(53)),
     *_content(),
     Index(None, "story_id", "moment"),
@@ -128,7 +128,7 @@ ALIASES = Table(
     "aliases",
     METADATA,
     _id("id", primary_key=True),
-    Column("identity", Text, nullable=False),
+    Column("identity", LONG_TEXT, nullable=False),
     _id("article_id", ForeignKey("articles.id"), nullable=False),
     Column("seq", BigInteger),
     Index(None, "seq", "id"),
@@ -169,7 +169,7 @@ PRINTS = Table(
     Column("moment", Moment, nullable=False),
     Column("seen", Moment, nullable=False),
     Column("length", Integer, nullable=False),
-    Column("title", Text, nullable=False),
+    Column("title", LONG_TEXT, nullable=False),
     Column("runs", LONG_BINARY, nullable=False),
     sqlite_autoincrement=True,  # a number is never given twice: indexes go by it
 )
@@ -240,7 +240,7 @@ CORPORA = Table(
     _id("id", primary_key=True),
     Column("name", String(NAME_CHARS), nullable=False),
     Column("created", Moment, nullable=False),
-    Column("note", Text, nullable=False),
+    Column("note", LONG_TEXT, nullable=False),
     Column("active", Integer),
 )
 """``id`` is the hash of ``name``; ``active`` the version of the model in use."""
@@ -262,8 +262,8 @@ LABELLED = Table(
     _id("corpus_id", ForeignKey("corpora.id"), primary_key=True),
     _id("id", primary_key=True),
     _id("article_id"),  # no foreign key: an article may go although somebody labelled it
-    Column("name", Text),
-    Column("title", Text),
+    Column("name", LONG_TEXT),
+    Column("title", LONG_TEXT),
     Column("text", LONG_TEXT),
     Column("number", Integer, nullable=False),
     *_label(),

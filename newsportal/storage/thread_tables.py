@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import JSON, Boolean, Column, ForeignKey, Index, Integer, String, Table, Text
+from sqlalchemy import JSON, Boolean, Column, ForeignKey, Index, Integer, String, Table
 
-from newsportal.storage.dialects import LONG_TEXT
+from newsportal.storage.dialects import LONG_TEXT, NUMBER
 from newsportal.storage.tables import ID_CHARS, METADATA, NAME_CHARS, Moment
 from newsportal.storage.threads_rows import POST_NAME_CHARS
 
@@ -16,9 +16,9 @@ THREADS = Table(
     Column("posts", Integer, nullable=False),
     Column("newest", Moment),
     Column("visited", Moment, nullable=False),
-    Column("last_page", Text, nullable=False),
+    Column("last_page", LONG_TEXT, nullable=False),
     Column("whole", Boolean, nullable=False),
-    Column("replies", Integer),
+    Column("replies", NUMBER),
     Column("listed", Moment),
 )
 """``id`` is the article's. ``newest``: the time of its last post; ``last_page``: where the next visit begins; ``whole``: that page was the
@@ -30,10 +30,10 @@ POSTS = Table(
     Column("thread_id", String(ID_CHARS), ForeignKey("threads.id"), primary_key=True),
     Column("name", String(POST_NAME_CHARS), primary_key=True),
     Column("place", Integer, nullable=False),
-    Column("floor", Integer),
-    Column("author", Text),
+    Column("floor", NUMBER),
+    Column("author", LONG_TEXT),
     Column("published", Moment),
-    Column("date_text", Text),
+    Column("date_text", LONG_TEXT),
     Column("text", LONG_TEXT, nullable=False),
     Column("quoted", LONG_TEXT),
     Column("images", JSON, nullable=False),

@@ -10,10 +10,7 @@ from sqlalchemy import Connection
 
 from newsportal.storage import open_store
 from newsportal.storage.dialects import open_engine
-from newsportal.storage.tables import METADATA
-
-COUNTED = ("changes", "prints", "fits")
-"""Tables whose numbers begin with one again."""
+from newsportal.storage.forms import FORMS
 
 
 @dataclass
@@ -39,7 +36,7 @@ def empty(uri: str) -> None:
     engine = open_engine(uri)
     with engine.begin() as connection:
         if engine.dialect.name == "postgresql":
-            connection.exec_driver_sql(f"TRUNCATE {', '.join(METADATA.tables)} RESTART IDENTITY")
+            connection.exec_driver_sql(f"TRUNCATE {', '.join(form.name for form in FORMS)} RESTART IDENTITY")
         else:
             _empty_mariadb(connection)
     engine.dispose()
@@ -47,7 +44,8 @@ def empty(uri: str) -> None:
 
 def _empty_mariadb(connection: Connection) -> None:
     connection.exec_driver_sql("SET foreign_key_checks = 0")
-    for table in METADATA.tables:
-        connection.exec_driver_sql(f"DELETE FROM {table}")
-    for table in COUNTED:
-        connection.exec_driver_sql(f"ALTER TABLE {table} AUTO_INCREMENT = 1")
+    for form in FORMS:
+        connection.exec_driver_sql(f"DELETE FROM {form.name}")
+    for form in FORMS:
+        if form.counted:
+            connection.exec_driver_sql(f"ALTER TABLE {form.name} AUTO_INCREMENT = 1")

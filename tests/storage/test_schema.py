@@ -2,40 +2,59 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import zipfile
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
-from alembic import command
+from alembic import command, op
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from invented_articles import article, invented
-from sqlalchemy import create_engine
+from servers import Servers
+from sqlalchemy import JSON, Float, create_engine, inspect, text
 
-from newsportal.storage import open_store, prints, schema
+from newsportal.errors import StoreTooNew
+from newsportal.storage import open_store, print_index, prints, schema, steps
 from newsportal.storage.dialects import open_engine, reading
-from newsportal.storage.gallery_tables import GALLERIES
-from newsportal.storage.picture_tables import PICTURES
-from newsportal.storage.reader_tables import SWITCHED_OFF
+from newsportal.storage.forms import FORMS
 from newsportal.storage.tables import METADATA
-from newsportal.storage.thread_tables import THREADS
 
 MIGRATIONS = files("newsportal.storage") / "migrations"
 
 
-def test_migrations_make_the_tables(tmp_path: Path) -> None:
-    engine = open_engine(f"sqlite:///{tmp_path}/news.db")
+def differ(_context: object, _found: object, _declared: object, found: object, declared: object) -> bool | None:
+    """MySQL calls a ``FLOAT(53)`` a ``DOUBLE``; of all else Alembic says whether it differs."""
+    return False if isinstance(found, Float) and isinstance(declared, Float) else None
+
+
+def test_migrations_make_the_tables(sql_uri: str) -> None:
+    engine = open_engine(sql_uri)
     schema.prepare(engine)
     with reading(engine) as connection:
         assert schema.version(connection) == schema.HEAD
-        context = MigrationContext.configure(connection, opts={"compare_type": True, "compare_server_default": True})
-        assert {table.metadata for table in (THREADS, GALLERIES, PICTURES, SWITCHED_OFF)} == {METADATA}, "their tables are among them"
+        context = MigrationContext.configure(connection, opts={"compare_type": differ, "compare_server_default": True})
+        assert {form.name for form in FORMS} == set(METADATA.tables) > {"articles", "threads", "outbox"}, "the tables of all rooms"
         assert compare_metadata(context, METADATA) == []
     engine.dispose()
+
+
+@pytest.fixture(params=["sqlite", *(pytest.param(server, marks=pytest.mark.slow) for server in ("postgresql", "mariadb"))])
+def sql_uri(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """Of a database without tables, in everything that migrations run on."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path}/news.db"
+        return
+    with request.getfixturevalue("servers").database(request.param) as database:
+        yield database.uri
 
 
 def test_head_is_the_last_step() -> None:
@@ -45,17 +64,94 @@ def test_head_is_the_last_step() -> None:
         assert ScriptDirectory.from_config(config).get_heads() == [schema.HEAD]
 
 
-def test_every_step_can_be_taken_back() -> None:
-    engine = create_engine("sqlite://")
+def test_every_step_can_be_taken_back(sql_uri: str) -> None:
+    engine = open_engine(sql_uri)
     with engine.begin() as connection:
         schema.migrate(connection, None, "memory")
         with schema.folder(MIGRATIONS) as folder:
             config = Config(attributes={"connection": connection})
             config.set_main_option("script_location", str(folder))
             command.downgrade(config, "base")
-        left = set(connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'table'").scalars())
-    assert left <= {"alembic_version", "sqlite_sequence"}
+        assert set(inspect(connection).get_table_names()) <= {"alembic_version", "sqlite_sequence"}
     engine.dispose()
+
+
+COLLATIONS = """
+    SELECT table_name, column_name, collation_name FROM information_schema.columns
+    WHERE table_schema = :place AND table_name <> 'alembic_version' AND data_type IN ('character varying', 'text', 'varchar', 'mediumtext')
+"""
+JSON_COLUMNS = {column.name for table in METADATA.tables.values() for column in table.columns if isinstance(column.type, JSON)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("server", "collation"), [("postgresql", "C"), ("mariadb", "utf8mb4_nopad_bin")])
+def test_texts_sort_and_compare_by_code_points(servers: Servers, server: str, collation: str) -> None:
+    with servers.database(server) as database:
+        engine = open_engine(database.uri)
+        schema.prepare(engine)
+        with reading(engine) as connection:
+            told = connection.execute(text(COLLATIONS), {"place": database.name if server == "mariadb" else "public"})
+            texts = {f"{table}.{column}": found for table, column, found in told if column not in JSON_COLUMNS}
+        engine.dispose()
+    assert {name: found for name, found in texts.items() if found != collation} == {}
+    assert len(texts) > 100
+
+
+STARTER = """
+import sys
+from newsportal.storage import open_store
+open_store(sys.argv[1]).close()
+"""
+
+
+@pytest.mark.slow
+def test_processes_that_start_at_once_make_the_tables_once(sql_uri: str) -> None:
+    starters = [subprocess.Popen([sys.executable, "-c", STARTER, sql_uri], stderr=subprocess.PIPE, text=True) for _ in range(3)]
+    assert [(process.communicate(timeout=120)[1], process.returncode) for process in starters] == [("", 0)] * 3
+    store = open_store(sql_uri)
+    assert store.tally().articles == 0
+    store.close()
+
+
+@pytest.mark.slow
+def test_a_migration_that_was_killed_is_finished_by_the_next(server_uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """MariaDB ends its transaction at every table: what was made stays, and is not in the way."""
+    if not server_uri.startswith(("postgresql", "mysql", "mariadb")):
+        pytest.skip("no tables there")
+    made = 0
+
+    def killed(*arguments: Any, **options: Any) -> None:
+        nonlocal made
+        made += 1
+        if made == 20:
+            raise KeyboardInterrupt
+        op.create_index(*arguments, **options)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(
+            steps, "op", SimpleNamespace(get_bind=op.get_bind, create_table=op.create_table, add_column=op.add_column, create_index=killed)
+        )
+        with pytest.raises(KeyboardInterrupt):
+            open_store(server_uri)
+    store = open_store(server_uri)
+    store.add(article("a"), now=datetime.now(UTC))
+    store.close()
+    engine = open_engine(server_uri)
+    with reading(engine) as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": differ, "compare_server_default": True})
+        assert compare_metadata(context, METADATA) == []
+    engine.dispose()
+
+
+@pytest.mark.slow
+def test_a_later_version_is_refused_in_every_database(sql_uri: str) -> None:
+    open_store(sql_uri).close()
+    engine = open_engine(sql_uri)
+    with engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
+    engine.dispose()
+    with pytest.raises(StoreTooNew, match="pip install -U newsportal"):
+        open_store(sql_uri)
 
 
 def test_a_store_from_before_fingerprints_gets_them_and_its_stories_draw_reposts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,7 +160,7 @@ def test_a_store_from_before_fingerprints_gets_them_and_its_stories_draw_reposts
     store = open_store(uri)
     for number in range(5):
         store.add(article(str(number), text=invented(number), published=None), now=recent)
-    store.add(article("old", text=invented(9), published=None), now=recent - prints.SPAN - timedelta(days=1))
+    store.add(article("old", text=invented(9), published=None), now=recent - print_index.SPAN - timedelta(days=1))
     store.close()
     _take_back(uri, "0002")
     store = open_store(uri)

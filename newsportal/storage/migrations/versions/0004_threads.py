@@ -11,6 +11,7 @@ down_revision = "0003"
 branch_labels = None
 depends_on = None
 
+NUMBER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 LONG_TEXT = sa.Text().with_variant(mysql.MEDIUMTEXT(), "mysql", "mariadb")
 
 
@@ -24,7 +25,7 @@ def upgrade() -> None:
         sa.Column("visited", sa.BigInteger(), nullable=False),
         sa.Column("last_page", sa.Text(), nullable=False),
         sa.Column("whole", sa.Boolean(), nullable=False),
-        sa.Column("replies", sa.Integer(), nullable=True),
+        sa.Column("replies", NUMBER, nullable=True),
         sa.Column("listed", sa.BigInteger(), nullable=True),
         sa.ForeignKeyConstraint(["id"], ["articles.id"], name="fk_threads_id"),
         sa.PrimaryKeyConstraint("id", name="pk_threads"),
@@ -34,7 +35,7 @@ def upgrade() -> None:
         sa.Column("thread_id", sa.String(length=20), nullable=False),
         sa.Column("name", sa.String(length=40), nullable=False),
         sa.Column("place", sa.Integer(), nullable=False),
-        sa.Column("floor", sa.Integer(), nullable=True),
+        sa.Column("floor", NUMBER, nullable=True),
         sa.Column("author", sa.Text(), nullable=True),
         sa.Column("published", sa.BigInteger(), nullable=True),
         sa.Column("date_text", sa.Text(), nullable=True),

@@ -11,6 +11,7 @@ down_revision = "0004"
 branch_labels = None
 depends_on = None
 
+NUMBER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 LONG_TEXT = sa.Text().with_variant(mysql.MEDIUMTEXT(), "mysql", "mariadb")
 
 
@@ -21,7 +22,7 @@ def upgrade() -> None:
         sa.Column("complete", sa.Boolean(), nullable=False),
         sa.Column("pictures", sa.Integer(), nullable=False),
         sa.Column("pages", sa.Integer(), nullable=False),
-        sa.Column("total", sa.Integer(), nullable=True),
+        sa.Column("total", NUMBER, nullable=True),
         sa.Column("missing", sa.JSON(), nullable=False),
         sa.Column("failure", sa.Text(), nullable=True),
         sa.Column("visited", sa.BigInteger(), nullable=False),
@@ -62,8 +63,8 @@ def upgrade() -> None:
         sa.Column("url", sa.Text(), nullable=False),
         sa.Column("name", sa.String(length=20), nullable=False),
         sa.Column("caption", sa.Text(), nullable=True),
-        sa.Column("width", sa.Integer(), nullable=True),
-        sa.Column("height", sa.Integer(), nullable=True),
+        sa.Column("width", NUMBER, nullable=True),
+        sa.Column("height", NUMBER, nullable=True),
         sa.Column("format", sa.Text(), nullable=True),
         sa.Column("page", sa.Text(), nullable=True),
         sa.Column("print", sa.String(length=16), nullable=True),

@@ -10,6 +10,8 @@ down_revision = "0005"
 branch_labels = None
 depends_on = None
 
+NUMBER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+
 
 def upgrade() -> None:
     create_table(
@@ -17,8 +19,8 @@ def upgrade() -> None:
         sa.Column("id", sa.String(length=20), nullable=False),
         sa.Column("key", sa.Text(), nullable=False),
         sa.Column("url", sa.Text(), nullable=False),
-        sa.Column("width", sa.Integer(), nullable=True),
-        sa.Column("height", sa.Integer(), nullable=True),
+        sa.Column("width", NUMBER, nullable=True),
+        sa.Column("height", NUMBER, nullable=True),
         sa.Column("format", sa.String(length=64), nullable=True),
         sa.Column("print", sa.String(length=16), nullable=True),
         sa.Column("refused", sa.String(length=64), nullable=True),
