@@ -9,8 +9,19 @@ from typing import Any, Final
 
 from newsportal.items import Article, Gallery, GalleryPage, Image, content_id
 from newsportal.storage.galleries import StoredGallery
-from newsportal.storage.gallery_tables import PRINT_CHARS, SLUG_CHARS
 from newsportal.storage.rows import storable
+
+PRINT_CHARS: Final = 16
+"""A perceptual hash (``items.Image.print``)."""
+
+SLUG_CHARS: Final = 64
+"""Reasons for which a picture is left out."""
+
+WALL_ORDERS: Final = {"ranked": "score", "newest": "moment"}
+"""Order of the wall → what photo stories are sorted by, the largest first."""
+
+WALL_KINDS: Final = ("topic", "source", "category")
+"""What narrows the wall, rarest first: the first one given is read from the index in order, the others are looked up."""
 
 MAX_TEXT: Final = 200_000
 """Characters of captions and text that are the article's text: what the search finds and lists show. All captions are kept."""

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import isfinite
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, exists, func, or_, select
 
 from newsportal.storage.galleries import WallFilter, WallPage, WallStory
-from newsportal.storage.galleries_rows import gallery_of
+from newsportal.storage.galleries_rows import WALL_KINDS, WALL_ORDERS, gallery_of
 from newsportal.storage.gallery_tables import GALLERIES, LABELLED
 from newsportal.storage.reading import topics_of
 from newsportal.storage.rows import article_from, name
-from newsportal.storage.story_lists import EXCERPT_CHARS
-from newsportal.storage.tables import ARTICLES, EPOCH, MICROSECOND, STORIES
-
-ORDERS = {"ranked": "score", "newest": "moment"}
-
-KINDS = ("topic", "source", "category")
-"""What narrows, rarest first: the first one given is read from the index in order, the others are looked up."""
+from newsportal.storage.story_lists import EXCERPT_CHARS, cursor, edge
+from newsportal.storage.tables import ARTICLES, STORIES
 
 FIGURES = tuple(column for column in GALLERIES.c if column.name not in ("id", "text", "moment"))
 
@@ -32,13 +26,13 @@ def wall(connection: Connection, which: WallFilter) -> WallPage:
     found = tuple(
         WallStory(article_from(row, topics.get(row["id"], ())), gallery_of(row), row["count"], row["sites"]) for row in rows[:limit]
     )
-    return WallPage(found, _cursor(rows[limit - 1]) if len(rows) > limit else None)
+    return WallPage(found, cursor(rows[limit - 1]["order_key"], rows[limit - 1]["id"]) if len(rows) > limit else None)
 
 
 def _page(which: WallFilter) -> Select[Any]:
-    given = [(kind, name(value)) for kind in KINDS if (value := getattr(which, kind)) is not None]
+    given = [(kind, name(value)) for kind in WALL_KINDS if (value := getattr(which, kind)) is not None]
     driver = LABELLED if given else GALLERIES
-    key, id = driver.c[ORDERS[which.order]], LABELLED.c.gallery_id if given else GALLERIES.c.id
+    key, id = driver.c[WALL_ORDERS[which.order]], LABELLED.c.gallery_id if given else GALLERIES.c.id
     excerpt = func.substr(ARTICLES.c.text, 1, EXCERPT_CHARS).label("text")
     head = [column for column in ARTICLES.c if column.name not in ("text", "html")]
     statement = select(*head, excerpt, *FIGURES, STORIES.c.count, STORIES.c.sites, key.label("order_key")).select_from(driver)
@@ -60,22 +54,5 @@ def _narrowed(given: Sequence[tuple[str, str]]) -> Iterator[ColumnElement[bool]]
 
 
 def _behind(which: WallFilter, key: ColumnElement[Any], id: ColumnElement[str]) -> list[ColumnElement[bool]]:
-    value, _, last = (which.before or "").partition("~")
-    try:
-        edge = EPOCH + int(value) * MICROSECOND if which.order == "newest" else _finite(value)
-    except (ValueError, OverflowError):
-        return []
-    return [or_(key < edge, and_(key == edge, id < last))]
-
-
-def _finite(value: str) -> float:
-    score = float(value)
-    if not isfinite(score):
-        raise ValueError(value)
-    return score
-
-
-def _cursor(row: dict[str, Any]) -> str:
-    value = row["order_key"]
-    written = repr(value) if isinstance(value, float) else str((value - EPOCH) // MICROSECOND)
-    return f"{written}~{row['id']}"
+    found = edge(which)
+    return [] if found is None else [or_(key < found[0], and_(key == found[0], id < found[1]))]

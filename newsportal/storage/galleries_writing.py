@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from datetime import datetime, timedelta
-from typing import Any, Final
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
 
-from newsportal.errors import StoreError
 from newsportal.items import Article, Gallery, GalleryPage, content_id
 from newsportal.storage import gallery_folding, gallery_parting
 from newsportal.storage.dialects import upsert
-from newsportal.storage.editors import later
 from newsportal.storage.folding import new_story
 from newsportal.storage.galleries import LEFT_ALONE, SavedGallery
-from newsportal.storage.galleries_rows import IMAGE, SHOWN_IN_LISTS, article_of, picture_rows, said, slug, state, text_of
+from newsportal.storage.galleries_rows import article_of, picture_rows, said, slug
+from newsportal.storage.galleries_steps import PAGES_KEPT, followed, identity_of, in_vain, is_fuller, outcome, revised, written
 from newsportal.storage.gallery_ranking import settle
 from newsportal.storage.gallery_tables import GALLERIES, GALLERY_PAGES, PICTURES, REFUSED
 from newsportal.storage.reading import chunks
-from newsportal.storage.rows import category_of, content_of, keywords_of, row_of, sorted_by, storable, topics_of
+from newsportal.storage.rows import row_of, storable, topics_of
 from newsportal.storage.tables import ARTICLES, TOPICS
 from newsportal.storage.writing import find, log
-
-PAGES_KEPT: Final = timedelta(days=60)
-"""Pages of stories that never became complete are kept so long."""
 
 
 def put(connection: Connection, identity: str, page: GalleryPage, now: datetime) -> None:
@@ -41,19 +37,19 @@ def refuse(connection: Connection, identity: str, reason: str, now: datetime) ->
 
 def save(connection: Connection, gallery: Gallery, now: datetime) -> SavedGallery:
     """See ``Galleries.save``."""
-    if gallery.identity is None:
-        raise StoreError(f"{gallery.url}: a photo story without an identity cannot be stored")
+    identity = identity_of(gallery)
     article = article_of(gallery)
-    there = find(connection, storable(gallery.identity))
+    there = find(connection, identity)
     id = there or _insert(connection, article, now)
-    kept = connection.execute(select(GALLERIES).where(GALLERIES.c.id == id)).mappings().first()
-    grown = kept is None or _is_fuller(connection, dict(kept), gallery)
-    vain = _write(connection, id, gallery, dict(kept) if kept else None, grown, now)
+    found = connection.execute(select(GALLERIES).where(GALLERIES.c.id == id)).mappings().first()
+    kept = dict(found) if found else None
+    grown = is_fuller(kept, gallery, lambda: _named(connection, id))
+    _write(connection, id, gallery, kept, grown, now)
     if grown and there is not None:
         _revise(connection, id, article)
     met = _add_topics(connection, id, article)
     if gallery.complete:
-        connection.execute(delete(GALLERY_PAGES).where(GALLERY_PAGES.c.gallery.in_({id, _hash(gallery.identity)})))
+        connection.execute(delete(GALLERY_PAGES).where(GALLERY_PAGES.c.gallery.in_({id, _hash(identity)})))
     connection.execute(delete(GALLERY_PAGES).where(GALLERY_PAGES.c.seen < now - PAGES_KEPT))
     if grown:
         _follow(connection, id)
@@ -64,8 +60,8 @@ def save(connection: Connection, gallery: Gallery, now: datetime) -> SavedGaller
         settle(connection, row.story_id)
         log(connection, "article", id, now)
     complete = gallery.complete or bool(kept and kept["complete"])
-    outcome = "same" if not grown else "grown" if kept is not None else "folded" if row.fold_of else "stored"
-    return SavedGallery(outcome, id, row.story_id, complete, vain)  # type: ignore[arg-type]
+    told: Any = outcome(kept is not None, grown, bool(row.fold_of))
+    return SavedGallery(told, id, row.story_id, complete, in_vain(kept, gallery, grown))
 
 
 def _hash(text: str) -> str:
@@ -79,30 +75,19 @@ def _insert(connection: Connection, article: Article, now: datetime) -> str:
     return str(row["id"])
 
 
-def _is_fuller(connection: Connection, kept: Mapping[str, Any], gallery: Gallery) -> bool:
-    """Whether a visit says more than is stored, or (both complete) something else."""
-    if gallery.complete != kept["complete"]:
-        return gallery.complete
-    new = state(gallery)
-    if new["pages"] < kept["pages"]:
-        return False
-    rows = connection.execute(select(PICTURES.c.name, PICTURES.c.caption).where(PICTURES.c.gallery_id == kept["id"]))
-    there = {(row.name, row.caption) for row in rows}
-    found = {(row["name"], row["caption"]) for row in picture_rows(kept["id"], gallery, {})}
-    return found != there or new["text"] != kept["text"] or new["pages"] > kept["pages"]
+def _named(connection: Connection, id: str) -> list[tuple[str, str | None]]:
+    """Names and captions of a story's pictures."""
+    rows = connection.execute(select(PICTURES.c.name, PICTURES.c.caption).where(PICTURES.c.gallery_id == id))
+    return [(row.name, row.caption) for row in rows]
 
 
-def _write(connection: Connection, id: str, gallery: Gallery, kept: dict[str, Any] | None, grown: bool, now: datetime) -> int:
-    """The row of ``galleries`` and, where it grew, its pictures; answers the visits in vain."""
-    vain = 0 if grown or gallery.complete or kept is None or kept["complete"] else kept["vain"] + 1
+def _write(connection: Connection, id: str, gallery: Gallery, kept: dict[str, Any] | None, grown: bool, now: datetime) -> None:
+    """The row of ``galleries`` and, where it grew, its pictures."""
+    values = written(kept, gallery, grown, now)
     if kept is None:
-        empty = {"pictures": 0, "score": 0.0, "moment": now}
-        connection.execute(insert(GALLERIES), {"id": id, **state(gallery), **empty, "visited": now, "vain": vain})
-    elif grown:
-        connection.execute(update(GALLERIES).where(GALLERIES.c.id == id).values(**state(gallery), visited=now, vain=vain))
-    elif not kept["complete"]:
-        why = {"failure": state(gallery)["failure"], "visited": now, "vain": vain}
-        connection.execute(update(GALLERIES).where(GALLERIES.c.id == id).values(**why))
+        connection.execute(insert(GALLERIES), {"id": id, **values})
+    elif values:
+        connection.execute(update(GALLERIES).where(GALLERIES.c.id == id).values(**values))
     if grown:
         at = PICTURES.c.gallery_id == id
         left = {row.name: row.dropped for row in connection.execute(select(PICTURES).where(at, PICTURES.c.dropped.is_not(None)))}
@@ -110,18 +95,12 @@ def _write(connection: Connection, id: str, gallery: Gallery, kept: dict[str, An
         rows = picture_rows(id, gallery, left)
         if rows:
             connection.execute(insert(PICTURES), rows)
-    return vain
 
 
 def _revise(connection: Connection, id: str, article: Article) -> None:
-    """What a later visit says of a known article; what it does not say stays. An article of another source is a photo story from now on."""
+    """What a later visit says of a known article."""
     known = dict(connection.execute(select(ARTICLES).where(ARTICLES.c.id == id)).mappings().one())
-    content = content_of(article)
-    new = {key: value for key, value in content.items() if value is not None and key not in ("text", "images")}
-    derived = later(known, category_of(article)) | keywords_of(article)
-    moment = sorted_by(new.get("published", known["published"]), known["first_seen"])
-    values = {**new, **derived, "moment": moment, "source": row_of(article, now=known["first_seen"])["source"]}
-    connection.execute(update(ARTICLES).where(ARTICLES.c.id == id).values(**values))
+    connection.execute(update(ARTICLES).where(ARTICLES.c.id == id).values(**revised(known, article)))
 
 
 def _add_topics(connection: Connection, id: str, article: Article) -> bool:
@@ -137,15 +116,9 @@ def _follow(connection: Connection, id: str) -> None:
     shown = PICTURES.c.dropped.is_(None)
     rows = connection.execute(select(PICTURES).where(PICTURES.c.gallery_id == id, shown).order_by(PICTURES.c.number)).mappings().all()
     own = connection.scalar(select(GALLERIES.c.text).where(GALLERIES.c.id == id)) or ""
-    text = text_of(own, [row["caption"] for row in rows])
-    images = [{key: value for key, value in _image(row).items() if value is not None} for row in rows[:SHOWN_IN_LISTS]]
-    connection.execute(update(ARTICLES).where(ARTICLES.c.id == id).values(text=text, length=len(text), images=images))
+    connection.execute(update(ARTICLES).where(ARTICLES.c.id == id).values(**followed(own, [dict(row) for row in rows])))
     moment = connection.scalar(select(ARTICLES.c.moment).where(ARTICLES.c.id == id))
     connection.execute(update(GALLERIES).where(GALLERIES.c.id == id).values(pictures=len(rows), moment=moment))
-
-
-def _image(row: Mapping[str, Any] | Any) -> dict[str, Any]:
-    return {key: row[key] for key in IMAGE}
 
 
 def drop(connection: Connection, urls: Collection[str], prints: Collection[str], reason: str | None, now: datetime) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, delete, insert, select
 
+from newsportal.storage.galleries_steps import labels
 from newsportal.storage.gallery_tables import GALLERIES, LABELLED
 from newsportal.storage.tables import ARTICLES, TOPICS
 
@@ -15,7 +16,7 @@ def put_up(connection: Connection, id: str) -> None:
         return
     connection.execute(delete(LABELLED).where(LABELLED.c.gallery_id == id))
     article = connection.execute(select(ARTICLES.c.category, ARTICLES.c.source).where(ARTICLES.c.id == id)).one()
-    labels = {("topic", topic) for topic in connection.scalars(select(TOPICS.c.topic).where(TOPICS.c.article_id == id))}
-    labels |= {(kind, value) for kind, value in (("category", article.category), ("source", article.source)) if value}
+    topics = connection.scalars(select(TOPICS.c.topic).where(TOPICS.c.article_id == id))
     row = {"gallery_id": id, "score": order.score, "moment": order.moment}
-    connection.execute(insert(LABELLED), [{**row, "kind": kind, "value": value} for kind, value in sorted(labels)])
+    under = labels(topics, article.category, article.source)
+    connection.execute(insert(LABELLED), [{**row, "kind": kind, "value": value} for kind, value in under])

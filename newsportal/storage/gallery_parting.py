@@ -8,16 +8,14 @@ editor folded stays.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 from sqlalchemy import Connection, select, update
 
 from newsportal.storage.folding import new_story
+from newsportal.storage.galleries_steps import leaving, made_by_rule
 from newsportal.storage.gallery_folding import fold, is_one
 from newsportal.storage.tables import ARTICLES, TOPICS
-
-JUDGED: Final = ("same-pictures", "same-words")
-"""The reasons of ``dedup.photo_stories``: folds that were made by its rule."""
 
 
 def part(connection: Connection, id: str) -> tuple[str, ...]:
@@ -26,12 +24,7 @@ def part(connection: Connection, id: str) -> tuple[str, ...]:
     Answers the photo stories that left their story; figures and ranks of all stories concerned are the caller's.
     """
     links = _links(connection, id)
-    broken = [
-        link.id
-        for link in links
-        if link.fold_of is not None and link.fold_reason in JUDGED and id in (link.id, link.fold_of)
-        and not is_one(connection, link.id, link.fold_of)
-    ]  # fmt: skip
+    broken = [link.id for link in links if made_by_rule(dict(link._mapping), id) and not is_one(connection, link.id, link.fold_of)]
     left = [one for child in broken for one in _leave(connection, child, links)]
     for child in broken:
         fold(connection, child)
@@ -51,8 +44,6 @@ def _leave(connection: Connection, child: str, links: Sequence[Any]) -> list[str
     story_id = new_story(connection, row, topics)
     alone = {"story_id": story_id, "fold_of": None, "fold_reason": None, "fold_score": None}
     connection.execute(update(ARTICLES).where(ARTICLES.c.id == child).values(**alone))
-    moved = [child]
-    for one in moved:  # grows meanwhile
-        moved += [link.id for link in links if link.fold_of == one and link.id not in moved]
+    moved = leaving(child, [dict(link._mapping) for link in links])
     connection.execute(update(ARTICLES).where(ARTICLES.c.id.in_(moved[1:])).values(story_id=story_id))
     return moved

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, select, update
 
-from newsportal.recommend.score import parts, score
 from newsportal.storage import gallery_labels
 from newsportal.storage.folding import refresh
-from newsportal.storage.galleries_rows import image_of
+from newsportal.storage.galleries_steps import scored
 from newsportal.storage.gallery_tables import GALLERIES, PICTURES
 from newsportal.storage.tables import ARTICLES, STORIES
 
@@ -19,7 +18,6 @@ def settle(connection: Connection, story_id: str) -> None:
     members = select(GALLERIES).join(ARTICLES, ARTICLES.c.id == GALLERIES.c.id).where(ARTICLES.c.story_id == story_id)
     for row in connection.execute(members).mappings().all():
         shown = select(PICTURES).where(PICTURES.c.gallery_id == row["id"], PICTURES.c.dropped.is_(None))
-        images = [image_of(dict(one)) for one in connection.execute(shown).mappings()]
-        worth = parts(images, weight=row["weight"], sites=sites, complete=row["complete"])
-        connection.execute(update(GALLERIES).where(GALLERIES.c.id == row["id"]).values(score=score(worth, row["moment"])))
+        images = [dict(one) for one in connection.execute(shown).mappings()]
+        connection.execute(update(GALLERIES).where(GALLERIES.c.id == row["id"]).values(score=scored(dict(row), images, sites)))
         gallery_labels.put_up(connection, row["id"])

@@ -6,13 +6,8 @@ from __future__ import annotations
 from sqlalchemy import JSON, BigInteger, Boolean, Column, Float, ForeignKey, Index, Integer, String, Table
 
 from newsportal.storage.dialects import LONG_TEXT, NUMBER
+from newsportal.storage.galleries_rows import PRINT_CHARS, SLUG_CHARS
 from newsportal.storage.tables import ID_CHARS, METADATA, NAME_CHARS, Moment
-
-PRINT_CHARS = 16
-"""A perceptual hash (``items.Image.print``)."""
-
-SLUG_CHARS = 64
-"""Reasons for which a picture is left out."""
 
 GALLERIES = Table(
     "galleries",

@@ -8,6 +8,7 @@ from typing import Final
 
 from newsportal.storage.answers import StoryFilter
 from newsportal.storage.columns import EPOCH, MICROSECOND
+from newsportal.storage.galleries import WallFilter
 
 EXCERPT_CHARS: Final = 300
 """How much of a text a list shows (``storage.base.Story``)."""
@@ -24,7 +25,7 @@ def given(which: StoryFilter) -> list[str]:
     return [kind for kind in KINDS if getattr(which, kind) is not None]
 
 
-def edge(which: StoryFilter) -> tuple[datetime | float, str] | None:
+def edge(which: StoryFilter | WallFilter) -> tuple[datetime | float, str] | None:
     """What the last story of the page before was sorted by, and its id; ``None`` without a cursor, or one that is none."""
     value, _, last = (which.before or "").partition("~")
     try:

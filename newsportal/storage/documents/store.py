@@ -15,6 +15,7 @@ from newsportal.report import Run
 from newsportal.storage.base import Added, Change, SourceState, StoredArticle, Story, StoryFilter, StoryPage, Tally
 from newsportal.storage.documents import articles, lists, memory, names, writing
 from newsportal.storage.documents.corpora import DocumentCorpora
+from newsportal.storage.documents.galleries import DocumentGalleries
 from newsportal.storage.documents.opening import open_documents
 from newsportal.storage.documents.outbox import OUTBOX, POSITIONS, DocumentOutbox
 from newsportal.storage.documents.pictures import DocumentPictures
@@ -40,6 +41,7 @@ class DocumentStore:
     def __init__(self, uri: str, *, create: bool = True) -> None:
         self._documents = documents = open_documents(uri, TABLES, create=create)
         self.corpora = DocumentCorpora(documents)
+        self.galleries = DocumentGalleries(documents)
         self.pictures = DocumentPictures(documents)
         self.readers = DocumentReaders(documents)
         self.threads = DocumentThreads(documents)

@@ -15,7 +15,7 @@ from newsportal.storage.columns import CONTENT
 from newsportal.storage.documents import prints
 from newsportal.storage.documents.base import Is, Row, Rows, Transaction, moment_in
 from newsportal.storage.documents.folding import choose, move, new_story, refresh
-from newsportal.storage.documents.folding import refresh as settle
+from newsportal.storage.documents.gallery_ranking import settle
 from newsportal.storage.documents.names import find
 from newsportal.storage.documents.plain import aware
 from newsportal.storage.documents.room_tables import row_id
