@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-
-import pytest
 
 from newsportal.items import Gallery, Image, Link
-from newsportal.storage import open_store
 from newsportal.storage.base import Store
 from newsportal.storage.galleries import SavedGallery, WallFilter
 
 NOON = datetime(2026, 3, 5, 12, tzinfo=UTC)
 SNOW = ("0f0f3c3c5a5a1234", "123456789abcdef0", "ffff0000ff000ff0", "8421842112481248")
 SEA = ("a5a50f0fc3c39999", "6666111177772222", "0123456789abcdef", "f00ff00f0ff00ff0")
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = open_store(f"sqlite:///{tmp_path / 'portal.db'}")
-    yield opened
-    opened.close()
 
 
 def save(store: Store, name: str, title: str, text: str, prints: tuple[str | None, ...], at: datetime = NOON) -> SavedGallery:
