@@ -39,6 +39,8 @@ COMMANDS = (
     "model",
     "retrain",
     "recommend",
+    "publish",
+    "unpublish",
     "export",
     "store",
     "backup",

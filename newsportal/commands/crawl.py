@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from newsportal import report
-from newsportal.commands import hints
+from newsportal.commands import hints, publishing
 from newsportal.commands.progress import Progress
 from newsportal.errors import FrontierRefused, NewsportalError
 from newsportal.sources import Sources, load
@@ -182,5 +182,6 @@ def crawl(
         typer.echo(json.dumps(report.to_dict(result), ensure_ascii=False))
     else:
         typer.echo("\n".join((report.table(result), *hints.after(result, known))))
+    publishing.after_crawl(known, lambda line: typer.echo(line, err=True))
     if broken := failures(result):
         raise NewsportalError(f"the crawl broke off: {', '.join(broken)}; run it again once that is mended, nothing is lost")

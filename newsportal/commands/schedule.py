@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from newsportal.commands.corpus.common import print_rows
+from newsportal.commands.publishing import Publisher, after_crawl
 from newsportal.commands.scheduling import Schedule, Terms, brought, found, jobs_folder, reports
 from newsportal.errors import NewsportalError, StoreError
 from newsportal.frontier.queues.base import Queue
@@ -91,12 +92,19 @@ def schedule(
         return
     known = load(sources)
     runner, records = Place(scrapyd, local, project, _settings(setting or [])).runner(known, sources)
-    work = Schedule(sources, known, runner, records, _claims(known), Terms(Caps(most, batch), every, once), _sayer(as_json))
+    say = _sayer(as_json)
+    work = Schedule(sources, known, runner, records, _claims(known), Terms(Caps(most, batch), every, once), say)
+    publisher = Publisher(known, lambda line: say("published", {"message": line}))
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: work.stop())
     try:
+        if not once:
+            publisher.start()
         work.run()
+        if once:
+            after_crawl(known, lambda line: say("published", {"message": line}))
     finally:
+        publisher.stop()
         work.close()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, signal.SIG_IGN)  # all is done: a second one that comes now makes no failure of it

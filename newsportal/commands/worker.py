@@ -18,6 +18,7 @@ import typer
 from rich.console import Console
 
 from newsportal.commands import crawl, hints
+from newsportal.commands.publishing import Publisher
 from newsportal.errors import NewsportalError, SourcesError, StoreUnavailable
 from newsportal.sources import Sources, load
 from newsportal.storage import open_store
@@ -121,7 +122,10 @@ def run(ask: crawl.Ask, known: Sources, console: Console) -> Ending:
         process.crawl(process.create_crawler(name), **ask.arguments(name)).add_done_callback(partial(over, ending, name))
     if known.path is not None and known.path.exists():
         threading.Thread(target=watch, args=(known.path, ending, console), daemon=True, name="sources").start()
+    publisher = Publisher(known, console.print)
+    publisher.start()
     process.start()
+    publisher.stop()
     give_back(process)
     return ending
 

@@ -4,13 +4,14 @@ The crawl's download handler (``newsportal.handlers``) asks the same policy and 
 """
 
 from newsportal.egress.addresses import PUBLIC, Policy, check_address
-from newsportal.egress.client import Exchange, exchanges, fetch, fetch_async
+from newsportal.egress.client import Answer, Exchange, exchanges, fetch, fetch_async
 from newsportal.egress.decompress import TooLarge, decompress
 from newsportal.egress.resolver import resolve, resolve_async
 from newsportal.egress.urls import check_url
 
 __all__ = [
     "PUBLIC",
+    "Answer",
     "Exchange",
     "Policy",
     "TooLarge",

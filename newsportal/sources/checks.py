@@ -28,6 +28,7 @@ def check(tree: Tree) -> Iterator[Mistake]:
         topics = [name for _, name in _names(tree.value, "topics")]
         yield from _unknown(tree, ("topics",), "engines", [*built_in(), *declared], "engine")
         yield from _unknown(tree, ("feeds", "sitemaps", "regions", "forums", "galleries"), "topics", topics, "topic")
+        yield from _unknown(tree, ("publish",), ("only", "topics"), topics, "topic")
 
 
 def _items(value: Any, kind: str) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -37,6 +38,13 @@ def _items(value: Any, kind: str) -> Iterator[tuple[int, dict[str, Any]]]:
             yield index, item
 
 
+def _mapping(item: dict[str, Any], *keys: str) -> dict[str, Any]:
+    for key in keys:
+        found = item.get(key)
+        item = found if isinstance(found, dict) else {}
+    return item
+
+
 def _names(value: Any, kind: str) -> Iterator[tuple[int, str]]:
     for index, item in _items(value, kind):
         if isinstance(item.get("name"), str):
@@ -44,7 +52,7 @@ def _names(value: Any, kind: str) -> Iterator[tuple[int, str]]:
 
 
 def _doubles(tree: Tree) -> Iterator[Mistake]:
-    for kind in KINDS:
+    for kind in (*KINDS, "publish"):
         first: dict[str, int] = {}
         for index, name in _names(tree.value, kind):
             path: Path = (kind, index, "name")
@@ -54,15 +62,16 @@ def _doubles(tree: Tree) -> Iterator[Mistake]:
             first.setdefault(name, tree.line(path))
 
 
-def _unknown(tree: Tree, kinds: tuple[str, ...], key: str, known: list[str], what: str) -> Iterator[Mistake]:
+def _unknown(tree: Tree, kinds: tuple[str, ...], key: str | tuple[str, str], known: list[str], what: str) -> Iterator[Mistake]:
     names_known = set(known)
     for kind in kinds:
         for index, item in _items(tree.value, kind):
-            given = item.get(key)
+            within, last = ((key[0],), key[1]) if isinstance(key, tuple) else ((), key)
+            given = _mapping(item, *within).get(last)
             names = enumerate(given) if isinstance(given, list) else [(None, given)]
             for place, name in names:
                 if isinstance(name, str) and name.strip() not in names_known:
-                    path: Path = (kind, index, key) if place is None else (kind, index, key, place)
+                    path: Path = (kind, index, *within, last) if place is None else (kind, index, *within, last, place)
                     allowed = listed(known) or f"none: no {what} is declared"
                     message = f"found {shown(name)}, which is no {what}; allowed: {allowed}"
                     yield Mistake(tree.line(path), path, message, did_you_mean(name, known))

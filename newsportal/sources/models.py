@@ -13,6 +13,7 @@ from newsportal.sources.classifying import CategoryWords, Classifying
 from newsportal.sources.parts import Frontier, Part, Politeness, Portal, Rendering, Source, UrlFilter
 from newsportal.sources.pictures import Pictures
 from newsportal.sources.places import Feed, Forum, Gallery, Region, Sitemap
+from newsportal.sources.publishing import Target
 from newsportal.sources.recommending import Recommending
 from newsportal.sources.scheduling import Scheduling
 from newsportal.sources.topics import CustomEngine, Topic
@@ -74,6 +75,8 @@ class Sources(Part):
     """Forums."""
     galleries: tuple[Gallery, ...] = ()
     """Channels of photo stories."""
+    publish: tuple[Target, ...] = ()
+    """Where articles are published besides the portal."""
 
     _folder: Path = PrivateAttr(default_factory=Path.cwd)
     _path: Path | None = PrivateAttr(default=None)

@@ -46,6 +46,8 @@ def keys_at(path: Path) -> tuple[str, ...]:
 def _inner(kind: Any, step: str | int) -> Any:
     if isinstance(step, int):
         return next((argument for argument in get_args(kind) if argument is not Ellipsis), None)
+    if get_origin(kind) is dict:
+        return get_args(kind)[1]
     if not _is_part(kind):
         return None
     for name, field in kind.model_fields.items():

@@ -176,6 +176,9 @@ PrivateHost = Annotated[Word, AfterValidator(_checked(_private))]
 PrivateHosts = Annotated[tuple[PrivateHost, ...], BeforeValidator(one_or_many, json_schema_input_type=PrivateHost | list[PrivateHost])]
 TimeZone = Annotated[str, AfterValidator(_zone)]
 Encoding = Annotated[str, AfterValidator(_encoding)]
+Filled = Annotated[str, BeforeValidator(_expanded), StringConstraints(min_length=1, max_length=2000)]
+"""A text with ``${NAME}`` filled in from the environment."""
+
 StoreUri = Annotated[str, BeforeValidator(_expanded), AfterValidator(_uri(tuple(STORES)))]
 RedisUri = Annotated[str, BeforeValidator(_expanded), AfterValidator(_uri(REDIS_SCHEMES))]
 IndexUri = Annotated[str, BeforeValidator(_expanded), AfterValidator(_uri(INDEX_SCHEMES))]

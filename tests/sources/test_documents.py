@@ -29,8 +29,8 @@ REQUIRED = "**required**"
 
 
 def part_of(annotation: Any) -> type[BaseModel] | None:
-    """The mapping behind a field, also behind ``tuple[Part, ...]`` and ``Part | None``."""
-    if get_origin(annotation) in (Union, UnionType, tuple):
+    """The mapping behind a field, also behind ``tuple[Part, ...]``, ``dict[str, Part]`` and ``Part | None``."""
+    if get_origin(annotation) in (Union, UnionType, tuple, dict):
         return next(filter(None, map(part_of, get_args(annotation))), None)
     is_part = isinstance(annotation, type) and issubclass(annotation, BaseModel) and annotation is not Breadth
     return annotation if is_part else None
@@ -43,7 +43,7 @@ def keys(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, Any]]:
         yield key, field
         inner = part_of(field.annotation)
         if inner is not None:
-            yield from keys(inner, key + ("[]." if get_origin(field.annotation) is tuple else "."))
+            yield from keys(inner, key + {tuple: "[].", dict: ".*."}.get(get_origin(field.annotation), "."))
 
 
 FIELDS = dict(keys(Sources))
@@ -54,8 +54,12 @@ def default_of(field: Any) -> str:
     if field.is_required():
         return REQUIRED
     value = field.default
+    if value == {}:
+        return "empty"
     if value in (None, (), DAY):
         return {None: "none", (): "empty", DAY: "every hour"}[value]
+    if isinstance(value, tuple):
+        return f"`{', '.join(value)}`"
     if isinstance(value, Breadth):
         return f"`{value.pages(0)}`"
     if isinstance(value, BaseModel):

@@ -1,0 +1,231 @@
+"""``newsportal publish``: articles into other people's tables, folders and webhooks, as ``publish`` in sources.yaml says."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from newsportal.commands.context import open_record
+from newsportal.commands.corpus.common import print_rows
+from newsportal.commands.hints import counted
+from newsportal.commands.publishing import opened
+from newsportal.errors import NewsportalError
+from newsportal.publishing.base import Target, TargetAway, TargetUnfit
+from newsportal.publishing.run import Tally, Work, pending
+from newsportal.publishing.run import publish as published
+from newsportal.sources import Sources
+from newsportal.sources.publishing import Target as Settings
+from newsportal.storage.base import Store
+from newsportal.storage.outbox import STATES, Entry, State
+from newsportal.text import clean
+
+Named = Annotated[list[str] | None, typer.Option("--target", "-t", help="Only this target; may be repeated. Default: all enabled ones.")]
+SourcesFile = Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")]
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
+
+
+def register(app: typer.Typer) -> None:
+    group = typer.Typer(invoke_without_command=True, help="Publish what is new where sources.yaml says.")
+    group.callback()(publish)
+    for name, command in (("status", status), ("again", again), ("check", check)):
+        group.command(name)(command)
+    app.add_typer(group, name="publish")
+
+
+def publish(
+    context: typer.Context,
+    target: Named = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Tell what would be written, and write nothing.")] = False,
+    limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, help="At most so many articles, of each target.")] = None,
+    sources: SourcesFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Publish what is new or has changed since the last time."""
+    if context.invoked_subcommand is not None:
+        return
+    with targets_of(sources, target) as (store, targets):
+        if dry_run:
+            _dry(store, targets, limit, as_json)
+            return
+        tallies = [run(store, settings, one, limit, shown=not as_json) for settings, one in targets]
+    report(tallies, as_json)
+    fail(tallies)
+
+
+def status(
+    target: Named = None,
+    state: Annotated[str | None, typer.Option(help=f"Only articles in this state: {', '.join(STATES)}. Default: failed.")] = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100_000, help="Articles that are listed.")] = 20,
+    sources: SourcesFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Tell how many articles wait, are done and failed at each target, and why those failed."""
+    if state is not None and state not in STATES:
+        raise typer.BadParameter(f"{state!r} is no state; there are: {', '.join(STATES)}", param_hint="--state")
+    with open_record(sources) as (known, store):
+        names = [one.name for one in chosen(known, target, everything=True)]
+        counts = store.outbox.counts()
+        names += [] if target else [name for name in counts if name not in names]
+        rows = [{"target": name} | {one: counts.get(name, {}).get(one, 0) for one in STATES} for name in names]
+        states: tuple[State, ...] = tuple(one for one in STATES if one == (state or "failed"))
+        listed = [entry for entry in store.outbox.entries(states=states, limit=limit) if entry.target in names]
+        titles = {article.id: article.title for article in store.articles([entry.article_id for entry in listed])}
+    print_rows(rows, ("target", *STATES), as_json)
+    if as_json:
+        for entry in listed:
+            typer.echo(json.dumps(facts(entry), ensure_ascii=False))
+        return
+    if listed:
+        typer.echo()
+        print_rows(
+            [_row(entry, titles.get(entry.article_id)) for entry in listed], ("target", "article", "title", "since", "reason"), False
+        )
+        typer.echo("to try them again: newsportal publish again" if "failed" in states else "")
+
+
+def again(
+    article: Annotated[list[str] | None, typer.Argument(metavar="[ARTICLE]...", help="Ids or addresses; default: all that failed.")] = None,
+    target: Named = None,
+    sources: SourcesFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Try again what failed; of named articles also what was taken back."""
+    with targets_of(sources, target) as (store, targets):
+        now = datetime.now(UTC)
+        ids = [article_named(store, name) for name in article or ()]
+        names = [settings.name for settings, _ in targets]
+        if ids:
+            number = sum(store.outbox.ask(name, [id for id in ids if id in store.outbox.of(name, ids)], "there", now=now) for name in names)
+        else:
+            number = sum(store.outbox.again(name, now=now) for name in names)
+        tallies = [run(store, settings, one, None, shown=not as_json) for settings, one in targets]
+    if not as_json:
+        typer.echo(f"{counted(number, 'article')} tried again")
+    report(tallies, as_json)
+    fail(tallies)
+
+
+def check(target: Named = None, sources: SourcesFile = None, as_json: AsJson = False) -> None:
+    """Look at each target, its table and its columns, without writing anything."""
+    wrong = 0
+    with targets_of(sources, target, everything=True) as (_, targets):
+        for settings, one in targets:
+            problems, notes = [], []
+            try:
+                notes = list(one.check())
+            except (TargetAway, TargetUnfit) as error:
+                problems = str(error).splitlines()
+            wrong += bool(problems)
+            if as_json:
+                typer.echo(json.dumps({"target": settings.name, "problems": problems, "notes": notes}, ensure_ascii=False))
+            else:
+                typer.echo(f"{settings.name}: {'all is well' if not problems else 'nothing can be published there'}")
+                for line in (*problems, *notes):
+                    typer.echo(f"  {line}")
+    if wrong:
+        raise NewsportalError(f"{counted(wrong, 'target')} cannot be published to; see above")
+
+
+@contextmanager
+def targets_of(file: Path | None, named: Sequence[str] | None, *, everything: bool = False) -> Iterator[tuple[Store, list[Any]]]:
+    """The store, and the targets that are meant with their settings. Raises ``NewsportalError``."""
+    with open_record(file) as (known, store), opened(known, chosen(known, named, everything=everything)) as targets:
+        yield store, targets
+
+
+def chosen(known: Sources, named: Sequence[str] | None, *, everything: bool = False) -> list[Settings]:
+    """The targets of these names; without names all that are enabled (``everything``: also others)."""
+    names = [target.name for target in known.publish]
+    if not names and not everything:
+        raise NewsportalError("sources.yaml names no place to publish to; see publish in docs/sources.md")
+    if unknown := [name for name in named or () if name not in names]:
+        raise typer.BadParameter(f"sources.yaml has no target {unknown[0]!r}; it has: {', '.join(names) or 'none'}", param_hint="--target")
+    return [one for one in known.publish if (one.name in named if named else one.enabled or everything)]
+
+
+def article_named(store: Store, name: str) -> str:
+    """The id of the article that has this id or address. Raises ``NewsportalError``."""
+    from newsportal.dedup.canonical import identity
+
+    if store.article(name) is not None or store.outbox.entries(article_id=name, limit=1):
+        return name
+    found = store.declared_by(identity(name)) if "." in name else []
+    if not found:
+        raise NewsportalError(f"no article {name!r} is stored, and none was published; give its id, or its address")
+    return found[0].id
+
+
+def facts(entry: Entry) -> dict[str, Any]:
+    """An entry as JSON has it; times in ISO 8601."""
+    values = {key: one.isoformat() if isinstance(one, datetime) else one for key, one in asdict(entry).items() if one is not None}
+    return {"article": values.pop("article_id"), **values}
+
+
+def fail(tallies: Sequence[Tally]) -> None:
+    """Raise ``NewsportalError`` if a target could not be published to."""
+    if troubles := [f"{tally.target}: {tally.unfit or tally.away}" for tally in tallies if tally.unfit or tally.away]:
+        raise NewsportalError("\n".join([*troubles, "what is new waits; nothing is lost"]))
+
+
+def run(store: Store, settings: Settings, target: Target, limit: int | None, *, shown: bool) -> Tally:
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    console = Console(stderr=True, emoji=False)
+    with Progress(*columns, console=console, transient=True, disable=not shown or not sys.stderr.isatty()) as progress:
+        task = progress.add_task(f"{settings.name}: looking for what is new")
+
+        def tell(tally: Tally) -> None:
+            progress.update(task, description=f"{settings.name}: {counted(tally.done, 'article')}, {tally.failed} failed")
+
+        return published(Work(store, settings, target, tell=tell), limit=limit)
+
+
+def report(tallies: Sequence[Tally], as_json: bool) -> None:
+    if as_json:
+        for tally in tallies:
+            typer.echo(json.dumps(asdict(tally), ensure_ascii=False))
+        return
+    counts = ("published", "revised", "unchanged", "withdrawn", "failed", "put_off")
+    rows = [{"target": tally.target} | {name.replace("_", " "): getattr(tally, name) for name in counts} for tally in tallies]
+    print_rows(rows, ("target", *(name.replace("_", " ") for name in counts)), False)
+    for tally in tallies:
+        for reason in tally.reasons[:10]:
+            typer.echo(clean(f"{tally.target}: {reason}"), err=True)
+
+
+def _dry(store: Store, targets: Sequence[tuple[Settings, Target]], limit: int | None, as_json: bool) -> None:
+    """Tell every step. Values stand apart from statements, as they are sent."""
+    for settings, target in targets:
+        number = 0
+        for article, entry in islice(pending(Work(store, settings, target)), limit):
+            number += 1
+            for step in target.steps(article, entry):
+                told = {"target": settings.name, "article": entry.article_id, "step": step.what, "values": step.values}
+                typer.echo(json.dumps(told, ensure_ascii=False, default=str) if as_json else _step(told))
+        if not as_json:
+            typer.echo(f"{settings.name}: {counted(number, 'article')} would be written; nothing was")
+
+
+def _step(told: dict[str, Any]) -> str:
+    values = [f"    {name}: {clean(str(value))[:200]}" for name, value in told["values"].items()]
+    return "\n".join((f"{told['target']}  {told['article']}", f"  {told['step']}", *values))
+
+
+def _row(entry: Entry, title: str | None) -> dict[str, Any]:
+    return {
+        "target": entry.target,
+        "article": entry.article_id,
+        "title": clean(title or "")[:40],
+        "since": entry.changed,
+        "reason": clean(entry.reason or ""),
+    }

@@ -1,0 +1,62 @@
+"""Which articles a target gets, and what is to be done about one: pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Literal
+
+from newsportal.publishing.fields import kind_of
+from newsportal.sources.publishing import Only, Target
+from newsportal.storage.answers import StoredArticle
+from newsportal.storage.outbox import Entry
+
+Action = Literal["put", "keep", "remove", "skip", "wait"]
+"""Let it stand there as it is now; leave what stands there; take it back; it is none of this target's; look again later."""
+
+
+def fits(article: StoredArticle, only: Only) -> bool:
+    """Whether an article is one of those that are published, whatever version of its story it is."""
+    return (
+        kind_of(article) in only.kinds
+        and (not only.topics or not set(only.topics).isdisjoint(article.topics))
+        and (not only.categories or article.category in only.categories)
+        and (not only.sources or bool({article.source, article.source.partition(":")[2]}.intersection(only.sources)))
+        and len(article.text) >= only.min_chars
+        and (only.since is None or article.first_seen >= only.since)
+    )
+
+
+def decide(target: Target, entry: Entry, article: StoredArticle | None, head: str | None, others: Iterable[Entry]) -> Action:
+    """What to do about an entry that was taken. ``head``: the id of its story's original; ``others``: the entries of its other versions.
+
+    A story stands at a target once: the version that was its original when it was published stays, whichever is the original later.
+    What was published stays although it would not be chosen any more (an editor gave it another category); it is brought up to date.
+    """
+    if entry.wanted == "gone" or article is None:
+        return "remove"
+    if entry.published:
+        return "put" if target.revisions == "update" else "keep"
+    if not fits(article, target.only):
+        return "skip"
+    if target.only.versions == "heads":
+        beside = [other for other in others if other.article_id != entry.article_id]
+        if any(other.published and other.state != "withdrawn" for other in beside):
+            return "skip"
+        if any(other.state == "under-way" for other in beside):
+            return "wait"
+        if head != article.id:
+            return "skip"
+    return "put"
+
+
+def candidates(target: Target, articles: Iterable[StoredArticle], heads: Mapping[str, str], known: Collection[str]) -> list[str]:
+    """Of articles that have changed, those that are to be looked at. ``heads``: story → its original's id; ``known``: those with an
+    entry."""
+    found: list[str] = []
+    for article in articles:
+        head = heads.get(article.story_id)
+        if article.id in known or (fits(article, target.only) and (target.only.versions == "all" or head == article.id)):
+            found.append(article.id)
+        elif target.only.versions == "heads" and head is not None:
+            found.append(head)  # it joined a story, or left one: whichever is the original now may not have been before
+    return list(dict.fromkeys(found))

@@ -1,0 +1,253 @@
+"""Publish what is new: follow the store's change log for a target, then do what its outbox says.
+
+Between any two steps the process may die, and any number of processes may do this at the same time:
+
+1. what changed is asked for in the outbox, and the position moves, in one transaction of the store;
+2. entries are taken for :data:`LEASE` seconds;
+3. the target is written to, in one transaction of its own that marks what was written;
+4. the outbox is told. Who dies between 3 and 4 leaves an entry that is taken again, and the target says that it is there already.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from time import monotonic
+from typing import Final
+from uuid import uuid4
+
+from newsportal.publishing.base import Overtaken, PutOff, Refused, Target, TargetAway, TargetUnfit, Unwanted
+from newsportal.publishing.choosing import Action, candidates, decide
+from newsportal.sources.publishing import Target as Settings
+from newsportal.storage.answers import Change, StoredArticle
+from newsportal.storage.base import Store
+from newsportal.storage.outbox import Entry, Result
+
+LEASE: Final = 120.0
+"""Seconds that entries are taken for. A statement that takes longer than half of that is an exception; the fence guards it."""
+
+BATCH: Final = 20
+"""Entries taken at once."""
+
+CHANGES: Final = 500
+"""Changes looked at in one transaction."""
+
+FIRST_WAIT, LONGEST_WAIT = timedelta(seconds=30), timedelta(hours=6)
+"""Until an article that was put off is tried again; doubled each time."""
+
+MOST_TRIES: Final = 12
+"""Then it has failed: with the waits above after about a day."""
+
+BUSY_WAIT: Final = timedelta(seconds=5)
+"""Until it is looked again whether another version of a story was published."""
+
+
+def present() -> datetime:
+    return datetime.now(UTC)
+
+
+def owner_name() -> str:
+    """Who takes entries: no two processes, and no two runs, have one name."""
+    return f"{platform.node() or 'localhost'}:{os.getpid()}:{uuid4().hex[:8]}"
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a run did at one target. ``away``: why it cannot be reached now; ``unfit``: what somebody must mend."""
+
+    target: str
+    published: int = 0
+    revised: int = 0
+    unchanged: int = 0
+    withdrawn: int = 0
+    left_out: int = 0
+    failed: int = 0
+    put_off: int = 0
+    away: str | None = None
+    unfit: str | None = None
+    reasons: list[str] = field(default_factory=list)
+
+    @property
+    def done(self) -> int:
+        return self.published + self.revised + self.unchanged + self.withdrawn + self.left_out + self.failed + self.put_off
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A store, a target with its settings, and who works. ``stopped`` is asked between two articles; ``tell`` is called after each."""
+
+    store: Store
+    settings: Settings
+    target: Target
+    owner: str = field(default_factory=owner_name)
+    now: Callable[[], datetime] = present
+    stopped: Callable[[], bool] = lambda: False
+    tell: Callable[[Tally], None] = lambda tally: None
+
+
+def publish(work: Work, *, limit: int | None = None) -> Tally:
+    """Follow the changes, and publish what waits, at most ``limit`` articles. Raises ``StoreError``; what ails the target is told."""
+    tally = Tally(work.settings.name)
+    try:
+        work.target.check()
+        follow(work)
+        while not work.stopped() and (limit is None or tally.done < limit):
+            most = BATCH if limit is None else min(BATCH, limit - tally.done)
+            held = work.store.outbox.take(work.settings.name, work.owner, now=work.now(), seconds=LEASE, limit=most)
+            if not held:
+                break
+            _deliver(work, held, tally)
+    except TargetAway as error:
+        tally.away = str(error)
+    except TargetUnfit as error:
+        tally.unfit = str(error)
+    return tally
+
+
+def follow(work: Work) -> None:
+    """Ask in the outbox for what has changed since the last time."""
+    store, name = work.store, work.settings.name
+    while not work.stopped():
+        after = store.outbox.position(name)
+        changes = store.changes(after, CHANGES)
+        if not changes:
+            return
+        there, gone = wanted(work, changes)
+        store.outbox.follow(name, there, gone, after=after, upto=changes[-1].seq, now=work.now())
+
+
+def wanted(work: Work, changes: Collection[Change]) -> tuple[list[str], list[str]]:
+    """The articles that are to be looked at, and those that are to go."""
+    ids = list(dict.fromkeys(change.id for change in changes))
+    articles = work.store.articles(ids)
+    heads = {}
+    if work.settings.only.versions == "heads":
+        listed = work.store.listed({article.story_id for article in articles})
+        heads = {story_id: story.head.id for story_id, story in listed.items()}
+    known = work.store.outbox.of(work.settings.name, ids)
+    there = candidates(work.settings, articles, heads, known)
+    found = {article.id for article in articles}
+    return there, [change.id for change in changes if change.kind == "gone" and change.id not in found]
+
+
+def _deliver(work: Work, held: list[Entry], tally: Tally) -> None:
+    """Do what was taken. What is not done in time, or when the target is away, is given back."""
+    began = monotonic()
+    for place, entry in enumerate(held):
+        if work.stopped() or monotonic() - began > LEASE / 2:
+            work.store.outbox.give_back(held[place:], now=work.now())
+            return
+        try:
+            result = _result(work, entry, tally)
+        except (TargetAway, TargetUnfit) as error:
+            work.store.outbox.give_back(held[place:], now=work.now(), reason=str(error))
+            raise
+        except BaseException:
+            work.store.outbox.give_back(held[place:], now=work.now())
+            raise
+        if result is not None:
+            work.store.outbox.settle(entry, result, now=work.now())
+        work.tell(tally)
+
+
+def _result(work: Work, entry: Entry, tally: Tally) -> Result | None:
+    """What came of one entry; ``None`` for one that another process has taken meanwhile."""
+    if entry.tries > MOST_TRIES:
+        return _failed(entry, f"given up after {MOST_TRIES} tries; {entry.reason or 'each process that had it ended'}", tally)
+    article = next(iter(work.store.articles([entry.article_id])), None)
+    action, why = _decided(work, entry, article)
+    try:
+        if action == "put" and article is not None:
+            return _put(work, entry, article, tally)
+        if action == "remove":
+            work.target.remove(article, entry)
+            tally.withdrawn += 1
+            return Result("withdrawn")
+    except PutOff as error:
+        return _put_off(entry, error, work.now(), tally)
+    except Unwanted as error:
+        tally.withdrawn += 1
+        return Result("withdrawn", str(error))
+    except Overtaken:
+        return None
+    except Refused as error:
+        return _failed(entry, str(error), tally)
+    if action == "wait":
+        tally.put_off += 1
+        return Result("waiting", why, due=work.now() + BUSY_WAIT)
+    if action == "skip":
+        tally.left_out += 1
+        return Result("withdrawn", why)
+    tally.unchanged += 1
+    return Result("done", None, entry.revision, entry.digest, entry.place)
+
+
+def _decided(work: Work, entry: Entry, article: StoredArticle | None) -> tuple[Action, str | None]:
+    head, others = None, {}
+    if article is not None and not entry.published and work.settings.only.versions == "heads":
+        story = work.store.story(article.story_id)
+        if story is not None:
+            head = story.head.id
+            others = work.store.outbox.of(work.settings.name, [version.id for version in story.versions])
+    action = decide(work.settings, entry, article, head, others.values())
+    why = {"wait": "another version of its story is under way", "skip": "it is not among those that are published there"}
+    return action, why.get(action)
+
+
+def _put(work: Work, entry: Entry, article: StoredArticle, tally: Tally) -> Result:
+    digest = work.target.digest(article)
+    if digest == entry.digest:
+        tally.unchanged += 1
+        return Result("done", None, article.revision, digest, entry.place)
+    placed = work.target.put(article, entry)
+    if entry.published:
+        tally.revised += 1
+    else:
+        tally.published += 1
+    return Result("done", placed.note, article.revision, digest, placed.place)
+
+
+def _put_off(entry: Entry, error: PutOff, now: datetime, tally: Tally) -> Result:
+    if entry.tries >= MOST_TRIES:
+        return _failed(entry, f"{error}; given up after {entry.tries} tries", tally)
+    tally.put_off += 1
+    wait = min(FIRST_WAIT * 2 ** (entry.tries - 1), LONGEST_WAIT)
+    if error.seconds is not None:
+        wait = max(wait, timedelta(seconds=error.seconds))
+    return Result("waiting", str(error), due=now + wait)
+
+
+def _failed(entry: Entry, reason: str, tally: Tally) -> Result:
+    tally.failed += 1
+    tally.reasons.append(f"{entry.article_id}: {reason}")
+    return Result("failed", reason)
+
+
+def pending(work: Work) -> Iterator[tuple[StoredArticle | None, Entry]]:
+    """What a run would write, one after the other, without writing anything: for a dry run. Raises as :func:`publish` does."""
+    now, seen = work.now(), set()
+    for entry in work.store.outbox.entries(work.settings.name, states=("waiting", "under-way"), limit=1_000_000):
+        seen.add(entry.article_id)
+        yield from _would(work, entry)
+    after = work.store.outbox.position(work.settings.name)
+    while changes := work.store.changes(after, CHANGES):
+        there, gone = wanted(work, changes)
+        known = work.store.outbox.of(work.settings.name, [*there, *gone])
+        for id in (*there, *(id for id in gone if id in known)):
+            if id not in seen:
+                seen.add(id)
+                fresh = Entry(work.settings.name, id, due=now, changed=now, wanted="gone" if id in gone else "there")
+                yield from _would(work, known.get(id, fresh))
+        after = changes[-1].seq
+
+
+def _would(work: Work, entry: Entry) -> Iterator[tuple[StoredArticle | None, Entry]]:
+    article = next(iter(work.store.articles([entry.article_id])), None)
+    action, _ = _decided(work, entry, article)
+    if action == "remove":
+        yield article, replace(entry, wanted="gone")
+    elif action == "put" and article is not None and work.target.digest(article) != entry.digest:
+        yield article, entry

@@ -1,0 +1,238 @@
+"""Somebody else's table as a target (paper B, section 1.6: into the database of the news site itself).
+
+Every statement is SQLAlchemy's, on columns that were read from the database, with bound values: nothing of an article becomes SQL. The row
+and the mark of it (:mod:`marks`) are written in one transaction, and writers take turns (``storage.dialects.writing``), so that a look and
+the write after it are one. Without marks the key's column tells whether the row is there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Delete,
+    Engine,
+    Insert,
+    MetaData,
+    Table,
+    Update,
+    and_,
+    delete,
+    exc,
+    insert,
+    inspect,
+    literal,
+    select,
+    update,
+)
+from sqlalchemy.engine import make_url
+
+from newsportal.errors import StoreError, StoreUnavailable
+from newsportal.publishing import checking, marks
+from newsportal.publishing.base import Overtaken, Placed, Refused, Step, TargetAway, TargetUnfit, digest_of
+from newsportal.publishing.binding import bound
+from newsportal.publishing.columns import row_of
+from newsportal.publishing.marks import Mark
+from newsportal.sources.publishing import Target
+from newsportal.sources.spelling import did_you_mean
+from newsportal.storage.answers import StoredArticle
+from newsportal.storage.dialects import open_engine, place, reading, writing
+from newsportal.storage.outbox import Entry
+
+GONE_THERE: Final = "its row was deleted there; to write it anew: newsportal unpublish, then newsportal publish again"
+
+
+class TableTarget:
+    """See :class:`~newsportal.publishing.base.Target`."""
+
+    def __init__(self, target: Target, zone: tzinfo) -> None:
+        self._target = target
+        self._zone = zone
+        self._engine: Engine | None = None
+        self._table: Table | None = None
+        self._marked = False
+        self._marks = marks.table_of(_split(target.table or "")[0]) if target.marks == "table" else None
+
+    def check(self) -> Sequence[str]:
+        return tuple(checking.notes(self._reflected(), self._target))
+
+    def digest(self, article: StoredArticle) -> str:
+        return digest_of(row_of(article, self._target.columns, self._zone))
+
+    def put(self, article: StoredArticle, entry: Entry) -> Placed:
+        table, digest = self._reflected(), self.digest(article)
+        row = self._row(article, table)
+        with self._writing() as connection:
+            mark = self._mark(connection, entry)
+            if mark is not None and mark.fence > entry.fence:
+                raise Overtaken("a process that took it later has been there")
+            if mark is not None and mark.digest == digest:
+                return Placed(mark.place)
+            where = self._where(connection, table, article, entry, mark)
+            if where is None and (entry.published or (mark is not None and mark.digest)):
+                return Placed(entry.place or "", GONE_THERE)
+            if where is not None:
+                connection.execute(update(table).where(self._is(table, where)).values(row))
+            else:
+                where = self._inserted(connection, table, row)
+            told = Mark(json.dumps(where, ensure_ascii=False, default=str), article.revision, digest, entry.fence)
+            if self._marks is not None:
+                marks.write(connection, self._marks, entry.target, entry.article_id, told, datetime.now(UTC), new=mark is None)
+            return Placed(told.place)
+
+    def remove(self, article: StoredArticle | None, entry: Entry) -> None:
+        table = self._reflected()
+        with self._writing() as connection:
+            mark = self._mark(connection, entry)
+            where = self._where(connection, table, article, entry, mark)
+            if where is not None:
+                connection.execute(self._removing(table, where))
+            if self._marks is None or mark is None:
+                return
+            if self._target.unpublish == "delete" or where is None:
+                marks.remove(connection, self._marks, entry.target, entry.article_id)
+            else:
+                left = Mark(mark.place, mark.revision, "", max(mark.fence, entry.fence))
+                marks.write(connection, self._marks, entry.target, entry.article_id, left, datetime.now(UTC), new=False)
+
+    def steps(self, article: StoredArticle | None, entry: Entry) -> Sequence[Step]:
+        table = self._reflected()
+        with self._told(), reading(self._opened()) as connection:
+            there = self._marks is None or marks.is_there(connection, self._marks)
+            mark = self._mark(connection, entry) if there else None
+            where = self._where(connection, table, article, entry, mark)
+        if entry.wanted == "gone" or article is None:
+            return () if where is None else (self._step(self._removing(table, where)),)
+        row = self._row(article, table)
+        changing = insert(table).values(row) if where is None else update(table).where(self._is(table, where)).values(row)
+        return (self._step(changing),)
+
+    def close(self) -> None:
+        if self._engine is not None:
+            self._engine.dispose()
+
+    def _opened(self) -> Engine:
+        if self._engine is None:
+            file = make_url(self._target.to).database if self._target.to.startswith("sqlite") else None
+            if file is not None and not Path(file).exists():
+                raise TargetAway(f"{file}: there is no such database; make it, or mend publish.to")
+            with self._told():
+                self._engine = open_engine(self._target.to, create=False)
+        return self._engine
+
+    def _reflected(self) -> Table:
+        """Their table as it is, checked once. Raises ``TargetUnfit`` with all that is wrong."""
+        if self._table is not None:
+            return self._table
+        engine = self._opened()
+        schema, name = _split(self._target.table or "")
+        with self._told(), reading(engine) as connection:
+            try:
+                found = Table(name, MetaData(), autoload_with=connection, schema=schema, resolve_fks=False)
+            except exc.NoSuchTableError as error:
+                names = inspect(connection).get_table_names(schema=schema)
+                hint = did_you_mean(name, names)
+                there = ", ".join(names) or "none"
+                raise TargetUnfit(f"{self._place}: there is no table {name}; there is: {there}" + (f" ({hint})" if hint else "")) from error
+        if wrong := list(checking.mistakes(found, self._target)):
+            raise TargetUnfit("\n".join(f"{self._place}: table {self._target.table}: {one}" for one in wrong))
+        self._table = found
+        return found
+
+    @property
+    def _place(self) -> str:
+        return place(self._engine) if self._engine is not None else self._target.name
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        with self._told(), writing(self._opened()) as connection:
+            self._make_marks(connection)
+            yield connection
+
+    def _make_marks(self, connection: Connection) -> None:
+        """The table of marks, once. It is looked for while nobody else writes, so it is made by one process alone."""
+        if self._marks is None or self._marked:
+            return
+        if not marks.is_there(connection, self._marks):
+            try:
+                self._marks.create(connection)
+            except exc.DBAPIError as error:
+                if error.connection_invalidated:
+                    raise
+                remedy = f"let an administrator make it (docs/publishing.md), or say marks: key for {self._target.name}"
+                raise TargetUnfit(f"{self._place}: the table {marks.NAME} cannot be made there: {error.orig}; {remedy}") from error
+        self._marked = True
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Errors of the database in a target's words."""
+        try:
+            yield
+        except StoreUnavailable as error:
+            raise TargetAway(_ours(error)) from error
+        except StoreError as error:
+            if isinstance(error.__cause__, exc.DataError | exc.IntegrityError):
+                raise Refused(f"the table does not take it: {_ours(error)}") from error
+            raise TargetUnfit(_ours(error)) from error
+        except exc.StatementError as error:
+            raise Refused(f"the table does not take it: {error.orig or error}") from error
+
+    def _mark(self, connection: Connection, entry: Entry) -> Mark | None:
+        return None if self._marks is None else marks.read(connection, self._marks, entry.target, entry.article_id)
+
+    def _where(
+        self, connection: Connection, table: Table, article: StoredArticle | None, entry: Entry, mark: Mark | None
+    ) -> dict[str, Any] | None:
+        """The key of the article's row, if the row is there: by its mark, by what the outbox knows, by the key's column."""
+        ways = [json.loads(told) for told in (mark.place if mark else None, entry.place) if told]
+        if article is not None and self._target.key is not None:
+            ways.append({self._target.key: self._row(article, table)[self._target.key]})
+        for way in ways:
+            if (
+                way.keys() <= set(table.columns.keys())
+                and connection.execute(select(literal(1)).where(self._is(table, way)).limit(1)).first()
+            ):
+                return dict(way)
+        return None
+
+    def _is(self, table: Table, where: Mapping[str, Any]) -> ColumnElement[bool]:
+        return and_(*(table.c[name] == value for name, value in where.items()))
+
+    def _inserted(self, connection: Connection, table: Table, row: Mapping[str, Any]) -> dict[str, Any]:
+        """Write the row; its key."""
+        done = connection.execute(insert(table).values(row))
+        if self._target.key is not None:
+            return {self._target.key: row[self._target.key]}
+        key = done.inserted_primary_key
+        return dict(zip(table.primary_key.columns.keys(), key or (), strict=True))
+
+    def _removing(self, table: Table, where: Mapping[str, Any]) -> Update | Delete:
+        if isinstance(self._target.unpublish, dict):
+            return update(table).where(self._is(table, where)).values(self._target.unpublish)
+        return delete(table).where(self._is(table, where))
+
+    def _row(self, article: StoredArticle, table: Table) -> dict[str, Any]:
+        row = row_of(article, self._target.columns, self._zone)
+        sqlite = self._opened().dialect.name == "sqlite"
+        return {name: bound(value, table.c[name], sqlite=sqlite) for name, value in row.items()}
+
+    def _step(self, statement: Insert | Update | Delete) -> Step:
+        compiled = statement.compile(dialect=self._opened().dialect)
+        return Step(str(compiled), dict(compiled.params))
+
+
+def _split(name: str) -> tuple[str | None, str]:
+    schema, dot, table = name.rpartition(".")
+    return (schema, table) if dot else (None, name)
+
+
+def _ours(error: StoreError) -> str:
+    """What a store says of its database, said of a target's."""
+    return str(error).replace("the store URI in sources.yaml", "publish.to").replace("the store URI", "publish.to")

@@ -1,0 +1,231 @@
+"""Where articles are published besides the portal: other people's tables, folders of files, webhooks (paper B's last stage)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, ValidationInfo, model_validator
+
+from newsportal.sources import templates, uris
+from newsportal.sources.parts import Part
+from newsportal.sources.templates import LASTING, MOMENTS, BadTemplate
+from newsportal.sources.uris import mask
+from newsportal.sources.values import Filled, Line, Name, Names, TimeZone, Word, Words, folder_of, mistake
+
+DATABASES: Final = ("postgresql", "mysql", "mariadb", "sqlite")
+FOLDER: Final = "folder:"
+WEB: Final = ("https", "http")
+
+Scalar = str | int | float | bool
+Way = Literal["database", "folder", "webhook"]
+
+OWN: Final[dict[str, tuple[Way, ...]]] = {
+    "table": ("database",), "columns": ("database",), "key": ("database",), "marks": ("database",),
+    "format": ("folder",), "file": ("folder",), "secret": ("webhook",),
+}  # fmt: skip
+"""Key → the ways of publishing that know it."""
+
+
+def _target(value: str, info: ValidationInfo) -> str:
+    try:
+        if value.startswith(FOLDER):
+            return FOLDER + str((folder_of(info) / Path(value.removeprefix(FOLDER)).expanduser()).absolute())
+        scheme = urlsplit(value).scheme.partition("+")[0] if value.isprintable() else ""
+        if scheme in WEB:
+            return uris.check_url(value)
+        if scheme in DATABASES:
+            return uris.check_uri(value, DATABASES, folder_of(info))
+    except uris.BadAddress as error:
+        raise mistake(error.message, error.hint) from error
+    except ValueError:
+        pass  # urlsplit's: told below
+    allowed = "postgresql://…, mysql://…, mariadb://…, sqlite:///FILE, folder:PATH, https://…"
+    raise mistake(f"found {mask(value)!r}, which is no place to publish to; allowed: {allowed}")
+
+
+def _template(value: str) -> str:
+    try:
+        templates.parts(value)
+    except BadTemplate as error:
+        raise mistake(str(error), error.hint) from error
+    return value
+
+
+def _field(value: str) -> str:
+    try:
+        return templates.check_field(value)
+    except BadTemplate as error:
+        raise mistake(str(error), error.hint) from error
+
+
+def _since(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    try:
+        found = datetime.fromisoformat(value)
+        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise mistake(f"{value!r} is no date; allowed: 2026-03-01, 2026-03-01T08:30+08:00") from None
+
+
+def _unpublish(value: Any) -> Any:
+    if value == "delete" or (isinstance(value, dict) and value and all(isinstance(one, Scalar) for one in value.values())):
+        return value
+    raise mistake("allowed: delete, or columns and what they are set to, as {status: trash}")
+
+
+Template = Annotated[str, StringConstraints(min_length=1), AfterValidator(_template)]
+FieldName = Annotated[str, AfterValidator(_field), Field(json_schema_extra={"enum": list(templates.FIELDS)})]
+Moment = Annotated[datetime, BeforeValidator(_since, json_schema_input_type=str)]
+Unpublish = Annotated[Literal["delete"] | dict[str, Scalar], BeforeValidator(_unpublish)]
+
+
+class Only(Part):
+    """Which articles are published; each key narrows."""
+
+    topics: Names = ()
+    """Articles of one of these topics; by default all."""
+    categories: Words = ()
+    """Articles of one of these categories; by default all."""
+    sources: Words = ()
+    """Articles from one of these sources, as feed:NAME or NAME; by default all."""
+    kinds: tuple[Literal["article", "thread", "photos"], ...] = ("article",)
+    """Articles, threads of forums, photo stories."""
+    versions: Literal["heads", "all"] = "heads"
+    """heads: each story once, as its original tells it; all: every site's version."""
+    min_chars: Annotated[int, Field(ge=0, le=1_000_000)] = 0
+    """Characters that the text has at least."""
+    since: Moment | None = None
+    """Articles that were seen first on this day (UTC) or at this time, or later; by default all that are stored."""
+
+
+class Column(Part):
+    """What goes into one column: a field, a constant, a template or a lookup. A field's name alone and a number alone will do."""
+
+    field: FieldName | None = None
+    """The field of the article, see below."""
+    constant: Scalar | None = None
+    """The same for all."""
+    template: Template | None = None
+    """Text with the names of fields in braces, as {site}-{id}."""
+    lookup: dict[str, Scalar] | None = None
+    """What the word under by leads to, as {旅游: 12}."""
+    by: Literal["category", "topic", "site", "source", "kind", "language"] = "category"
+    """The field that is looked up; of several topics the first that lookup has."""
+    default: Scalar | None = None
+    """What stands there where the article has nothing, or lookup does not have it."""
+    max: Annotated[int, Field(ge=1, le=10_000_000)] | None = None
+    """Characters; longer texts are cut."""
+    format: Line | None = None
+    """How a moment is written, as %Y-%m-%d %H:%M:%S, or unix: seconds since 1970; by default as the column's type wants it."""
+    zone: TimeZone | None = None
+    """The time zone in which a moment is written; by default portal.timezone."""
+    join: Line = ", "
+    """What stands between several topics, keywords or pictures."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            return {"field": value}
+        return {"constant": value} if isinstance(value, int | float) else value
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Column:
+        given = [name for name in ("field", "constant", "template", "lookup") if getattr(self, name) is not None]
+        if len(given) != 1:
+            found = " and ".join(given) or "none of them"
+            raise mistake(f"found {found}; allowed: exactly one of field, constant, template and lookup")
+        if (self.format is not None or self.zone is not None) and self.field not in MOMENTS:
+            which = "format" if self.format is not None else "zone"
+            raise mistake(f"{which} is for moments alone; allowed: with field: {', '.join(MOMENTS)}", at=(which,))
+        return self
+
+    @property
+    def lasting(self) -> bool:
+        """Whether it names an article: no other one has it, and it never changes."""
+        if self.max is not None:
+            return False
+        return self.field in LASTING or (self.template is not None and _lasts(self.template))
+
+
+def _lasts(template: str) -> bool:
+    names = templates.names(template)
+    return any(name in LASTING for name in names) and all(name in (*LASTING, "source", "kind") for name in names)
+
+
+class Target(Part):
+    """A place where articles are published."""
+
+    name: Name
+    """The place's name. What was published there is remembered under it: do not change it."""
+    enabled: bool = True
+    """false: kept here, but nothing is published."""
+    to: Annotated[Filled, AfterValidator(_target)]
+    """A database (postgresql://, mysql://, mariadb://, sqlite:///), folder:PATH, or an https:// address that is told of each article."""
+    only: Only = Only()
+    """Which articles are published there."""
+    revisions: Literal["update", "ignore"] = "update"
+    """update: what changes here is changed there; ignore: what stands there is left alone."""
+    unpublish: Unpublish = "delete"
+    """What becomes of an article that is taken back: delete, or columns and what they are set to, as {status: trash}."""
+    table: Word | None = None
+    """The table of a database, with its schema if needed (news.posts)."""
+    columns: dict[Word, Column] = Field(default={})
+    """Column of the table → what goes into it."""
+    key: Word | None = None
+    """The column by which an article's row is found; what goes into it is made of id, identity or url."""
+    marks: Literal["table", "key"] = "table"
+    """table: what was published is marked in a table newsportal_published beside theirs; key: the key's column alone tells."""
+    format: Literal["markdown", "html"] = "markdown"
+    """What the files of a folder are."""
+    file: Template = "{day}-{site}-{id}"
+    """How the files of a folder are named, without their ending; with {id} in it."""
+    secret: Filled | None = None
+    """With what the messages to a webhook are signed; better ${NAME} than the secret itself."""
+
+    def __repr__(self) -> str:
+        return f"Target({self.name!r}, {mask(self.to)!r})"  # neither password nor secret belong into a log
+
+    @property
+    def way(self) -> Way:
+        return "folder" if self.to.startswith(FOLDER) else "webhook" if self.to.partition(":")[0] in WEB else "database"
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Target:
+        for key in sorted(self.model_fields_set & OWN.keys()):
+            if self.way not in OWN[key]:
+                raise mistake(f"{key} is for a {' or '.join(OWN[key])}, and this is a {self.way}; leave it out", at=(key,))
+        if self.way != "database" and self.unpublish != "delete":
+            raise mistake(f"columns are for a database, and this is a {self.way}; allowed: delete", at=("unpublish",))
+        if self.way == "database":
+            self._is_whole_database()
+        if self.way == "webhook" and not self.secret:
+            raise mistake("a webhook needs a secret, by which the receiver knows who speaks", "secret: ${NAME}")
+        if self.way == "folder" and "id" not in templates.names(self.file):
+            raise mistake(f"found {self.file!r}; allowed: a template with {{id}} in it, else two articles may have one file", at=("file",))
+        return self
+
+    def _is_whole_database(self) -> None:
+        if not self.table or not self.columns:
+            raise mistake("a database needs table: NAME and columns: {COLUMN: field}")
+        lost = [] if self.unpublish == "delete" else [name for name in self.unpublish if name not in self.columns]
+        if lost:
+            raise mistake(
+                f"found {lost[0]!r}, which is not among the columns: publishing it again would not set it back", at=("unpublish",)
+            )
+        if self.key is None and self.marks == "key":
+            raise mistake("marks: key needs key: the column that names an article")
+        if self.key is None:
+            return
+        column = self.columns.get(self.key)
+        if column is None:
+            raise mistake(f"found {self.key!r}, which is not among the columns; allowed: {', '.join(self.columns)}", at=("key",))
+        if not column.lasting:
+            made = "id, identity or url, without max"
+            raise mistake(
+                f"what goes into {self.key!r} does not name one article for ever; allowed: a field or template of {made}", at=("key",)
+            )

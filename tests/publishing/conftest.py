@@ -1,0 +1,47 @@
+"""A store with articles, and targets to publish them to."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from newsportal.storage import open_store
+from newsportal.storage.base import Store
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # import cms
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "storage"))  # import invented_articles
+from cms import Cms
+from invented_articles import NOW, article, invented
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = open_store(f"sqlite:///{tmp_path}/news.db")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def add(store: Store) -> Callable[..., str]:
+    """Stores an article with a text of its own, and answers its id."""
+    count = iter(range(1, 10_000))
+
+    def added(name: str = "", *, now: datetime = NOW, **changes: Any) -> str:
+        number = next(count)
+        values = {"text": invented(number), "category": "旅游", "site": "青河网", "author": "林秀文", **changes}
+        return store.add(article(name or f"n{number}", **values), now=now).id
+
+    return added
+
+
+@pytest.fixture
+def cms(tmp_path: Path) -> Iterator[Cms]:
+    """Somebody's news site with a SQLite database."""
+    made = Cms(f"sqlite:///{tmp_path}/cms.db")
+    yield made
+    made.close()

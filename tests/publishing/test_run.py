@@ -1,0 +1,241 @@
+"""Publishing into a table: what is written, once, brought up to date, taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from cms import Cms, run, work_on
+from invented_articles import NOW, article, invented
+
+from newsportal.publishing.run import LEASE, follow, pending, publish
+from newsportal.storage.base import Store
+
+Add = Callable[..., str]
+
+
+def test_an_article_becomes_a_row_as_the_columns_say(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
+    id = add("桥", title="桥" * 90, html="<p>正文</p><script>alert(1)</script>", text="正文" * 30)
+    tally = run(store, tmp_path, cms.target())
+    assert (tally.published, tally.failed, tally.away, tally.unfit) == (1, 0, None, None)
+    (row,) = cms.rows()
+    assert row["title"] == "桥" * 79 + "…"
+    assert row["body"] == "<p>正文</p>"
+    assert (row["cat_id"], row["hits"], row["origin"], row["slug"]) == (12, 0, "newsportal", f"article-{id}")
+    assert row["created"].isoformat() == "2026-03-01T15:00:00", "in the zone of the column"
+    assert row["made"] == int((NOW - timedelta(hours=1)).timestamp())
+    assert row["theirs"] is None
+
+
+def test_what_was_published_is_not_again(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
+    for _ in range(3):
+        add()
+    assert run(store, tmp_path, cms.target()).published == 3
+    assert run(store, tmp_path, cms.target()).done == 0
+    add()
+    assert run(store, tmp_path, cms.target()).published == 1
+    assert len(cms.rows()) == 4
+    assert store.outbox.counts() == {"cms": {"done": 4}}
+
+
+def test_the_outbox_may_be_lost(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
+    add("a")
+    add("b")
+    run(store, tmp_path, cms.target())
+    store.outbox.forget("cms")
+    tally = run(store, tmp_path, cms.target())
+    assert (tally.published, len(cms.rows())) == (2, 2), "the marks beside their table tell what is there"
+
+
+@pytest.mark.parametrize("marks", ["table", "key"])
+def test_a_revision_updates_its_row(store: Store, add: Add, cms: Cms, tmp_path: Path, marks: str) -> None:
+    id = add("a")
+    target = cms.target(marks=marks)
+    run(store, tmp_path, target)
+    add("a", title="改过的标题", category="体育")
+    tally = run(store, tmp_path, target)
+    assert (tally.revised, tally.published) == (1, 0)
+    (row,) = cms.rows()
+    assert row["title"] == "改过的标题"
+    store.set_category(id, "财经", by="editor", now=NOW)
+    assert run(store, tmp_path, target).revised == 1, "a category is a change, too"
+    assert cms.rows()[0]["cat_id"] == 1
+    assert len(cms.rows()) == 1
+
+
+def test_revisions_may_be_ignored(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
+    add("a")
+    run(store, tmp_path, cms.target(revisions="ignore"))
+    add("a", title="改过的标题")
+    assert run(store, tmp_path, cms.target(revisions="ignore")).unchanged == 1
+    assert cms.rows()[0]["title"] == "标题 a"
+
+
+@pytest.mark.parametrize("marks", ["table", "key"])
+def test_what_is_taken_back_goes_and_may_come_again(store: Store, add: Add, cms: Cms, tmp_path: Path, marks: str) -> None:
+    id = add("a")
+    target = cms.target(marks=marks)
+    run(store, tmp_path, target)
+    store.outbox.ask("cms", [id], "gone", now=NOW)
+    assert run(store, tmp_path, target).withdrawn == 1
+    assert cms.rows() == []
+    add("a", title="改过的标题")
+    assert run(store, tmp_path, target).done == 0, "it stays away, whatever changes"
+    store.outbox.ask("cms", [id], "there", now=NOW)
+    assert run(store, tmp_path, target).published == 1
+    assert cms.rows()[0]["title"] == "改过的标题"
+
+
+def test_taking_back_may_set_columns(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
+    id = add("a")
+    target = cms.target(unpublish="{status: trash}")
+    run(store, tmp_path, target)
+    store.outbox.ask("cms", [id], "gone", now=NOW)
+    run(store, tmp_path, target)
+    assert [row["status"] for row in cms.rows()] == ["trash"]
+    store.outbox.ask("cms", [id], "there", now=NOW)
+    run(store, tmp_path, target)
+    assert [row["status"] for row in cms.rows()] == ["publish"]
+
+
+@pytest.mark.parametrize("marks", ["table", "key"])
+def test_a_row_that_their_editor_deleted_is_not_written_again(store: Store, add: Add, cms: Cms, tmp_path: Path, marks: str) -> None:
+    add("a")
+    run(store, tmp_path, cms.target(marks=marks))
+    cms.run("DELETE FROM posts")
+    add("a", title="改过的标题")
+    run(store, tmp_path, cms.target(marks=marks))
+    assert cms.rows() == []
+    assert "deleted there" in (store.outbox.entries()[0].reason or "")
+
+
+def test_a_story_stands_there_once(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
+    add("a", text=invented(1, 400))
+    add("b", text=invented(1, 400), host="other.example", site="别的网")
+    add("c", text=invented(2, 400))
+    assert run(store, tmp_path, cms.target()).published == 2
+    add("d", text=invented(1, 400), host="third.example", site="早的网", published=NOW - timedelta(hours=9))
+    assert store.story(store.articles([add("c", text=invented(2, 400))])[0].story_id) is not None
+    assert run(store, tmp_path, cms.target()).published == 0, "another original is the same story"
+    assert len(cms.rows()) == 2
+    every = cms.target(only="{versions: all}").replace("name: cms", "name: all")
+    assert run(store, tmp_path, every).published == 4
+    assert len(cms.rows()) == 4, "rows of the other target have the same keys, and are taken over"
+
+
+def test_only_what_is_chosen_is_published(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
+    add("a", category="体育")
+    add("b", topic="环境")
+    add("c", source="feed:别的")
+    add("d", text="短")
+    add("e", now=NOW + timedelta(days=9))
+    for only, number in (
+        ("{categories: [体育]}", 1),
+        ("{topics: [环境]}", 1),
+        ("{sources: [别的, 'feed:没有']}", 1),
+        ("{min_chars: 100}", 4),
+        ("{since: 2026-03-05}", 1),
+        ("{kinds: [thread]}", 0),
+    ):
+        with work_on(store, tmp_path, "topics: []\n" and cms.target(only=only).replace("topics: [环境]", "topics: []")) as work:
+            chosen = replace(work, settings=work.settings)
+            if "topics" in only:
+                narrowed = work.settings.only.model_copy(update={"topics": ("环境",)})
+                chosen = replace(work, settings=work.settings.model_copy(update={"only": narrowed}))
+            assert len(list(pending(chosen))) == number, only
+
+
+def test_a_limit_holds(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
+    for _ in range(5):
+        add()
+    assert run(store, tmp_path, cms.target(), limit=2).published == 2
+    assert run(store, tmp_path, cms.target()).published == 3
+
+
+def test_a_row_that_the_table_does_not_take_fails_with_its_reason(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
+    cms.run("CREATE UNIQUE INDEX one_title ON posts (title)")
+    add("a", title="同一个标题")
+    add("b", title="同一个标题")
+    tally = run(store, tmp_path, cms.target())
+    assert (tally.published, tally.failed) == (1, 1)
+    (failed,) = store.outbox.entries(states=["failed"])
+    assert "UNIQUE" in (failed.reason or "")
+    cms.run("DROP INDEX one_title")
+    assert run(store, tmp_path, cms.target()).done == 0
+    store.outbox.again("cms", now=NOW)
+    assert run(store, tmp_path, cms.target()).published == 1
+
+
+def test_a_crash_between_their_commit_and_our_note_writes_nothing_twice(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
+    add("a")
+    for marks in ("table", "key"):
+        with work_on(store, tmp_path, cms.target(marks=marks)) as work:
+            follow(work)
+            store.outbox.ask("cms", [entry.article_id for entry in store.outbox.entries()], "there", now=NOW)
+            (held,) = store.outbox.take("cms", "who dies", now=NOW + timedelta(days=400), seconds=1, limit=9)
+            work.target.put(store.articles([held.article_id])[0], replace(held, digest=None))
+            later = replace(work, now=lambda: NOW + timedelta(days=401))
+            assert publish(later).published == 1
+        assert len(cms.rows()) == 1
+        store.outbox.forget("cms")
+
+
+def test_who_was_overtaken_writes_nothing(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
+    id = add("a")
+    store.outbox.ask("cms", [id], "there", now=NOW)
+    with work_on(store, tmp_path, cms.target()) as work:
+        (slow,) = store.outbox.take("cms", "slow", now=NOW, seconds=LEASE, limit=1)
+        old = store.articles([id])[0]
+        add("a", title="新的标题")
+        later = replace(work, now=lambda: NOW + timedelta(seconds=LEASE + 1))
+        assert publish(later).published == 1
+        with pytest.raises(Exception, match="later"):
+            work.target.put(old, slow)
+    assert cms.rows()[0]["title"] == "新的标题"
+
+
+def test_their_own_row_with_our_key_is_taken_over(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
+    id = add("a")
+    cms.write(title="旧", body="旧", cat_id=1, created=NOW, made=0, slug=f"article-{id}", hits=5, theirs="x")
+    run(store, tmp_path, cms.target())
+    (row,) = cms.rows()
+    assert (row["title"], row["theirs"]) == ("标题 a", "x"), "columns that are theirs stay"
+
+
+def test_a_dry_run_tells_the_statements_and_changes_nothing(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
+    add("a", title="'); DROP TABLE posts; --")
+    with work_on(store, tmp_path, cms.target()) as work:
+        steps = [step for article_, entry in pending(work) for step in work.target.steps(article_, entry)]
+    (step,) = steps
+    assert step.what.startswith("INSERT INTO posts")
+    assert "DROP" not in step.what
+    assert step.values["title"] == "'); DROP TABLE posts; --"
+    assert cms.rows() == []
+    assert store.outbox.counts() == {}
+    with pytest.raises(Exception, match="newsportal_published"):
+        cms.marks()
+    run(store, tmp_path, cms.target())
+    assert cms.rows()[0]["title"] == "'); DROP TABLE posts; --"
+    add("a", title="另一个")
+    with work_on(store, tmp_path, cms.target()) as work:
+        (step,) = [step for article_, entry in pending(work) for step in work.target.steps(article_, entry)]
+    assert step.what.startswith("UPDATE posts SET")
+
+
+def test_a_database_that_is_away_is_waited_for(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
+    add("a")
+    away = cms.target().replace("cms.db", "gone.db")
+    tally = run(store, tmp_path, away)
+    assert tally.away is not None
+    assert "no such database" in tally.away
+    assert run(store, tmp_path, cms.target()).published == 1
+
+
+def test_nothing_of_an_article_breaks_a_statement(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
+    nasty = "\u2028x\x00 ' \" \\ %s :name {0} 😀 \ud800"
+    store.add(article("n", title=nasty, text=nasty * 20, category=nasty, author=nasty), now=NOW)
+    assert run(store, tmp_path, cms.target()).published == 1
+    assert "😀" in cms.rows()[0]["title"]
