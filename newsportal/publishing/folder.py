@@ -123,8 +123,7 @@ class FolderTarget:
 
 def safe(text: str) -> str:
     """``text`` as a part of a file's name on every system: no paths, no devices, nothing invisible. 中文 stays."""
-    plain = UNSAFE.sub("-", unicodedata.normalize("NFC", text))
-    plain = " ".join(plain.split()).strip(" .")
+    plain = UNSAFE.sub("-", " ".join(unicodedata.normalize("NFC", text).split())).strip(" .")
     return f"_{plain}" if RESERVED.match(plain) else plain
 
 

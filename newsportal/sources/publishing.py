@@ -123,7 +123,7 @@ class Column(Part):
     """How a moment is written, as %Y-%m-%d %H:%M:%S, or unix: seconds since 1970; by default as the column's type wants it."""
     zone: TimeZone | None = None
     """The time zone in which a moment is written; by default portal.timezone."""
-    join: Line = ", "
+    join: Annotated[str, StringConstraints(max_length=50)] = ", "
     """What stands between several topics, keywords or pictures."""
 
     @model_validator(mode="before")

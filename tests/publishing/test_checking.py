@@ -1,0 +1,143 @@
+"""A table is compared with what goes into it, before anything is written. The fields that can be named are those that there are."""
+
+from __future__ import annotations
+
+from datetime import UTC
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+from cms import Cms, sources_with, work_on
+from invented_articles import HOUR, NOW
+
+from newsportal.publishing import fields
+from newsportal.publishing.base import TargetAway, TargetUnfit
+from newsportal.publishing.columns import cell
+from newsportal.sources.publishing import Column
+from newsportal.sources.templates import FIELDS, BadTemplate, parts
+from newsportal.storage import open_store
+from newsportal.storage.answers import StoredArticle
+
+ARTICLE = StoredArticle(
+    "0" * 20, "1" * 20, "a.example/1", "https://a.example/1", "标题", NOW, NOW, "feed:快讯",
+    text="第一段\n第二段", published=NOW - HOUR, topics=("旅游", "城市"), category="旅游",
+)  # fmt: skip
+
+
+def problems(cms: Cms, folder: Path, old: str, new: str) -> str:
+    store = open_store("sqlite://")
+    assert old in cms.target()
+    try:
+        with work_on(store, folder, cms.target().replace(old, new)) as work:
+            work.target.check()
+    except TargetUnfit as error:
+        return str(error)
+    finally:
+        store.close()
+    return ""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("table: posts", "table: post", "there is no table post; there is: posts (did you mean 'posts'?)"),
+        ("    title:", "    titel:", "columns.titel: the table has no such column"),
+        (
+            "    title:",
+            "    theirs: title\n    title:",
+            "theirs: the column takes 20 characters, and nothing bounds",
+        ),
+        ("max: 80", "max: 90", "the column takes 80 characters, and 90 characters may go into it"),
+        ("    hits: 0\n", "", "the table's column hits may not be empty and has no default"),
+        ("hits: 0", "hits: title", "the column holds numbers, and title is text"),
+        ("旅游: 12", "旅游: twelve", "'twelve' is text: write a number without quotes"),
+        (", default: 1", "", "columns.cat_id: the column may not be empty, and some articles have nothing for it: add a default"),
+        ("constant: newsportal", "constant: 7", "7 is none: put it in quotes"),
+        (
+            "    status:",
+            "    theirs: {template: '{id}-{day}'}\n    status:",
+            "takes 20 characters, and 31 characters may",
+        ),
+    ],
+)
+def test_each_mistake_is_told_with_its_remedy(cms: Cms, tmp_path: Path, old: str, new: str, told: str) -> None:
+    assert told in problems(cms, tmp_path, old, new)
+
+
+def test_all_mistakes_are_told_at_once(cms: Cms, tmp_path: Path) -> None:
+    assert len(problems(cms, tmp_path, "    hits: 0\n", "    nothing: 0\n    hits: 5\n    theirs: title\n").splitlines()) == 2
+
+
+def test_a_table_that_fits_has_notes_alone(cms: Cms, tmp_path: Path) -> None:
+    store = open_store("sqlite://")
+    with work_on(store, tmp_path, cms.target()) as work:
+        assert [note for note in work.target.check() if "UNIQUE" in note]
+    cms.run("CREATE UNIQUE INDEX one ON posts (slug)")
+    with work_on(store, tmp_path, cms.target()) as work:
+        assert work.target.check() == ()
+    with work_on(store, tmp_path, cms.target().replace("cms.db", "no.db")) as work, pytest.raises(TargetAway, match="no such database"):
+        work.target.check()
+    store.close()
+
+
+def test_every_field_has_its_value() -> None:
+    assert set(FIELDS) == {*fields.VALUES, "day"}
+    assert set(fields.plain(ARTICLE, UTC)) <= set(FIELDS)
+
+
+def test_fields_of_an_article() -> None:
+    zone = ZoneInfo("Asia/Shanghai")
+    assert fields.text(ARTICLE, "day", zone) == "2026-03-01"
+    assert fields.text(ARTICLE, "published", zone) == "2026-03-01T15:00:00+08:00"
+    assert fields.text(ARTICLE, "html", zone) == "<p>第一段</p>\n<p>第二段</p>"
+    assert fields.text(ARTICLE, "site", zone) == "a.example"
+    assert fields.text(ARTICLE, "summary", zone) == "第一段 第二段"
+    assert fields.text(ARTICLE, "author", zone) == ""
+    assert fields.filled("{{{site}}} {topic}", ARTICLE, zone) == "{a.example} 旅游"
+
+
+@pytest.mark.parametrize(
+    ("column", "found"),
+    [
+        (Column(field="topics"), "旅游, 城市"),
+        (Column(field="topics", join="|"), "旅游|城市"),
+        (Column(field="author"), None),
+        (Column(field="author", default="佚名"), "佚名"),
+        (Column(lookup={"城市": 3}, by="topic"), 3),
+        (Column(lookup={"城市": 3}, default=1), 1),
+        (Column(lookup={"旅游": 12}), 12),
+        (Column(constant=False), False),
+        (Column(field="published", format="unix"), int((NOW - HOUR).timestamp())),
+        (Column(field="published", format="%d.%m.%Y %H:%M", zone="Asia/Shanghai"), "01.03.2026 15:00"),
+        (Column(field="title", max=1), "标"),
+        (Column(template="{topic}:{author}", max=2), "旅…"),
+        (Column(field="chars"), 7),
+    ],
+)
+def test_cells(column: Column, found: object) -> None:
+    assert cell(ARTICLE, column, UTC) == found
+
+
+@pytest.mark.parametrize(
+    "bad", ["{title.__class__}", "{title[0]}", "{title!r}", "{title:>9}", "{0}", "{}", "{nothing}", "{", "}", "x" * 501]
+)
+def test_templates_reach_nothing_but_fields(bad: str) -> None:
+    with pytest.raises(BadTemplate):
+        parts(bad)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("key: slug", "key: title", "does not name one article for ever"),
+        ("key: slug", "key: nothing", "not among the columns"),
+        ("  key: slug\n", "  marks: key\n", "marks: key needs key"),
+        ("key: slug", "unpublish: {theirs: x}", "would not set it back"),
+        ("key: slug", "secret: x", "secret is for a webhook"),
+        ("  table: posts\n", "", "a database needs table"),
+    ],
+)
+def test_a_target_that_cannot_be_is_told_with_its_line(cms: Cms, tmp_path: Path, old: str, new: str, told: str) -> None:
+    with pytest.raises(Exception, match=r"sources.yaml:\d+: publish\[0\]") as raised:
+        sources_with(tmp_path, cms.target().replace(old, new))
+    assert told in str(raised.value)

@@ -1,0 +1,114 @@
+"""A folder as a target: files that hold the article, safe names, replaced and removed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+from cms import run, work_on
+from invented_articles import NOW
+
+from newsportal.publishing.folder import MAX_NAME_BYTES, marked, safe, shortened
+from newsportal.publishing.run import pending
+from newsportal.storage.base import Store
+
+Add = Callable[..., str]
+
+
+def target(folder: Path, **more: str) -> str:
+    return f"- name: files\n  to: 'folder:{folder}/出 口'\n" + "".join(f"  {key}: {value}\n" for key, value in more.items())
+
+
+def files(folder: Path) -> dict[str, str]:
+    root = folder / "出 口"
+    return {str(path.relative_to(root)): path.read_text("utf-8") for path in sorted(root.rglob("*")) if path.is_file()}
+
+
+def test_an_article_becomes_a_file_with_its_fields_at_the_head(store: Store, add: Add, tmp_path: Path) -> None:
+    id = add("桥", title='桥: "通车" --- #1', text="第一段 *不是* 斜体\n# 不是标题\n1. 不是列表 <b>", topic="城市")
+    assert run(store, tmp_path, target(tmp_path)).published == 1
+    ((name, content),) = files(tmp_path).items()
+    assert name == f"2026-03-01-青河网-{id}.md"
+    head, _, body = content.removeprefix("---\n").partition("\n---\n")
+    told = yaml.safe_load(head)
+    assert (told["title"], told["site"], told["topics"], told["id"]) == ('桥: "通车" --- #1', "青河网", ["城市"], id)
+    assert body.strip() == "第一段 \\*不是\\* 斜体\n\n\\# 不是标题\n\n1\\. 不是列表 \\<b\\>"
+
+
+def test_html_pages_are_safe(store: Store, add: Add, tmp_path: Path) -> None:
+    add("桥", title="<script>x</script>", html='<p onclick="x()">正文</p><script>x</script><img src="javascript:x">', author='"><b>')
+    run(store, tmp_path, target(tmp_path, format="html"))
+    ((name, content),) = files(tmp_path).items()
+    assert name.endswith(".html")
+    assert "<p>正文</p>" in content
+    assert not [bad for bad in ("<script", "onclick", "javascript:", "<b>") if bad in content]
+
+
+def test_a_revision_takes_the_place_of_the_file_also_under_another_name(store: Store, add: Add, tmp_path: Path) -> None:
+    add("a")
+    named = target(tmp_path, file='"{title}/{id}"')
+    run(store, tmp_path, named)
+    add("a", title="改过的标题")
+    assert run(store, tmp_path, named).revised == 1
+    assert [Path(name).parts[0] for name in files(tmp_path)] == ["改过的标题"]
+
+
+def test_what_is_taken_back_is_removed(store: Store, add: Add, tmp_path: Path) -> None:
+    id = add("a")
+    add("b")
+    run(store, tmp_path, target(tmp_path))
+    store.outbox.ask("files", [id], "gone", now=NOW)
+    assert run(store, tmp_path, target(tmp_path)).withdrawn == 1
+    assert len(files(tmp_path)) == 1
+
+
+@pytest.mark.parametrize(
+    "nasty", ["../../etc/passwd", "/etc/passwd", "..", "a\x00b", "con", "x" * 400, "长" * 200, "a\\b:c*?", ". .", "\u202e"]
+)
+def test_no_name_leads_out_of_the_folder(store: Store, add: Add, tmp_path: Path, nasty: str) -> None:
+    id = add("a", title=nasty, site=nasty)
+    tally = run(store, tmp_path, target(tmp_path, file='"{site}/{title}-{id}"'))
+    assert (tally.published, tally.away) == (1, None)
+    ((name, _),) = files(tmp_path).items()
+    assert id in name
+    assert all(len(part.encode()) <= MAX_NAME_BYTES + 5 for part in Path(name).parts)
+    assert [path.name for path in tmp_path.iterdir() if path.name not in ("出 口", "news.db", "news.db-wal", "news.db-shm")] == []
+
+
+def test_a_link_within_the_folder_leads_nowhere_else(store: Store, add: Add, tmp_path: Path) -> None:
+    (tmp_path / "出 口").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "出 口" / "青河网").symlink_to(tmp_path / "elsewhere")
+    add("a")
+    tally = run(store, tmp_path, target(tmp_path, file='"{site}/{id}"'))
+    assert (tally.published, tally.failed) == (0, 1)
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_made_is_waited_for(store: Store, add: Add, tmp_path: Path) -> None:
+    add("a")
+    (tmp_path / "出 口").write_text("no folder")
+    tally = run(store, tmp_path, target(tmp_path))
+    assert tally.away is not None
+    assert "something else than a folder" in tally.away
+    (tmp_path / "出 口").unlink()
+    assert run(store, tmp_path, target(tmp_path)).published == 1
+
+
+def test_a_dry_run_makes_no_folder(store: Store, add: Add, tmp_path: Path) -> None:
+    add("a")
+    with work_on(store, tmp_path, target(tmp_path)) as work:
+        steps = [step for article, entry in pending(work) for step in work.target.steps(article, entry)]
+    assert [step.what.partition(" ")[0] for step in steps] == ["write"]
+    assert not (tmp_path / "出 口").exists()
+
+
+def test_names_and_lines() -> None:
+    assert safe("a/b\\c:d") == "a-b-c-d"
+    assert safe(" .桥 通\n车. ") == "桥 通 车"
+    assert safe("CON") == "_CON"
+    assert shortened("长" * 100 + "-abc", "abc").endswith("-abc")
+    assert marked("12) a") == "12\\) a"
+    assert marked("a & b &lt;") == "a &amp; b &amp;lt;"

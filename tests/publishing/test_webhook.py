@@ -1,0 +1,180 @@
+"""A webhook as a target: what is sent, how it is signed, and what answers mean. The receiver is a server of this test."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cms import sources_with
+from invented_articles import NOW
+
+from newsportal.publishing.opening import open_target, terms_of
+from newsportal.publishing.run import MOST_TRIES, Tally, Work, publish
+from newsportal.sources import Sources, parse
+from newsportal.storage.base import Store
+
+Add = Callable[..., str]
+SECRET = "geheim"
+
+
+@dataclass
+class Receiver:
+    """Answers as told, and keeps what it was sent."""
+
+    port: int = 0
+    answers: list[tuple[int, dict[str, str], bytes]] = field(default_factory=list)
+    sent: list[tuple[dict[str, str], bytes]] = field(default_factory=list)
+
+    def told(self) -> list[dict[str, Any]]:
+        return [json.loads(body) for _, body in self.sent]
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    made = Receiver()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["content-length"]))
+            made.sent.append(({name.lower(): value for name, value in self.headers.items()}, body))
+            status, headers, answer = made.answers.pop(0) if made.answers else (200, {}, b'{"id": 42}')
+            self.send_response(status)
+            for name, value in headers.items():
+                self.send_header(name, value)
+            self.send_header("content-length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+
+        def log_message(self, *_: object) -> None:
+            """Quiet."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    made.port = server.server_port
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    yield made
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def sources(folder: Path, port: int, allowed: str = "[127.0.0.1/32]") -> Sources:
+    target = f"- {{name: hook, to: 'http://127.0.0.1:{port}/in?a=1', secret: {SECRET}}}\n"
+    return parse(f"politeness: {{allow_private: {allowed}}}\npublish:\n{target}".encode(), folder / "sources.yaml", {})
+
+
+def run(store: Store, known: Sources, later: timedelta = timedelta()) -> Tally:
+    work = Work(store, known.publish[0], open_target(known.publish[0], terms_of(known)))
+    return publish(replace(work, now=lambda: NOW + timedelta(days=1) + later))
+
+
+def test_an_article_is_told_and_signed(store: Store, add: Add, receiver: Receiver, tmp_path: Path) -> None:
+    id = add("桥", title="桥 😀")
+    assert run(store, sources(tmp_path, receiver.port)).published == 1
+    ((headers, body),) = receiver.sent
+    told = json.loads(body)
+    assert (told["event"], told["id"], told["target"], told["form"]) == ("article.published", id, "hook", 1)
+    assert (told["article"]["title"], told["article"]["site"]) == ("桥 😀", "青河网")
+    signature = dict(part.split("=", 1) for part in headers["x-newsportal-signature"].split(","))
+    wanted = hmac.new(SECRET.encode(), signature["t"].encode() + b"." + body, hashlib.sha256).hexdigest()
+    assert hmac.compare_digest(wanted, signature["v1"])
+    assert SECRET.encode() not in body + json.dumps(headers).encode()
+    assert store.outbox.of("hook", [id])[id].place == "42"
+
+
+def test_revisions_and_withdrawals_are_told_with_the_receivers_own_name(store: Store, add: Add, receiver: Receiver, tmp_path: Path) -> None:
+    known = sources(tmp_path, receiver.port)
+    id = add("a")
+    run(store, known)
+    add("a", title="改过的标题")
+    assert run(store, known).revised == 1
+    store.outbox.ask("hook", [id], "gone", now=NOW)
+    assert run(store, known).withdrawn == 1
+    assert [(told["event"], told.get("place")) for told in receiver.told()] == [
+        ("article.published", None),
+        ("article.revised", "42"),
+        ("article.withdrawn", "42"),
+    ]
+    assert "article" not in receiver.told()[2]
+    assert len({headers["idempotency-key"] for headers, _ in receiver.sent}) == 3
+
+
+def test_a_failure_that_may_pass_is_tried_again_with_the_same_key(store: Store, add: Add, receiver: Receiver, tmp_path: Path) -> None:
+    known = sources(tmp_path, receiver.port)
+    receiver.answers += [(503, {}, b""), (429, {"retry-after": "7200"}, b"")]
+    add("a")
+    assert run(store, known).put_off == 1
+    assert run(store, known, timedelta(seconds=29)).done == 0, "not before its time"
+    assert run(store, known, timedelta(seconds=31)).put_off == 1
+    assert run(store, known, timedelta(seconds=7000)).done == 0, "the receiver said when"
+    assert run(store, known, timedelta(seconds=7300)).published == 1
+    assert len({headers["idempotency-key"] for headers, _ in receiver.sent}) == 1
+    assert len(receiver.sent) == 3
+
+
+@pytest.mark.slow
+def test_what_never_passes_fails_in_the_end(store: Store, add: Add, receiver: Receiver, tmp_path: Path) -> None:
+    known = sources(tmp_path, receiver.port)
+    receiver.answers += [(500, {}, b"")] * 20
+    add("a")
+    tallies = [run(store, known, timedelta(days=day)) for day in range(20)]
+    assert [tally.failed for tally in tallies].index(1) == MOST_TRIES - 1
+    assert len(receiver.sent) == MOST_TRIES
+
+
+@pytest.mark.parametrize(
+    ("answer", "state", "reason"),
+    [
+        ((410, {}, b""), "withdrawn", "410"),
+        ((422, {}, "标题太长\n<b>".encode()), "failed", "422: 标题太长 <b>"),
+        ((404, {}, b""), "failed", "404"),
+        ((302, {"location": "http://127.0.0.1:1/"}, b""), "failed", "redirects are not followed"),
+        ((201, {"location": "/posts/9"}, b"no json"), "done", None),
+    ],
+)
+def test_answers(
+    store: Store, add: Add, receiver: Receiver, tmp_path: Path, answer: tuple[int, dict[str, str], bytes], state: str, reason: str | None
+) -> None:
+    receiver.answers.append(answer)
+    id = add("a")
+    run(store, sources(tmp_path, receiver.port))
+    entry = store.outbox.of("hook", [id])[id]
+    assert entry.state == state
+    assert (reason is None and entry.reason is None) or (reason or "") in (entry.reason or "")
+    assert entry.place == ("/posts/9" if state == "done" else None)
+    assert run(store, sources(tmp_path, receiver.port), timedelta(days=30)).done == 0
+
+
+def test_a_receiver_that_is_away_is_waited_for(store: Store, add: Add, receiver: Receiver, tmp_path: Path) -> None:
+    add("a")
+    with closing(socket.socket()) as unused:
+        unused.bind(("127.0.0.1", 0))
+        port = unused.getsockname()[1]
+    tally = run(store, sources(tmp_path, port))
+    assert tally.away is not None
+    assert "no answer" in tally.away
+    assert run(store, sources(tmp_path, receiver.port)).published == 1
+
+
+def test_the_guard_holds_for_webhooks_too(store: Store, add: Add, receiver: Receiver, tmp_path: Path) -> None:
+    add("a")
+    tally = run(store, sources(tmp_path, receiver.port, allowed="[]"))
+    assert tally.away is not None
+    assert "allow_private" in tally.away
+    assert receiver.sent == []
+
+
+def test_a_secret_is_in_no_text(tmp_path: Path) -> None:
+    known = sources_with(tmp_path, "- {name: h, to: 'https://h.example/x', secret: geheim}\n")
+    assert "geheim" not in repr(known.publish[0])
