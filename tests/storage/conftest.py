@@ -83,3 +83,13 @@ def server_uri(request: pytest.FixtureRequest, servers: Servers) -> Iterator[str
     """Of an empty store in each server that there are stores for."""
     with servers.database(request.param) as database:
         yield database.uri
+
+
+@pytest.fixture(params=["sqlite", *(pytest.param(server, marks=pytest.mark.slow) for server in EMPTIED)])
+def sql_uri(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """Of a database without tables, in every database that has tables."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path}/news.db"
+        return
+    with request.getfixturevalue("servers").database(request.param) as database:
+        yield database.uri

@@ -1,4 +1,4 @@
-"""SQLite under fire: many processes, a killed writer, a full, locked, read-only or foreign file.
+"""SQL stores under fire: many processes, a killed writer; of SQLite a full, locked, read-only or foreign file.
 
 Nothing is lost, nothing half written, and every message says what, where and what to do.
 """
@@ -46,13 +46,12 @@ def writer(uri: str, host: str, count: int) -> subprocess.Popen[str]:
 
 
 @pytest.mark.slow
-def test_eight_processes_lose_nothing(tmp_path: Path) -> None:
-    """All start on a database that is not there yet, and bring the same twenty stories at once."""
-    uri = f"sqlite:///{tmp_path}/new/news.db"
-    writers = [writer(uri, f"h{n}.example", EACH) for n in range(WRITERS)]
+def test_eight_processes_lose_nothing(sql_uri: str) -> None:
+    """All start on a database without tables, and bring the same twenty stories at once."""
+    writers = [writer(sql_uri, f"h{n}.example", EACH) for n in range(WRITERS)]
     told = [line for process in writers for line in process.communicate(timeout=120)[0].split()]
     assert [process.returncode for process in writers] == [0] * WRITERS
-    store = open_store(uri)
+    store = open_store(sql_uri)
     assert len(set(told)) == store.tally().articles == WRITERS * EACH
     assert store.tally().stories == EACH
     assert [change.seq for change in store.changes()] == list(range(1, WRITERS * EACH + 1))
@@ -61,22 +60,22 @@ def test_eight_processes_lose_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("after", [1, 30, 75])
-def test_a_killed_writer_leaves_nothing_half_written(tmp_path: Path, after: int) -> None:
-    uri = f"sqlite:///{tmp_path}/news.db"
-    process = writer(uri, "h.example", 100_000)
+def test_a_killed_writer_leaves_nothing_half_written(sql_uri: str, after: int) -> None:
+    process = writer(sql_uri, "h.example", 100_000)
     assert process.stdout is not None
     told = [process.stdout.readline().strip() for _ in range(after)]
     process.send_signal(signal.SIGKILL)
     told += [line for line in process.stdout.read().split() if len(line) == len(told[0])]
     process.stdout.close()
     process.wait()
-    store = open_store(uri)
+    store = open_store(sql_uri)
     stored = {found.id for found in store.all_articles()}
     assert set(told) <= stored
     assert len(stored) <= len(told) + 1
     assert len(store.changes(limit=10**6)) == len(stored)
     consistent(store)
     assert store.add(article("0", host="h.example"), now=NOW).outcome == "same"
+    store.close()
 
 
 def consistent(store: Store) -> None:
@@ -228,12 +227,11 @@ def reposter(uri: str, host: str, count: int) -> subprocess.Popen[str]:
 
 
 @pytest.mark.slow
-def test_processes_that_meet_the_same_texts_make_one_story_each(tmp_path: Path) -> None:
-    uri = f"sqlite:///{tmp_path}/news.db"
-    writers = [reposter(uri, f"h{n}.example", 40) for n in range(3)]
+def test_processes_that_meet_the_same_texts_make_one_story_each(sql_uri: str) -> None:
+    writers = [reposter(sql_uri, f"h{n}.example", 40) for n in range(3)]
     told = [line for process in writers for line in process.communicate(timeout=120)[0].split()]
     assert [process.returncode for process in writers] == [0] * 3
-    store = open_store(uri)
+    store = open_store(sql_uri)
     assert (len(set(told)), store.tally().articles, store.tally().stories) == (120, 120, 40)
     consistent(store)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from pathlib import Path
@@ -45,16 +44,6 @@ def test_migrations_make_the_tables(sql_uri: str) -> None:
         assert {form.name for form in FORMS} == set(METADATA.tables) > {"articles", "threads", "outbox"}, "the tables of all rooms"
         assert compare_metadata(context, METADATA) == []
     engine.dispose()
-
-
-@pytest.fixture(params=["sqlite", *(pytest.param(server, marks=pytest.mark.slow) for server in ("postgresql", "mariadb"))])
-def sql_uri(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """Of a database without tables, in everything that migrations run on."""
-    if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path}/news.db"
-        return
-    with request.getfixturevalue("servers").database(request.param) as database:
-        yield database.uri
 
 
 def test_head_is_the_last_step() -> None:
