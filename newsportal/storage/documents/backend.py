@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
-from newsportal.storage.documents.base import Questions, Row, Table
+from newsportal.errors import StoreError
+from newsportal.storage.documents.base import Kind, Questions, Row, Table
 
 Writes = Mapping[str, Mapping[str, Row | None]]
 """Name of the table → id → the row in its present state, ``None`` for one that is deleted."""
@@ -25,6 +26,10 @@ class Backend(Questions, Protocol):
         """These are the tables. What is missing of them is made now, or when something is written into them first."""
         ...
 
+    def vouch(self, writes: Writes) -> None:
+        """Raise ``StoreError`` if the database would refuse one of these rows for ever: once decided upon, it has to be written."""
+        ...
+
     def create(self, table: Table, row: Row) -> bool:
         """Insert a row; false if there is one of its id already. Of many that try at once one succeeds."""
         ...
@@ -38,6 +43,29 @@ class Backend(Questions, Protocol):
         ...
 
     def close(self) -> None: ...
+
+
+KINDS: Mapping[Kind, tuple[type, ...]] = {"key": (str,), "float": (float, int), "flag": (bool,)}
+
+LONG = 2**63
+"""What a whole number stays under in both databases."""
+
+
+def fault(table: Table, row: Row) -> str | None:
+    """Which field that is looked for holds something else than ``table`` says."""
+    for name, kind in table.fields.items():
+        value: Any = row.get(name)
+        if value is not None and not _fits(kind, value):
+            return f"{table.name} {row['id']!r}: {name} is {value!r}, and should be a {kind}"
+    return None
+
+
+def _fits(kind: Kind, value: Any) -> bool:
+    if kind == "number":
+        return isinstance(value, int) and -LONG <= value < LONG
+    if kind == "keys":
+        return isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
+    return isinstance(value, KINDS[kind])
 
 
 def in_json(table: Table, row: Row) -> Row:
@@ -56,11 +84,14 @@ def of_json(table: Table, row: Row) -> Row:
 
 
 def packed(tables: Mapping[str, Table], writes: Writes) -> str:
-    """``writes`` as a text."""
+    """``writes`` as a text. Raises ``StoreError`` for numbers that are none."""
     told = {
         name: {id: None if row is None else in_json(tables[name], row) for id, row in rows.items()} for name, rows in writes.items() if rows
     }
-    return json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+    try:
+        return json.dumps(told, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except ValueError as error:
+        raise StoreError(f"a row holds what JSON cannot say: {error}") from error
 
 
 def unpacked(tables: Mapping[str, Table], text: str) -> dict[str, dict[str, Row | None]]:

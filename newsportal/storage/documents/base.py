@@ -17,7 +17,8 @@ from newsportal.storage.columns import EPOCH, MICROSECOND
 Row = dict[str, Any]
 
 Kind = Literal["key", "keys", "number", "float", "flag"]
-"""What a field that is looked for holds: a text to be found as a whole (``keys``: several), a whole number, a float, true or false."""
+"""What a field that is looked for holds: a text to be found as a whole (``keys``: several, none of them twice), a whole number, a float,
+true or false."""
 
 
 @dataclass(frozen=True)

@@ -18,18 +18,21 @@ from typing import Any
 from elasticsearch import BadRequestError, ConflictError
 
 from newsportal.errors import StoreError
-from newsportal.storage.documents.backend import Writes, in_json
+from newsportal.storage.documents.backend import Writes, fault, in_json
 from newsportal.storage.documents.base import Condition, Row, Table
 from newsportal.storage.documents.elastic_bulk import send
 from newsportal.storage.documents.elastic_connection import Connection
 from newsportal.storage.documents.elastic_errors import Busy, cause
-from newsportal.storage.documents.elastic_words import SETTINGS, chosen, key, lines_of, mapping, question, read, sorting
+from newsportal.storage.documents.elastic_words import SETTINGS, chosen, key, line, lines_of, mapping, question, read, sorting
 
 WINDOW = 10_000
 """Rows that one question may reach (``index.max_result_window``)."""
 
 PAGE = 1000
 """Rows of a page, when all are asked for."""
+
+LONGEST = 50_000_000
+"""Bytes of a document: half of what a server takes at once (``http.max_content_length``)."""
 
 BATCH = 500
 """Rows asked for by id at once."""
@@ -152,6 +155,16 @@ class ElasticBackend:
             if len(answer["buckets"]) < PAGE:
                 return found
             after = {"after": answer["after_key"]}
+
+    def vouch(self, writes: Writes) -> None:
+        for name, rows in writes.items():
+            for row in rows.values():
+                wrong = row is not None and fault(self._tables[name], row)
+                if wrong:
+                    raise StoreError(f"{self.place}: {wrong}")
+                with self._connection.errors():
+                    if row is not None and len(line(in_json(self._tables[name], row))) > LONGEST:
+                        raise StoreError(f"{self.place}: a row of {name} is longer than the {LONGEST // 10**6} MB that are sent at once")
 
     def create(self, table: Table, row: Row) -> bool:
         self._make(table)

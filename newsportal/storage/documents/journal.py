@@ -8,7 +8,7 @@ from typing import Final
 from uuid import uuid4
 
 from newsportal.errors import StoreError
-from newsportal.storage.documents.backend import Backend, Writes, packed, unpacked
+from newsportal.storage.documents.backend import Backend, unpacked
 from newsportal.storage.documents.base import Row, Table
 from newsportal.storage.documents.pieces import PIECE
 from newsportal.storage.documents.turns import Turn, Turns
@@ -28,9 +28,9 @@ class Told:
     pieces: int = 0
 
 
-def told(backend: Backend, tables: Mapping[str, Table], writes: Writes, number: int) -> Told:
-    """The journal of ``writes``; the pieces of a long one are in the database already, as state ``number``."""
-    text, token = packed(tables, writes), uuid4().hex
+def told(backend: Backend, text: str, number: int) -> Told:
+    """The journal ``text``; the pieces of a long one are in the database already, as state ``number``."""
+    token = uuid4().hex
     if len(text) <= SHORT:
         return Told(token, text)
     cuts = [text[start : start + PIECE] for start in range(0, len(text), PIECE)]

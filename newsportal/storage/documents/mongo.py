@@ -10,14 +10,16 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from bson import encode
+from bson.errors import BSONError
 from pymongo import MongoClient, WriteConcern
 from pymongo.collection import Collection as Documents
-from pymongo.errors import BulkWriteError, DuplicateKeyError, PyMongoError
+from pymongo.errors import BulkWriteError, DocumentTooLarge, DuplicateKeyError, PyMongoError
 from pymongo.operations import DeleteOne, IndexModel, ReplaceOne
 
 from newsportal.errors import StoreError
 from newsportal.storage.documents import mongo_errors
-from newsportal.storage.documents.backend import Writes
+from newsportal.storage.documents.backend import LONG, Writes, fault
 from newsportal.storage.documents.base import Condition, Row, Table, in_order
 from newsportal.storage.documents.mongo_words import VERSION, projection, question, read, sorting, stored
 
@@ -35,6 +37,9 @@ BATCH = 1000
 
 FEW = 16
 """FerretDB has no index for several ids at once: up to so many are asked for one by one."""
+
+LONGEST = 16 * 2**20
+"""Bytes of a document that MongoDB takes."""
 
 DUPLICATE = 11000
 """MongoDB's code for an ``_id`` that is there already."""
@@ -122,6 +127,16 @@ class MongoBackend:
             answers = list(self._of(table).aggregate([{"$match": question(where)}, *unwind, *group]))
         return {answer["_id"]: answer["rows"] for answer in answers if answer["_id"] is not None}
 
+    def vouch(self, writes: Writes) -> None:
+        for name, rows in writes.items():
+            for row in rows.values():
+                wrong = row is not None and fault(self._tables[name], row)
+                if wrong:
+                    raise StoreError(f"{self.place}: {wrong}")
+                with self._errors():
+                    if row is not None and len(encode(stored(row, LONG - 1))) > LONGEST:
+                        raise DocumentTooLarge(name)
+
     def create(self, table: Table, row: Row) -> bool:
         with self._errors():
             self._make(table.name)
@@ -142,11 +157,14 @@ class MongoBackend:
     def _write(self, documents: Documents[dict[str, Any]], rows: dict[str, Row | None], number: int) -> None:
         put = [stored(row, number) for row in rows.values() if row is not None]
         with self._errors():
-            if self._ferret and put:
-                put = self._inserted(documents, put)
-            before = {VERSION: {"$lte": number}}
+            gone_ids = [id for id, row in rows.items() if row is None]
+            before: dict[str, Any] = {VERSION: {"$lte": number}}
+            if self._ferret:
+                put = self._inserted(documents, put) if put else []
+                later = self._later(documents, [*gone_ids, *(one["_id"] for one in put)], number)
+                put, gone_ids, before = [one for one in put if one["_id"] not in later], [id for id in gone_ids if id not in later], {}
             told = [ReplaceOne({"_id": one["_id"], **before}, one, upsert=True) for one in put]
-            gone = [DeleteOne({"_id": id, **before}) for id, row in rows.items() if row is None]
+            gone = [DeleteOne({"_id": id, **before}) for id in gone_ids]
             if told or gone:
                 _tolerant(documents, [*told, *gone])
 
@@ -161,6 +179,11 @@ class MongoBackend:
     def alone(self, alone: bool) -> None:
         """Every question of MongoDB sees all that was written."""
 
+    def _later(self, documents: Documents[dict[str, Any]], ids: Sequence[str], number: int) -> set[str]:
+        """Those that have a later state. FerretDB finds documents fast by nothing but ``_id``, so it is asked before, not meanwhile."""
+        found = (one for filter in self._by_id(ids) for one in documents.find(filter, {VERSION: 1}))
+        return {one["_id"] for one in found if one[VERSION] > number}
+
     def close(self) -> None:
         self._client.close()
 
@@ -173,7 +196,7 @@ class MongoBackend:
             yield
         except PyMongoError as error:
             raise mongo_errors.explained(error, self.place) from error
-        except (OverflowError, UnicodeError) as error:
+        except (OverflowError, UnicodeError, BSONError) as error:
             raise StoreError(f"{self.place}: a row holds what MongoDB cannot keep ({error})") from error
 
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.storage.documents import journal
-from newsportal.storage.documents.backend import Backend
+from newsportal.storage.documents.backend import Backend, packed
 from newsportal.storage.documents.base import Condition, Row, Table
 from newsportal.storage.documents.journal import JOURNAL
 from newsportal.storage.documents.keeper import Keeper
@@ -101,18 +101,20 @@ class Transactions:
         writes = {name: rows for name, rows in transaction.pending.rows.items() if rows}
         rows = sum(map(len, writes.values()))
         counted = transaction.counters != began.counters
+        self._backend.vouch(writes)
+        text = packed(self._tables, writes)
         try:
             if rows == 1 and not counted:
                 self._backend.apply(writes, self._lease.check().number + 1)
             elif rows or counted:
-                self._decide(transaction, writes)
+                self._decide(transaction, writes, text)
         except BaseException:
             self._lease.lose()  # whether it is decided, and how much is written, the next turn finds out
             raise
 
-    def _decide(self, transaction: Overlay, writes: dict[str, dict[str, Row | None]]) -> None:
+    def _decide(self, transaction: Overlay, writes: dict[str, dict[str, Row | None]], text: str) -> None:
         now = self._lease.check()
-        told = journal.told(self._backend, self._tables, writes, now.number)
+        told = journal.told(self._backend, text, now.number)
         turn = self._lease.decide(
             token=told.token, text=told.text, pieces=told.pieces, journal=NEXT, counters=transaction.counters, before=now.counters
         )
