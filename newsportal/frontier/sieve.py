@@ -77,6 +77,7 @@ class LocalSieve:
             return
         try:
             self._catch_up()
+            self._file.parent.mkdir(parents=True, exist_ok=True)
             replace_file(self._file, packed(self._bloom, self._position))
         except (OSError, StoreError) as error:
             logger.warning("%s: known addresses are not kept, the next start asks the store for them: %s", self._file, error)

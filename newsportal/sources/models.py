@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pydantic import PrivateAttr
 
 from newsportal import __version__
+from newsportal.items import content_id
 from newsportal.sources.classifying import CategoryWords, Classifying
 from newsportal.sources.parts import Frontier, Part, Politeness, Portal, Rendering, Source, UrlFilter
 from newsportal.sources.pictures import Pictures
@@ -105,15 +106,25 @@ class Sources(Part):
 
     @property
     def known_file(self) -> Path | None:
-        """Where the filter of known addresses is kept between crawls: beside the SQLite store; ``None`` for a store without a file."""
-        file = self._store_file
+        """Where the filter of known addresses is kept between crawls; ``None`` for a store in memory."""
+        file = self._beside
         return file.with_name(f"{file.name}.known") if file else None
 
     @property
     def queue_file(self) -> Path | None:
-        """Where the queue of requests lies on this machine: beside the SQLite store; ``None`` for a store without a file."""
-        file = self._store_file
+        """Where the queue of requests lies on this machine; ``None`` for a store in memory."""
+        file = self._beside
         return file.with_name(f"{file.name}.queue") if file else None
+
+    @property
+    def _beside(self) -> Path | None:
+        """What this machine's files that belong to the store are called after: its own file; of a store on a server a name in ``data``
+        beside this file, the same whoever the user is. ``None`` for a store in memory."""
+        scheme, _, rest = self.store.partition("://")
+        if scheme.partition("+")[0] == "sqlite":
+            return self._store_file
+        where = rest.rpartition("@")[2].partition("?")[0]
+        return (self._folder / "data" / f"{scheme}-{content_id(where)}").absolute()
 
     @property
     def _store_file(self) -> Path | None:

@@ -72,6 +72,27 @@ def test_the_index_lies_beside_the_store_unless_it_is_named() -> None:
     assert loaded("index: sqlite:////var/i.db").index_uri == "sqlite:////var/i.db"
 
 
+def test_what_belongs_to_a_store_on_a_server_lies_beside_the_file() -> None:
+    """The same place whoever the user is, another for another database; nothing of a password in it."""
+    names = [
+        loaded(f"store: {store}").queue_file
+        for store in (
+            "postgresql://a:geheim@db.example/news",
+            "postgresql://b@db.example/news?sslmode=require",
+            "postgresql://db.example/other",
+        )
+    ]
+    assert names[0] == names[1] != names[2]
+    assert names[0] is not None
+    assert str(names[0]).startswith("/srv/portal/data/postgresql-")
+    assert "geheim" not in str(names[0])
+    known = loaded("store: mysql://db.example/news").known_file
+    assert known is not None
+    assert known.parent == Path("/srv/portal/data")
+    assert loaded("store: 'sqlite://'").queue_file is None
+    assert loaded("store: sqlite:///a.db").queue_file == Path("/srv/portal/a.db.queue")
+
+
 def test_variables_are_filled_in_from_the_environment() -> None:
     sources = loaded("store: ${STORE}\nfeeds:\n- {name: a, url: 'https://a.example/?k=${KEY:-none}'}", STORE="sqlite:////x.db")
     assert sources.store == "sqlite:////x.db"
