@@ -20,6 +20,7 @@ COMMANDS = (
     "worker",
     "serve",
     "search",
+    "index",
     "story",
     "photos",
     "pictures",
@@ -42,6 +43,7 @@ COMMANDS = (
     "publish",
     "unpublish",
     "export",
+    "import",
     "store",
     "backup",
     "restore",
@@ -52,6 +54,9 @@ COMMANDS = (
     "doctor",
 )
 """In the order of ``--help``: what an editor needs first."""
+
+MODULES = {"import": "importing"}
+"""Commands whose names no module can have."""
 
 REFUSED = "; only public http(s) addresses are, and those that politeness.allow_private in sources.yaml lists"
 """What an editor can do about an address that the guard refuses."""
@@ -72,7 +77,7 @@ class Commands(TyperGroup):
         if cmd_name not in COMMANDS:
             return None
         part = typer.Typer(rich_markup_mode="rich")
-        import_module(f"newsportal.commands.{cmd_name}").register(part)
+        import_module(f"newsportal.commands.{MODULES.get(cmd_name, cmd_name)}").register(part)
         return typer.main.get_group(part).commands[cmd_name]
 
 

@@ -81,7 +81,7 @@ class Writer:
 
     def write(self, exchange: Exchange) -> None:
         """Append the request and the response."""
-        date = {"WARC-Date": (exchange.when or datetime.now(UTC)).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")}
+        date = {"WARC-Date": _date(exchange.when)}
         if exchange.address:
             date["WARC-IP-Address"] = exchange.address
         answer = _record(exchange.url, "response", _answer_line(exchange.status), exchange.headers, exchange.body, date)
@@ -90,6 +90,15 @@ class Writer:
         path = "/" + safe_url_string(exchange.url).partition("://")[2].partition("/")[2]
         asked = _record(exchange.url, "request", (f"{exchange.method} {path} HTTP/1.1", ""), kept, exchange.request_body, pair)
         self._append([asked, answer])
+
+    def note(self, url: str, content_type: str, body: bytes, when: datetime | None = None) -> None:
+        """Append a metadata record: what is known of the page at ``url``."""
+        maker = WARCWriter(BytesIO(), warc_version="1.1")
+        about = {"WARC-Date": _date(when)}
+        record = maker.create_warc_record(
+            url, "metadata", payload=BytesIO(body), length=len(body), warc_content_type=content_type, warc_headers_dict=about
+        )
+        self._append([record])
 
     def close(self) -> None:
         with self._lock:
@@ -127,6 +136,10 @@ class _AsServed(StatusAndHeaders):  # type: ignore[misc]
 
     def to_ascii_bytes(self, filter_func: object = None) -> bytes:
         return bytes(self.to_str(filter_func).encode("latin-1", "replace")) + b"\r\n"
+
+
+def _date(when: datetime | None) -> str:
+    return (when or datetime.now(UTC)).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def _answer_line(status: int) -> tuple[str, str]:

@@ -39,11 +39,13 @@ def open_record(sources_path: Path | None) -> Iterator[tuple[Sources, Store]]:
         store.close()
 
 
-def moment(text: str | None) -> datetime | None:
+def moment(text: str | None, option: str = "--since") -> datetime | None:
     """``--since``: an ISO 8601 date or time. Without a zone it is the time of this machine."""
     if text is None:
         return None
     try:
         return datetime.fromisoformat(text).astimezone(UTC)
     except (ValueError, OverflowError) as error:
-        raise typer.BadParameter(f"{text!r} is no date; allowed: 2026-03-01, 2026-03-01T08:30, 2026-03-01T08:30+08:00") from error
+        raise typer.BadParameter(
+            f"{text!r} is no date; allowed: 2026-03-01, 2026-03-01T08:30, 2026-03-01T08:30+08:00", param_hint=option
+        ) from error

@@ -1,17 +1,17 @@
-"""``newsportal export``: the stored articles as JSON lines or CSV, one row an article, or as pages in a WARC file."""
+"""``newsportal export``: the stored articles as JSON lines, CSV or Parquet, one row an article, or as pages in a WARC file."""
 
 from __future__ import annotations
 
-import csv
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from io import TextIOWrapper
 from pathlib import Path
-from typing import Annotated, Any, TextIO
+from typing import IO, Annotated, Any, Final
 
 import typer
 from rich.console import Console
@@ -19,26 +19,47 @@ from rich.progress import Progress, SpinnerColumn, TextColumn
 
 from newsportal.commands import hints
 from newsportal.commands.context import moment, open_record
-from newsportal.commands.export_warc import write_warc
+from newsportal.commands.exchange import cells, parquet
+from newsportal.commands.exchange.form import whole
+from newsportal.commands.exchange.schema import SCHEMA
+from newsportal.commands.exchange.warc import write_warc
 from newsportal.errors import NewsportalError
-from newsportal.sources import Sources
-from newsportal.storage.base import Store, StoredArticle
-from newsportal.storage.galleries import is_gallery
-from newsportal.storage.threads import is_thread
-
-CSV_COLUMNS = (
-    "id", "story", "url", "title", "site", "author", "published", "first_seen",
-    "language", "category", "topics", "keywords", "source", "fold_of", "fold_reason", "summary", "text",
-)  # fmt: skip
-
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-"""A cell that starts so is a formula to a spreadsheet (OWASP, CSV injection); an apostrophe before it makes it text."""
+from newsportal.storage.base import StoredArticle
 
 
 class Format(StrEnum):
     jsonl = "jsonl"
     csv = "csv"
+    parquet = "parquet"
     warc = "warc"
+
+
+STANDARD: Final = Path("-")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which articles; every field narrows. ``since`` and ``until`` are compared with the moment an article is sorted by."""
+
+    topic: str | None = None
+    category: str | None = None
+    source: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+    def holds(self, article: StoredArticle) -> bool:
+        return (
+            (self.topic is None or self.topic in article.topics)
+            and (self.category is None or self.category == article.category)
+            and (self.source is None or article.source in (self.source, *named(self.source, article.source)))
+            and (self.since is None or article.moment >= self.since)
+            and (self.until is None or article.moment < self.until)
+        )
+
+
+def named(source: str, full: str) -> tuple[str, ...]:
+    """``full`` (``feed:NAME``) if ``source`` is its name alone."""
+    return (full,) if full.partition(":")[2] == source else ()
 
 
 def register(app: typer.Typer) -> None:
@@ -47,98 +68,68 @@ def register(app: typer.Typer) -> None:
 
 def export(
     format: Annotated[Format, typer.Option(help="Form of the output.")] = Format.jsonl,
-    out: Annotated[Path | None, typer.Option(help="File to write; default: standard output.")] = None,
+    out: Annotated[Path | None, typer.Option(help="File to write, - for standard output (the default).")] = None,
     topic: Annotated[str | None, typer.Option(help="Only this topic.")] = None,
+    category: Annotated[str | None, typer.Option(help="Only this category.")] = None,
+    source: Annotated[str | None, typer.Option(help="Only what this source brought: its name, or feed:NAME as rows have it.")] = None,
     since: Annotated[str | None, typer.Option(help="Only from this date or time on (2026-03-01, 2026-03-01T08:30+08:00).")] = None,
+    until: Annotated[str | None, typer.Option(help="Only from before this date or time.")] = None,
+    bom: Annotated[bool, typer.Option("--bom/--no-bom", help="Begin CSV with the mark by which Excel knows UTF-8.")] = True,
+    schema: Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of an article, and nothing else.")] = False,
     sources: Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")] = None,
 ) -> None:
-    """Write what is stored: an article a line (jsonl; threads with posts, photo stories with pictures), a row (csv) or a page (warc)."""
-    start = moment(since)
-    if format is Format.warc:
-        _warc(out, sources, topic, start)
+    """Write what is stored: articles as lines (jsonl), rows (csv, parquet) or pages (warc); threads and photo stories with all theirs."""
+    if schema:
+        typer.echo(json.dumps(SCHEMA, ensure_ascii=False, indent=2))
         return
-    with open_record(sources) as (known, store), _output(out) as stream:
-        _warn(known, topic)
-        articles = _counted(chosen(store, topic, start))
-        if format is Format.jsonl:
-            write_jsonl(articles, stream, store)
-        else:
-            write_csv(articles, stream)
-
-
-def _warc(out: Path | None, sources: Path | None, topic: str | None, since: datetime | None) -> None:
-    if out is None:
+    wanted = Wanted(topic, category, source, moment(since, "--since"), moment(until, "--until"))
+    place = None if out == STANDARD else out
+    if format is Format.warc and place is None:
         raise typer.BadParameter("a WARC file needs a name: --out articles.warc.gz", param_hint="--out")
     with open_record(sources) as (known, store):
-        _warn(known, topic)
-        write_warc(_counted(chosen(store, topic, since)), out)
+        if word := hints.unknown_topic(known, topic):
+            typer.echo(word, err=True)
+        articles = _counted(filter(wanted.holds, store.all_articles()))
+        if format is Format.warc and place is not None:
+            write_warc(articles, place, lambda article: whole(article, store))
+            return
+        with _output(place) as stream:
+            _write(format, (whole(article, store) for article in articles), stream, bom)
 
 
-def _warn(known: Sources, topic: str | None) -> None:
-    if word := hints.unknown_topic(known, topic):
-        typer.echo(word, err=True)
+def _write(format: Format, rows: Iterable[dict[str, Any]], stream: IO[bytes], bom: bool) -> None:
+    if format is Format.parquet:
+        parquet.write(rows, stream)
+        return
+    text = TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")
+    try:
+        if format is Format.csv:
+            cells.write(rows, text, bom=bom)
+        else:
+            write_jsonl(rows, text)
+        text.flush()
+    finally:
+        with suppress(OSError, ValueError):  # the reader went away, which is told by the error before
+            text.detach()
 
 
-def chosen(store: Store, topic: str | None, since: datetime | None) -> Iterator[StoredArticle]:
-    """The articles of a topic from a moment on, by id."""
-    for article in store.all_articles():
-        if (topic is None or topic in article.topics) and (since is None or article.moment >= since):
-            yield article
-
-
-def plain(article: StoredArticle) -> dict[str, Any]:
-    """An article as JSON values; what was not found is left out."""
-    values = {**asdict(article), "story": article.story_id}
-    del values["story_id"]
-    return bare(values)
-
-
-def bare(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Values as JSON writes them, without what was not found."""
-    found = {key: value.isoformat() if isinstance(value, datetime) else value for key, value in values.items() if value is not None}
-    return found | {"images": [{key: value for key, value in image.items() if value is not None} for image in values["images"]]}
-
-
-def write_jsonl(articles: Iterable[StoredArticle], stream: TextIO, store: Store) -> None:
-    """A line each; that of a forum's thread has its posts, that of a photo story all its pictures and whether it is complete."""
-    for article in articles:
-        values = plain(article)
-        if is_thread(article.source) and (thread := store.threads.thread(article.id)) is not None:
-            values |= {"board": thread.board} if thread.board else {}
-            values["posts"] = [bare(asdict(post)) for post in store.threads.posts(article.id)]
-        if is_gallery(article.source) and (gallery := store.galleries.gallery(article.id)) is not None:
-            pictures = [asdict(picture.image) for picture in store.galleries.pictures(article.id)]
-            values |= bare({"complete": gallery.complete, "images": pictures})
-            values |= {} if gallery.complete else {"missing": list(gallery.missing)}
-        stream.write(json.dumps(values, ensure_ascii=False) + "\n")
-
-
-def write_csv(articles: Iterable[StoredArticle], stream: TextIO) -> None:
-    """With a byte order mark, by which spreadsheets know UTF-8."""
-    stream.write("\ufeff")
-    rows = csv.writer(stream, lineterminator="\r\n")
-    rows.writerow(CSV_COLUMNS)
-    for article in articles:
-        values = plain(article) | {"topics": " ".join(article.topics), "keywords": ", ".join(article.keywords)}
-        rows.writerow([cell(str(values.get(column, ""))) for column in CSV_COLUMNS])
-
-
-def cell(text: str) -> str:
-    """``text`` as a cell that no spreadsheet takes for a formula."""
-    return f"'{text}" if text.lstrip(" \u3000").startswith(FORMULA) or text.startswith(FORMULA) else text
+def write_jsonl(rows: Iterable[dict[str, Any]], stream: IO[str]) -> None:
+    """A line each."""
+    for row in rows:
+        stream.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
 @contextmanager
-def _output(path: Path | None) -> Iterator[TextIO]:
+def _output(path: Path | None) -> Iterator[IO[bytes]]:
     """The stream to write to. A file is written beside its place and moved there when it is complete."""
     if path is None:
-        sys.stdout.reconfigure(encoding="utf-8", newline="")  # type: ignore[union-attr]
-        yield sys.stdout
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
         return
     part = path.with_name(f"{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("w", encoding="utf-8", newline="") as stream:
+        with part.open("wb") as stream:
             yield stream
         part.replace(path)
     except OSError as error:

@@ -13,6 +13,7 @@ import typer
 from typer.testing import CliRunner, Result
 
 from newsportal.commands import export, search
+from newsportal.commands.exchange import cells
 from newsportal.errors import StoreUnavailable
 from newsportal.items import Article, FoldKey, Image, Link
 from newsportal.storage import open_store
@@ -98,28 +99,31 @@ def test_export_csv_holds_no_formulas(stored: Path) -> None:
     assert run("export", "--format", "csv", "--out", "out/数据.csv").exit_code == 0
     text = (stored / "out" / "数据.csv").read_bytes().decode("utf-8-sig")
     rows = list(csv.DictReader(io.StringIO(text)))
-    assert tuple(rows[0]) == export.CSV_COLUMNS
+    assert tuple(rows[0]) == cells.COLUMNS
     assert {row["title"] for row in rows} == {EVIL, "'=SUM(A1)", "天气"}
     assert {row["summary"] for row in rows} == {"'-2+3"}
     assert list((stored / "out").iterdir()) == [stored / "out" / "数据.csv"]
 
 
-@pytest.mark.parametrize("text", ["=1", "+1", "-1", "@a", "\t=1", " =1", "＝1", "\r=1"])
-def test_cells_are_neutralised(text: str) -> None:
-    assert export.cell(text) == f"'{text}"
-
-
-def test_other_cells_stay() -> None:
-    assert [export.cell(text) for text in ("桥", "a=b", "")] == ["桥", "a=b", ""]
-
-
 def test_export_narrows(stored: Path) -> None:
     assert len(run("export", "--topic", "交通").stdout.splitlines()) == 2
     assert len(run("export", "--since", "2026-02-28").stdout.splitlines()) == 2
+    assert len(run("export", "--until", "2026-02-28").stdout.splitlines()) == 1
+    assert len(run("export", "--since", "2026-02-28", "--until", "2026-03-01").stdout.splitlines()) == 1
+    assert len(run("export", "--source", "快讯").stdout.splitlines()) == 3
+    assert len(run("export", "--source", "feed:快讯", "--out", "-").stdout.splitlines()) == 3
+    assert run("export", "--source", "讯").stdout == ""
+    assert run("export", "--category", "体育").stdout == ""
+    assert run("export", "--until", "gestern").exit_code == 2
 
 
 def test_only_formats_that_exist_are_offered(stored: Path) -> None:
-    assert run("export", "--format", "parquet").exit_code == 2
+    assert run("export", "--format", "xml").exit_code == 2
+
+
+def test_csv_without_the_mark_for_spreadsheets(stored: Path) -> None:
+    assert run("export", "--format", "csv", "--no-bom").stdout_bytes.startswith(b"id,")
+    assert run("export", "--format", "csv").stdout_bytes.startswith("\ufeffid,".encode())
 
 
 def test_a_place_that_cannot_be_written(stored: Path) -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -7,6 +9,7 @@ from typer.testing import CliRunner
 
 from newsportal import archive, dom
 from newsportal.cli import app
+from newsportal.commands.exchange.warc import HEADERS, page
 from newsportal.extractors import extractor
 from newsportal.items import Article, Link, Page
 from newsportal.storage import open_store
@@ -49,3 +52,24 @@ def test_a_warc_file_needs_a_name(tmp_path: Path) -> None:
     status, output = run("--sources", str(filled(tmp_path)))
     assert status == 2
     assert "--out" in output
+
+
+def test_other_people_s_archives_are_read_by_the_extractor(tmp_path: Path) -> None:
+    sources = filled(tmp_path)
+    path = tmp_path / "crawl.warc.gz"
+    with archive.Writer(path) as writer:
+        with closing(open_store(f"sqlite:///{tmp_path}/data/news.db")) as store:
+            body = page(next(store.all_articles())).encode()
+        for url, status, content in (
+            (URL, 200, body),
+            ("https://qinghe.example/", 200, b"<p>x</p>"),
+            ("https://qinghe.example/2", 404, body),
+        ):
+            writer.write(archive.Exchange(url, status, HEADERS, content, when=NOW))
+    done = CliRunner().invoke(app, ["import", str(path), "--store", f"sqlite:///{tmp_path}/new.db", "--sources", str(sources), "--json"])
+    *fates, counts = map(json.loads, done.stdout.splitlines())
+    assert counts == {"stored": 1, "failed": 1}
+    assert "no article on it" in fates[1]["error"]
+    with closing(open_store(f"sqlite:///{tmp_path}/new.db")) as store:
+        (found,) = store.all_articles()
+    assert (found.title, found.text, found.author, found.published, found.fetched) == (TITLE, TEXT, "陈青", NOW, NOW)

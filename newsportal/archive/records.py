@@ -1,0 +1,83 @@
+"""The records of a WARC file one after another, for who wants all of them once."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Any, Final
+
+from warcio.archiveiterator import ArchiveIterator
+
+from newsportal.archive.index import BROKEN
+from newsportal.errors import ReplayError
+from newsportal.text import clean
+
+LONGEST: Final = 64 * 1024 * 1024
+"""Bytes of a body that are read: four times the longest that is downloaded."""
+
+ZIPPED: Final = b"\x1f\x8b"
+
+BEGINNING: Final = b"WARC/"
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """``kind``: ``response``, ``metadata``, …; ``content_type`` that of the body, ``status`` 0 where there is none."""
+
+    kind: str
+    url: str
+    when: datetime
+    content_type: str
+    status: int
+    body: bytes
+
+
+def records(path: Path) -> Iterator[Record]:
+    """Every record that names an address, its content encodings undone. Raises :class:`ReplayError`; a file that ends inside a record
+    gives what is before that."""
+    try:
+        with path.open("rb") as file:
+            for record in ArchiveIterator(_one_stream(file), no_record_parse=False):
+                if record.rec_headers.get_header("WARC-Target-URI"):
+                    yield _of(record)
+    except EOFError:
+        return  # the crawl that wrote it was killed
+    except BROKEN as error:
+        raise ReplayError(f"{path}: not a readable WARC file: {clean(str(error))[:80]}") from error
+    except OSError as error:
+        raise ReplayError(f"{path}: {error.strerror or error}") from error
+
+
+def _one_stream(file: IO[bytes]) -> Any:
+    """Unpacked here: warcio refuses files whose records are packed all together."""
+    zipped = file.read(2) == ZIPPED
+    file.seek(0)
+    stream = gzip.GzipFile(fileobj=file) if zipped else file
+    if not stream.read(len(BEGINNING)).startswith(BEGINNING):
+        raise ValueError("it does not begin as one")
+    stream.seek(0)
+    return stream
+
+
+def _of(record: Any) -> Record:
+    http = record.http_headers
+    stream = record.content_stream()
+    body = bytearray()
+    while len(body) < LONGEST and (piece := stream.read(65536)):
+        body += piece
+    code = (http.get_statuscode() or "") if http is not None else ""
+    content_type = (http or record.rec_headers).get_header("Content-Type") or ""
+    url = record.rec_headers.get_header("WARC-Target-URI").removeprefix("<").removesuffix(">")
+    when = _moment(record.rec_headers.get_header("WARC-Date") or "")
+    return Record(record.rec_type, url, when, content_type, int(code) if code.isascii() and code.isdigit() else 0, bytes(body[:LONGEST]))
+
+
+def _moment(said: str) -> datetime:
+    """WARC-Date; the beginning of time for what is none."""
+    try:
+        return datetime.fromisoformat(said).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return datetime.fromtimestamp(0, UTC)

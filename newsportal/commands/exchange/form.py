@@ -1,0 +1,188 @@
+"""The form of an article in files, as ``docs/article.schema.json`` describes it: what is stored, as JSON values; what was not found is left
+out. A forum's thread has its posts, a photo story all its pictures and whether it is complete."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from newsportal.dedup.canonical import identity as canonical
+from newsportal.items import Article, Gallery, Image, Link, Post, Thread, TopicMark
+from newsportal.storage.base import Store, StoredArticle
+from newsportal.storage.galleries import is_gallery
+from newsportal.storage.threads import is_thread
+
+UNNAMED: Final = "import:files"
+"""The source of articles that name none."""
+
+TEXTS: Final = (
+    "id", "story", "identity", "url", "title", "source", "text", "html", "summary", "author", "origin", "site", "language", "category",
+    "category_by", "category_reason", "algorithm", "fold_of", "fold_reason", "board",
+)  # fmt: skip
+MOMENTS: Final = ("first_seen", "fetched", "published")
+NUMBERS: Final = ("category_score", "fold_score")
+LISTS: Final = ("topics", "keywords")
+NEEDED: Final = ("url", "title", "text")
+
+
+def plain(article: StoredArticle) -> dict[str, Any]:
+    """An article as JSON values; what was not found is left out."""
+    values = {**asdict(article), "story": article.story_id}
+    del values["story_id"]
+    return bare(values)
+
+
+def bare(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values as JSON writes them, without what was not found."""
+    found = {key: value.isoformat() if isinstance(value, datetime) else value for key, value in values.items() if value is not None}
+    return found | {"images": [{key: value for key, value in image.items() if value is not None} for image in values["images"]]}
+
+
+def whole(article: StoredArticle, store: Store) -> dict[str, Any]:
+    """An article with what only threads and photo stories have."""
+    values = plain(article)
+    if is_thread(article.source) and (thread := store.threads.thread(article.id)) is not None:
+        values |= {"board": thread.board} if thread.board else {}
+        values["posts"] = [bare(asdict(post)) for post in store.threads.posts(article.id)]
+    if is_gallery(article.source) and (gallery := store.galleries.gallery(article.id)) is not None:
+        pictures = [asdict(picture.image) for picture in store.galleries.pictures(article.id)]
+        values |= bare({"complete": gallery.complete, "images": pictures})
+        values |= {} if gallery.complete else {"missing": list(gallery.missing)}
+    return values
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """What a row of a file is: an article, a thread or a photo story, and when it was first seen (never later than now)."""
+
+    item: Article | Thread | Gallery
+    first_seen: datetime
+
+
+def incoming(said: Any, now: datetime) -> Incoming:
+    """The item of a row. Raises ``ValueError`` that says what is wrong with it."""
+    if not isinstance(said, dict):
+        raise ValueError('no object; an article is {"url", "title", "text", …}')  # noqa: TRY004  a bad file, not a bad caller
+    values = _checked(said)
+    article = _article(values, now)
+    seen = values.get("first_seen") or now
+    if is_thread(article.source) and values.get("posts"):
+        return Incoming(_thread(article, values), min(seen, now))
+    if is_gallery(article.source) and "complete" in values:
+        return Incoming(_gallery(article, values), min(seen, now))
+    return Incoming(article, min(seen, now))
+
+
+def _checked(said: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that are known, each of its kind; others are left out."""
+    there = {name: value for name, value in said.items() if value is not None}
+    if missing := [name for name in NEEDED if name not in there]:
+        raise ValueError(f"without {', '.join(missing)}")
+    found: dict[str, Any] = {name: _of(there, name, str, "text") for name in TEXTS if name in there}
+    found |= {name: _moment(name, there[name]) for name in MOMENTS if name in there}
+    found |= {name: float(_of(there, name, (int, float), "number")) for name in NUMBERS if name in there}
+    found |= {name: tuple(_each(there, name, _text)) for name in LISTS if name in there}
+    found |= {"images": tuple(_each(there, "images", _image)), "topic_marks": tuple(_each(there, "topic_marks", _mark))}
+    found |= {"posts": tuple(_each(there, "posts", _post)), "missing": tuple(_each(there, "missing", int))}
+    return found | ({"complete": bool(there["complete"])} if "complete" in there else {})
+
+
+def _of(values: Mapping[str, Any], name: str, kind: Any, called: str) -> Any:
+    value = values[name]
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise ValueError(f"{name} is no {called}")  # noqa: TRY004  a bad file, not a bad caller
+    return value
+
+
+def _each(values: Mapping[str, Any], name: str, made: Callable[[Any], Any]) -> list[Any]:
+    value = values.get(name) or []
+    if not isinstance(value, list):
+        raise ValueError(f"{name} is no list")  # noqa: TRY004
+    try:
+        return [made(one) for one in value]
+    except (TypeError, KeyError, AttributeError, ValueError) as error:
+        raise ValueError(f"{name}: an item is not as it should be ({error})") from error
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError("no text")
+    return value
+
+
+def _moment(name: str, value: Any) -> datetime:
+    """ISO 8601; without a zone it is UTC."""
+    if isinstance(value, datetime):
+        moment = value
+    else:
+        try:
+            moment = datetime.fromisoformat(_text(value))
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{name} is no moment in ISO 8601") from error
+    try:
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError(f"{name} is beyond the calendar") from error
+
+
+def _image(value: Any) -> Image:
+    known = {name: value[name] for name in Image.__dataclass_fields__ if value.get(name) is not None}
+    for name, one in known.items():
+        if not isinstance(one, int if name in ("width", "height") else str):
+            raise TypeError(f"{name} of another kind")
+    return Image(**known)
+
+
+def _mark(value: Any) -> TopicMark:
+    score = value.get("score")
+    return TopicMark(_text(value["topic"]), _text(value["by"]), None if score is None else float(score))
+
+
+def _post(value: Any) -> Post:
+    texts = {name: _text(value[name]) for name in ("author", "date_text", "quoted") if value.get(name) is not None}
+    moment = value.get("published")
+    return Post(
+        author=texts.get("author"),
+        published=None if moment is None else _moment("published", moment),
+        text=_text(value["text"]),
+        floor=None if value.get("floor") is None else int(value["floor"]),
+        date_text=texts.get("date_text"),
+        quoted=texts.get("quoted"),
+        images=tuple(map(_image, value.get("images") or ())),
+        id=_text(value["name"]) if value.get("name") is not None else None,
+    )
+
+
+def _article(values: Mapping[str, Any], now: datetime) -> Article:
+    url = values["url"]
+    kept = (
+        "title", "text", "html", "published", "author", "origin", "site", "images", "language", "category", "category_by",
+        "category_score", "category_reason", "topics", "topic_marks", "keywords", "algorithm",
+    )  # fmt: skip
+    return Article(
+        url=url,
+        link=Link(url, values.get("source") or UNNAMED, summary=values.get("summary"), site=values.get("site")),
+        fetched=values.get("fetched") or now,
+        identity=values.get("identity") or canonical(url),
+        **{name: values[name] for name in kept if name in values},
+    )
+
+
+def _thread(article: Article, values: Mapping[str, Any]) -> Thread:
+    return Thread(
+        article.url, article.title or "", article.link, article.fetched, values["posts"], values.get("board"), article.identity,
+        article.url, language=article.language, topics=article.topics, topic_marks=article.topic_marks, category=article.category,
+    )  # fmt: skip
+
+
+def _gallery(article: Article, values: Mapping[str, Any]) -> Gallery:
+    """Its own text are the lines that are no captions."""
+    captions = {line.strip() for image in article.images for line in (image.caption or "").splitlines()}
+    own = "\n".join(line for line in (article.text or "").splitlines() if line not in captions)
+    shared = ("images", "published", "identity", "author", "origin", "site", "language", "category", "topics", "topic_marks", "keywords")
+    made = Gallery(article.url, article.title or "", article.link, article.fetched, text=own or None, pages=(article.url,))
+    named = ("category_by", "category_score", "category_reason")
+    made = replace(made, **{name: getattr(article, name) for name in (*shared, *named)})
+    return replace(made, complete=values["complete"], missing=values["missing"])

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from newsportal.commands.exchange.cells import COLUMNS, cell, is_formula, read, text_of, write
+
+
+@pytest.mark.parametrize("text", ["=1", "+1", "-1", "@a", "\t=1", " =1", "＝1", "\r=1", "'=1", "''=1"])
+def test_cells_are_neutralised(text: str) -> None:
+    assert cell(text) == f"'{text}"
+
+
+def test_other_cells_stay() -> None:
+    assert [cell(text) for text in ("桥", "a=b", "", "'quoted'")] == ["桥", "a=b", "", "'quoted'"]
+
+
+@given(st.text())
+@example("'=1")
+@example("' =1")
+@example("''")
+def test_cells_come_back_as_they_were(text: str) -> None:
+    assert text_of(cell(text)) == text
+    assert not is_formula(cell(text)) or cell(text).startswith("'")
+
+
+def through(rows: list[dict[str, Any]]) -> list[Any]:
+    stream = io.StringIO(newline="")
+    write(rows, stream)
+    stream.seek(0)
+    return [row for _, row in read(stream)]
+
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"))
+
+
+@given(url=TEXTS.filter(bool), title=TEXTS, text=TEXTS, topics=st.lists(TEXTS.filter(bool)), caption=TEXTS)
+def test_rows_come_back_as_they_were(url: str, title: str, text: str, topics: list[str], caption: str) -> None:
+    row = {"url": url, "title": title, "text": text, "topics": topics, "keywords": [], "images": [{"url": "u", "caption": caption}]}
+    assert through([row]) == [row]
+
+
+def test_other_people_s_columns_come_in_any_order_and_bad_rows_are_told() -> None:
+    lines = 'text,url,title\r\n正文,https://a.example/1,一\r\nzu,wenig\r\n"a\r\nb",https://a.example/2,二\r\n\r\n'
+    rows = list(read(io.StringIO(lines, newline="")))
+    assert rows[0] == (2, {"text": "正文", "url": "https://a.example/1", "title": "一"})
+    assert rows[1][0] == 3
+    assert str(rows[1][1]) == "2 cells where 3 columns are"
+    assert rows[2] == (5, {"text": "a\r\nb", "url": "https://a.example/2", "title": "二"})
+    assert len(rows) == 3
+
+
+def test_what_is_no_csv_of_articles_is_told() -> None:
+    for text in ("", "a,b\r\n1,2\r\n"):
+        with pytest.raises(ValueError, match="no column url"):
+            list(read(io.StringIO(text)))
+
+
+def test_a_column_more_that_is_none_is_told() -> None:
+    rows = list(read(io.StringIO("url,more\r\nu,[\r\nu,[]\r\n")))
+    assert all(isinstance(row, ValueError) for _, row in rows)
+
+
+def test_bytes_that_are_no_utf_8_are_told() -> None:
+    stream = io.TextIOWrapper(io.BytesIO(b"url,title\r\n\xc3\xd7,x\r\nu,y\r\n"), encoding="utf-8", errors="surrogateescape", newline="")
+    rows = [row for _, row in read(stream)]
+    assert str(rows[0]) == "not UTF-8"
+    assert rows[1] == {"url": "u", "title": "y"}
+
+
+def test_a_text_of_ten_megabytes(capsys: object) -> None:
+    row = {"url": "u", "title": "t", "text": "字" * 3_500_000, "topics": [], "keywords": []}
+    assert through([row]) == [row]
+
+
+def test_the_last_column_has_all_else() -> None:
+    assert COLUMNS[-1] == "more"

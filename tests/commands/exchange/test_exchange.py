@@ -1,0 +1,232 @@
+"""Articles go out and come back as they were, in every form; what is no article is told and the rest goes on."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner, Result
+
+from newsportal.cli import app
+from newsportal.commands.exchange.form import incoming, plain, whole
+from newsportal.commands.exchange.schema import SCHEMA
+from newsportal.errors import DependencyMissing
+from newsportal.items import Article, Gallery, Image, Link, Post, Thread, TopicMark
+from newsportal.storage import open_store
+from newsportal.storage.base import Store
+
+ROOT = Path(__file__).resolve().parents[3]
+NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+NASTY = "=桥\u2028a\tb\r\n\u200e𠀀 ' \" \\n \\ ,;| \ufffe é e\u0301 <b>&amp; "
+ENDINGS = {"jsonl": "jsonl", "csv": "csv", "parquet": "parquet", "warc": "warc.gz"}
+WORKED_OUT = ("story", "fold_of", "fold_reason", "fold_score", "revision")
+"""What an import works out anew."""
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, list(arguments), catch_exceptions=False)
+
+
+def article(name: str, **changes: Any) -> Article:
+    link = Link(f"https://h.example/{name}", "feed:快讯", summary="-2+3")
+    return replace(Article(link.url, link, NOW, identity=f"h.example/{name}", title=f"标题{name}", text=f"正文{name}"), **changes)
+
+
+def fill(store: Store) -> None:
+    marks = (TopicMark("旅游 线路", "model 3", 0.5),)
+    pictures = (Image("https://h.example/i.jpg", NASTY, 3, 4, "png"),)
+    odd = article("odd", title=NASTY, text=NASTY * 3, html=f"<p>{NASTY}</p>", author="=SUM(A1)", published=NOW - HOUR, images=pictures)
+    odd = replace(
+        odd, keywords=("桥,", "a b"), topics=("旅游 线路",), topic_marks=marks, category="文化", category_by="lexicon", site="@站"
+    )
+    store.add(odd, now=NOW)
+    store.add(
+        article("plain", published=datetime(1, 1, 1, tzinfo=UTC), category_score=0.25, category="x", language="zh-Hant"), now=NOW + HOUR
+    )
+    store.add(article("guid", url="https://h.example/all", identity="guid:7"), now=NOW)
+    posts = tuple(Post(f"作者{n}", NOW, f"第 {n} 条", floor=n, id=str(n), quoted="旧话", images=pictures) for n in (1, 2))
+    forum = Link("https://bbs.example/1", "forum:论坛", site="论坛")
+    store.threads.save(Thread(forum.url, "换窗户", forum, NOW, posts, "修补", "bbs.example/1", forum.url, topics=("家居",)), now=NOW)
+    shot = Link("https://pic.example/1", "gallery:图站", site="图站")
+    shots = tuple(Image(f"https://pic.example/{n}.jpg", f"第 {n} 张", 900, 600) for n in (1, 2))
+    story = Gallery(
+        shot.url, "春天的河", shot, NOW, shots, NOW, identity="pic.example/1", text="一条河。\n很长。", missing=(3,), category="风光"
+    )
+    store.galleries.save(story, now=NOW)
+
+
+def all_of(uri: str) -> dict[str, dict[str, Any]]:
+    """What an import should bring back, by id."""
+    with closing(open_store(uri, create=False)) as store:
+        rows = [whole(one, store) for one in store.all_articles()]
+    for row in rows:
+        for post in row.get("posts", ()):
+            del post["first_seen"]
+    return {row["id"]: {name: value for name, value in row.items() if name not in WORKED_OUT} for row in rows}
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sources file of a filled store, to be read alone."""
+    folder = tmp_path_factory.mktemp("filled")
+    (folder / "sources.yaml").write_text("store: sqlite:///news.db\n", encoding="utf-8")
+    with closing(open_store(f"sqlite:///{folder}/news.db")) as store:
+        fill(store)
+    return folder / "sources.yaml"
+
+
+@pytest.fixture
+def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The URI of a store that an import makes, in the working folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sources.yaml").write_text("store: sqlite:///news.db\n", encoding="utf-8")
+    return f"sqlite:///{tmp_path}/news.db"
+
+
+@pytest.mark.parametrize("form", ENDINGS)
+def test_articles_come_back_as_they_were_and_once(filled: Path, empty: str, form: str) -> None:
+    file = f"数据 一.{ENDINGS[form]}"
+    assert run("export", "--format", form, "--out", file, "--sources", str(filled)).exit_code == 0
+    counts = json.loads(run("import", file, "--json").stdout.splitlines()[-1])
+    assert counts == {"stored": 5}
+    assert all_of(empty) == all_of(f"sqlite:///{filled.parent}/news.db")
+    with closing(open_store(empty)) as store:
+        before = store.last_seq()
+    assert json.loads(run("import", file, file, "--json").stdout.splitlines()[-1]) == {"same": 10}
+    with closing(open_store(empty)) as store:
+        assert store.last_seq() == before
+
+
+def test_the_schema_is_the_one_that_is_documented(filled: Path) -> None:
+    assert json.loads(run("export", "--schema").stdout) == SCHEMA
+    assert json.loads((ROOT / "docs" / "article.schema.json").read_text("utf-8")) == SCHEMA
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+def test_exports_are_what_the_schema_says(filled: Path) -> None:
+    strict = {**SCHEMA, "additionalProperties": False}
+    *lines, _ = run("export", "--sources", str(filled)).stdout.split("\n")
+    for line in lines:
+        jsonschema.validate(json.loads(line), strict, format_checker=jsonschema.FormatChecker())
+    assert len(lines) == 5
+
+
+TEXTS = st.text(max_size=50)
+
+
+@given(title=TEXTS, text=TEXTS, author=TEXTS.filter(bool), topics=st.lists(TEXTS.filter(bool), max_size=3, unique=True))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=5, deadline=None)
+@pytest.mark.slow
+def test_whatever_is_stored_goes_through_every_form(title: str, text: str, author: str, topics: list[str], tmp_path: Path) -> None:
+    """NUL, surrogates, formulas, line ends: the store keeps what it can, and that goes out and comes back."""
+    uri = f"sqlite:///{tmp_path}/news.db"
+    (tmp_path / "sources.yaml").write_text("store: sqlite:///news.db\n", encoding="utf-8")
+    (tmp_path / "news.db").unlink(missing_ok=True)
+    with closing(open_store(uri)) as store:
+        store.add(article("x", title=title, text=text, author=author, topics=tuple(topics)), now=NOW)
+    sources = str(tmp_path / "sources.yaml")
+    for form, ending in ENDINGS.items():
+        file, copy = tmp_path / f"x.{ending}", tmp_path / f"{form}.db"
+        copy.unlink(missing_ok=True)
+        run("export", "--format", form, "--out", str(file), "--sources", sources)
+        run("import", str(file), "--store", f"sqlite:///{copy}", "--sources", sources)
+        assert all_of(f"sqlite:///{copy}") == all_of(uri)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ENDINGS)
+def test_an_article_of_ten_megabytes(form: str, empty: str, tmp_path: Path) -> None:
+    with closing(open_store(f"sqlite:///{tmp_path}/big.db")) as store:
+        store.add(article("big", text="很长的一段话。\n" * 500_000), now=NOW)
+    (tmp_path / "big.yaml").write_text("store: sqlite:///big.db\n", encoding="utf-8")
+    run("export", "--format", form, "--out", f"big.{ENDINGS[form]}", "--sources", "big.yaml")
+    assert "1 stored" in run("import", f"big.{ENDINGS[form]}").stdout
+    assert all_of(empty) == all_of(f"sqlite:///{tmp_path}/big.db")
+
+
+def test_reposts_are_folded_as_a_crawl_folds_them(empty: str) -> None:
+    text = "青河市图书馆新馆昨天上午向读者开放。新馆建在老城北门外的旧粮仓里，一共三层，藏书四十万册，晚上开到九点。" * 4
+    rows = [{"url": f"https://{host}.example/1", "title": "图书馆新馆开放", "text": text} for host in ("a", "b")]
+    Path("x.jsonl").write_text("\n".join(json.dumps(row) for row in rows), "utf-8")
+    assert run("import", "x.jsonl").stdout == "1 stored, 1 folded\n"
+
+
+def test_bad_lines_are_told_and_the_rest_goes_on(empty: str) -> None:
+    good = json.dumps({"url": "https://a.example/1", "title": "标题", "text": "正文"})
+    bad = [
+        "{",
+        "[]",
+        '{"url": "u"}',
+        "[" * 100_000,
+        '{"url":"u","title":1,"text":""}',
+        '{"url":"u","title":"t","text":"t","published":"x"}',
+    ]
+    Path("x.jsonl").write_bytes(b"\xef\xbb\xbf" + "\n".join([good, *bad, "", good.replace("/1", "/2")]).encode() + b"\n\xff\n")
+    done = run("import", "x.jsonl", "--json")
+    assert done.exit_code == 0
+    *fates, counts = map(json.loads, done.stdout.splitlines())
+    assert counts == {"stored": 2, "failed": 7}
+    assert [fate["line"] for fate in fates if fate["outcome"] == "failed"] == [2, 3, 4, 5, 6, 7, 10]
+    assert all(fate["error"] for fate in fates if fate["outcome"] == "failed")
+    assert "x.jsonl:2: " in run("import", "x.jsonl").stderr
+
+
+def test_files_that_cannot_be_read_are_told_and_the_others_read(empty: str) -> None:
+    Path("good.jsonl").write_text(json.dumps({"url": "https://a.example/1", "title": "标题", "text": "正文"}), "utf-8")
+    for name in ("x.csv", "x.parquet", "x.warc"):
+        Path(name).write_bytes(b"nothing of the kind, but some bytes of it\n" * 3)
+    done = run("import", "none.jsonl", "x.csv", "x.parquet", "x.warc", "good.jsonl")
+    assert done.exit_code == 1
+    assert "1 stored" in done.stdout
+    assert [line.partition(":")[0] for line in done.stderr.splitlines()] == ["none.jsonl", "x.csv", "x.parquet", "x.warc"]
+
+
+def test_standard_input_and_names_that_say_nothing(empty: str) -> None:
+    row = json.dumps({"url": "https://a.example/1", "title": "标题", "text": "正文"})
+    done = CliRunner().invoke(app, ["import", "-", "--format", "jsonl"], input=row, catch_exceptions=False)
+    assert done.stdout == "1 stored\n"
+    assert run("import", "articles.txt").exit_code == 2
+
+
+def test_what_is_stored_later_is_not_made_old_again(filled: Path, empty: str) -> None:
+    run("export", "--out", "x.jsonl", "--sources", str(filled))
+    run("import", "x.jsonl")
+    with closing(open_store(empty)) as store:
+        store.add(article("plain", text="改过的正文", fetched=NOW + HOUR), now=NOW + HOUR)
+    assert json.loads(run("import", "x.jsonl", "--json").stdout.splitlines()[-1]) == {"same": 4, "older": 1}
+
+
+def test_an_article_was_never_first_seen_in_the_future() -> None:
+    row = {"url": "https://a.example/1", "title": "t", "text": "t", "first_seen": "2099-01-01T00:00:00"}
+    assert incoming(row, NOW).first_seen == NOW
+
+
+def test_parquet_without_pyarrow_is_told(filled: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow.parquet", None)
+    with pytest.raises(DependencyMissing, match="parquet"):
+        run("export", "--format", "parquet", "--out", str(tmp_path / "x.parquet"), "--sources", str(filled))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_parquet_columns_have_types(filled: Path, tmp_path: Path) -> None:
+    import pyarrow.parquet
+
+    run("export", "--format", "parquet", "--out", str(tmp_path / "x.parquet"), "--sources", str(filled))
+    table = pyarrow.parquet.read_table(tmp_path / "x.parquet")
+    assert str(table.schema.field("published").type) == "timestamp[us, tz=UTC]"
+    assert str(table.schema.field("topics").type).startswith("list<")
+    assert table.num_rows == 5
+
+
+def test_plain_leaves_out_what_was_not_found(filled: Path) -> None:
+    with closing(open_store(f"sqlite:///{filled.parent}/news.db")) as store:
+        assert all("author" not in plain(one) for one in store.all_articles() if one.author is None)
