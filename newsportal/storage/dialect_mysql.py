@@ -67,7 +67,7 @@ def open_mysql(url: URL, create: bool, waits: Waits) -> Engine:
     if not url.database:
         raise StoreError(f"{place_of(url)}: the store URI names no database (for example mysql://user:password@localhost/newsportal)")
     connects = _connects(waits)
-    kind = _kind(url, create, connects)
+    kind = _kind(url, create, connects | {"read_timeout": int(waits.connect)})
     engine = create_engine(
         url.set(drivername=f"{kind}+pymysql"),
         pool_size=POOL,
