@@ -14,6 +14,7 @@ __all__ = ["INDEXES", "open_index"]
 
 INDEXES: dict[str, str] = {
     "sqlite": "newsportal.search.sqlite_fts:SqliteIndex",
+    "elasticsearch": "newsportal.search.elastic:ElasticIndex",
 }
 """Scheme of the URI -> ``module:class``; the driver is imported when its scheme is asked for."""
 
@@ -26,4 +27,10 @@ def open_index(uri: str) -> Index:
             f"no search index for {scheme or uri!r}; these exist: {', '.join(sorted(INDEXES))} (for example sqlite:///data/index.db)"
         )
     module, _, name = INDEXES[scheme].partition(":")
-    return cast("Index", getattr(import_module(module), name)(uri))
+    try:
+        opened = getattr(import_module(module), name)
+    except ModuleNotFoundError as error:
+        raise SearchError(
+            f"{error.name} is missing, which an index in {scheme} needs; install it: pip install newsportal[{scheme}]"
+        ) from error
+    return cast("Index", opened(uri))

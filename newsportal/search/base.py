@@ -89,6 +89,16 @@ class Results:
     loose: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Status:
+    """How an index stands: the change it has reached, its articles, its size on disk (None: in memory), and what it is, in words."""
+
+    position: int
+    articles: int
+    bytes: int | None
+    says: str
+
+
 @runtime_checkable
 class Index(Protocol):
     """Blocking; instances may be shared between threads. Errors: ``SearchError`` when the index itself is away or broken."""
@@ -109,6 +119,10 @@ class Index(Protocol):
 
     def position(self) -> int:
         """The change log position up to which everything is indexed."""
+        ...
+
+    def status(self) -> Status:
+        """How it stands. Counting takes a moment."""
         ...
 
     def close(self) -> None: ...

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from itertools import islice
@@ -11,17 +10,13 @@ from typing import Any, Protocol
 from sqlalchemy import Connection, Row
 
 from newsportal.errors import SearchError
-from newsportal.items import content_id
+from newsportal.search.docs import Cut, Doc, cut, cuts, doc_of
 from newsportal.search.layout import (
     BUILDING,
     FTS,
     FTS_DEFAULTS,
     VERSION,
-    Cut,
-    Doc,
     create,
-    cut,
-    doc_of,
     drop,
     forget,
     insert_cuts,
@@ -30,9 +25,6 @@ from newsportal.search.layout import (
     unpack,
 )
 from newsportal.storage.base import Change, Store
-from newsportal.text.words import signature
-
-log = logging.getLogger(__name__)
 
 BATCH = 200
 """Articles in one transaction: readers and other writers wait for none of them longer than a moment."""
@@ -85,25 +77,10 @@ def take_over(connection: Connection, generation: int, position: int) -> None:
             drop(connection, other)
 
 
-def cuts() -> int:
-    """The segmenter at work with its dictionary and own words, as a number."""
-    return int(content_id(signature())[:15], 16)  # 60 bits: SQLite's integers have a sign
-
-
 def cut_otherwise(files: Files) -> bool:
     """Whether the words of the index were cut in another way than queries are cut now: then some are found by their characters alone."""
     with files.reading() as connection:
         return meta(connection, "cuts") != cuts()
-
-
-def renew(files: Files, store: Store) -> None:
-    """Build an index anew that was cut otherwise. If another process does the same and is done first, its result is in use."""
-    log.warning("the search index is built anew: another segmenter or other words of one's own cut it; searches go on meanwhile")
-    try:
-        rebuild(files, store, None)
-    except SearchError:
-        if cut_otherwise(files):
-            raise
 
 
 def follow(files: Files, store: Store) -> int:
@@ -125,12 +102,12 @@ def _take_in(files: Files, store: Store, changes: Sequence[Change], position: in
     docs = {article.id: doc_of(article) for article in store.articles(ids)}
     with files.reading() as connection:
         present = _signatures(connection, generation, ids)
-    cuts = {id: cut(doc) for id, doc in docs.items() if present.get(id) != doc.signature}
+    words = {id: cut(doc) for id, doc in docs.items() if present.get(id) != doc.signature}
     with files.writing() as connection:
         if (meta(connection, "position"), meta(connection, "generation")) != (position, generation):
             return False
         for id in ids:
-            _apply(connection, generation, id, docs.get(id), cuts.get(id))
+            _apply(connection, generation, id, docs.get(id), words.get(id))
         remember(connection, "position", changes[-1].seq)
     return True
 
@@ -165,10 +142,10 @@ def rebuild(files: Files, store: Store, progress: Callable[[int], None] | None) 
                 insert_doc(connection, generation, doc)
     done = 0
     for rows in _in_order(files, generation):
-        cuts = [(rowid, cut(doc)) for rowid, doc in rows]
+        words = [(rowid, cut(doc)) for rowid, doc in rows]
         with files.writing() as connection:
-            insert_cuts(connection, generation, cuts)
-        done += len(cuts)
+            insert_cuts(connection, generation, words)
+        done += len(words)
         if progress:
             progress(done)
     for table in FTS:

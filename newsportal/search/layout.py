@@ -16,19 +16,14 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 from sqlalchemy import Connection
 
 from newsportal.items import content_id
 from newsportal.search.counting import TOPIC_BREAK
-from newsportal.search.match import label
+from newsportal.search.docs import Cut, Doc
 from newsportal.search.suggesting import Offer, offers
-from newsportal.search.words import grams, index_words
-from newsportal.storage.base import StoredArticle
-from newsportal.storage.galleries import is_gallery
-from newsportal.storage.tables import EPOCH, MICROSECOND
-from newsportal.storage.threads import is_thread
 
 VERSION = 3
 """Raised when texts are cut or kept in another way: an older index is then built anew by itself."""
@@ -67,65 +62,6 @@ BUILDING = {"automerge": 0, "crisismerge": NEVER, "hashsize": HASH_BYTES}
 """While an index is built nobody searches it: its segments are merged once, at the end."""
 
 
-@dataclass(frozen=True, slots=True)
-class Doc:
-    """One article as it is indexed; cutting it into words is done before any lock is taken."""
-
-    id: str
-    signature: str
-    story_id: str
-    url: str
-    title: str
-    site: str | None
-    author: str | None
-    category: str | None
-    topics: str
-    kind: str
-    published: int | None
-    moment: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Cut:
-    """The rows of the FTS5 tables for one article."""
-
-    words: Mapping[str, str]
-    grams: str
-    title_grams: str
-    offers: frozenset[Offer]
-
-
-def doc_of(article: StoredArticle) -> Doc:
-    """What the index keeps of ``article``. ``signature`` tells whether its words must be indexed again."""
-    moment = (article.moment - EPOCH) // MICROSECOND
-    published = (article.published - EPOCH) // MICROSECOND if article.published else None
-    topics = TOPIC_BREAK.join(article.topics)
-    kind = "thread" if is_thread(article.source) else "gallery" if is_gallery(article.source) else "article"
-    shown = (article.url, article.title, article.site, article.author, article.category, topics, kind, published, moment, article.text)
-    return Doc(article.id, content_id(repr(shown)), article.story_id, *shown)
-
-
-def cut(doc: Doc) -> Cut:
-    """Cut an article into words: the expensive part (jieba), once an article."""
-    labels = [label("topic", topic) for topic in doc.topics.split(TOPIC_BREAK) if topic]
-    labels += [label(kind, value) for kind, value in (("site", doc.site), ("category", doc.category)) if value]
-    labels.append(label("kind", doc.kind))
-    names = {"site": doc.site, "author": doc.author, "topic": doc.topics, "category": doc.category}
-    words = {"title": " ".join(index_words(doc.title)), "body": " ".join(index_words(doc.text)), "labels": " ".join(labels)}
-    in_title = grams(doc.title)
-    return Cut(
-        words | {column: _joined(grams(name or "")) for column, name in names.items()},
-        _joined(in_title | grams(doc.text)),
-        _joined(in_title),
-        frozenset(offers(doc.title, filter(None, doc.topics.split(TOPIC_BREAK)))),
-    )
-
-
-def _joined(words: set[str]) -> str:
-    return " ".join(sorted(words))
-
-
 def create(connection: Connection, generation: int) -> None:
     for statement in CREATE:
         connection.exec_driver_sql(statement.format(g=generation))
@@ -149,9 +85,11 @@ def insert_cuts(connection: Connection, generation: int, cuts: Iterable[tuple[in
     """Write the FTS5 tables and what the articles offer, by rowid."""
     counted: Counter[Offer] = Counter()
     for rowid, words in cuts:
-        _insert(connection, f"words_{generation}", {"rowid": rowid, **words.words})
-        _insert(connection, f"grams_{generation}", {"rowid": rowid, "every": words.grams})
-        _insert(connection, f"title_grams_{generation}", {"rowid": rowid, "every": words.title_grams})
+        named = {str(place): _joined(found) for place, found in words.named.items()}
+        row: dict[str, str] = {"title": " ".join(words.title), "body": " ".join(words.text), **named, "labels": " ".join(words.labels)}
+        _insert(connection, f"words_{generation}", {"rowid": rowid, **row})
+        _insert(connection, f"grams_{generation}", {"rowid": rowid, "every": _joined(words.grams)})
+        _insert(connection, f"title_grams_{generation}", {"rowid": rowid, "every": _joined(words.title_grams)})
         counted.update(words.offers)
     _count(connection, generation, counted)
 
@@ -161,6 +99,10 @@ def _count(connection: Connection, generation: int, counted: Mapping[Offer, int]
     statement = f"INSERT INTO {table} VALUES (?,?,?,?) ON CONFLICT DO UPDATE SET docs = docs + excluded.docs"  # noqa: S608
     if rows := [(*map(encodable, offer[:2]), int(offer.topic), count) for offer, count in counted.items()]:
         connection.exec_driver_sql(statement, rows)
+
+
+def _joined(words: Iterable[str]) -> str:
+    return " ".join(sorted(words))
 
 
 def encodable(text: str) -> str:

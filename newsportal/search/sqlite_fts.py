@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from sqlalchemy import Connection
 
 from newsportal.errors import SearchError, StoreError
 from newsportal.search import building, finding, suggesting
-from newsportal.search.base import Query, Results
+from newsportal.search.base import Query, Results, Status
 from newsportal.search.layout import META, VERSION
+from newsportal.search.renewing import renew
 from newsportal.storage.base import Store
 from newsportal.storage.dialects import open_engine, reading, write_ahead, writing
 
@@ -49,16 +52,26 @@ class SqliteIndex:
     def follow(self, store: Store) -> int:
         if not self._looked:  # once: two processes with different words of one's own must not rebuild in turns
             self._looked = True
-            if building.cut_otherwise(self):
-                building.renew(self, store)
+            renew(self, store)
         return building.follow(self, store)
 
     def rebuild(self, store: Store, progress: Callable[[int], None] | None = None) -> int:
         return building.rebuild(self, store, progress)
 
+    def cut_otherwise(self) -> bool:
+        return building.cut_otherwise(self)
+
     def position(self) -> int:
         with self.reading() as connection:
             return building.meta(connection, "position")
+
+    def status(self) -> Status:
+        with self.reading() as connection:
+            generation, position = building.meta(connection, "generation"), building.meta(connection, "position")
+            count = connection.exec_driver_sql(f"SELECT count(*) FROM docs_{generation} WHERE id IS NOT NULL").scalar_one()  # noqa: S608
+        file = self._engine.url.database
+        size = sum(part.stat().st_size for part in Path(file).parent.glob(f"{glob.escape(Path(file).name)}*")) if file else None
+        return Status(position, count, size, f"SQLite FTS5, {file or 'in memory'}")
 
     def close(self) -> None:
         self._engine.dispose()

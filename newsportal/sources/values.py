@@ -28,7 +28,7 @@ CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]
 """What breaks lines and terminals: control characters, separators and direction overrides."""
 
 MAX_NAME_CHARS = 100
-INDEX_SCHEMES = ("sqlite",)
+INDEX_SCHEMES = ("sqlite", "elasticsearch")
 """Those of ``newsportal.search``, which stands beside this package and may not be asked; a test keeps them alike."""
 
 REDIS_SCHEMES = ("redis", "rediss", "unix")

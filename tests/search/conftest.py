@@ -1,4 +1,4 @@
-"""A small newsroom: a store, an index, and a way to write articles into both."""
+"""A small newsroom: a store, an index, and a way to write articles into both. Every index gives the same answers."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from servers import Servers
 
 from newsportal.items import Article, FoldKey, Link
 from newsportal.search import open_index
@@ -44,10 +45,21 @@ class Newsroom:
 
 
 @pytest.fixture
-def newsroom(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Newsroom]:
-    """In memory; with ``parametrize("newsroom", ["file"], indirect=True)`` the index is a file."""
-    uri = f"sqlite:///{tmp_path}/索 引/index.db" if getattr(request, "param", None) == "file" else "sqlite://"
-    room = Newsroom(open_store("sqlite://"), open_index(uri))
+def index_uri(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """Of an empty index of the kind that the test's ``newsroom`` has."""
+    kind = request.node.callspec.params["newsroom"]
+    if kind != "elasticsearch":
+        yield f"sqlite:///{tmp_path}/索 引/index.db" if kind == "file" else "sqlite://"
+        return
+    servers: Servers = request.getfixturevalue("servers")
+    with servers.database(kind) as database:
+        yield database.uri
+
+
+@pytest.fixture(params=["memory", pytest.param("elasticsearch", marks=pytest.mark.slow)])
+def newsroom(request: pytest.FixtureRequest, index_uri: str) -> Iterator[Newsroom]:
+    """Over every index; with ``parametrize("newsroom", ["file"], indirect=True)`` the index is a SQLite file."""
+    room = Newsroom(open_store("sqlite://"), open_index(index_uri))
     yield room
     room.index.close()
     room.store.close()

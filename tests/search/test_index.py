@@ -204,6 +204,7 @@ class TestLists:
         days = [moment.astimezone().date().isoformat() for moment in (NOW, NOW - 48 * HOUR)]
         assert list(facets["day"].items()) == [(days[0], 1), (days[1], 1)]
 
+    @pytest.mark.parametrize("newsroom", ["memory"], indirect=True)
     def test_more_than_can_be_counted(self, newsroom: Newsroom, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(finding, "MAX_CANDIDATES", 5)
         for n in range(7):
@@ -222,7 +223,7 @@ class TestLists:
         assert newsroom.find("桥").words == ("桥",)
 
 
-@pytest.mark.parametrize("newsroom", ["memory", "file"], indirect=True)
+@pytest.mark.parametrize("newsroom", ["memory", "file", pytest.param("elasticsearch", marks=pytest.mark.slow)], indirect=True)
 class TestFollowing:
     def test_reads_each_change_once(self, newsroom: Newsroom) -> None:
         newsroom.write("桥")

@@ -1,0 +1,81 @@
+"""An article as an index takes it in: what is shown and filtered by, and the words it is found by. The same for every index."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from newsportal.items import content_id
+from newsportal.search.counting import TOPIC_BREAK
+from newsportal.search.match import Place, label
+from newsportal.search.suggesting import Offer, offers
+from newsportal.search.words import grams, index_words
+from newsportal.storage.base import StoredArticle
+from newsportal.storage.galleries import is_gallery
+from newsportal.storage.tables import EPOCH, MICROSECOND
+from newsportal.storage.threads import is_thread
+from newsportal.text.words import signature
+
+
+@dataclass(frozen=True, slots=True)
+class Doc:
+    """One article as it is indexed; cutting it into words is done before any lock is taken."""
+
+    id: str
+    signature: str
+    story_id: str
+    url: str
+    title: str
+    site: str | None
+    author: str | None
+    category: str | None
+    topics: str
+    kind: str
+    published: int | None
+    moment: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The words of an article. ``title``, ``text``: with repetitions, in order. ``named``: of each name. ``labels``: exact values."""
+
+    title: tuple[str, ...]
+    text: tuple[str, ...]
+    named: dict[Place, frozenset[str]]
+    labels: tuple[str, ...]
+    grams: frozenset[str]
+    title_grams: frozenset[str]
+    offers: frozenset[Offer]
+
+
+def doc_of(article: StoredArticle) -> Doc:
+    """What the index keeps of ``article``. ``signature`` tells whether its words must be indexed again."""
+    moment = (article.moment - EPOCH) // MICROSECOND
+    published = (article.published - EPOCH) // MICROSECOND if article.published else None
+    topics = TOPIC_BREAK.join(article.topics)
+    kind = "thread" if is_thread(article.source) else "gallery" if is_gallery(article.source) else "article"
+    shown = (article.url, article.title, article.site, article.author, article.category, topics, kind, published, moment, article.text)
+    return Doc(article.id, content_id(repr(shown)), article.story_id, *shown)
+
+
+def cut(doc: Doc) -> Cut:
+    """Cut an article into words: the expensive part (jieba), once an article."""
+    topics = [topic for topic in doc.topics.split(TOPIC_BREAK) if topic]
+    labels = [label("topic", topic) for topic in topics]
+    labels += [label(kind, value) for kind, value in (("site", doc.site), ("category", doc.category)) if value]
+    names: dict[Place, str | None] = {"site": doc.site, "author": doc.author, "topic": doc.topics, "category": doc.category}
+    in_title = frozenset(grams(doc.title))
+    return Cut(
+        title=tuple(index_words(doc.title)),
+        text=tuple(index_words(doc.text)),
+        named={place: frozenset(grams(name or "")) for place, name in names.items()},
+        labels=(*labels, label("kind", doc.kind)),
+        grams=in_title | grams(doc.text),
+        title_grams=in_title,
+        offers=frozenset(offers(doc.title, topics)),
+    )
+
+
+def cuts() -> int:
+    """The segmenter at work with its dictionary and own words, as a number."""
+    return int(content_id(signature())[:15], 16)  # 60 bits: databases' integers have a sign

@@ -1,0 +1,232 @@
+"""From the store's change log into Elasticsearch: follow it batch by batch, or build a new index beside the present one.
+
+Each generation is an index of its own, ``PREFIX_search-N``; the alias ``PREFIX_search`` names the one that is searched. How far an index
+is stands in a document within it, written after what it speaks of: who dies in between writes the same once more. Articles carry the
+change they were read at as their version, so that of two followers the slower one overwrites nothing newer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from typing import Any
+
+from elasticsearch import ApiError, BadRequestError, ConflictError, NotFoundError
+
+from newsportal.errors import SearchError, StoreError
+from newsportal.search.docs import cut, doc_of
+from newsportal.search.elastic_layout import ANALYSERS, POSITION, SETTINGS, VERSION, deleted, mapping, written
+from newsportal.storage.base import Store
+from newsportal.storage.documents.elastic_bulk import send
+from newsportal.storage.documents.elastic_connection import Connection
+
+BATCH = 500
+"""Articles cut and sent before the position is written."""
+
+FIRST = 1
+"""The number of the generation that is made where there is none."""
+
+TRIES = 20
+"""Numbers tried for a new generation, while others make some."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """How far the searched index is, and what the next writer of the position must find (nothing, if it was not written yet)."""
+
+    position: int
+    found: dict[str, Any]
+
+
+class Generations:
+    """The indices behind one alias."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection, self.client = connection, connection.client
+        self.alias = f"{connection.prefix}_search"
+
+    def present(self) -> dict[str, dict[str, Any]]:
+        """The index behind the alias → its notes (version, cuts, plugin); empty if there is none."""
+        asked = partial(self.client.options(ignore_status=404).indices.get_mapping, index=self.alias)
+        answer: Any = self.connection.ask(asked)
+        return {} if "error" in answer else {name: told["mappings"].get("_meta", {}) for name, told in answer.items()}
+
+    def prepare(self) -> None:
+        """Make the first generation, or one beside an older version's. Raises ``SearchError`` for a newer version's."""
+        present = self.present()
+        newer = [name for name, notes in present.items() if notes.get("version", 0) > VERSION]
+        if newer:
+            raise SearchError(
+                f"{self.connection.place}: the search index {newer[0]} was made by a newer newsportal; upgrade this one, "
+                "or name another prefix in the URI under index: in sources.yaml"
+            )
+        if not present:
+            self._first()
+        elif any(notes.get("version", 0) < VERSION for notes in present.values()):
+            self.take_over(self.make(), present)
+        self._only_one()
+
+    def _first(self) -> None:
+        """The first generation always has the same name, and its alias from the start: whoever comes second finds it there."""
+        try:
+            self._create(f"{self.alias}-{FIRST}", mapping(self.plugin()), self.alias)
+        except StoreError as error:
+            if not _there(error):
+                raise
+            if not self.present():  # somebody took its alias away
+                self.take_over(f"{self.alias}-{FIRST}", ())
+
+    def _only_one(self) -> None:
+        """Of several generations behind the alias the first one stays: it knows least, and follows the store."""
+        extra = sorted(self.present(), key=_number)[1:]
+        if extra:
+            self.connection.ask(partial(self.client.options(ignore_status=404).indices.delete, index=extra))
+
+    def plugin(self) -> str | None:
+        """The Chinese analyser that every node has, if any."""
+        names = [{plugin["name"] for plugin in node.get("plugins", ())} for node in self._nodes()]
+        return next((name for name in ANALYSERS if names and all(name in some for some in names)), None)
+
+    def version(self) -> str:
+        """The versions of the server's nodes."""
+        return ", ".join(sorted({node["version"] for node in self._nodes()}))
+
+    def _nodes(self) -> list[dict[str, Any]]:
+        return list(self.connection.ask(partial(self.client.nodes.info, metric="plugins"))["nodes"].values())
+
+    def make(self) -> str:
+        """A new empty generation that nobody searches yet."""
+        told = mapping(self.plugin())
+        for _ in range(TRIES):
+            made = f"{self.alias}-{self._last() + 1}"
+            try:
+                self._create(made, told)
+            except StoreError as error:
+                if not _there(error):
+                    raise
+            else:
+                return made
+        raise SearchError(f"{self.connection.place}: {TRIES} other rebuilds of the search index began at the same moment; try again")
+
+    def _create(self, name: str, told: dict[str, Any], *aliases: str) -> None:
+        """Writes go to the alias of its own name, which exists as long as the index does."""
+        named: dict[str, Any] = {alias: {} for alias in (_door(name), *aliases)}
+        self.connection.ask(partial(self.client.indices.create, index=name, mappings=told, settings=SETTINGS, aliases=named))
+
+    def _last(self) -> int:
+        return max(map(_number, self.all()), default=FIRST)
+
+    def all(self) -> list[str]:
+        """Every generation, also those that are being built, and those whose builder died."""
+        found = self.connection.ask(partial(self.client.indices.get_settings, index=f"{self.alias}-*", name="index.uuid"))
+        return [name for name in found if name.removeprefix(f"{self.alias}-").isdecimal()]
+
+    def note(self, index: str, position: int) -> None:
+        """Write the position of an index that nobody else writes."""
+        told = partial(self.client.index, index=_door(index), require_alias=True, id=POSITION, document={"position": position})
+        self.connection.ask(told)
+
+    def take_over(self, index: str, others: Collection[str]) -> None:
+        """Make ``index`` the one that is searched; ``others`` go, all at one moment."""
+        self.connection.ask(partial(self.client.indices.refresh, index=index))
+        actions: list[dict[str, Any]] = [{"remove_index": {"index": name}} for name in others if name != index]
+        actions.append({"add": {"index": index, "alias": self.alias}})
+        try:
+            self.connection.ask(partial(self.client.indices.update_aliases, actions=actions))
+        except StoreError as error:
+            if isinstance(error.__cause__, NotFoundError):
+                raise SearchError("another rebuild of the index ended meanwhile; its result is in use") from error
+            raise
+
+    def place(self) -> Place:
+        """How far the searched index is."""
+        try:
+            answer = self.connection.ask(partial(self.client.get, index=self.alias, id=POSITION))
+        except StoreError as error:
+            fault = error.__cause__
+            if isinstance(fault, NotFoundError) and fault.body.get("found") is False:  # the index is there, nothing in it yet
+                return Place(0, {"op_type": "create"})
+            raise
+        return Place(int(answer["_source"]["position"]), {"if_seq_no": answer["_seq_no"], "if_primary_term": answer["_primary_term"]})
+
+    def move(self, place: Place, position: int) -> bool:
+        """Write the next position; False if somebody else was faster."""
+        told = partial(self.client.index, index=self.alias, require_alias=True, id=POSITION, document={"position": position}, **place.found)
+        try:
+            self.connection.ask(told)
+        except StoreError as error:
+            if isinstance(error.__cause__, ConflictError):
+                return False
+            raise
+        return True
+
+
+def _there(error: StoreError) -> bool:
+    """Whether an index could not be made since somebody else has made it."""
+    fault = error.__cause__
+    return isinstance(fault, BadRequestError) and fault.error == "resource_already_exists_exception"
+
+
+def _number(index: str) -> int:
+    return int(index.rpartition("-")[2])
+
+
+def _door(index: str) -> str:
+    """The alias through which an index is built: a write to it makes no index anew that was deleted meanwhile."""
+    return f"{index}-door"
+
+
+def follow(generations: Generations, store: Store) -> int:
+    """See ``Index.follow``."""
+    read = 0
+    while True:
+        place = generations.place()
+        changes = store.changes(place.position, BATCH)
+        if not changes:
+            break
+        ids, seq = list(dict.fromkeys(change.id for change in changes)), changes[-1].seq
+        docs = {article.id: doc_of(article) for article in store.articles(ids)}
+        alias = generations.alias
+        send(
+            generations.connection,
+            (written(alias, docs[id], cut(docs[id]), seq) if id in docs else deleted(alias, id, seq) for id in ids),
+        )
+        read += len(changes) if generations.move(place, seq) else 0
+    if read:
+        generations.connection.ask(partial(generations.client.indices.refresh, index=generations.alias))
+    return read
+
+
+def rebuild(generations: Generations, store: Store, progress: Callable[[int], None] | None) -> int:
+    """See ``Index.rebuild``."""
+    position, done = store.last_seq(), 0
+    index = generations.make()
+    door = _door(index)
+    try:
+        for batch in _batches(store.all_articles()):
+            docs = [doc_of(article) for article in batch]
+            send(generations.connection, (written(door, doc, cut(doc), position) for doc in docs))
+            done += len(docs)
+            if progress:
+                progress(done)
+        generations.note(index, position)
+        generations.take_over(index, generations.all())
+    except StoreError as error:
+        if _missing(error):
+            raise SearchError("another rebuild of the index ended meanwhile; its result is in use") from error
+        raise
+    follow(generations, store)
+    return done
+
+
+def _missing(error: StoreError) -> bool:
+    """Whether ``error`` says that our index is not there any more."""
+    return (isinstance(error.__cause__, ApiError) and error.__cause__.status_code == 404) or "require_alias" in str(error)
+
+
+def _batches(articles: Iterable[Any]) -> Iterator[list[Any]]:
+    rest = iter(articles)
+    while batch := list(islice(rest, BATCH)):
+        yield batch

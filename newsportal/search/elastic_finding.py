@@ -1,0 +1,140 @@
+"""One search in Elasticsearch: hits collapsed and facets counted by the server, marks made by us, so that every index shows the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, tzinfo
+from typing import Any
+
+from newsportal.search.base import Hit, Query, Results
+from newsportal.search.counting import here, in_order
+from newsportal.search.elastic_layout import OFFER_BREAK
+from newsportal.search.elastic_words import RANK, best_of
+from newsportal.search.hits import Shown, hit
+from newsportal.search.match import READINGS, WIDEN_BELOW, Match, compile_terms, relevance
+from newsportal.search.syntax import Asked, parse
+
+WINDOW = 10_000
+"""Hits that can be reached (``index.max_result_window``)."""
+
+FACET_VALUES = 200
+"""Values of a facet, the most frequent ones."""
+
+EXACT = 40_000
+"""Up to so many stories are counted exactly, more to within some percent."""
+
+EXACT_VALUE = 1_000
+"""The same of one value of a facet: each holds a table of its own in the server's memory."""
+
+FACETS = {"site": "site", "category": "category", "topic": "topics"}
+
+SOURCE = ["id", "story_id", "url", "title", "text", "site", "published", "moment"]
+
+Ask = Callable[[dict[str, Any]], Mapping[str, Any]]
+"""The body of a search → the server's answer."""
+
+
+def find(ask: Ask, query: Query) -> Results:
+    """See ``Index.search``."""
+    asked = parse(query)
+    if asked.empty:
+        return Results((), 0)
+    question, answer, rank = _answered(ask, query, asked)
+    hits = answer["hits"]["hits"]
+    folded = _folded(ask, question, hits) if query.collapse and hits else {}
+    shown = tuple(_hit(one, folded, asked.words) for one in hits)
+    total = _stories(answer["aggregations"]) if query.collapse else answer["hits"]["total"]["value"]
+    return Results(shown, total, asked.words, _facets(answer["aggregations"]), loose=total > 0 and rank == 0)
+
+
+def _answered(ask: Ask, query: Query, asked: Asked) -> tuple[dict[str, Any], Mapping[str, Any], int]:
+    """The strictest reading that finds enough, with what only a wider one finds behind it: what was asked, the answer, the last reading."""
+    matches: list[tuple[int, Match]] = []
+    for rank, reading in READINGS:
+        matches.append((rank, compile_terms(asked, query, reading)))
+        question = best_of(matches, asked)
+        answer = ask(_body(question, query))
+        found = answer["hits"]["total"]["value"]
+        if found >= WIDEN_BELOW or (reading == "grams" and found):
+            break
+    return question, answer, rank
+
+
+def _body(question: dict[str, Any], query: Query) -> dict[str, Any]:
+    offset, limit = max(0, query.offset), max(0, query.limit)
+    newest = [{"moment": "desc"}, {"id": "asc"}]
+    return {
+        "query": question,
+        "from": min(offset, WINDOW),
+        "size": min(limit, max(0, WINDOW - offset)),
+        "sort": newest if query.sort == "time" else [{"_score": "desc"}, *newest],
+        "track_scores": True,
+        "track_total_hits": True,
+        "_source": SOURCE,
+        "aggs": _counts(query),
+        **({"collapse": {"field": "story_id"}} if query.collapse else {}),
+    }
+
+
+def _counts(query: Query) -> dict[str, Any]:
+    """Facets, and the number of stories."""
+    stories = {"stories": {"cardinality": {"field": "story_id", "precision_threshold": EXACT_VALUE}}} if query.collapse else {}
+    counted: dict[str, Any] = {name: {"terms": {"field": field, "size": FACET_VALUES}, "aggs": stories} for name, field in FACETS.items()}
+    day = {"field": "pubdate", "calendar_interval": "day", "format": "yyyy-MM-dd", "min_doc_count": 1, "time_zone": zone_name(query.zone)}
+    counted["day"] = {"date_histogram": day, "aggs": stories}
+    return counted | ({"stories": {"cardinality": {"field": "story_id", "precision_threshold": EXACT}}} if query.collapse else {})
+
+
+def zone_name(zone: tzinfo | None) -> str:
+    """How Elasticsearch calls a zone: by its name, else by its present offset."""
+    if named := getattr(zone, "key", None):
+        return str(named)
+    offset = datetime.now(UTC).astimezone(zone or here()).strftime("%z")
+    return f"{offset[:3]}:{offset[3:5]}"
+
+
+def _stories(counted: Mapping[str, Any]) -> int:
+    return int(counted["stories"]["value"]) if "stories" in counted else int(counted["doc_count"])
+
+
+def _facets(counted: Mapping[str, Any]) -> dict[str, dict[str, int]]:
+    def values(name: str) -> dict[str, int]:
+        return {str(bucket.get("key_as_string", bucket["key"])): _stories(bucket) for bucket in counted[name]["buckets"]}
+
+    return in_order({name: values(name) for name in (*FACETS, "day")})
+
+
+def _folded(ask: Ask, question: dict[str, Any], hits: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """How many other hits each story of the page has."""
+    ids = [one["_source"]["story_id"] for one in hits]
+    body = {
+        "query": {"bool": {"filter": [question, {"terms": {"story_id": ids}}]}},
+        "size": 0,
+        "aggs": {"stories": {"terms": {"field": "story_id", "size": len(ids)}}},
+    }
+    buckets = ask(body)["aggregations"]["stories"]["buckets"]
+    return {bucket["key"]: bucket["doc_count"] - 1 for bucket in buckets}
+
+
+def _hit(found: Mapping[str, Any], folded: Mapping[str, int], words: Sequence[str]) -> Hit:
+    source = found["_source"]
+    rank, score = divmod(float(found["_score"]), RANK)
+    return hit(Shown(**{name: source.get(name) for name in SOURCE}), relevance(int(rank), score), folded.get(source["story_id"], 0), words)
+
+
+def offered(ask: Ask, prefix: str, limit: int) -> list[tuple[str, str]]:
+    """Plain and shown form of what completes ``prefix``, as :data:`~newsportal.search.suggesting.Look` promises."""
+    fields = ("offered_topics", "offered")
+    body = {
+        "query": {"bool": {"should": [{"prefix": {field: prefix}} for field in fields]}},
+        "size": 0,
+        "track_total_hits": False,
+        # only letters, digits and Chinese characters are in a prefix: nothing that a pattern could mean
+        "aggs": {field: {"terms": {"field": field, "include": f"{prefix}.*", "size": limit}} for field in fields},
+    }
+    if limit < 1:
+        return []
+    counted = ask(body)["aggregations"]
+    found = [(bucket["doc_count"], bucket["key"].partition(OFFER_BREAK), field) for field in fields for bucket in counted[field]["buckets"]]
+    found.sort(key=lambda one: (fields.index(one[2]), -one[0], one[1][2]))
+    return [(plain, shown) for _, (plain, _, shown), _ in found][:limit]

@@ -1,0 +1,238 @@
+"""What Elasticsearch alone can do wrong: being away, dying, being shared with others and with other versions."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from elasticsearch import Elasticsearch
+from servers import Server, Servers, own_server
+
+from newsportal.errors import SearchError
+from newsportal.items import Article, Link
+from newsportal.search import elastic_building, open_index
+from newsportal.search.base import Query
+from newsportal.search.elastic import ElasticIndex
+from newsportal.search.elastic_layout import VERSION, mapping
+from newsportal.storage import open_store
+from newsportal.storage.base import Store
+from newsportal.text import words
+
+pytestmark = pytest.mark.slow
+
+NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
+
+
+def write(store: Store, number: int, title: str = "桥") -> None:
+    link = Link(f"https://a.example/{number}", "feed:x")
+    store.add(Article(link.url, link, NOW, identity=str(number), title=f"{title} {number}", text=f"河{number}"), now=NOW)
+
+
+@pytest.fixture
+def store() -> Iterator[Store]:
+    with closing(open_store("sqlite://")) as opened:
+        yield opened
+
+
+@pytest.fixture
+def uri(servers: Servers) -> Iterator[str]:
+    with servers.database("elasticsearch") as database:
+        yield database.uri
+
+
+@pytest.fixture
+def index(uri: str) -> Iterator[ElasticIndex]:
+    with closing(ElasticIndex(uri)) as opened:
+        yield opened
+
+
+def client_of(index: ElasticIndex) -> Elasticsearch:
+    return index._connection.client
+
+
+def indices(index: ElasticIndex) -> list[str]:
+    return sorted(client_of(index).indices.get(index=f"{index._generations.alias}*"))
+
+
+def test_a_portal_may_start_before_its_server(store: Store) -> None:
+    index = open_index("elasticsearch://127.0.0.1:9/news")
+    for asked in (lambda: index.search(Query("桥")), lambda: index.follow(store), index.position, lambda: index.suggest("桥")):
+        with pytest.raises(SearchError, match=r"127\.0\.0\.1:9.*away.*start it"):
+            asked()
+    index.close()
+
+
+@pytest.mark.parametrize(
+    "uri", ["elasticsearch://", "elasticsearch://h:x/p", "elasticsearch://h/UPPER", "elasticsearch+https://u:secret@h/a*b"]
+)
+def test_what_is_no_uri_is_told_without_its_password(uri: str) -> None:
+    with pytest.raises(SearchError, match=r"not a URI.*for example|not a URI") as told:
+        open_index(uri)
+    assert "secret" not in str(told.value)
+
+
+def test_a_killed_server_loses_nothing_that_was_indexed(store: Store) -> None:
+    server: Server
+    with own_server("elasticsearch") as server, closing(open_index(f"elasticsearch://127.0.0.1:{server.port}/news")) as index:
+        for number in range(20):
+            write(store, number)
+        index.follow(store)
+        server.kill()
+        with pytest.raises(SearchError, match="away"):
+            index.search(Query("桥"))
+        write(store, 20)
+        with pytest.raises(SearchError, match="away"):
+            index.follow(store)
+        server.start()
+        assert index.follow(store) == 1
+        assert index.search(Query("桥")).total == 21
+
+
+def test_an_index_deleted_by_hand_is_filled_again(index: ElasticIndex, store: Store) -> None:
+    write(store, 1)
+    index.follow(store)
+    client_of(index).indices.delete(index=f"{index._generations.alias}-*", expand_wildcards="all")
+    assert index.search(Query("桥")).total == 0
+    assert index.follow(store) == 1
+    assert index.search(Query("桥")).total == 1
+
+
+@pytest.mark.parametrize("version", [VERSION - 1, VERSION + 1])
+def test_an_older_index_is_made_anew_and_a_newer_one_is_left_alone(uri: str, store: Store, version: int) -> None:
+    write(store, 1)
+    with closing(ElasticIndex(uri)) as before:
+        before.follow(store)
+        (name,) = indices(before)
+        notes = before._generations.present()[name] | {"version": version}
+        client_of(before).indices.put_mapping(index=name, body={"_meta": notes})
+    with closing(ElasticIndex(uri)) as after:
+        if version > VERSION:
+            with pytest.raises(SearchError, match=r"newer newsportal; upgrade"):
+                after.follow(store)
+            assert indices(after) == [name]
+        else:
+            assert after.position() == 0
+            assert after.follow(store) == 1
+            assert len(indices(after)) == 1
+            assert indices(after) != [name]
+
+
+def test_followers_at_once_and_a_rebuild_among_them(uri: str, store: Store) -> None:
+    for number in range(60):
+        write(store, number)
+    opened = [ElasticIndex(uri) for _ in range(4)]
+    work = [threading.Thread(target=one.follow, args=(store,)) for one in opened[:3]]
+    work.append(threading.Thread(target=opened[3].rebuild, args=(store,)))
+    for thread in work:
+        thread.start()
+    for thread in work:
+        thread.join()
+    for one in opened:
+        one.follow(store)
+    assert {one.search(Query("桥", limit=0)).total for one in opened} == {60}
+    assert {one.position() for one in opened} == {store.last_seq()}
+    assert len(indices(opened[0])) == 1
+    for one in opened:
+        one.close()
+
+
+def test_a_slow_follower_overwrites_nothing_newer(index: ElasticIndex, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It read an article, slept, and sends it when another one has indexed the next version."""
+    write(store, 1, "旧桥")
+    other = ElasticIndex(index._connection.place)
+    send = elastic_building.send
+
+    def sleepy(connection: object, lines: object) -> None:
+        kept = list(lines)  # type: ignore[call-overload]
+        monkeypatch.setattr(elastic_building, "send", send)
+        write(store, 1, "新桥")
+        other.follow(store)
+        send(connection, kept)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(elastic_building, "send", sleepy)
+    index.follow(store)
+    assert [hit.title for hit in index.search(Query("桥")).hits] == ["新桥 1"]
+    assert index.position() == store.last_seq()
+    other.close()
+
+
+def test_of_two_rebuilds_the_later_one_is_told(uri: str, store: Store) -> None:
+    write(store, 1)
+    first, second = ElasticIndex(uri), ElasticIndex(uri)
+    with pytest.raises(SearchError, match="another rebuild"):
+        first.rebuild(store, lambda done: second.rebuild(store) and None)
+    assert len(indices(second)) == 1
+    assert second.search(Query("桥")).total == 1
+    first.close()
+    second.close()
+
+
+def test_a_rebuild_that_died_leaves_nothing_for_ever(index: ElasticIndex, store: Store) -> None:
+    write(store, 1)
+    index.follow(store)
+
+    def die(done: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        index.rebuild(store, die)
+    assert index.search(Query("桥")).total == 1
+    assert len(indices(index)) == 2
+    assert index.rebuild(store) == 1
+    assert len(indices(index)) == 1
+
+
+def test_other_words_of_ones_own_build_it_anew(uri: str, store: Store) -> None:
+    write(store, 1, "九树之声开演")
+    with closing(ElasticIndex(uri)) as before:
+        before.follow(store)
+        names = indices(before)
+    try:
+        words.use_words(["九树之声"])
+        with closing(ElasticIndex(uri)) as after:
+            after.follow(store)
+            assert indices(after) != names
+            found = after.search(Query("九树之声"))
+            assert (found.words, found.hits[0].score > 2) == (("九树之声",), True)
+    finally:
+        words.use_words([])
+
+
+def test_pages_end_where_the_server_ends(index: ElasticIndex, store: Store) -> None:
+    write(store, 1)
+    index.follow(store)
+    for offset, limit in ((0, 10**9), (9_999, 50), (10_000, 20), (10**12, 20)):
+        assert index.search(Query("桥", offset=offset, limit=limit)).total == 1
+
+
+def test_more_than_are_looked_at_one_by_one_are_counted(index: ElasticIndex, store: Store) -> None:
+    for number in range(30):
+        write(store, number)
+    index.follow(store)
+    results = index.search(Query("桥", limit=5, since=NOW - timedelta(days=1)))
+    assert (len(results.hits), results.total, results.capped) == (5, 30, False)
+
+
+def test_the_servers_own_analyser_is_used_where_there_is_one(index: ElasticIndex, store: Store) -> None:
+    """The test server has none; its ``standard`` one stands for it."""
+    write(store, 1)
+    index.follow(store)
+    assert index._generations.plugin() is None
+    assert "none is needed" in index.status().says
+    told = mapping("analysis-smartcn")
+    assert told["properties"]["title"]["fields"]["server"]["analyzer"] == "smartcn"
+    told["properties"]["title"]["fields"]["server"]["analyzer"] = "standard"
+    told["properties"]["text"]["fields"]["server"]["analyzer"] = "standard"
+    client_of(index).indices.create(index=f"{index._generations.alias}_tried", mappings=told)
+
+
+def test_says_how_it_stands(index: ElasticIndex, store: Store) -> None:
+    write(store, 1)
+    index.follow(store)
+    status = index.status()
+    assert (status.position, status.articles) == (store.last_seq(), 1)
+    assert status.bytes
+    assert "Elasticsearch" in status.says
