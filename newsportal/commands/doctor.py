@@ -83,7 +83,7 @@ def findings(path: Path | None, *, network: bool) -> Iterator[Finding]:
     none_here = hints.packaged(known)
     yield Finding("sources.yaml", None if none_here else True, none_here or f"{known.path}: {counts}")
     yield _tried("store", lambda: _store(known), "name another place under store: in sources.yaml")
-    yield _tried("search index", lambda: _index(known), "delete the index file if there is one; it is built anew")
+    yield _tried("search index", lambda: _index(known), "start the server that index: names, or delete the index file; it is built anew")
     yield _health(known)
     yield _filter(known)
     yield _queue(known)
@@ -159,7 +159,8 @@ def _agent(sources: Sources) -> Finding:
 def _index(sources: Sources) -> str:
     index = open_index(sources.index_uri)
     try:
-        return f"follows the store up to change {index.position()}"
+        found = index.status()
+        return f"{found.says}; {counted(found.articles, 'article')}, follows the store up to change {found.position}"
     finally:
         index.close()
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import datetime, timedelta
 from html import unescape
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console
@@ -14,6 +15,7 @@ from rich.text import Text
 
 from newsportal.commands import hints
 from newsportal.commands.context import moment, open_all
+from newsportal.portal.site import site_of
 from newsportal.search.base import Hit, Query, Results
 from newsportal.text import clean
 
@@ -24,26 +26,74 @@ def register(app: typer.Typer) -> None:
     app.command("search")(search)
 
 
+Topic = Annotated[str | None, typer.Option(help="Only this topic.")]
+Site = Annotated[str | None, typer.Option(help="Only this site, by its whole name.")]
+Category = Annotated[str | None, typer.Option(help="Only this category.")]
+Since = Annotated[str | None, typer.Option(help="Only from this date or time on (2026-03-01, 2026-03-01T08:30+08:00).")]
+Until = Annotated[str | None, typer.Option(help="Only up to the end of this date, or before this time.")]
+Sort = Annotated[Literal["relevance", "time"], typer.Option(help="What comes first: what fits best, or what is newest.")]
+
+
 def search(
-    query: Annotated[str, typer.Argument(help='Words, "phrases", -not, +must, title:word (site, author, topic, category), kind:thread.')],
+    query: Annotated[
+        str,
+        typer.Argument(help='Words, "phrases", -not, +must, title:word (site, author, topic, category), kind:thread, since:2026-03-01.'),
+    ],
     limit: Annotated[int, typer.Option(min=1, help="Stories to show.")] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
-    topic: Annotated[str | None, typer.Option(help="Only this topic.")] = None,
-    since: Annotated[str | None, typer.Option(help="Only from this date or time on (2026-03-01, 2026-03-01T08:30+08:00).")] = None,
+    topic: Topic = None,
+    site: Site = None,
+    category: Category = None,
+    since: Since = None,
+    until: Until = None,
+    sort: Sort = "relevance",
+    collapse: Annotated[bool, typer.Option(help="Show each story once, or every version of it.")] = True,
+    facets: Annotated[bool, typer.Option("--facets", help="Count sites, categories, topics and days instead of listing stories.")] = False,
+    suggest: Annotated[bool, typer.Option("--suggest", help="Complete the query instead of asking it.")] = False,
     sources: Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")] = None,
 ) -> None:
     """Search what is stored."""
-    asked = Query(query, topic=topic, since=moment(since), limit=limit)
+    first, last = moment(since), end(until)
     with open_all(sources) as (known, store, index):
         index.follow(store)
+        if suggest:
+            for one in index.suggest(query, limit):
+                typer.echo(json.dumps(one, ensure_ascii=False) if as_json else clean(one))
+            return
+        zone = site_of(known).zone
+        asked = Query(query, topic, site, category, first, last, sort, collapse, limit=0 if facets else limit, zone=zone)
         results = index.search(asked)
     if word := hints.unknown_topic(known, topic):
         typer.echo(word, err=True)
-    if as_json:
+    console = Console(emoji=False, highlight=False, soft_wrap=True)
+    if facets:
+        count(results, console, as_json=as_json)
+    elif as_json:
         for hit in results.hits:
             typer.echo(json.dumps(plain(hit), ensure_ascii=False))
     else:
-        show(results, Console(emoji=False, highlight=False, soft_wrap=True))
+        show(results, console)
+
+
+def end(text: str | None) -> datetime | None:
+    """``--until``: a date includes its whole day."""
+    found = moment(text, "--until")
+    day = found is not None and text is not None and ":" not in text and "T" not in text.upper()
+    return found + timedelta(days=1) if found and day else found
+
+
+def count(results: Results, console: Console, *, as_json: bool) -> None:
+    """The facets: one JSON object, or a list for people."""
+    if as_json:
+        told = {"total": results.total, "capped": results.capped, **results.facets}
+        typer.echo(json.dumps(told, ensure_ascii=False))
+        return
+    for name, counted in results.facets.items():
+        if counted:
+            console.print(Text(name, style="bold"))
+        for value, number in counted.items():
+            console.print(Text(f"  {number:7} {clean(value)}"))
+    console.print(Text(total(results), style="dim"))
 
 
 def plain(hit: Hit) -> dict[str, Any]:
@@ -71,8 +121,12 @@ def show(results: Results, console: Console) -> None:
         console.print(Text(f"  {clean(hit.site or '')}  {hit.moment.astimezone():%Y-%m-%d %H:%M}{more}".rstrip(), style="dim"))
         console.print(Text("  ") + styled(hit.snippet_html, ""))
         console.print(Text(f"  {clean(hit.url)}", style="cyan"), "")
-    count = f"{results.total}+" if results.capped else str(results.total)
-    console.print(Text(f"{count} found" if results.hits else "nothing found", style="dim"))
+    console.print(Text(total(results), style="dim"))
+
+
+def total(results: Results) -> str:
+    """How many were found, in words."""
+    return f"{results.total}{'+' if results.capped else ''} found" if results.total else "nothing found"
 
 
 def styled(html: str, base: str) -> Text:
