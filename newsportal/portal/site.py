@@ -49,6 +49,7 @@ class Site:
     url: str | None = None  # the address readers use, without a slash at the end
     recommends: bool = True  # False: nothing is kept of readers, and nothing recommended
     recommends_from: int = DEFAULT_DAYS  # the last so many days, where nobody has looked at a story
+    publishes: tuple[str, ...] = ()  # the names of the places where articles are published besides
 
 
 def site_of(sources: SourcesLike) -> Site:
@@ -62,6 +63,7 @@ def site_of(sources: SourcesLike) -> Site:
         url=(getattr(said, "url", None) or "").rstrip("/") or None,
         recommends=getattr(recommending, "enabled", True),
         recommends_from=getattr(recommending, "days", DEFAULT_DAYS),
+        publishes=tuple(target.name for target in getattr(sources, "publish", ())),
     )
 
 
