@@ -12,7 +12,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from newsportal.commands import export, search
+from newsportal.commands import export, index, search
 from newsportal.commands.exchange import cells
 from newsportal.errors import StoreUnavailable
 from newsportal.items import Article, FoldKey, Image, Link
@@ -52,6 +52,7 @@ def stored(folder: Path) -> Path:
 def run(*arguments: str) -> Result:
     app = typer.Typer()
     search.register(app)
+    index.register(app)
     export.register(app)
     return CliRunner().invoke(app, list(arguments), catch_exceptions=False)
 
@@ -78,6 +79,38 @@ def test_search_narrows(stored: Path) -> None:
     assert "1 found" in run("search", "桥", "--since", "2026-03-01T00:00+08:00", "--topic", "交通").stdout
     assert "nothing found" in run("search", "桥", "--topic", "没有").stdout
     assert run("search", "桥", "--since", "gestern").exit_code == 2
+
+
+def test_search_narrows_by_site_category_and_time(stored: Path) -> None:
+    assert "3 found" in run("search", "桥", "--site", "河湾网").stdout
+    assert "nothing found" in run("search", "桥", "--site", "河湾").stdout
+    assert "nothing found" in run("search", "桥", "--category", "社会").stdout
+    assert "1 found" in run("search", "桥", "--until", "2026-02-27").stdout
+    assert "1 found" in run("search", "桥", "--until", "2026-02-28T08:00Z").stdout
+    assert "2 found" in run("search", "桥 until:2026-02-28").stdout
+    assert run("search", "桥", "--until", "morgen").exit_code == 2
+
+
+def test_search_by_time_every_version_counted_and_completed(stored: Path) -> None:
+    lines = [json.loads(line) for line in run("search", "桥", "--sort", "time", "--no-collapse", "--json").stdout.splitlines()]
+    assert [line["url"][-1] for line in lines] == ["0", "1", "2"]
+    told = json.loads(run("search", "桥", "--facets", "--json").stdout)
+    assert (told["total"], told["site"], told["topic"]) == (3, {"河湾网": 3}, {"交通": 2})
+    assert list(told["day"]) == ["2026-03-01", "2026-02-28", "2026-02-27"]
+    assert "河湾网" in run("search", "桥", "--facets").stdout
+    assert run("search", "通", "--suggest").stdout.splitlines() == ["通车"]
+    assert json.loads(run("search", "交", "--suggest", "--json").stdout) == "交通"
+
+
+def test_index_tells_how_it_stands_and_is_built_anew(stored: Path) -> None:
+    before = json.loads(run("index", "status", "--json").stdout)
+    assert (before["position"], before["articles"]) == (0, 0)
+    assert before["behind"] > 0
+    assert "behind the store" in run("index").stdout
+    assert "3 articles" in run("index", "rebuild").stdout
+    after = json.loads(run("index", "--json").stdout)
+    assert (after["articles"], after["behind"]) == (3, 0)
+    assert "index.db" in after["says"]
 
 
 def test_no_store_yet_is_told(folder: Path) -> None:

@@ -46,6 +46,34 @@ def test_time_narrows_the_search(client: httpx.Client) -> None:
     assert titles(page_of(client, q="古籍", when="sometime")) == ["古籍修复"]
 
 
+def test_a_day_of_the_facet_finds_what_was_published_on_it(client: httpx.Client) -> None:
+    page = page_of(client, q="的")
+    days = page.xpath("//aside//a[contains(@href, 'day=')]")
+    assert days
+    names = [day.text_content() for day in days]
+    assert names == sorted(names, reverse=True)
+    counted = int(days[-1].xpath("string(following-sibling::span)"))
+    narrowed = page_of(client, q="的", day=names[-1])
+    assert len(titles(narrowed)) == counted
+    assert names[-1] in narrowed.xpath("string(//a[@class='chip'])")
+    assert titles(page_of(client, q="的", day="2026-02-31")) == titles(page)
+
+
+def test_bounds_of_time_can_be_typed(client: httpx.Client) -> None:
+    assert titles(page_of(client, q="古籍 before:2000")) == []
+    assert titles(page_of(client, q="古籍 since:2000-01")) == ["古籍修复"]
+
+
+def test_what_is_typed_is_completed(client: httpx.Client) -> None:
+    typed, found = client.get("/search/suggest", params={"q": "峡"}).json()
+    assert typed == "峡"
+    assert "峡谷" in found
+    assert client.get("/search/suggest", params={"q": "<b>"}).json() == ["<b>", []]
+    assert client.get("/search/suggest").json() == ["", []]
+    boxes = page_of(client, q="峡").xpath("//input[@type='search']/@list")
+    assert boxes == ["suggested"] * 2
+
+
 def test_the_order_can_be_changed_and_is_kept_by_the_form(client: httpx.Client) -> None:
     page = page_of(client, q="的", sort="time")
     moments = page.xpath("//article//time/@datetime")
@@ -54,7 +82,7 @@ def test_the_order_can_be_changed_and_is_kept_by_the_form(client: httpx.Client) 
 
 
 def test_every_filter_is_kept_by_the_form(client: httpx.Client) -> None:
-    asked = {"topic": "旅游", "site": "南江日报", "category": "社会", "when": "week"}
+    asked = {"topic": "旅游", "site": "南江日报", "category": "社会", "day": "2026-03-01", "when": "week"}
     page = page_of(client, q="的", **asked)
     sent = page.xpath("//form[@class='search-large']//input[@type='hidden']")
     assert {one.get("name"): one.get("value") for one in sent} == asked
@@ -116,4 +144,5 @@ def test_a_broken_index_is_told_and_the_rest_works(serve, store: Store) -> None:
     assert "搜索暂时不可用" in client.get("/search", params={"q": "峡谷"}).text
     assert client.get("/").status_code == 200
     assert client.get("/search/feed.rss", params={"q": "峡谷"}).status_code == 503
+    assert client.get("/search/suggest", params={"q": "峡"}).json() == ["峡", []]
     assert client.get("/health").json()["status"] == "degraded"

@@ -21,6 +21,21 @@
     story.scrollIntoView({ block: "center" });
   }
 
+  /* Suggestions under the search boxes: asked for when the typing rests, never while an input method composes. */
+  let resting = 0;
+  document.addEventListener("input", (event) => {
+    const box = event.target;
+    if (!box.matches("input[list=suggested]") || event.isComposing || event.inputType === "insertReplacementText") return;
+    clearTimeout(resting);
+    resting = setTimeout(async () => {
+      const answer = await fetch(`/search/suggest?q=${encodeURIComponent(box.value)}`).catch(() => null);
+      if (!answer?.ok) return;
+      const [typed, found] = await answer.json();
+      if (typed === box.value) find("#suggested").replaceChildren(...found.map((one) => new Option(one, one)));
+    }, 150);
+  });
+  document.addEventListener("compositionend", (event) => event.target.dispatchEvent(new Event("input", { bubbles: true })));
+
   document.addEventListener("stories-added", () => { stories = [...document.querySelectorAll("[data-story]")]; });
 
   /* A link that had the focus is where j and k go on from. */
