@@ -10,6 +10,7 @@ from typing import Any, Final
 from newsportal.items import content_id
 from newsportal.recommend.base import Recommendation, View
 from newsportal.storage.columns import ID_CHARS
+from newsportal.storage.readers import FITS_KEPT as FITS_KEPT  # by its name here, which a test sets
 from newsportal.storage.readers import VIEWS_KEPT, Brought
 from newsportal.storage.rows import storable
 

@@ -17,7 +17,7 @@ from newsportal.storage.dialects import upsert
 from newsportal.storage.dialects import writing as write
 from newsportal.storage.paging import chunks
 from newsportal.storage.reader_tables import FITS, OFFERS, SWITCHED_OFF, VIEWS
-from newsportal.storage.readers import FITS_KEPT, Brought, Fit, Month, Told
+from newsportal.storage.readers import Brought, Fit, Month, Told
 from newsportal.storage.readers_rows import added, by_story, offer_rows, reader_name, view_of
 from newsportal.storage.tables import ARTICLES
 
@@ -148,7 +148,7 @@ class SqlReaders:
         with write(self._engine) as connection:
             connection.execute(update(FITS).where(FITS.c.packed.is_not(None)).values(packed=None))
             connection.execute(insert(FITS), {"made": fit.made, "facts": dict(fit.facts), "packed": fit.packed})
-            numbers = select(FITS.c.number).order_by(FITS.c.number.desc()).offset(FITS_KEPT).limit(1)
+            numbers = select(FITS.c.number).order_by(FITS.c.number.desc()).offset(readers_rows.FITS_KEPT).limit(1)
             oldest = connection.scalar(numbers)
             if oldest is not None:
                 connection.execute(delete(FITS).where(FITS.c.number <= oldest))

@@ -11,7 +11,7 @@ from invented_articles import article
 
 from newsportal.recommend.base import Recommendation, View
 from newsportal.storage.base import Store
-from newsportal.storage.readers import FITS_KEPT, OFFERS_KEPT, OPENED_WITHIN, VIEWS_KEPT, Brought, Fit, Month
+from newsportal.storage.readers import OFFERS_KEPT, OPENED_WITHIN, VIEWS_KEPT, Brought, Fit, Month
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
@@ -200,11 +200,12 @@ def test_a_fit_takes_the_place_of_the_one_before(store: Store) -> None:
     assert store.readers.fits() == [(second.made, second.facts), (first.made, first.facts)]
 
 
-def test_figures_of_fits_end_somewhere(store: Store) -> None:
-    for number in range(FITS_KEPT + 3):
+def test_figures_of_fits_end_somewhere(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("newsportal.storage.readers_rows.FITS_KEPT", 4)
+    for number in range(7):
         store.readers.save_fit(Fit(NOW + number * MINUTE, {"number": number}, b"model"))
     kept = [facts["number"] for _, facts in store.readers.fits()]
-    assert kept == list(range(FITS_KEPT + 2, 2, -1))
+    assert kept == [6, 5, 4, 3]
 
 
 def test_two_processes_write_at_once_and_nothing_is_lost(store: Store, another: Callable[[], Store], ids: list[str]) -> None:

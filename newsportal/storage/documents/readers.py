@@ -15,7 +15,7 @@ from newsportal.storage.documents.base import Condition, Documents, Is, Row, Wit
 from newsportal.storage.documents.plain import aware, in_pages, plain
 from newsportal.storage.documents.room_tables import FITS, OFFERS, SWITCHED_OFF, VIEWS, row_id
 from newsportal.storage.documents.tables import as_text
-from newsportal.storage.readers import FITS_KEPT, Brought, Fit, Month, Told
+from newsportal.storage.readers import Brought, Fit, Month, Told
 from newsportal.storage.readers_rows import added, by_story, offer_rows, reader_name, view_of
 
 FIT_NUMBERS: Final = "fits"
@@ -138,7 +138,7 @@ class DocumentReaders:
             row = {"number": number, "made": moment_in(fit.made), "facts": as_text(fit.facts)}
             transaction.put(FITS, {"id": row_id(number), **row})
             pieces.put(transaction, LATEST, fit.packed)
-            old = transaction.find(FITS, Within("number", high=number - FITS_KEPT, upto=True), only=("id",))
+            old = transaction.find(FITS, Within("number", high=number - readers_rows.FITS_KEPT, upto=True), only=("id",))
             transaction.delete(FITS, [one["id"] for one in old])
 
     def fit(self, *, newer_than: datetime | None = None) -> Fit | None:
