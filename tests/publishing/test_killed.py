@@ -1,0 +1,160 @@
+"""Publishers that are killed between any two steps, and many at once: nothing is lost, nothing comes twice."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from threading import Thread
+from time import monotonic, sleep
+
+import pytest
+from cms import Cms, run, work_on
+from invented_articles import NOW
+from servers import MAKE, Server, Servers, own_server
+
+from newsportal.publishing.run import LEASE, Tally, publish
+from newsportal.storage import open_store
+from newsportal.storage.base import Store
+
+Add = Callable[..., str]
+DYING = Path(__file__).with_name("dying.py")
+
+pytestmark = pytest.mark.slow
+
+
+@contextmanager
+def site(uri: str) -> Iterator[Cms]:
+    made = Cms(uri)
+    yield made
+    made.close()
+
+
+@pytest.fixture(params=["sqlite", "postgresql", "mariadb"])
+def there(request: pytest.FixtureRequest, tmp_path: Path, servers: Servers) -> Iterator[Cms]:
+    """Somebody's news site on each database."""
+    if request.param == "sqlite":
+        with site(f"sqlite:///{tmp_path}/cms.db") as made:
+            yield made
+        return
+    with servers.database(request.param) as database, site(database.uri) as made:
+        yield made
+
+
+def finish(store: Store, folder: Path, target: str) -> Tally:
+    """As a publisher that comes when every lease has run out."""
+    with work_on(store, folder, target) as work:
+        later = replace(work, now=lambda: datetime.now(UTC) + timedelta(seconds=LEASE + 1))
+        return publish(later)
+
+
+@contextmanager
+def dying(folder: Path, target: str) -> Iterator[Callable[[int], bool]]:
+    """Answers whether a publisher was killed at a step; else it ended before."""
+    described = folder / "target.yaml"
+    described.write_text(target, "utf-8")
+    command = [sys.executable, str(DYING), str(folder), str(described)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as asked:
+        assert asked.stdin is not None
+        assert asked.stdout is not None
+
+        def dies(step: int) -> bool:
+            print(step, file=asked.stdin, flush=True)
+            answer = asked.stdout.readline().strip() if asked.stdout else ""
+            assert answer in ("alive", "killed"), answer
+            return answer == "killed"
+
+        yield dies
+        asked.stdin.close()
+
+
+@pytest.mark.parametrize("marks", ["table", "key"])
+def test_killed_between_any_two_steps(store: Store, add: Add, there: Cms, tmp_path: Path, marks: str) -> None:
+    target, ids, step = there.target(marks=marks), [add()], 0
+    stride = 1 if there.uri.startswith("sqlite") else 4  # the steps are the same; some of them over servers are enough
+    with dying(tmp_path, target) as dies:
+        while dies(step):
+            assert finish(store, tmp_path, target).away is None
+            assert there.slugs() == sorted(f"article-{id}" for id in ids), step
+            store.set_category(ids[-1], "体育" if step % 2 else "旅游", by="editor", now=NOW)
+            ids.append(add())
+            step += stride
+    assert step > 10, "it was killed at all"
+    assert finish(store, tmp_path, target).failed == 0
+    wanted = {f"article-{one.id}": 7 if one.category == "体育" else 12 for one in store.articles(ids)}
+    assert {row["slug"]: row["cat_id"] for row in there.rows()} == wanted
+    assert len(there.rows()) == len(ids)
+    assert store.outbox.counts()["cms"] == {"done": len(ids)}
+
+
+def test_eight_publishers_share_one_outbox(store: Store, add: Add, there: Cms, tmp_path: Path) -> None:
+    ids = [add() for _ in range(60)]
+    tallies: list[Tally] = []
+
+    def work() -> None:
+        mine = open_store(f"sqlite:///{tmp_path}/news.db")
+        tallies.append(run(mine, tmp_path, there.target()))
+        mine.close()
+
+    threads = [Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [tally.away or tally.unfit for tally in tallies if tally.away or tally.unfit] == []
+    assert sum(tally.published for tally in tallies) == 60
+    assert there.slugs() == sorted(f"article-{id}" for id in ids)
+    assert len(there.marks()) == 60
+
+
+def test_what_a_real_database_takes_and_does_not(store: Store, add: Add, there: Cms, tmp_path: Path) -> None:
+    """Strict types, four byte characters, quotes; a row it refuses does not hold the others up."""
+    there.run("CREATE UNIQUE INDEX one_title ON posts (title)")
+    nasty = "';\"\\ %s %(a)s :b {c} 😀"
+    add("a", title=nasty, text=nasty * 9)
+    add("b", title=nasty)
+    add("c", title="另一个", published=None)
+    tally = run(store, tmp_path, there.target())
+    assert (tally.published, tally.failed, tally.away, tally.unfit) == (2, 1, None, None)
+    assert sorted(row["title"] for row in there.rows()) == sorted([nasty, "另一个"])
+    (failed,) = store.outbox.entries(states=["failed"])
+    assert "one_title" in (failed.reason or "") or "posts.title" in (failed.reason or "")
+    store.outbox.ask("cms", [row["article"] for row in there.marks()], "gone", now=NOW)
+    assert run(store, tmp_path, there.target()).withdrawn == 2
+    assert there.rows() == []
+
+
+@pytest.mark.parametrize("kind", ["postgresql", "mariadb"])
+def test_a_server_killed_in_the_middle(store: Store, add: Add, tmp_path: Path, kind: str) -> None:
+    ids = [add() for _ in range(120)]
+    with own_server(kind) as server:
+        MAKE[kind](server.port, "cms")
+        _killed(store, server, ids, tmp_path)
+
+
+def _killed(store: Store, server: Server, ids: list[str], tmp_path: Path) -> None:
+    with site(server.url("cms")) as there:
+        seen: list[Tally] = []
+        with work_on(store, tmp_path, there.target()) as work:
+            working = Thread(target=lambda: seen.append(publish(work)))
+            working.start()
+            until = monotonic() + 30
+            while not store.outbox.counts().get("cms", {}).get("done", 0) and monotonic() < until:
+                sleep(0.01)
+            server.kill()
+            working.join()
+            (tally,) = seen
+            assert tally.away is not None, "it was killed before the end"
+            assert "publish.to" in tally.away or "try again" in tally.away or "wait for it" in tally.away
+            assert publish(work).away is not None, "still away: told again, nothing lost"
+            server.start()
+            tally = publish(work)
+            assert (tally.away, tally.failed) == (None, 0)
+        there.engine.dispose()
+        assert there.slugs() == sorted(f"article-{id}" for id in ids)
+        assert len(there.marks()) == len(ids)
+    assert store.outbox.counts() == {"cms": {"done": 120}}
