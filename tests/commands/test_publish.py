@@ -1,0 +1,139 @@
+"""``newsportal publish`` and ``unpublish``: what they say, for people and machines, and how they end."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from newsportal import cli
+from newsportal.errors import NewsportalError
+from newsportal.storage import open_store
+from newsportal.storage.base import Store
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "storage"))  # import invented_articles
+from invented_articles import NOW, article
+
+TABLE = "CREATE TABLE posts (id INTEGER PRIMARY KEY, title VARCHAR(40) NOT NULL, body TEXT, slug VARCHAR(60) UNIQUE, off INTEGER)"
+SOURCES = """
+publish:
+- name: cms
+  to: sqlite:///cms.db
+  table: posts
+  columns: {title: {field: title, max: 40}, body: text, slug: {template: "{id}"}, "off": 0}
+  key: slug
+  unpublish: {"off": 1}
+- {name: files, to: "folder:out", enabled: false}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("NEWSPORTAL_SOURCES", raising=False)
+    (tmp_path / "sources.yaml").write_text(SOURCES, "utf-8")
+    with closing(sqlite3.connect(tmp_path / "cms.db")) as theirs:
+        theirs.execute(TABLE)
+    return tmp_path
+
+
+@pytest.fixture
+def store(folder: Path) -> Iterator[Store]:
+    opened = open_store(f"sqlite:///{folder}/data/newsportal.db")
+    opened.add(article("a", identity="news.example/a.html"), now=NOW)
+    opened.add(article("b", title="'; DROP TABLE posts; --"), now=NOW)
+    yield opened
+    opened.close()
+
+
+def said(*words: str) -> Result:
+    return CliRunner().invoke(cli.app, list(words))
+
+
+def rows(folder: Path) -> list[tuple[str, int]]:
+    with closing(sqlite3.connect(folder / "cms.db")) as theirs:
+        return list(theirs.execute("SELECT title, off FROM posts ORDER BY title"))
+
+
+def test_a_dry_run_tells_and_the_run_does(folder: Path, store: Store) -> None:
+    dry = said("publish", "--dry-run")
+    assert dry.exit_code == 0, dry.output
+    assert dry.output.count("INSERT INTO posts") == 2
+    assert "2 articles would be written; nothing was" in dry.output
+    assert rows(folder) == []
+    told = [json.loads(line) for line in said("publish", "--dry-run", "--json", "-n", "1").output.splitlines()]
+    assert [one["target"] for one in told] == ["cms"]
+    assert set(told[0]["values"]) == {"title", "body", "slug", "off"}
+    done = said("publish", "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.output)["published"] == 2
+    assert len(rows(folder)) == 2
+    assert json.loads(said("publish", "--json").output)["published"] == 0
+
+
+def test_an_article_is_taken_back_and_comes_again(folder: Path, store: Store) -> None:
+    said("publish")
+    answer = said("unpublish", "https://news.example/a.html")
+    assert answer.exit_code == 0, answer.output
+    assert sorted(rows(folder)) == [("'; DROP TABLE posts; --", 0), ("标题 a", 1)]
+    id = store.declared_by("news.example/a.html")[0].id
+    again = said("publish", "again", id)
+    assert again.exit_code == 0, again.output
+    assert sorted(rows(folder)) == [("'; DROP TABLE posts; --", 0), ("标题 a", 0)]
+    unknown = said("unpublish", "nothing.example/x")
+    assert isinstance(unknown.exception, NewsportalError)
+
+
+def test_status_tells_what_failed_and_again_tries_it(folder: Path, store: Store) -> None:
+    with closing(sqlite3.connect(folder / "cms.db")) as theirs:
+        theirs.execute("CREATE TRIGGER no BEFORE INSERT ON posts WHEN NEW.title LIKE '标题%' BEGIN SELECT RAISE(ABORT, '不要'); END")
+    assert said("publish").exit_code == 0
+    status = said("publish", "status")
+    assert "不要" in status.output
+    assert "标题 a" in status.output
+    told = [json.loads(line) for line in said("publish", "status", "--json").output.splitlines()]
+    assert told[0] == {"target": "cms", "waiting": 0, "under-way": 0, "done": 1, "failed": 1, "withdrawn": 0}
+    assert [one["state"] for one in told if "state" in one] == ["failed"]
+    with closing(sqlite3.connect(folder / "cms.db")) as theirs:
+        theirs.execute("DROP TRIGGER no")
+    assert "1 article tried again" in said("publish", "again").output
+    assert len(rows(folder)) == 2
+
+
+def test_check_says_what_must_be_mended(folder: Path, store: Store) -> None:
+    assert "all is well" in said("publish", "check").output
+    with closing(sqlite3.connect(folder / "cms.db")) as theirs:
+        theirs.execute("ALTER TABLE posts RENAME COLUMN title TO headline")
+    wrong = said("publish", "check", "--json")
+    assert isinstance(wrong.exception, NewsportalError)
+    told = json.loads(wrong.output.splitlines()[0])
+    assert any("no such column" in one for one in told["problems"])
+    broken = said("publish")
+    assert isinstance(broken.exception, NewsportalError)
+    assert "what is new waits" in str(broken.exception)
+
+
+def test_a_target_that_is_away_ends_with_status_1_and_is_done_later(folder: Path, store: Store) -> None:
+    (folder / "cms.db").rename(folder / "away.db")
+    away = said("publish")
+    assert isinstance(away.exception, NewsportalError)
+    assert "no such database" in str(away.exception)
+    (folder / "away.db").rename(folder / "cms.db")
+    assert said("publish").exit_code == 0
+    assert len(rows(folder)) == 2
+
+
+def test_targets_are_named(folder: Path, store: Store) -> None:
+    assert said("publish", "-t", "files").exit_code == 0, "one that is named may be disabled"
+    assert len(list((folder / "out").glob("*.md"))) == 2
+    assert rows(folder) == []
+    unknown = said("publish", "-t", "fils")
+    assert unknown.exit_code == 2
+    (folder / "sources.yaml").write_text("feeds: []\n", "utf-8")
+    assert "names no place to publish to" in str(said("publish").exception)
