@@ -87,13 +87,16 @@ MAPPED: Final[Mapping[str, Mapped]] = {
     "changes": Own(BY_NAME["changes"], core.CHANGES, {"id": "of"}, name=lambda record: core.change_id(record["seq"])),
     "runs": _own(core.RUNS, "report"),
     "source_states": _own(core.SOURCES, "state"),
+    "visits": _own(rooms.VISITS, "told"),
+    "gallery_pages": _own(rooms.GALLERY_PAGES, "said"),
+    "gallery_words": _own(rooms.GALLERY_WORDS, "words"),
     "labelled": _own(rooms.LABELLED, id="document"),
     "former_labels": _own(rooms.FORMER_LABELS, id="document"),
     "models": Packed(BY_NAME["models"], rooms.MODELS, texts=frozenset({"facts"}), column="model", flag="kept"),
     "fits": Fits(BY_NAME["fits"], rooms.FITS, texts=frozenset({"facts"})),
     "picture_stories": PictureStories(BY_NAME["picture_stories"], rooms.PICTURE_STORIES),
     "galleries": Own(BY_NAME["galleries"], rooms.GALLERIES, lists=("labels",)),
-    "gallery_labels": _labelled("gallery_labels", rooms.GALLERIES, "gallery_id", "moment", "score"),
+    "gallery_labels": _labelled("gallery_labels", rooms.GALLERIES, "gallery_id", "score", "moment"),
 }
 """Name of the SQL table → where its rows are."""
 
