@@ -24,21 +24,26 @@ from local_servers import KINDS, Missing, keeping
 from local_servers.machine import scratch
 from local_servers.running import Server
 
-__all__ = ["NOT_HAD", "Database", "Missing", "Server", "Servers", "own_server", "servers_of"]
+from newsportal.storage import STORES
+
+SERVERS = {"postgresql": "postgresql", "mariadb": "mysql", "mongodb": "mongodb", "elasticsearch": "elasticsearch"}
+"""Server -> the scheme of its stores' URIs."""
+
+OVER_SERVERS = [server for server, scheme in SERVERS.items() if scheme in STORES]
 
 NOT_HAD = "no server:"
 """What the reason of a test begins with that is skipped because its server cannot be had."""
 
 
 def made_in_postgresql(port: int, name: str) -> None:
-    _in_postgresql(port, f'CREATE DATABASE "{name}" TEMPLATE template0')
+    in_postgresql(port, f'CREATE DATABASE "{name}" TEMPLATE template0')
 
 
 def dropped_in_postgresql(port: int, name: str) -> None:
-    _in_postgresql(port, f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+    in_postgresql(port, f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
 
 
-def _in_postgresql(port: int, statement: str) -> None:
+def in_postgresql(port: int, statement: str) -> None:
     import psycopg
 
     with closing(psycopg.connect(host="127.0.0.1", port=port, user="postgres", dbname="postgres", autocommit=True)) as connection:
@@ -46,14 +51,14 @@ def _in_postgresql(port: int, statement: str) -> None:
 
 
 def made_in_mariadb(port: int, name: str) -> None:
-    _in_mariadb(port, f"CREATE DATABASE `{name}`")
+    in_mariadb(port, f"CREATE DATABASE `{name}`")
 
 
 def dropped_in_mariadb(port: int, name: str) -> None:
-    _in_mariadb(port, f"DROP DATABASE IF EXISTS `{name}`")
+    in_mariadb(port, f"DROP DATABASE IF EXISTS `{name}`")
 
 
-def _in_mariadb(port: int, statement: str) -> None:
+def in_mariadb(port: int, statement: str) -> None:
     import pymysql
 
     with closing(pymysql.connect(host="127.0.0.1", port=port, user="root")) as connection, connection.cursor() as cursor:

@@ -1,4 +1,4 @@
-"""The stores that the contract test runs over. A later store is one line in ``FILES`` or ``SERVERS``."""
+"""The stores that the contract test runs over. A later store is one line in ``FILES``, or in ``SERVERS`` of tests/servers.py."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from servers import Servers
+from servers import OVER_SERVERS, Servers
 
-from newsportal.storage import STORES, open_store
+from newsportal.storage import open_store
 from newsportal.storage.base import Store
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # import invented_articles
@@ -22,13 +22,8 @@ FILES: dict[str, Callable[[Path], str]] = {
 }
 """Name -> the URI of an empty store, given an empty folder."""
 
-SERVERS = {"postgresql": "postgresql", "mariadb": "mysql", "mongodb": "mongodb", "elasticsearch": "elasticsearch"}
-"""Server -> the scheme of its URI. Its stores are slow."""
-
 EMPTIED = ("postgresql", "mariadb")
 """Servers in which one store serves all tests: to make the tables anew for each takes a second and more."""
-
-OVER_SERVERS = [server for server, scheme in SERVERS.items() if scheme in STORES]
 
 STORES_UNDER_TEST = [*sorted(FILES), *(pytest.param(server, marks=pytest.mark.slow) for server in OVER_SERVERS)]
 

@@ -15,17 +15,18 @@ import time
 from pathlib import Path
 
 import pytest
+from invariants import consistent
 from invented_articles import NOW, SAME_TITLE, article, invented
 from sqlalchemy import event
 
 from newsportal.errors import StoreError, StoreTooNew, StoreUnavailable
 from newsportal.storage import dialects, open_store
-from newsportal.storage.base import Store, StoryFilter
 from newsportal.storage.sql import SqlStore
 
 WRITER = """
 import sys
 sys.path.insert(0, {folder!r})
+from invariants import consistent
 from invented_articles import NOW, article
 from newsportal.items import FoldKey
 from newsportal.storage import open_store
@@ -75,22 +76,6 @@ def test_a_killed_writer_leaves_nothing_half_written(sql_uri: str, after: int) -
     assert len(store.changes(limit=10**6)) == len(stored)
     consistent(store)
     assert store.add(article("0", host="h.example"), now=NOW).outcome == "same"
-    store.close()
-
-
-def consistent(store: Store) -> None:
-    """Every article is in a story whose figures and lists tell of it."""
-    by_story: dict[str, set[str]] = {}
-    for found in store.all_articles():
-        by_story.setdefault(found.story_id, set()).add(found.id)
-    listed = store.stories(StoryFilter(limit=10**6, topic="旅游")).stories
-    assert {story.id for story in listed} == set(by_story)
-    for story in listed:
-        full = store.story(story.id)
-        assert full is not None
-        assert {version.id for version in full.versions} == by_story[story.id]
-        assert full.count == story.count == len(by_story[story.id])
-        assert full.head.id == story.head.id == full.versions[0].id
     store.close()
 
 
@@ -209,6 +194,7 @@ def test_a_database_that_vanished_while_open(tmp_path: Path) -> None:
 REPOSTER = """
 import sys
 sys.path.insert(0, {folder!r})
+from invariants import consistent
 from invented_articles import NOW, article, invented
 from newsportal.storage import open_store
 
