@@ -1,0 +1,97 @@
+"""A crawl publishes after its run; a worker all the time, and a trouble that lasts is told once."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+from cms import Cms
+
+from newsportal.commands.publishing import Publisher, after_crawl
+from newsportal.sources import Sources, load
+from newsportal.storage import open_store
+from newsportal.storage.base import Store, StoryFilter
+
+
+def until(holds: Callable[[], bool], seconds: float = 20.0) -> bool:
+    end = monotonic() + seconds
+    while not holds() and monotonic() < end:
+        sleep(0.01)
+    return holds()
+
+
+def known(folder: Path, target: str) -> Sources:
+    (folder / "sources.yaml").write_text(f"store: sqlite:///news.db\npublish:\n{target}", "utf-8")
+    return load(folder / "sources.yaml")
+
+
+@pytest.mark.slow
+def test_a_crawl_publishes_each_story_once(web: Any, cms: Cms, tmp_path: Path) -> None:
+    web.reset()
+    sources = web.sources(tmp_path / "sources.yaml")
+    with sources.open("a", encoding="utf-8") as file:
+        file.write(f"\npublish:\n{cms.target(only='{kinds: [article, thread, photos]}')}")
+    command = [sys.executable, "-m", "newsportal", "crawl", "rss", "--json", "--sources", str(sources)]
+    for first in (True, False):
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["reason"] == "finished"
+        assert ("published" in done.stderr) is first, done.stderr
+    store = open_store(f"sqlite:///{tmp_path}/data/newsportal.db")
+    heads = {story.head.id for story in store.stories(StoryFilter(limit=10_000)).stories}
+    store.close()
+    assert len(heads) > 20
+    assert {row["slug"].partition("-")[2] for row in cms.rows()} == heads
+    assert len(cms.rows()) == len(heads)
+
+
+def test_what_is_stored_is_published_while_a_worker_stays(store: Store, add: Callable[..., str], cms: Cms, tmp_path: Path) -> None:
+    said: list[str] = []
+    publisher = Publisher(known(tmp_path, cms.target()), said.append, every=0.02)
+    publisher.start()
+    try:
+        add("a")
+        assert until(lambda: len(cms.rows()) == 1)
+        add("b")
+        assert until(lambda: len(cms.rows()) == 2)
+    finally:
+        publisher.stop()
+    assert not publisher.is_alive()
+    assert said == ["cms: 1 published"] * 2
+
+
+def test_a_trouble_that_lasts_is_told_once(store: Store, add: Callable[..., str], cms: Cms, tmp_path: Path) -> None:
+    said: list[str] = []
+    cms.run("ALTER TABLE posts RENAME TO other")
+    publisher = Publisher(known(tmp_path, cms.target()), said.append, every=0.02)
+    publisher.start()
+    try:
+        add("a")
+        assert until(lambda: bool(said))
+        sleep(0.2)
+        cms.run("ALTER TABLE other RENAME TO posts")
+        assert until(lambda: len(said) == 2)
+    finally:
+        publisher.stop()
+    assert "there is no table posts" in said[0]
+    assert said[1:] == ["cms: 1 published"]
+
+
+def test_nothing_ends_a_crawl_but_is_told(store: Store, add: Callable[..., str], cms: Cms, tmp_path: Path) -> None:
+    said: list[str] = []
+    add("a")
+    after_crawl(known(tmp_path, cms.target().replace("cms.db", "gone.db")), said.append)
+    assert "it is away" in said[0]
+    after_crawl(known(tmp_path, cms.target()), said.append)
+    assert said[1:] == ["cms: 1 published"]
+    after_crawl(known(tmp_path, cms.target()), said.append)
+    assert said[2:] == []
+    lost = known(tmp_path, cms.target()).model_copy(update={"store": f"sqlite:///{tmp_path}/no/store.db"})
+    after_crawl(lost, said.append)
+    assert "nothing was published" in said[2]
