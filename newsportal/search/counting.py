@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime, tzinfo
+from datetime import date, datetime, timedelta, tzinfo
+from itertools import chain
+from operator import itemgetter
 from typing import NamedTuple
 
 from newsportal.storage.tables import EPOCH, MICROSECOND
@@ -12,8 +14,8 @@ from newsportal.storage.tables import EPOCH, MICROSECOND
 TOPIC_BREAK = "\n"
 """Between the topics of an article."""
 
-QUARTER = 900_000_000
-"""Microseconds of a quarter of an hour: wherever a day begins, it begins with one."""
+DAY = 86_400_000_000
+"""Microseconds."""
 
 
 class Found(NamedTuple):
@@ -32,6 +34,9 @@ class Found(NamedTuple):
     moment: int
 
 
+SITE, CATEGORY, MOMENT = (Found._fields.index(name) for name in ("site", "category", "moment"))
+
+
 def groups(found: Sequence[Found], collapse: bool) -> list[list[Found]]:
     """The candidates by story, in their order; each by itself without ``collapse``."""
     if not collapse:
@@ -45,22 +50,16 @@ def groups(found: Sequence[Found], collapse: bool) -> list[list[Found]]:
 def facets(found: Sequence[Sequence[Found]], zone: tzinfo | None) -> dict[str, dict[str, int]]:
     """How many groups have each value, in the order that ``Results.facets`` promises."""
     day_of = days(zone)
-    sites: Counter[str | None] = Counter()
-    categories: Counter[str | None] = Counter()
-    topics: Counter[str] = Counter()
-    dates: Counter[str] = Counter()
-    for group in found:
-        if len(group) == 1:
-            one = group[0]
-            sites[one.site] += 1
-            categories[one.category] += 1
-            topics.update(one.topics.split(TOPIC_BREAK))
-            dates[day_of(one.moment)] += 1
-        else:
-            sites.update({one.site for one in group})
-            categories.update({one.category for one in group})
-            topics.update({topic for one in group for topic in one.topics.split(TOPIC_BREAK)})
-            dates.update({day_of(one.moment) for one in group})
+    single = [group[0] for group in found if len(group) == 1]
+    several = [group for group in found if len(group) > 1]
+    sites, categories = Counter(map(itemgetter(SITE), single)), Counter(map(itemgetter(CATEGORY), single))
+    topics = Counter(chain.from_iterable(one.topics.split(TOPIC_BREAK) for one in single))
+    dates = Counter(map(day_of, map(itemgetter(MOMENT), single)))
+    for group in several:
+        sites.update({one.site for one in group})
+        categories.update({one.category for one in group})
+        topics.update({topic for one in group for topic in one.topics.split(TOPIC_BREAK)})
+        dates.update({day_of(one.moment) for one in group})
     return in_order({"site": sites, "category": categories, "topic": topics, "day": dates})
 
 
@@ -72,17 +71,37 @@ def in_order(counted: Mapping[str, Mapping[str | None, int] | Mapping[str, int]]
 
 
 def days(zone: tzinfo | None) -> Callable[[int], str]:
-    """Moment in microseconds -> its day in ``zone`` (None: that of this machine at its present offset), worked out once a quarter hour."""
+    """Moment in microseconds -> its day in ``zone`` (None: that of this machine at its present offset)."""
     there = zone or here()
-    known: dict[int, str] = {}
+    offsets: dict[int, int | None] = {}
+    names: dict[int, str] = {}
 
     def day_of(moment: int) -> str:
-        quarter = moment // QUARTER
-        if quarter not in known:
-            known[quarter] = _day(EPOCH + quarter * QUARTER * MICROSECOND, there)
-        return known[quarter]
+        number = moment // DAY
+        if number not in offsets:
+            offsets[number] = _offset(number, there)
+        if (offset := offsets[number]) is None:
+            return _day(EPOCH + moment * MICROSECOND, there)
+        day = (moment + offset) // DAY
+        if day not in names:
+            names[day] = _name(day)
+        return names[day]
 
     return day_of
+
+
+def _offset(number: int, zone: tzinfo) -> int | None:
+    """Microseconds that ``zone`` is ahead on a day of UTC; ``None`` where it changes, and at the edges of the calendar."""
+    try:
+        first, last = (EPOCH + timedelta(days=number + later) for later in (0, 1))
+        ahead = {moment.astimezone(zone).utcoffset() for moment in (first, last)}
+    except OverflowError:
+        return None
+    return (ahead.pop() or timedelta(0)) // MICROSECOND if len(ahead) == 1 else None
+
+
+def _name(number: int) -> str:
+    return date.fromordinal(EPOCH.toordinal() + number).isoformat()
 
 
 def here() -> tzinfo:

@@ -79,16 +79,17 @@ def _candidates(connection: Connection, generation: int, query: Query, asked: As
         rows, full = _matches(connection, generation, asked, match, scored=query.sort == "relevance")
         titled = _in_title(connection, generation, in_title(match.needed)) if query.sort == "relevance" else set()
         capped = capped or full
-        for row in rows:
-            if row[0] not in found:
-                found[row[0]] = Found(row[0], relevance(rank, row[1] + (TITLE_BONUS if row[0] in titled else 0.0)), *row[2:])
+        for rowid, score, *shown in rows:
+            if rowid not in found:
+                earned = relevance(rank, score + TITLE_BONUS if rowid in titled else score) if score or titled else float(rank)
+                found[rowid] = Found(rowid, earned, *shown)
     return list(found.values()), capped
 
 
 def _matches(connection: Connection, generation: int, asked: Asked, match: Match, *, scored: bool) -> tuple[Sequence[Any], bool]:
     """The newest matches (the columns of :class:`Found`, the score as bm25 gives it), and whether there may be others."""
     sql, values = _statement(generation, asked, match, scored=scored)
-    rows = connection.exec_driver_sql(sql, tuple(values)).all()
+    rows: Sequence[Any] = connection.connection.cursor().execute(sql, values).fetchall()  # plain tuples: there may be thousands
     full = len(rows) >= MAX_CANDIDATES
     if match.phrases:
         full = full or len(rows) > MAX_VERIFIED
