@@ -22,6 +22,9 @@ from newsportal.storage.documents import mongo_errors
 from newsportal.storage.documents.backend import LONG, Writes, fault
 from newsportal.storage.documents.base import Condition, Row, Table, in_order
 from newsportal.storage.documents.mongo_words import VERSION, projection, question, read, sorting, stored
+from newsportal.storage.paging import chunks
+
+Write = ReplaceOne[dict[str, Any]] | DeleteOne
 
 DATABASE = "newsportal"
 """What a URI without a database means."""
@@ -41,6 +44,9 @@ FEW = 16
 LONGEST = 16 * 2**20
 """Bytes of a document that MongoDB takes."""
 
+SLOW = 100
+"""Replacements sent to FerretDB at once: on a busy machine more of them take longer than :data:`ANSWER_SECONDS`."""
+
 DUPLICATE = 11000
 """MongoDB's code for an ``_id`` that is there already."""
 
@@ -53,15 +59,13 @@ class MongoBackend:
         self._tables: dict[str, Table] = {}
         self._made: set[str] = set()
         with self._errors():
-            self._client: MongoClient[dict[str, Any]] = MongoClient(
-                uri,
-                serverSelectionTimeoutMS=int(AWAY_SECONDS * 1000),
-                connectTimeoutMS=int(AWAY_SECONDS * 1000),
-                socketTimeoutMS=int(ANSWER_SECONDS * 1000),
-                appname="newsportal",
-            )
+            self._client = _client(uri, self.place)
             self._database = self._client.get_default_database(DATABASE).with_options(write_concern=WriteConcern(w="majority", j=True))
-            self._ferret = "ferretdbVersion" in self._client.admin.command("buildInfo")
+            try:
+                self._ferret = "ferretdbVersion" in self._client.admin.command("buildInfo")
+            except BaseException:
+                self.close()
+                raise
 
     def prepare(self, tables: Sequence[Table]) -> None:
         """Indexes are made, if they are missing, when something is written into a table first."""
@@ -163,10 +167,10 @@ class MongoBackend:
                 put = self._inserted(documents, put) if put else []
                 later = self._later(documents, [*gone_ids, *(one["_id"] for one in put)], number)
                 put, gone_ids, before = [one for one in put if one["_id"] not in later], [id for id in gone_ids if id not in later], {}
-            told = [ReplaceOne({"_id": one["_id"], **before}, one, upsert=True) for one in put]
-            gone = [DeleteOne({"_id": id, **before}) for id in gone_ids]
-            if told or gone:
-                _tolerant(documents, [*told, *gone])
+            told: list[Write] = [ReplaceOne({"_id": one["_id"], **before}, one, upsert=True) for one in put]
+            gone: list[Write] = [DeleteOne({"_id": id, **before}) for id in gone_ids]
+            for some in chunks(told + gone, SLOW if self._ferret else BATCH):
+                _tolerant(documents, some)
 
     def _inserted(self, documents: Documents[dict[str, Any]], put: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Insert those that are new, which FerretDB does fast; answers the others."""
@@ -200,7 +204,20 @@ class MongoBackend:
             raise StoreError(f"{self.place}: a row holds what MongoDB cannot keep ({error})") from error
 
 
-def _tolerant(documents: Documents[dict[str, Any]], writes: list[ReplaceOne[dict[str, Any]] | DeleteOne]) -> None:
+def _client(uri: str, place: str) -> MongoClient[dict[str, Any]]:
+    try:
+        return MongoClient(
+            uri,
+            serverSelectionTimeoutMS=int(AWAY_SECONDS * 1000),
+            connectTimeoutMS=int(AWAY_SECONDS * 1000),
+            socketTimeoutMS=int(ANSWER_SECONDS * 1000),
+            appname="newsportal",
+        )
+    except ValueError as error:
+        raise mongo_errors.no_uri(place, error) from error
+
+
+def _tolerant(documents: Documents[dict[str, Any]], writes: list[Write]) -> None:
     """Write; rows of a later state, which are reported as duplicates of their ``_id``, stay as they are."""
     try:
         documents.bulk_write(writes, ordered=False)
