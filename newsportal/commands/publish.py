@@ -106,7 +106,7 @@ def again(
         ids = [article_named(store, name) for name in article or ()]
         names = [settings.name for settings, _ in targets]
         if ids:
-            number = sum(store.outbox.ask(name, [id for id in ids if id in store.outbox.of(name, ids)], "there", now=now) for name in names)
+            number = sum(store.outbox.ask(name, list(store.outbox.of(name, ids)), "there", now=now) for name in names)
         else:
             number = sum(store.outbox.again(name, now=now) for name in names)
         tallies = [run(store, settings, one, None, shown=not as_json) for settings, one in targets]

@@ -41,6 +41,9 @@ FIRST_WAIT, LONGEST_WAIT = timedelta(seconds=30), timedelta(hours=6)
 MOST_TRIES: Final = 12
 """Then it has failed: with the waits above after about a day."""
 
+DRY: Final = 10_000
+"""Entries that wait, of which a dry run tells."""
+
 BUSY_WAIT: Final = timedelta(seconds=5)
 """Until it is looked again whether another version of a story was published."""
 
@@ -229,7 +232,7 @@ def _failed(entry: Entry, reason: str, tally: Tally) -> Result:
 def pending(work: Work) -> Iterator[tuple[StoredArticle | None, Entry]]:
     """What a run would write, one after the other, without writing anything: for a dry run. Raises as :func:`publish` does."""
     now, seen = work.now(), set()
-    for entry in work.store.outbox.entries(work.settings.name, states=("waiting", "under-way"), limit=1_000_000):
+    for entry in work.store.outbox.entries(work.settings.name, states=("waiting", "under-way"), limit=DRY):
         seen.add(entry.article_id)
         yield from _would(work, entry)
     after = work.store.outbox.position(work.settings.name)
