@@ -1,9 +1,14 @@
-"""How fast the SQLite index answers and is built: ``python benchmarks/search.py [ARTICLES] [--keep FOLDER]`` (default 20,000).
+"""How fast the search index answers and is built: ``python benchmarks/search.py [ARTICLES] [--keep FOLDER] [--elasticsearch URI]``.
+
+20,000 articles by default; 1,000,000 take about half an hour on an idle machine, and 9 GB in FOLDER (else in the temporary folder) while
+it runs. With ``--keep`` the index stays there, and another run asks it again without building. With the URI of an Elasticsearch (as
+``scripts/servers`` starts one) the same articles are indexed there and the same queries asked, in the same run.
 
 Articles are made up: words of jieba's dictionary as often as the dictionary says, 12 to a title and 300 to a body (about 650
 characters), spread over a year. Queries are of the kinds readers type: one word, two words, one character, a name, a phrase, a word within
-a topic, a word by time, a long question. No results are cached. Beside the clock's time stands the processor's, which leaves out what
-other programs took of a busy machine.
+a topic, a word by time, a long question; "the goal" is two words within a month, the newest 20 of them. Every answer has marked titles and
+passages, and facets. No results are cached. Beside the clock's time stands the processor's (of this process), which leaves out what other
+programs took of a busy machine.
 """
 
 from __future__ import annotations
@@ -12,7 +17,7 @@ import argparse
 import random
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from itertools import accumulate
@@ -29,6 +34,7 @@ TITLE_WORDS, BODY_WORDS = 12, 300
 QUERIES = 100  # of each kind
 YEAR = timedelta(days=365)
 START = datetime(2025, 3, 1, tzinfo=UTC)
+MONTH = START + YEAR / 2
 COMMON = 2_000  # ranks of the words that make common queries; the commonest 100 are particles nobody searches for
 TOPICS = [f"话题{n}" for n in range(20)]
 SITES = [f"site{n}.example" for n in range(200)]
@@ -91,6 +97,8 @@ def queries(vocabulary: Vocabulary) -> dict[str, list[Query]]:
         return chance.choice(usual[:COMMON])
 
     return {
+        "the goal": make(lambda: Query(f"{one()} {common()}", sort="time", since=MONTH, until=MONTH + timedelta(days=30))),
+        "the goal, common words": make(lambda: Query(f"{common()} {common()}", sort="time", since=MONTH, until=MONTH + timedelta(days=30))),
         "a word": make(lambda: Query(one())),
         "a common word": make(lambda: Query(common())),
         "two words": make(lambda: Query(f"{one()} {common()}")),
@@ -100,18 +108,18 @@ def queries(vocabulary: Vocabulary) -> dict[str, list[Query]]:
         "a phrase": make(lambda: Query(f'"{one()}{common()}"')),
         "a word in a topic": make(lambda: Query(common(), topic=chance.choice(TOPICS))),
         "a word by time": make(lambda: Query(common(), sort="time")),
-        "a word of one month": make(lambda: Query(common(), since=START + YEAR / 2, until=START + YEAR / 2 + timedelta(days=30))),
+        "a word of one month": make(lambda: Query(common(), since=MONTH, until=MONTH + timedelta(days=30))),
         "a long question": make(lambda: Query("".join(vocabulary.draw(chance, 12)))),
         "a word of titles, not another": make(lambda: Query(f"title:{common()} -{common()}")),
     }
 
 
-def ask(index: Index, asked: list[Query]) -> list[tuple[float, float]]:
+def ask(index: Index, asked: Sequence[Any], question: Callable[[Any], Any] | None = None) -> list[tuple[float, float]]:
     """Milliseconds of each, on the clock and of the processor."""
     times = []
     for query in asked:
         started, used = time.perf_counter(), time.process_time()
-        index.search(query)
+        (question or index.search)(query)
         times.append((1000 * (time.perf_counter() - started), 1000 * (time.process_time() - used)))
     return times
 
@@ -123,37 +131,56 @@ def row(name: str, times: list[tuple[float, float]]) -> str:
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__)
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("articles", nargs="?", type=int, default=20_000)
     options.add_argument("--keep", type=Path, help="keep the index in this folder, and use it again when it is there")
+    options.add_argument("--elasticsearch", metavar="URI", help="an Elasticsearch to measure beside it (elasticsearch://127.0.0.1:9200)")
     given = options.parse_args()
-    with tempfile.TemporaryDirectory() as scratch:
-        measure(given.articles, (given.keep or Path(scratch)) / f"index-{given.articles}.db")
-
-
-def measure(number: int, path: Path) -> None:
     vocabulary = Vocabulary()
-    index = open_index(f"sqlite:///{path}")
-    if index.position() < number:
-        store: Any = MadeUp(number, vocabulary)
-        index.search(Query("热身"))  # jieba starts
-        started, used = time.perf_counter(), time.process_time()
-        index.rebuild(store, lambda done: print(f"\r{done:,} articles", end="", flush=True))
-        taken, busy = time.perf_counter() - started, time.process_time() - used
-        print(f"\rbuilt: {number:,} articles in {taken:.0f} s ({busy:.0f} s of the processor, {number / busy:.0f} articles/s)")
-    index.close()  # writes back what is in the log
-    size = sum(file.stat().st_size for file in path.parent.glob(f"{path.name}*"))
-    print(f"index: {size / 2**20:.0f} MiB, {size / number / 1024:.1f} KiB an article\n")
-    index = open_index(f"sqlite:///{path}")
+    with tempfile.TemporaryDirectory() as scratch:
+        measure(given.articles, f"sqlite:///{(given.keep or Path(scratch)) / f'index-{given.articles}.db'}", vocabulary)
+    if given.elasticsearch:
+        measure(given.articles, f"{given.elasticsearch.rstrip('/')}/benchmark_{given.articles}", vocabulary)
+
+
+def measure(number: int, uri: str, vocabulary: Vocabulary) -> None:
+    print(f"\n{uri.partition(':')[0]}, {number:,} articles")
+    built(number, uri, vocabulary)
+    index = open_index(uri)
     index.search(Query("热身"))
     print(f"{'milliseconds':32}{'p50':>10}{'p95':>10}{'p50 CPU':>10}{'p95 CPU':>10}")
     everything: list[tuple[float, float]] = []
     for name, asked in queries(vocabulary).items():
         times = ask(index, asked)
         everything += times
-        print(row(name, times))
+        print(row(name, times), flush=True)
     print(row("all", everything))
+    times = ask(index, typing(vocabulary), index.suggest)
+    print(row("suggestions", times))
     index.close()
+
+
+def built(number: int, uri: str, vocabulary: Vocabulary) -> None:
+    """Build the index, unless it was kept; say how long it took and how large it is."""
+    index = open_index(uri)
+    if index.position() < number:
+        store: Any = MadeUp(number, vocabulary)
+        index.search(Query("热身"))  # the segmenter starts
+        started, used = time.perf_counter(), time.process_time()
+        index.rebuild(store, lambda done: print(f"\r{done:,} articles", end="", flush=True))
+        taken, busy = time.perf_counter() - started, time.process_time() - used
+        print(f"\rbuilt in {taken:.0f} s, {number / taken:.0f} articles/s ({busy:.0f} s of our processor)")
+    index.close()  # SQLite writes back what is in its log
+    index = open_index(uri)
+    size = index.status().bytes or 0
+    index.close()
+    print(f"{size / 2**20:.0f} MiB, {size / number / 1024:.1f} KiB an article\n")
+
+
+def typing(vocabulary: Vocabulary) -> list[str]:
+    """Beginnings of queries: a character or two."""
+    chance = random.Random(SEED + 2)
+    return [chance.choice(vocabulary.words[100:COMMON])[: 1 + n % 2] for n in range(QUERIES)]
 
 
 if __name__ == "__main__":
