@@ -17,6 +17,8 @@ STORES: dict[str, str] = {
     "postgresql": "newsportal.storage.sql:SqlStore",
     "mysql": "newsportal.storage.sql:SqlStore",
     "mariadb": "newsportal.storage.sql:SqlStore",
+    "mongodb": "newsportal.storage.documents.store:DocumentStore",
+    "elasticsearch": "newsportal.storage.documents.store:DocumentStore",
 }
 """Scheme of the URI -> ``module:class``. The driver is imported when its scheme is asked for, never before.
 

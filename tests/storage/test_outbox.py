@@ -154,7 +154,7 @@ def test_eight_takers_share_without_doubles(store: Store, another: Callable[[], 
 
 
 def test_many_at_once(store: Store) -> None:
-    names = [f"{one:05}" for one in range(1500)]
+    names = [f"{one:05}" for one in range(520)]  # more than one question names
     assert store.outbox.follow("cms", names, [], after=0, upto=9, now=NOW)
-    assert len(store.outbox.of("cms", names)) == 1500
-    assert store.outbox.ask("cms", names[:600], "gone", now=NOW) == 600
+    assert len(store.outbox.of("cms", names)) == 520
+    assert store.outbox.ask("cms", names[:510], "gone", now=NOW) == 510

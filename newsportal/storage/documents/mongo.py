@@ -44,8 +44,8 @@ FEW = 16
 LONGEST = 16 * 2**20
 """Bytes of a document that MongoDB takes."""
 
-SLOW = 100
-"""Replacements sent to FerretDB at once: on a busy machine more of them take longer than :data:`ANSWER_SECONDS`."""
+SLOW = 20
+"""Replacements sent to FerretDB at once: it looks through the whole collection for each, and more of them take longer than :data:`ANSWER_SECONDS`."""
 
 DUPLICATE = 11000
 """MongoDB's code for an ``_id`` that is there already."""
