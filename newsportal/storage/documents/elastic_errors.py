@@ -26,10 +26,10 @@ class Busy(StoreUnavailable):
 
 def explained(error: TransportError | ApiError | UnsupportedProductError, place: str) -> StoreError:
     """The error of ours that says what ``error`` means. Unknown ones keep the server's words."""
-    if isinstance(error, ApiError):
-        return answered(error.status_code, cause(error.body), place)
     if isinstance(error, UnsupportedProductError):
         return StoreError(f"{place}: what answers there is not Elasticsearch; correct the URI")
+    if isinstance(error, ApiError):
+        return answered(error.status_code, cause(error.body), place)
     if isinstance(error, ConnectionTimeout):
         return StoreUnavailable(f"{place}: the server does not answer in time; see whether it is overloaded, and try again")
     if isinstance(error, TlsError):

@@ -45,7 +45,7 @@ LONGEST = 16 * 2**20
 """Bytes of a document that MongoDB takes."""
 
 SLOW = 20
-"""Replacements sent to FerretDB at once: it looks through the whole collection for each, and more of them take longer than :data:`ANSWER_SECONDS`."""
+"""Replacements sent to FerretDB at once: it looks through the whole collection for each, so more take longer than :data:`ANSWER_SECONDS`."""
 
 DUPLICATE = 11000
 """MongoDB's code for an ``_id`` that is there already."""
@@ -198,7 +198,7 @@ class MongoBackend:
     def _errors(self) -> Iterator[None]:
         try:
             yield
-        except PyMongoError as error:
+        except (PyMongoError, DocumentTooLarge) as error:
             raise mongo_errors.explained(error, self.place) from error
         except (OverflowError, UnicodeError, BSONError) as error:
             raise StoreError(f"{self.place}: a row holds what MongoDB cannot keep ({error})") from error

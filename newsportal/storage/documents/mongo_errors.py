@@ -50,12 +50,16 @@ def shown(uri: str) -> str:
     return PASSWORD.sub(r"\1@", uri)
 
 
-def explained(error: PyMongoError, place: str) -> StoreError:
+def no_uri(place: str, error: Exception) -> StoreError:
+    return StoreError(f"{place}: not a URI of MongoDB: {error} (for example mongodb://localhost/newsportal)")
+
+
+def explained(error: PyMongoError | DocumentTooLarge, place: str) -> StoreError:
     """The error of ours that says what ``error`` means. Unknown ones keep the driver's words."""
     if isinstance(error, InvalidURI | ConfigurationError):
-        return StoreError(f"{place}: not a URI of MongoDB: {error} (for example mongodb://localhost/newsportal)")
+        return no_uri(place, error)
     if isinstance(error, DocumentTooLarge):
-        return StoreError(f"{place}: a row is longer than the 16 MB that MongoDB takes")
+        return StoreError(f"{place}: a row is longer than the 16 MB that MongoDB takes; leave the article out")
     if isinstance(error, NetworkTimeout | ExecutionTimeout):
         return StoreUnavailable(f"{place}: the server does not answer in time; see whether it is overloaded, and try again")
     if isinstance(error, ServerSelectionTimeoutError):
