@@ -16,7 +16,7 @@ from newsportal.storage.documents import elastic_errors, mongo_errors
 from newsportal.storage.documents.base import Documents, Row
 from newsportal.storage.documents.elastic_connection import passing
 
-FLOOD = "index [news-rows] blocked by: [TOO_MANY_REQUESTS/12/disk usage exceeded flood-stage watermark, index has read-only-allow-delete block];"
+FLOOD = "index [news-rows] blocked by: [TOO_MANY_REQUESTS/12/disk usage exceeded flood-stage watermark, index has a block];"
 META = ApiResponseMeta(500, "1.1", HttpHeaders(), 0.1, NodeConfig("http", "localhost", 9200))
 
 
@@ -125,7 +125,7 @@ def test_a_row_that_is_too_long_is_refused_before_anything_is_decided(documents:
             for number, length in enumerate(lengths):
                 transaction.put(ROWS, {"id": str(number), "number": transaction.next("numbers"), "text": "x" * length})
 
-    with pytest.raises(StoreError, match="longer than the .* MB"):
+    with pytest.raises(StoreError, match=r"longer than the .* MB"):
         write(1, 51_000_000)
     assert (documents.count(ROWS), documents.last("numbers")) == (0, 0)
     write(1, 1000)
