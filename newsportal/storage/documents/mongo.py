@@ -45,7 +45,7 @@ LONGEST = 16 * 2**20
 """Bytes of a document that MongoDB takes."""
 
 SLOW = 20
-"""Replacements sent to FerretDB at once: it looks through the whole collection for each, so more take longer than :data:`ANSWER_SECONDS`."""
+"""Replacements sent to FerretDB at once: it looks through the whole collection for each, so more take longer than ``ANSWER_SECONDS``."""
 
 DUPLICATE = 11000
 """MongoDB's code for an ``_id`` that is there already."""
@@ -150,13 +150,15 @@ class MongoBackend:
                 return False
         return True
 
-    def apply(self, writes: Writes, number: int) -> None:
+    def apply(self, writes: Writes, number: int, *, told: bool = False) -> None:
+        """What is ``told`` need not wait for the disk and for other members: they write in the order in which they were told."""
+        database = self._database.with_options(write_concern=WriteConcern(w=1)) if told else self._database
         for name, rows in writes.items():
             with self._errors():
                 self._make(name)
             ids = list(rows)
             for start in range(0, len(ids), BATCH):
-                self._write(self._database[name], {id: rows[id] for id in ids[start : start + BATCH]}, number)
+                self._write(database[name], {id: rows[id] for id in ids[start : start + BATCH]}, number)
 
     def _write(self, documents: Documents[dict[str, Any]], rows: dict[str, Row | None], number: int) -> None:
         put = [stored(row, number) for row in rows.values() if row is not None]
