@@ -9,7 +9,7 @@ from typing import Any
 
 from newsportal.items import Article, Gallery, GalleryPage, content_id
 from newsportal.storage.documents import gallery_folding
-from newsportal.storage.documents.base import Condition, In, Is, Not, Row, Transaction, Within, moment_in
+from newsportal.storage.documents.base import Condition, Either, In, Is, Not, Row, Transaction, Within, moment_in
 from newsportal.storage.documents.gallery_ranking import settle
 from newsportal.storage.documents.names import find
 from newsportal.storage.documents.plain import plain
@@ -61,7 +61,8 @@ def save(transaction: Transaction, gallery: Gallery, now: datetime) -> SavedGall
     _forget_pages(transaction, {id, hashed(identity)} if gallery.complete else set(), now)
     if grown:
         _follow(transaction, id)
-        _part(transaction, id, now)
+        if there is not None:  # a new one is alone
+            _part(transaction, id, now)
         gallery_folding.fold(transaction, id)
     where = transaction.get(ARTICLES, [id], only=("story_id", "fold_of"))[id]
     if grown or met:
@@ -99,9 +100,9 @@ def _revise(transaction: Transaction, known: Mapping[str, Any], article: Article
 
 def _forget_pages(transaction: Transaction, galleries: Collection[str], now: datetime) -> None:
     """Pages of these photo stories, and of those that never became complete."""
-    old: list[Condition] = [Within("seen", high=moment_in(now - PAGES_KEPT))]
-    for which in (*old, *([In("gallery", galleries)] if galleries else [])):
-        transaction.delete(GALLERY_PAGES, [row["id"] for row in transaction.find(GALLERY_PAGES, which, only=("id",))])
+    old = Within("seen", high=moment_in(now - PAGES_KEPT))
+    which = Either((In("gallery", galleries), old)) if galleries else old
+    transaction.delete(GALLERY_PAGES, [row["id"] for row in transaction.find(GALLERY_PAGES, which, only=("id",))])
 
 
 def _follow(transaction: Transaction, id: str) -> None:

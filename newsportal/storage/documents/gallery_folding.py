@@ -41,10 +41,9 @@ def fold(transaction: Transaction, id: str) -> Fold | None:
     """
     row = _row(transaction, id)
     story = photo_story(row, _pictures(transaction, [id]).get(id, ()))
-    _keep(transaction, story, row["moment"])
-    if transaction.count(ARTICLES, Is("story_id", row["story_id"])) != 1:
-        return None
-    found = _repeated(transaction, row, story)
+    alone = transaction.count(ARTICLES, Is("story_id", row["story_id"])) == 1
+    found = _repeated(transaction, row, story) if alone else None
+    _keep(transaction, story, row["moment"])  # after the look: a transaction asks twice of a table that it has written to
     if found is not None:
         move(transaction, id, found.story_id, **fold_columns(found))
         refresh(transaction, row["story_id"])  # it is empty now
@@ -88,7 +87,7 @@ def _keep(transaction: Transaction, story: PhotoStory, moment: Any) -> None:
 
 def _repeated(rows: Rows, row: Row, story: PhotoStory) -> Fold | None:
     """The stored story that is most like this one, if one is."""
-    near = {*_sharing(rows, word_keys(story), row), *_sharing(rows, picture_keys(story.pictures), row)}
+    near = _near(rows, story, row)
     found = most_like(story, row["story_id"], _stored(rows, near), _pictures(rows, near), row["apart"])
     return Fold(found.row["story_id"], found.row["id"], found.alike.reason, found.alike.score) if found else None
 
@@ -107,17 +106,21 @@ def _ids(ids: Iterable[str]) -> list[str]:
     return [row_id(id) for id in ids]
 
 
-def _sharing(rows: Rows, keys: Iterable[int], row: Mapping[str, Any]) -> list[str]:
-    """The stories of the time that share most of ``keys``, common ones left out."""
-    counts: Counter[str] = Counter()
+def _near(rows: Rows, story: PhotoStory, row: Mapping[str, Any]) -> set[str]:
+    """The stories of the time that share most of its words, and those that share most of its pictures; common ones left out."""
     first, last = (moment_in(shifted(row["moment"], by)) for by in (-SPAN, SPAN))
     of_the_time = Within("moment", first, last, upto=True)
-    for chunk in chunks(sorted(set(keys))):
+    rare: set[int] = set()
+    for chunk in chunks(all_keys(story)):
         often = rows.count_by(GALLERY_KEYS, "key", In("key", chunk), of_the_time)
-        rare = [key for key in chunk if 0 < often.get(key, 0) <= COMMON]
-        if rare:
-            counts.update(rows.count_by(GALLERY_KEYS, "gallery_id", In("key", rare), of_the_time))
-    return most_shared(counts, row["id"])
+        rare.update(key for key, stories in often.items() if stories <= COMMON)
+    near: set[str] = set()
+    for keys in (word_keys(story), picture_keys(story.pictures)):
+        counts: Counter[str] = Counter()
+        for chunk in chunks(sorted(rare.intersection(keys))):
+            counts.update(rows.count_by(GALLERY_KEYS, "gallery_id", In("key", chunk), of_the_time))
+        near.update(most_shared(counts, row["id"]))
+    return near
 
 
 def part(transaction: Transaction, id: str) -> tuple[str, ...]:
