@@ -10,8 +10,6 @@ under ``title.server`` and ``text.server``: for tools that ask Elasticsearch the
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from itertools import chain
 from typing import Any
 
 from newsportal.search.counting import TOPIC_BREAK
@@ -130,8 +128,3 @@ def _target(alias: str, id: str, seq: int) -> dict[str, Any]:
 def line(told: dict[str, Any]) -> bytes:
     """A line of JSON; lone surrogates become question marks."""
     return json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
-
-
-def lines(pairs: Iterator[tuple[Doc, Cut]], alias: str, seq: int) -> Iterator[tuple[bytes, ...]]:
-    """The lines of many articles."""
-    return (written(alias, doc, words, seq) for doc, words in chain(pairs))

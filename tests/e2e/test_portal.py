@@ -78,6 +78,15 @@ def test_keys_for_order_search_and_help(visit: Any) -> None:
     assert page.locator(".chosen").count() == 0
 
 
+def test_what_is_typed_is_completed(visit: Any) -> None:
+    page = visit().go("/")
+    shown = "[...document.querySelectorAll('#suggested option')].map((one) => one.value)"
+    assert "旅游" in page.evaluate(shown)  # the topics, before anything is typed
+    page.locator("[data-search]").press_sequentially("峡")
+    page.locator("#suggested option[value='峡谷']").wait_for(state="attached")
+    assert all(one.startswith("峡") for one in page.evaluate(shown))
+
+
 def test_the_original_is_one_key_away(visit: Any) -> None:
     visitor = visit()
     page = visitor.go(f"/story/{visitor.site.ids['bridge']}")

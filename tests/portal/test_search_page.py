@@ -70,6 +70,7 @@ def test_what_is_typed_is_completed(client: httpx.Client) -> None:
     assert "峡谷" in found
     assert client.get("/search/suggest", params={"q": "<b>"}).json() == ["<b>", []]
     assert client.get("/search/suggest").json() == ["", []]
+    assert "/search/suggest?q={searchTerms}" in client.get("/opensearch.xml").text  # browsers' own search boxes
     boxes = page_of(client, q="峡").xpath("//input[@type='search']/@list")
     assert boxes == ["suggested"] * 2
 

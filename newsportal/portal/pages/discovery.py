@@ -21,6 +21,7 @@ OPEN_SEARCH = """<?xml version="1.0" encoding="utf-8"?>
 <InputEncoding>UTF-8</InputEncoding>
 <Image type="image/svg+xml">{icon}</Image>
 <Url type="text/html" template="{base}/search?q={{searchTerms}}"/>
+<Url type="application/x-suggestions+json" template="{base}/search/suggest?q={{searchTerms}}"/>
 </OpenSearchDescription>
 """
 
