@@ -1,0 +1,65 @@
+"""The store is on a server that dies in the middle of a crawl: nothing is lost, nothing comes twice, and it is told."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from servers import MAKE, OVER_SERVERS, Server, not_needed, own_server
+
+from newsportal.storage import open_store
+
+pytestmark = pytest.mark.slow
+
+NAME = "crawled"
+
+
+@pytest.fixture(params=OVER_SERVERS)
+def server(request: pytest.FixtureRequest) -> Iterator[Server]:
+    with own_server(request.param) as own:
+        MAKE.get(own.name, not_needed)(own.port, NAME)
+        yield own
+
+
+def kept_in(sources: Path, uri: str) -> None:
+    """Let ``sources`` name this store."""
+    values = yaml.safe_load(sources.read_text("utf-8"))
+    sources.write_text(yaml.safe_dump({**values, "store": uri}, allow_unicode=True), "utf-8")
+
+
+def identities(uri: str) -> list[str]:
+    with closing(open_store(uri)) as store:
+        return sorted(found.identity for found in store.all_articles())
+
+
+def ended(crawl: subprocess.Popen[str]) -> dict[str, Any]:
+    """The report of a crawl that went on when the store was back, or broke off and said so."""
+    output, errors = crawl.communicate(timeout=240)
+    assert "Traceback" not in errors, errors[-3000:]
+    report: dict[str, Any] = json.loads(output)
+    assert set(report["total"]["failed"]) <= {"store-unavailable"}, "these are asked for again"
+    if crawl.returncode != 0:
+        assert "the crawl broke off: store-unavailable; run it again once that is mended, nothing is lost" in errors
+    for row in report["sources"]:
+        assert row["new"] == row["parsed"] + sum(row["failed"].values()) + row["left"], row
+    return report
+
+
+def test_a_server_killed_in_the_middle_of_a_crawl_loses_nothing(portal: Any, whole: Any, server: Server) -> None:
+    uri = server.url(NAME)
+    kept_in(portal.sources, uri)
+    with closing(open_store(uri)) as store:
+        crawl = portal.start("hub")
+        portal.until(lambda: store.tally().articles >= 10 or crawl.poll() is not None)
+    server.kill()
+    server.start()
+    ended(crawl)
+    assert set(identities(uri)) <= set(whole["hub"])
+    portal.finished("hub")
+    assert identities(uri) == whole["hub"]
