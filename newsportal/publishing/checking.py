@@ -111,12 +111,14 @@ def _wrong_kind(kind: Kind, column: Column) -> str | None:
             return f"{value!r} is neither"
         if kind == "text" and not isinstance(value, str):
             return f"{value!r} is none: put it in quotes"
+        if kind == "moment" and not isinstance(value, str):
+            return f"{value!r} is none: write it as text, '2026-03-01 08:30:00'"
     goes_in = _goes_in(column)
+    if kind == "moment" and column.format == UNIX:
+        return "seconds since 1970 are a number: leave the format out"
     if goes_in is None or kind in ("other", "text") or goes_in == kind:
         return None
     if goes_in == "moment" and kind == "number" and column.format in (None, UNIX):
-        return None
-    if goes_in == "moment" and kind == "moment":
         return None
     return f"{column.field or 'a template'} is {_called(goes_in)}"
 

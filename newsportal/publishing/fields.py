@@ -40,6 +40,11 @@ def _summary(article: StoredArticle) -> str:
     return text if len(text) <= SUMMARY_CHARS else text[: SUMMARY_CHARS - 1] + "…"
 
 
+def _pictures(article: StoredArticle) -> tuple[str, ...]:
+    """Addresses of the Web alone: they become links and sources of pictures in other people's pages."""
+    return tuple(image.url for image in article.images if image.dropped is None and image.url.startswith(("https://", "http://")))
+
+
 VALUES: Final[Mapping[str, Callable[[StoredArticle], Value]]] = {
     "id": lambda article: article.id,
     "story": lambda article: article.story_id,
@@ -62,8 +67,8 @@ VALUES: Final[Mapping[str, Callable[[StoredArticle], Value]]] = {
     "topics": lambda article: article.topics,
     "topic": lambda article: next(iter(article.topics), None),
     "keywords": lambda article: article.keywords,
-    "images": lambda article: tuple(image.url for image in article.images if image.dropped is None),
-    "image": lambda article: next((image.url for image in article.images if image.dropped is None), None),
+    "images": _pictures,
+    "image": lambda article: next(iter(_pictures(article)), None),
     "revision": lambda article: article.revision,
     "chars": lambda article: len(article.text),
 }

@@ -52,6 +52,8 @@ def problems(cms: Cms, folder: Path, old: str, new: str) -> str:
         ("hits: 0", "hits: title", "the column holds numbers, and title is text"),
         ("旅游: 12", "旅游: twelve", "'twelve' is text: write a number without quotes"),
         (", default: 1", "", "columns.cat_id: the column may not be empty, and some articles have nothing for it: add a default"),
+        ("{field: moment, zone: Asia/Shanghai}", "{field: moment, format: unix}", "seconds since 1970 are a number"),
+        ("{field: moment, zone: Asia/Shanghai}", "{field: published, default: 0}", "0 is none: write it as text"),
         ("constant: newsportal", "constant: 7", "7 is none: put it in quotes"),
         (
             "    status:",
