@@ -1,8 +1,8 @@
-"""Stage 6, store: one transaction that keeps the article, folds it, and makes its URL known. Only now is the link done."""
+"""Stage 6, store: one transaction that keeps the article and folds it, with those that wait as well; then its URL is known. Only now is the
+link done."""
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Self
 
 from newsportal.dedup.canonical import identity
 from newsportal.errors import StoreUnavailable
-from newsportal.frontier.ledger import Ledger, ledger_of, utcnow
+from newsportal.frontier.ledger import Ledger, ledger_of
 from newsportal.frontier.links import name_of
 from newsportal.items import Article
 from newsportal.pipelines.base import Stage
+from newsportal.pipelines.together import Together
 from newsportal.pipelines.writing import Stop, patiently
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class StorePipeline(Stage):
     def __init__(self, ledger: Ledger, stop: Callable[[], None] = lambda: None) -> None:
         super().__init__(ledger)
         self._stop = stop
+        self._together = Together(ledger.store)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -37,7 +39,7 @@ class StorePipeline(Stage):
 
     async def process(self, article: Article) -> Article:
         try:
-            added = await patiently(self.ledger.store.add, article, article.keys, now=utcnow())
+            added = await self._together.add(article)
         except StoreUnavailable:
             self._stop()  # to fetch on what cannot be kept would only trouble the servers
             raise
@@ -53,7 +55,7 @@ class StorePipeline(Stage):
         others = () if article.link.identity else (article.url, *article.pages)  # else other articles have this URL's identity, too
         names = {name_of(article.link), *map(identity, others)} - {article.identity}
         if article.canonical is not None:
-            await asyncio.to_thread(self.ledger.store.declare, article.canonical, article.identity)
+            await patiently(self.ledger.store.declare, article.canonical, article.identity)
         for name in names:
-            await asyncio.to_thread(self.ledger.store.add_alias, name, article.identity)
-        await asyncio.to_thread(self.ledger.known.enter, [article.identity, *names])
+            await patiently(self.ledger.store.add_alias, name, article.identity)
+        await patiently(self.ledger.known.enter, [article.identity, *names])

@@ -1,0 +1,88 @@
+"""Articles that are stored together: what comes while a transaction is under way goes into the next. Nobody waits for more to come."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from newsportal.errors import StoreUnavailable
+from newsportal.frontier.ledger import utcnow
+from newsportal.items import Article
+from newsportal.pipelines.writing import patiently
+from newsportal.storage.base import Added, Store
+
+logger = logging.getLogger(__name__)
+
+MOST: Final = 50
+"""Articles of one transaction: a fifth of a second, for which other processes wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    article: Article
+    added: asyncio.Future[Added]
+
+
+class Together:
+    """Stores articles for the stages of one crawl, in its event loop."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._waiting: list[_Waiting] = []
+        self._writing: asyncio.Future[None] | None = None
+
+    async def add(self, article: Article) -> Added:
+        """``Store.add``, patiently, with the articles that wait as well. Raises what storing this one raises; the others go on."""
+        waiting = _Waiting(article, asyncio.get_running_loop().create_future())
+        self._waiting.append(waiting)
+        if self._writing is None:
+            self._writing = asyncio.ensure_future(self._write())
+        return await waiting.added
+
+    async def _write(self) -> None:
+        batch: list[_Waiting] = []
+        try:
+            while self._waiting:
+                batch, self._waiting = self._waiting[:MOST], self._waiting[MOST:]
+                if len(batch) == 1 or not await self._add_all(batch):
+                    for one in batch:
+                        await self._add_one(one)
+        finally:  # the loop ends with something under way: nobody waits for ever
+            self._writing = None
+            for one in (*batch, *self._waiting):
+                one.added.cancel()
+
+    async def _add_all(self, batch: Sequence[_Waiting]) -> bool:
+        """Whether it is settled what became of all: they are stored, or the store is away. Else one of them is at fault."""
+        articles = [(one.article, one.article.keys) for one in batch]
+        try:
+            added = await patiently(self._store.add_all, articles, now=utcnow())
+        except StoreUnavailable as error:
+            for one in batch:
+                _fail(one, error)
+            return True
+        except Exception as error:  # noqa: BLE001  whatever it is: who is at fault is told by adding them one by one
+            logger.info("%d articles are stored one by one, for together they cannot be: %s", len(batch), error)
+            return False
+        for one, answer in zip(batch, added, strict=True):
+            _answer(one, answer)
+        return True
+
+    async def _add_one(self, one: _Waiting) -> None:
+        try:
+            _answer(one, await patiently(self._store.add, one.article, one.article.keys, now=utcnow()))
+        except Exception as error:  # noqa: BLE001  raised where the article is waited for
+            _fail(one, error)
+
+
+def _answer(one: _Waiting, added: Added) -> None:
+    if not one.added.done():  # who waited may have been cancelled
+        one.added.set_result(added)
+
+
+def _fail(one: _Waiting, error: Exception) -> None:
+    if not one.added.done():
+        one.added.set_exception(error)

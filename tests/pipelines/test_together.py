@@ -1,0 +1,133 @@
+"""Articles that wait for a transaction go together into the next one; what one does wrong is its own affair."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from newsportal.errors import StoreError, StoreUnavailable
+from newsportal.frontier.ledger import utcnow
+from newsportal.items import Article, FoldKey, Link
+from newsportal.pipelines import together, writing
+from newsportal.pipelines.together import Together
+from newsportal.storage import open_store
+from newsportal.storage.base import Added
+from newsportal.storage.sql import SqlStore
+
+
+def ready(name: str, **changes: Any) -> Article:
+    url = f"https://a.example/{name}"
+    fields = {"identity": f"a.example/{name}", "title": f"题 {name}", "text": f"正文 {name}", **changes}
+    return Article(url=url, link=Link(url=url, source="feed:快讯"), fetched=utcnow(), **fields)
+
+
+class Watched(SqlStore):
+    """A store that holds its first write until it is let go, and tells how large its transactions are."""
+
+    def __init__(self, uri: str) -> None:
+        super().__init__(uri)
+        self.sizes: list[int] = []
+        self.go = threading.Event()
+
+    def add(self, article: Article, keys: Any = (), *, now: Any) -> Added:
+        self.sizes.append(1)
+        assert self.go.wait(10)
+        return super().add(article, keys, now=now)
+
+    def add_all(self, articles: Any, *, now: Any) -> list[Added]:
+        self.sizes.append(len(articles))
+        return super().add_all(articles, now=now)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Watched]:
+    opened = Watched(f"sqlite:///{tmp_path}/news.db")
+    yield opened
+    opened.close()
+
+
+async def begun(line: Together, store: Watched, article: Article) -> asyncio.Task[Added]:
+    task = asyncio.create_task(line.add(article))
+    while not store.sizes and not task.done():  # noqa: ASYNC110  another thread sets it
+        await asyncio.sleep(0.001)
+    return task
+
+
+async def brought(store: Watched, articles: list[Article]) -> list[Added | BaseException]:
+    """The first is under way while the others come."""
+    line = Together(store)
+    tasks = [await begun(line, store, articles[0]), *(asyncio.ensure_future(line.add(article)) for article in articles[1:])]
+    await asyncio.sleep(0)
+    store.go.set()
+    return await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def test_what_comes_during_a_transaction_goes_into_the_next(store: Watched) -> None:
+    answers = asyncio.run(brought(store, [ready(str(n)) for n in range(8)]))
+    assert [answer.outcome for answer in answers if isinstance(answer, Added)] == ["stored"] * 8
+    assert store.sizes == [1, 7]
+
+
+def test_a_transaction_has_an_end(store: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(together, "MOST", 3)
+    asyncio.run(brought(store, [ready(str(n)) for n in range(8)]))
+    assert store.sizes == [1, 3, 3, 1]
+    assert store.tally().articles == 8
+
+
+def test_articles_of_one_transaction_fold_into_one_another(store: Watched) -> None:
+    keys = (FoldKey("title:一", "same-title"),)
+    answers = asyncio.run(brought(store, [ready(str(n), keys=keys) for n in range(4)]))
+    assert sorted(answer.outcome for answer in answers if isinstance(answer, Added)) == ["folded", "folded", "folded", "stored"]
+
+
+def test_one_that_cannot_be_stored_fails_alone(store: Watched) -> None:
+    answers = asyncio.run(brought(store, [ready("0"), ready("1"), ready("bad", text=None), ready("2")]))
+    assert [type(answer) for answer in answers] == [Added, Added, StoreError, Added]
+    assert store.tally().articles == 3
+
+
+def test_all_of_them_learn_that_the_store_is_away(store: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writing, "PATIENCE", (0.0,))
+
+    def away(*_: object, **__: object) -> None:
+        raise StoreUnavailable("away")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(store, "add_all", away)
+        broken.setattr(store, "add", away)
+        answers = asyncio.run(brought(store, [ready(str(n)) for n in range(5)]))
+    assert [type(answer) for answer in answers] == [StoreUnavailable] * 5
+    assert store.tally().articles == 0
+    assert asyncio.run(brought(store, [ready("later")])) != []
+    assert store.tally().articles == 1
+
+
+def test_who_is_cancelled_does_not_stop_the_others(store: Watched) -> None:
+    async def cancelling() -> list[Added | BaseException]:
+        line = Together(store)
+        tasks = [await begun(line, store, ready("0")), *(asyncio.create_task(line.add(ready(str(n)))) for n in range(1, 4))]
+        await asyncio.sleep(0)
+        tasks[2].cancel()
+        store.go.set()
+        return await asyncio.gather(*tasks, return_exceptions=True)
+
+    answers = asyncio.run(cancelling())
+    assert [type(answer) for answer in answers] == [Added, Added, asyncio.CancelledError, Added]
+
+
+def test_one_store_of_many_crawls_takes_all(tmp_path: Path) -> None:
+    opened = open_store(f"sqlite:///{tmp_path}/news.db")
+
+    async def many() -> None:
+        lines = [Together(opened) for _ in range(3)]
+        await asyncio.gather(*(line.add(ready(f"{number} {n}")) for number, line in enumerate(lines) for n in range(10)))
+
+    asyncio.run(many())
+    assert opened.tally().articles == 30
+    opened.close()
