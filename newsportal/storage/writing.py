@@ -12,13 +12,12 @@ from newsportal.errors import StoreError
 from newsportal.items import Article, Fold, FoldKey, TopicMark, content_id
 from newsportal.storage import prints
 from newsportal.storage.base import Added
-from newsportal.storage.columns import CONTENT
 from newsportal.storage.dialects import upsert
-from newsportal.storage.editors import later
 from newsportal.storage.folding import choose, new_story, refresh, save_keys
 from newsportal.storage.gallery_ranking import settle
 from newsportal.storage.print_index import Printed
-from newsportal.storage.rows import category_of, content_of, identity_of, keywords_of, name, row_of, sorted_by, storable, topics_of
+from newsportal.storage.revising import earlier, fold_columns, is_newer, newer
+from newsportal.storage.rows import identity_of, name, row_of, storable, topics_of
 from newsportal.storage.tables import ALIASES, ARTICLES, CHANGES, EARLIEST_FIRST, FOLD_KEYS, REVISIONS, STORIES, TOPICS, UNFOLDED
 
 FIND = union_all(
@@ -62,8 +61,7 @@ def _insert(connection: Connection, article: Article, keys: Sequence[FoldKey], n
     row, topics = row_of(article, now=now), topics_of(article)
     found = _repeated(connection, row, keys, new)
     story_id = found.story_id if found else new_story(connection, row, topics)
-    folded = _fold_columns(found) if found else {}
-    connection.execute(NEW_ARTICLE, {"story_id": story_id, **row, **folded})
+    connection.execute(NEW_ARTICLE, {"story_id": story_id, **row, **fold_columns(found)})
     _save_topics(connection, row["id"], topics)
     save_keys(connection, row["id"], row["moment"], keys)
     prints.keep(connection, row["id"], row["moment"], new, now)
@@ -80,15 +78,10 @@ def _repeated(
     return prints.repeated(connection, row, new, apart) or choose(connection, row, keys, apart)
 
 
-def _fold_columns(found: Fold) -> dict[str, Any]:
-    return {"fold_of": found.of, "fold_reason": found.reason, "fold_score": found.score}
-
-
 def _again(connection: Connection, known: dict[str, Any], article: Article, keys: Sequence[FoldKey], new: Printed, now: datetime) -> Added:
-    content = content_of(article)
-    revised = (content["title"], content["text"]) != (known["title"], known["text"])
+    revised = is_newer(known, article)
     if revised:
-        moment = _revise(connection, known, content, later(known, category_of(article)) | keywords_of(article))
+        moment = _revise(connection, known, article)
         _keep_again(connection, known["id"], moment, keys, new, now)
     met = _add_topics(connection, known["id"], topics_of(article))
     story_id = _found_late(connection, known, keys, new) if revised else known["story_id"]
@@ -108,20 +101,16 @@ def _found_late(connection: Connection, known: Mapping[str, Any], keys: Sequence
     found = _repeated(connection, dict(present), keys, new, apart)
     if found is None:
         return str(known["story_id"])
-    _move(connection, known["id"], found.story_id, **_fold_columns(found))
+    _move(connection, known["id"], found.story_id, **fold_columns(found))
     return found.story_id
 
 
-def _revise(connection: Connection, known: dict[str, Any], content: dict[str, Any], derived: dict[str, Any]) -> datetime:
-    """Keep the present state as a revision and write the new one, with what is ``derived`` from it; answers its moment.
-
-    What the new page does not say stays as it was.
-    """
-    connection.execute(NEW_REVISION, {"article_id": known["id"], **{name: known[name] for name in CONTENT}})
-    said = {name: value for name, value in content.items() if value is not None}
-    moment = sorted_by(said.get("published", known["published"]), known["first_seen"])
-    order = {"moment": moment, "length": len(said["text"]), "revision": known["revision"] + 1}
-    connection.execute(update(ARTICLES).where(ARTICLES.c.id == known["id"]).values(**said, **derived, **order))
+def _revise(connection: Connection, known: dict[str, Any], article: Article) -> datetime:
+    """Keep the present state as a revision and write the new one; answers its moment."""
+    connection.execute(NEW_REVISION, {"article_id": known["id"], **earlier(known)})
+    values = newer(known, article)
+    connection.execute(update(ARTICLES).where(ARTICLES.c.id == known["id"]).values(**values))
+    moment: datetime = values["moment"]
     return moment
 
 
@@ -206,8 +195,8 @@ def _members(connection: Connection, story_id: str) -> list[str]:
     return list(connection.scalars(select(ARTICLES.c.id).where(ARTICLES.c.story_id == story_id).order_by(*EARLIEST_FIRST)))
 
 
-def _move(connection: Connection, article_id: str, story_id: str, **fold_columns: Any) -> None:
-    connection.execute(update(ARTICLES).where(ARTICLES.c.id == article_id).values(story_id=story_id, **fold_columns))
+def _move(connection: Connection, article_id: str, story_id: str, **columns: Any) -> None:
+    connection.execute(update(ARTICLES).where(ARTICLES.c.id == article_id).values(story_id=story_id, **columns))
 
 
 def _settle(connection: Connection, stories: Iterable[str], article_id: str, now: datetime) -> None:

@@ -16,7 +16,6 @@ from newsportal.storage.documents.folding import move, new_story, refresh
 from newsportal.storage.documents.plain import aware
 from newsportal.storage.documents.room_tables import GALLERIES, GALLERY_KEYS, GALLERY_PICTURES, GALLERY_WORDS, row_id
 from newsportal.storage.documents.tables import ARTICLE_MOMENTS, ARTICLES, as_text
-from newsportal.storage.documents.writing import fold_columns
 from newsportal.storage.galleries_steps import leaving, made_by_rule
 from newsportal.storage.gallery_likeness import (
     COMMON,
@@ -30,6 +29,7 @@ from newsportal.storage.gallery_likeness import (
     word_keys,
 )  # fmt: skip
 from newsportal.storage.paging import chunks
+from newsportal.storage.revising import fold_columns
 
 COMPARED = ("story_id", "title", "text", "moment", "apart")
 

@@ -11,13 +11,12 @@ from typing import Any, Literal
 from newsportal.errors import StoreError
 from newsportal.items import Article, Fold, FoldKey, TopicMark, content_id
 from newsportal.storage.base import Added
-from newsportal.storage.columns import CONTENT
 from newsportal.storage.documents import prints
 from newsportal.storage.documents.base import Is, Row, Rows, Transaction, moment_in
 from newsportal.storage.documents.folding import choose, move, new_story, refresh
 from newsportal.storage.documents.gallery_ranking import settle
 from newsportal.storage.documents.names import find
-from newsportal.storage.documents.plain import aware
+from newsportal.storage.documents.plain import aware, plain
 from newsportal.storage.documents.room_tables import row_id
 from newsportal.storage.documents.tables import (
     ALIASES,
@@ -30,10 +29,11 @@ from newsportal.storage.documents.tables import (
     change_id,
     kept,
 )  # fmt: skip
-from newsportal.storage.editors import given, later
+from newsportal.storage.editors import given
 from newsportal.storage.fold_keys import hashed
 from newsportal.storage.print_index import Printed, follow
-from newsportal.storage.rows import category_of, content_of, identity_of, keywords_of, name, row_of, sorted_by, storable, topics_of
+from newsportal.storage.revising import earlier, fold_columns, is_newer, newer
+from newsportal.storage.rows import identity_of, name, row_of, storable, topics_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,22 +96,14 @@ def _repeated(rows: Rows, row: Mapping[str, Any], new: New, apart: Collection[st
     return prints.repeated(rows, row, new.printed, apart) or choose(rows, row, new.keys, apart)
 
 
-def fold_columns(found: Fold | None) -> dict[str, Any]:
-    """The columns of an article that was folded, or was not."""
-    if found is None:
-        return {"fold_of": None, "fold_reason": None, "fold_score": None}
-    return {"fold_of": found.of, "fold_reason": found.reason, "fold_score": found.score}
-
-
 def marked(topics: Mapping[str, TopicMark]) -> list[dict[str, Any]]:
     """Topics as an article's row holds them."""
     return [{"topic": topic, "by": name(mark.by), "score": mark.score} for topic, mark in sorted(topics.items())]
 
 
 def _again(transaction: Transaction, known_prints: prints.Prints, known: Row, new: New, now: datetime) -> Added:
-    content = content_of(new.article)
-    revised = (content["title"], content["text"]) != (known["title"], known["text"])
-    present = _revise(transaction, known, content, new) if revised else known
+    revised = is_newer(known, new.article)
+    present = _revise(transaction, known, new) if revised else known
     if revised:
         prints.drop(transaction, known["id"])
         prints.keep(transaction, known_prints, present, new.printed, now)
@@ -124,25 +116,11 @@ def _again(transaction: Transaction, known_prints: prints.Prints, known: Row, ne
     return Added("revised" if revised else "same", known["id"], story_id)
 
 
-def _revise(transaction: Transaction, known: Row, content: Mapping[str, Any], new: New) -> Row:
-    """Keep the present state as a revision and write the new one, under the keys it had and has; answers the row.
-
-    What the new page does not say stays as it was.
-    """
-    number = known["revision"]
-    earlier = {name: known[name] for name in CONTENT}
-    transaction.put(REVISIONS, {"id": row_id(known["id"], number), "article_id": known["id"], **kept(earlier)})
-    said = {name: value for name, value in content.items() if value is not None}
-    moment = sorted_by(said.get("published", known["published"]), known["first_seen"])
-    values = {
-        **said,
-        **later(known, category_of(new.article)),
-        **keywords_of(new.article),
-        "moment": moment,
-        "length": len(said["text"]),
-        "revision": number + 1,
-        "fold_keys": sorted({*known["fold_keys"], *hashed(new.keys)}),
-    }
+def _revise(transaction: Transaction, known: Row, new: New) -> Row:
+    """Keep the present state as a revision and write the new one, under the keys it had and has; answers the row."""
+    revision = {"id": row_id(known["id"], known["revision"]), "article_id": known["id"], **earlier(known)}
+    transaction.put(REVISIONS, plain(revision))
+    values = {**newer(known, new.article), "fold_keys": sorted({*known["fold_keys"], *hashed(new.keys)})}
     transaction.change(ARTICLES, known["id"], **kept(values))
     return {**known, **values}
 
