@@ -64,8 +64,8 @@ def story(rows: Rows, id: str) -> Story | None:
     """See ``Store.story``. The id of a story that was folded away leads to where its founder is now."""
     row = rows.get(STORIES, [id], without=("versions",)).get(id)
     if row is None:
-        founder = rows.find(ARTICLES, Is("id", id), only=("story_id",))
-        return story(rows, founder[0]["story_id"]) if founder else None
+        founder = rows.get(ARTICLES, [id], only=("story_id",)).get(id)
+        return story(rows, founder["story_id"]) if founder else None
     versions = [article_of(version) for version in earliest_first(rows.find(ARTICLES, Is("story_id", id)))]
     if not versions:
         return None  # it is being written: a moment ago there was none

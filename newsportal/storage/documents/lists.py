@@ -13,7 +13,7 @@ from typing import Final
 from newsportal.storage.base import Story, StoryFilter, StoryPage
 from newsportal.storage.columns import EPOCH, MICROSECOND
 from newsportal.storage.documents.articles import article_of
-from newsportal.storage.documents.base import Condition, In, Is, Row, Rows, Within, moment_in
+from newsportal.storage.documents.base import Condition, Is, Row, Rows, Within, moment_in
 from newsportal.storage.documents.plain import aware, behind
 from newsportal.storage.documents.tables import ARTICLES, LONG, STORIES, STORY_MOMENTS, label
 from newsportal.storage.paging import chunks
@@ -50,7 +50,7 @@ def listed(rows: Rows, ids: Collection[str]) -> dict[str, Story]:
         found |= rows.get(STORIES, chunk, without=("versions",))
         present |= {id: id for id in chunk if id in found}
         moved = [id for id in chunk if id not in found]
-        present |= {row["id"]: row["story_id"] for row in rows.find(ARTICLES, In("id", moved), only=("story_id",))} if moved else {}
+        present |= {id: row["story_id"] for id, row in rows.get(ARTICLES, moved, only=("story_id",)).items()} if moved else {}
     for chunk in chunks(dict.fromkeys(id for id in present.values() if id not in found)):
         found |= rows.get(STORIES, chunk, without=("versions",))
     shown = {story.id: story for story in _with_heads(rows, list(found.values()))}

@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterator
 from newsportal.errors import StoreError
 from newsportal.items import content_id
 from newsportal.storage.columns import MOST_DECLARING
-from newsportal.storage.documents.base import In, Is, Rows, Transaction, Within
+from newsportal.storage.documents.base import Is, Rows, Transaction, Within
 from newsportal.storage.documents.plain import in_pages
-from newsportal.storage.documents.tables import ALIASES, ARTICLES, CHANGE_NUMBERS, CHANGES, DECLARED, LONG
+from newsportal.storage.documents.tables import ALIASES, ARTICLES, CHANGE_NUMBERS, CHANGES, DECLARED
 from newsportal.storage.paging import PAGE, chunks
 from newsportal.storage.rows import storable
 
@@ -18,7 +18,7 @@ from newsportal.storage.rows import storable
 def find(rows: Rows, identity: str) -> str | None:
     """The id of the article that is known by ``identity``, itself or as an alias. No identity is both."""
     id = content_id(identity)
-    if rows.get(ARTICLES, [id], without=LONG):
+    if rows.get(ARTICLES, [id], only=("id",)):
         return id
     alias = rows.get(ALIASES, [id]).get(id)
     return None if alias is None else str(alias["article_id"])
@@ -30,7 +30,7 @@ def known(rows: Rows, identities: Collection[str]) -> set[str]:
     found: set[str] = set()
     for chunk in chunks(by_id):
         for table in (ARTICLES, ALIASES):
-            found.update(by_id[row["id"]] for row in rows.find(table, In("id", chunk), only=("id",)))
+            found.update(by_id[id] for id in rows.get(table, chunk, only=("id",)))
     return found
 
 
@@ -46,7 +46,7 @@ def names_since(rows: Rows, after: int) -> Iterator[str]:
     since = Within("seq", after, rows.last(CHANGE_NUMBERS), above=True, upto=True)
     for page in in_pages(rows, CHANGES, since, Is("kind", "article"), order=("seq",), size=PAGE, only=("of",)):
         for chunk in chunks(dict.fromkeys(change["of"] for change in page)):
-            yield from (row["identity"] for row in rows.find(ARTICLES, In("id", chunk), only=("identity",)))
+            yield from (row["identity"] for row in rows.get(ARTICLES, chunk, only=("identity",)).values())
     for page in in_pages(rows, ALIASES, Within("seq", low=after), order=("seq",), size=PAGE, only=("identity",)):
         yield from (row["identity"] for row in page)
 
