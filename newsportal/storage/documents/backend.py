@@ -34,8 +34,12 @@ class Backend(Questions, Protocol):
         """Insert a row; false if there is one of its id already. Of many that try at once one succeeds."""
         ...
 
-    def apply(self, writes: Writes, number: int) -> None:
-        """Write all of it, as state ``number`` of these rows. Rows of a later state stay as they are, so it may be repeated, and late."""
+    def apply(self, writes: Writes, number: int, *, told: bool = False) -> None:
+        """Write all of it, as state ``number`` of these rows. Rows of a later state stay as they are, so it may be repeated, and late.
+
+        ``told``: a journal tells of it. So it need not outlast a failure of power, provided that no row which is created later outlasts one
+        without it.
+        """
         ...
 
     def alone(self, alone: bool) -> None:

@@ -178,7 +178,8 @@ class ElasticBackend:
         self._touched([table.name])
         return True
 
-    def apply(self, writes: Writes, number: int) -> None:
+    def apply(self, writes: Writes, number: int, *, told: bool = False) -> None:
+        """``told`` spares nothing: each index has a log of its own, and what is written to another says nothing of it."""
         for name in writes:
             self._make(self._tables[name])
         lines = (

@@ -119,7 +119,7 @@ class Transactions:
             token=told.token, text=told.text, pieces=told.pieces, journal=NEXT, counters=transaction.counters, before=now.counters
         )
         gone: dict[str, Row | None] = dict(outdated(turn.number))
-        self._backend.apply({**writes, TURNS.name: gone} if gone else writes, turn.number)
+        self._backend.apply({**writes, TURNS.name: gone} if gone else writes, turn.number, told=True)
         self._lease.applied(turn)
         journal.forget(self._backend, turn)
 

@@ -47,14 +47,14 @@ class Mortal:
         made = partial(self._backend.create, table, row)
         return self._live(made, made)
 
-    def apply(self, writes: Writes, number: int) -> None:
+    def apply(self, writes: Writes, number: int, *, told: bool = False) -> None:
         rows = [(name, id, row) for name, some in writes.items() for id, row in some.items()]
 
         def half() -> None:
             for name, id, row in rows[::2]:
                 self._backend.apply({name: {id: row}}, number)
 
-        self._live(lambda: self._backend.apply(writes, number), half)
+        self._live(lambda: self._backend.apply(writes, number, told=told), half)
 
     def _live(self, whole: Callable[[], Any], half: Callable[[], Any]) -> Any:
         self._left -= 1

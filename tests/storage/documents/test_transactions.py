@@ -160,10 +160,10 @@ def test_who_cannot_finish_leaves_it_to_the_next(opened: Opening, uri: str) -> N
         def __getattr__(self, name: str) -> Any:
             return getattr(self.backend, name)
 
-        def apply(self, writes: Any, number: int) -> None:
+        def apply(self, writes: Any, number: int, **told: Any) -> None:
             if self.fails and ROWS.name in writes:
                 raise StoreUnavailable("the disk is full")
-            self.backend.apply(writes, number)
+            self.backend.apply(writes, number, **told)
 
     opened()
     backend = Failing()
