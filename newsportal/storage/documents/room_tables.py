@@ -12,6 +12,7 @@ What differs:
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
@@ -31,7 +32,7 @@ def row_id(*parts: str | int) -> str:
     texts = list(map(str, parts))
     joined = "|".join(texts)
     plain = 0 < len(joined) <= ROW_ID_CHARS and not any("|" in text for text in texts)
-    return joined if plain else content_id("\x00".join(texts))
+    return joined if plain else content_id(json.dumps(texts))
 
 
 VISITS: Final = Table(
