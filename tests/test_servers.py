@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from local_servers import KINDS, Missing, commands, elasticsearch, machine, mongodb, redis
-from local_servers.running import there
+from local_servers.machine import there
 from servers import own_server, servers_of
 
 SCRIPT = Path(__file__).resolve().parent.parent / "scripts" / "servers"
@@ -123,6 +123,17 @@ def test_a_server_that_does_not_start_is_told_with_its_log(servers: Any) -> None
         server.kill()
         with pytest.raises(Missing, match=r"redis ended at once; the end of its log[\s\S]*no-such-option"):
             server.start("--no-such-option", "1")
+
+
+def test_what_a_killed_run_left_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    monkeypatch.setattr(machine, "MEMORY", tmp_path)
+    monkeypatch.setattr(machine, "MEMORY_ROOM", 0)
+    for owner in (gone.pid, os.getpid()):
+        (tmp_path / f"newsportal-redis-{owner}-x").mkdir()
+    made = machine.scratch("redis")
+    assert {path.name for path in tmp_path.iterdir()} == {made.name, f"newsportal-redis-{os.getpid()}-x"}
 
 
 class TestMissing:

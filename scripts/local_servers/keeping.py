@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from local_servers import KINDS
-from local_servers.machine import Missing, scratch
-from local_servers.running import START_SECONDS, STOP_SECONDS, Server, signalled, there
+from local_servers.machine import Missing, scratch, signalled, there
+from local_servers.running import START_SECONDS, STOP_SECONDS, Server
 
 SCRIPT = Path(__file__).resolve().parents[1] / "servers"
 LOOK_SECONDS = 0.2

@@ -38,11 +38,36 @@ def cache() -> Path:
 
 
 def scratch(name: str) -> Path:
-    """A new folder for the data of a server that is thrown away: in memory where there is room, for a database waits long for its disk."""
+    """A new folder for the data of a server that is thrown away: in memory where there is room, for a database waits long for its disk.
+
+    What processes left that were killed is removed on the way.
+    """
     room = shutil.disk_usage(MEMORY).free if MEMORY.is_dir() and os.access(MEMORY, os.W_OK) else 0
-    made = Path(tempfile.mkdtemp(prefix=f"newsportal-{name}-", dir=MEMORY if room >= MEMORY_ROOM else None))
+    above = MEMORY if room >= MEMORY_ROOM else Path(tempfile.gettempdir())
+    for left in above.glob("newsportal-*-*-*"):
+        owner = left.name.split("-")[2]
+        if owner.isdigit() and not there(int(owner)):
+            shutil.rmtree(left, ignore_errors=True)
+    made = Path(tempfile.mkdtemp(prefix=f"newsportal-{name}-{os.getpid()}-", dir=above))
     made.chmod(0o755)  # the server's user is another
     return made
+
+
+def there(pid: int) -> bool:
+    """Whether a process runs (one that ended and whose parent has not asked for it is gone)."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return sys.platform != "linux" and signalled(pid, 0)
+
+
+def signalled(pid: int, number: int) -> bool:
+    """Send a signal; whether there was a process to get it."""
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def program(*names: str, folders: Sequence[Path] = ()) -> str | None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from local_servers.machine import UNPRIVILEGED, Missing
+from local_servers.machine import UNPRIVILEGED, Missing, signalled, there
 
 TIED = Path(__file__).with_name("tied.py")
 
@@ -190,26 +190,10 @@ class Server:
         shutil.rmtree(self.place.folder, ignore_errors=True)
 
 
-def signalled(pid: int, number: int) -> bool:
-    try:
-        os.kill(pid, number)
-    except ProcessLookupError:
-        return False
-    return True
-
-
 def wait_gone(pids: list[int], seconds: float = 10.0) -> None:
     until = time.monotonic() + seconds
     while any(there(pid) for pid in pids) and time.monotonic() < until:
         time.sleep(0.02)
-
-
-def there(pid: int) -> bool:
-    """Whether a process runs (one that ended and whose parent has not asked for it is gone)."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return sys.platform != "linux" and signalled(pid, 0)
 
 
 def descendants(pid: int) -> list[int]:
