@@ -70,6 +70,7 @@ def test_the_index_lies_beside_the_store_unless_it_is_named() -> None:
     assert loaded("version: 1").index_uri == "sqlite:////srv/portal/data/index.db"
     assert loaded("store: 'sqlite://'").index_uri == "sqlite:////srv/portal/data/index.db"
     assert loaded("index: sqlite:////var/i.db").index_uri == "sqlite:////var/i.db"
+    assert loaded("index: elasticsearch+https://u:p@h:9200/news").index_uri == "elasticsearch+https://u:p@h:9200/news"
 
 
 def test_what_belongs_to_a_store_on_a_server_lies_beside_the_file() -> None:
