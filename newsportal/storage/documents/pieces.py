@@ -20,12 +20,14 @@ def put(transaction: Transaction, name: str, data: bytes) -> None:
 
 
 def get(rows: Rows, name: str) -> bytes | None:
-    """What was put under ``name``; ``None`` if nothing was."""
+    """What was put under ``name``; ``None`` if nothing was, or if it is being written."""
     first = rows.get(PIECES, [_piece(name, 0)]).get(_piece(name, 0))
     if first is None:
         return None
     names = [_piece(name, number) for number in range(1, first["of"])]
     rest = rows.get(PIECES, names) if names else {}
+    if len(rest) < len(names):
+        return None
     return b"".join([first["data"], *(rest[one]["data"] for one in names)])
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from hashlib import sha256
 from itertools import groupby, islice
+from time import sleep
 from typing import Any, Final
 
+from newsportal.errors import StoreUnavailable
 from newsportal.recommend.base import Recommendation, View
 from newsportal.storage import readers_rows
 from newsportal.storage.documents import pieces, readers_months, readers_seen, readers_told
@@ -23,6 +26,11 @@ FIT_NUMBERS: Final = "fits"
 
 LATEST: Final = "fit"
 """What the model of the latest fit is called in ``pieces``."""
+
+LOOKS: Final = 40
+"""How often a fit that is being written is looked at again: two seconds in all, hundreds of times what it takes."""
+
+LOOK_SECONDS: Final = 0.05
 
 SHOWN: Final = ("reader", "article_id", "seen", "pictures", "at")
 """What is asked of a view."""
@@ -135,21 +143,31 @@ class DocumentReaders:
     def save_fit(self, fit: Fit) -> None:
         with self._documents.writing() as transaction:
             number = transaction.next(FIT_NUMBERS)
-            row = {"number": number, "made": moment_in(fit.made), "facts": as_text(fit.facts)}
+            row = {"number": number, "made": moment_in(fit.made), "facts": as_text(fit.facts), "digest": _digest(fit.packed)}
             transaction.put(FITS, {"id": row_id(number), **row})
             pieces.put(transaction, LATEST, fit.packed)
             old = transaction.find(FITS, Within("number", high=number - readers_rows.FITS_KEPT, upto=True), only=("id",))
             transaction.delete(FITS, [one["id"] for one in old])
 
     def fit(self, *, newer_than: datetime | None = None) -> Fit | None:
-        latest = self._documents.find(FITS, order=("-number",), limit=1)
-        if not latest:
-            return None
-        made = moment_out(latest[0]["made"])
-        if made is None or (newer_than is not None and made <= newer_than):
-            return None
-        return Fit(made, json.loads(latest[0]["facts"]), pieces.get(self._documents, LATEST) or b"")
+        for _ in range(LOOKS):
+            latest = self._documents.find(FITS, order=("-number",), limit=1)
+            made = moment_out(latest[0]["made"]) if latest else None
+            if made is None or (newer_than is not None and made <= newer_than):
+                return None
+            packed = pieces.get(self._documents, LATEST)
+            digest = latest[0].get("digest")  # a row that was brought from another store has none
+            if digest is None or (packed is not None and digest == _digest(packed)):
+                return Fit(made, json.loads(latest[0]["facts"]), packed or b"")
+            sleep(LOOK_SECONDS)  # it is being written: the row may be there before the pieces
+        raise StoreUnavailable(
+            f"{self._documents.place}: the latest fit is not whole yet; try again, or fit anew: newsportal recommend fit"
+        )
 
     def fits(self) -> list[tuple[datetime, Mapping[str, Any]]]:
         rows = self._documents.find(FITS, order=("-number",))
         return [(aware(row, "made")["made"], json.loads(row["facts"])) for row in rows]
+
+
+def _digest(packed: bytes) -> str:
+    return sha256(packed).hexdigest()

@@ -40,7 +40,9 @@ def _told(rows: Rows, stories: Sequence[Row]) -> Iterator[Told]:
     """``excerpt`` holds as much of the text as is told."""
     heads = rows.get(ARTICLES, [story["head_id"] for story in stories], only=("title", "excerpt")) if stories else {}
     for story in stories:
-        head = heads[story["head_id"]]
+        head = heads.get(story["head_id"])
+        if head is None:  # it is being written
+            continue
         labels = (label.partition(":")[::2] for label in story["labels"])
         moment = aware(story, "moment")["moment"]
         yield Told(story["id"], moment, head["title"], head["excerpt"][:BEGINNING], in_order(labels))

@@ -50,6 +50,8 @@ def _threads(rows: Rows, ids: Iterable[str]) -> Iterator[tuple[str, StoredThread
         found = rows.get(THREADS, chunk)
         articles = rows.get(ARTICLES, list(found), only=("identity",)) if found else {}
         for id, row in found.items():
+            if id not in articles:  # it is being written
+                continue
             values = {key: row[key] for key in StoredThread.__dataclass_fields__ if key != "identity"}
             yield id, StoredThread(**aware(values, "newest", "visited", "listed"), identity=articles[id]["identity"])
 
