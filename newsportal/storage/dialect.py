@@ -31,8 +31,17 @@ class Waits:
     idle: float
 
 
+REST_SECONDS = 3600
+"""So long a reader may rest who copies what it reads into a slow place: no other transaction may rest so long."""
+
+
 def _nothing(_: Connection) -> None:
     """What most databases do when a write transaction has ended."""
+
+
+def _rests(_: Connection) -> bool:
+    """Readers may rest anyway."""
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +50,9 @@ class Dialect:
 
     ``insert``: insert rows; where the primary key is there already, set the named columns, or leave the row as it is. ``counts``:
     whether its row count says what was new. ``write_options``: execution options of a write transaction; ``release`` is called with its
-    connection when it has ended. ``explain``: the error of ours that an error of the driver means.
+    connection when it has ended.
+    ``rest``: let a reader rest for :data:`REST_SECONDS`; answers whether its session is to be ended afterwards.
+    ``explain``: the error of ours that an error of the driver means.
     """
 
     open: Callable[[URL, bool, Waits], Engine]
@@ -50,6 +61,7 @@ class Dialect:
     counts: bool = True
     write_options: Mapping[str, Any] = field(default_factory=dict)
     release: Callable[[Connection], None] = _nothing
+    rest: Callable[[Connection], bool] = _rests
 
 
 def place_of(url: URL) -> str:

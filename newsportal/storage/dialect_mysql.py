@@ -12,7 +12,7 @@ from sqlalchemy.engine import URL
 
 from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.items import content_id
-from newsportal.storage.dialect import OVERFLOW, POOL, WRITES, Dialect, Waits, driver_missing, no_store_yet, place_of
+from newsportal.storage.dialect import OVERFLOW, POOL, REST_SECONDS, WRITES, Dialect, Waits, driver_missing, no_store_yet, place_of
 
 COLLATIONS: Final = {"mysql": "utf8mb4_0900_bin", "mariadb": "utf8mb4_nopad_bin"}
 """Letters compare exactly, blanks at the end too, and sort as code points, as they do in SQLite."""
@@ -166,6 +166,14 @@ def _begin(waits: Waits, connection: Connection) -> None:
         )
 
 
+def rest(connection: Connection) -> bool:
+    """Let this session rest between two questions, and within an answer that is read slowly."""
+    connection.exec_driver_sql(f"SET SESSION net_write_timeout = {REST_SECONDS}")
+    if getattr(connection.dialect, "is_mariadb", False):
+        connection.exec_driver_sql(f"SET SESSION idle_transaction_timeout = {REST_SECONDS}")
+    return True
+
+
 def release(connection: Connection) -> None:
     """Let the next writer write: the lock belongs to the session, which goes on. One that broke has none."""
     import pymysql
@@ -212,4 +220,4 @@ def _words(error: BaseException | None) -> str:
     return " ".join(str(argument) for argument in arguments if argument != "").partition("\n")[0] or type(error).__name__
 
 
-MYSQL: Final = Dialect(open=open_mysql, insert=_insert, explain=explained, counts=False, release=release)
+MYSQL: Final = Dialect(open=open_mysql, insert=_insert, explain=explained, counts=False, release=release, rest=rest)

@@ -11,7 +11,7 @@ from sqlalchemy.dialects import postgresql
 from sqlalchemy.engine import URL
 
 from newsportal.errors import StoreError, StoreUnavailable
-from newsportal.storage.dialect import OVERFLOW, POOL, WRITES, Dialect, Waits, driver_missing, no_store_yet, place_of
+from newsportal.storage.dialect import OVERFLOW, POOL, REST_SECONDS, WRITES, Dialect, Waits, driver_missing, no_store_yet, place_of
 
 if TYPE_CHECKING:
     import psycopg
@@ -121,6 +121,12 @@ def _begin(connection: Connection) -> None:
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({WRITE_LOCK})")
 
 
+def rest(connection: Connection) -> bool:
+    """Let this transaction rest between two questions."""
+    connection.exec_driver_sql(f"SET LOCAL idle_in_transaction_session_timeout = {REST_SECONDS * 1000}")
+    return False
+
+
 def _is_missing(engine: Engine, error: psycopg.OperationalError) -> bool:
     """Whether the server can be reached and has no such database. Asked, not read off the message: servers speak many languages."""
     import psycopg
@@ -193,5 +199,5 @@ def _words(error: BaseException | None) -> str:
 
 
 POSTGRESQL: Final = Dialect(
-    open=open_postgresql, insert=_insert, explain=explained, write_options={"isolation_level": "READ COMMITTED"}
+    open=open_postgresql, insert=_insert, explain=explained, write_options={"isolation_level": "READ COMMITTED"}, rest=rest
 )  # what others committed before the lock was ours is to be seen

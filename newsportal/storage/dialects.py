@@ -99,7 +99,12 @@ def reading(engine: Engine) -> Iterator[Connection]:
 def snapshot(engine: Engine) -> Iterator[Connection]:
     """A connection that sees one state of the database until its end, over many statements, and streams what it reads."""
     with reading(engine) as connection:
-        yield connection.execution_options(stream_results=True)
+        ends = DIALECTS[engine.dialect.name].rest(connection)
+        try:
+            yield connection.execution_options(stream_results=True)
+        finally:
+            if ends:
+                connection.invalidate()  # nobody else is to rest so long
 
 
 def count_on(connection: Connection, table: Table, column: str) -> None:

@@ -51,7 +51,17 @@ def empty(tmp_path: Path) -> Iterator[Store]:
     store.close()
 
 
-def test_what_is_restored_is_what_was_saved(made: Path, source: Store, store: Store) -> None:
+def test_what_is_restored_is_what_was_saved(made: Path, source: Store, empty: Store) -> None:
+    _is_restored(made, source, empty)
+
+
+def test_a_backup_is_restored_to_any_store(source: Store, store: Store, tmp_path: Path) -> None:
+    (tmp_path / "backups").mkdir()
+    back_up(source, tmp_path / "backups" / "b.zip", sources=YAML, now=NOW)
+    _is_restored(tmp_path / "backups" / "b.zip", source, store)
+
+
+def _is_restored(made: Path, source: Store, store: Store) -> None:
     manifest = checked(made)
     assert manifest.sources == YAML
     assert manifest.last_change == source.last_seq()

@@ -9,14 +9,15 @@ from pathlib import Path
 from filled import fill
 
 from newsportal.storage import open_store
-from newsportal.storage.base import Store
 from newsportal.storage.checking import faults
 
 
-def test_a_filled_store_is_sound(store: Store) -> None:
+def test_a_filled_store_is_sound(tmp_path: Path) -> None:
+    store = open_store(f"sqlite:///{tmp_path}/news.db")
     assert faults(store.records) == []
     fill(store)
     assert faults(store.records) == []
+    store.close()
 
 
 def test_faults_are_told(tmp_path: Path) -> None:

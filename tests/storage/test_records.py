@@ -7,14 +7,16 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 import pytest
 from filled import fill
 from invented_articles import LONG, NOW, article
 
-from newsportal.storage import open_store
+from newsportal.storage import dialects, open_store
 from newsportal.storage.base import Store
+from newsportal.storage.checking import faults
 from newsportal.storage.forms import BY_NAME, FORMS
 from newsportal.storage.records import PAGE, Form, canonical, digest, from_plain, pages, plain
 from newsportal.storage.tables import METADATA
@@ -62,6 +64,7 @@ def test_the_test_s_store_has_rows_in_every_table(filled: Store) -> None:
 
 def test_rows_are_what_their_forms_say(store: Store) -> None:
     fill(store)
+    assert faults(store.records) == []
     for name, rows in everything(store).items():
         for row in rows:
             assert from_plain(BY_NAME[name], plain(BY_NAME[name], row)) == row
@@ -69,20 +72,24 @@ def test_rows_are_what_their_forms_say(store: Store) -> None:
 
 
 def test_what_is_read_there_is_written_here(filled: Store, store: Store) -> None:
-    """Also twice: the same rows again change nothing."""
+    """It serves as the first did; and the same rows again change nothing."""
     rows = everything(filled)
-    for _ in range(2):
-        written(store, rows)
-        assert everything_sorted(store) == everything_sorted(filled)
-        assert sums(store) == sums(filled)
+    written(store, rows)
+    assert everything_sorted(store) == everything_sorted(filled)
+    _serves_as_the_first_did(filled, store)
+    written(store, rows)
+    assert sums(store) == sums(filled)
+    _rows_are_found_by_their_keys_and_go(store, rows)
+    _a_row_takes_the_place_of_the_one_before(store, rows)
+    _a_fingerprint_of_another_number_is_the_article_s_only_one(store, rows)
+    _numbers_go_on_and_reposts_are_found(store)
 
 
 def everything_sorted(store: Store) -> dict[str, list[bytes]]:
     return {name: sorted(canonical(BY_NAME[name], row) for row in rows) for name, rows in everything(store).items()}
 
 
-def test_a_store_written_from_records_serves_as_the_first_did(filled: Store, store: Store) -> None:
-    written(store, everything(filled))
+def _serves_as_the_first_did(filled: Store, store: Store) -> None:
     for one in filled.all_articles():
         assert store.article(one.id) == one
         assert store.revisions(one.id) == filled.revisions(one.id)
@@ -96,7 +103,6 @@ def test_a_store_written_from_records_serves_as_the_first_did(filled: Store, sto
     assert store.tally() == filled.tally()
     assert store.visits.of("feed:快讯") == filled.visits.of("feed:快讯")
     assert store.corpora.model("categories") == filled.corpora.model("categories")
-    _numbers_go_on_and_reposts_are_found(store)
 
 
 def _numbers_go_on_and_reposts_are_found(store: Store) -> None:
@@ -104,14 +110,6 @@ def _numbers_go_on_and_reposts_are_found(store: Store) -> None:
     added = store.add(article("new", host="fourth.example", text=LONG), now=NOW)
     assert added.outcome == "folded"
     assert [(change.seq, change.id) for change in store.changes(before)] == [(before + 1, added.id)]
-
-
-def test_rows_are_found_changed_and_go(filled: Store, store: Store) -> None:
-    rows = everything(filled)
-    written(store, rows)
-    _rows_are_found_by_their_keys_and_go(store, rows)
-    _a_row_takes_the_place_of_the_one_before(store, rows)
-    _a_fingerprint_of_another_number_is_the_article_s_only_one(store, rows)
 
 
 def _rows_are_found_by_their_keys_and_go(store: Store, rows: dict[str, list[dict[str, Any]]]) -> None:
@@ -168,6 +166,17 @@ def test_one_look_sees_one_state_of_a_sql_store(tmp_path: Path) -> None:
         assert look.count(BY_NAME["articles"]) == 1
         store.add(article("b", text=LONG), now=NOW)
         assert look.count(BY_NAME["articles"]) == 1
+    store.close()
+
+
+def test_a_look_may_rest_while_what_it_saw_is_written_elsewhere(server_uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Servers end transactions that rest; this one may, and those after it may not."""
+    monkeypatch.setattr(dialects, "IDLE_SECONDS", 1.0)
+    store = open_store(server_uri)
+    with store.records.reading() as look:
+        assert look.count(BY_NAME["runs"]) == 0
+        sleep(2.5)
+        assert list(look.rows(BY_NAME["runs"])) == []
     store.close()
 
 

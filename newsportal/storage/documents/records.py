@@ -19,7 +19,7 @@ from newsportal.storage.records import Form, Key, Record
 LISTS: Final = ("topics", "fold_keys", "apart")
 """Fields of an article's row that hold the rows of other tables."""
 
-WRITTEN: Final = 200
+WRITTEN: Final = 100
 """Rows that one transaction writes: some megabytes of articles in the journal."""
 
 COUNTERS: Final = {"changes": core.CHANGE_NUMBERS, "prints": core.PRINT_NUMBERS, "fits": FIT_NUMBERS}
