@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, Insert, Table
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL
 
 from newsportal.errors import StoreError, StoreUnavailable
@@ -62,6 +63,14 @@ class Dialect:
     write_options: Mapping[str, Any] = field(default_factory=dict)
     release: Callable[[Connection], None] = _nothing
     rest: Callable[[Connection], bool] = _rests
+
+
+def on_conflict(plain: sqlite.Insert | postgresql.Insert, table: Table, update: tuple[str, ...]) -> Insert:
+    """See ``Dialect.insert``, for databases that know ``ON CONFLICT``."""
+    insert = plain.execution_options(preserve_rowcount=True)
+    if not update:
+        return insert.on_conflict_do_nothing()
+    return insert.on_conflict_do_update(index_elements=list(table.primary_key), set_={name: insert.excluded[name] for name in update})
 
 
 def place_of(url: URL) -> str:

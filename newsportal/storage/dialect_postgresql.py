@@ -11,7 +11,18 @@ from sqlalchemy.dialects import postgresql
 from sqlalchemy.engine import URL
 
 from newsportal.errors import StoreError, StoreUnavailable
-from newsportal.storage.dialect import OVERFLOW, POOL, REST_SECONDS, WRITES, Dialect, Waits, driver_missing, no_store_yet, place_of
+from newsportal.storage.dialect import (
+    OVERFLOW,
+    POOL,
+    REST_SECONDS,
+    WRITES,
+    Dialect,
+    Waits,
+    driver_missing,
+    no_store_yet,
+    on_conflict,
+    place_of,
+)
 
 if TYPE_CHECKING:
     import psycopg
@@ -173,10 +184,7 @@ def _database(engine: Engine) -> str:
 
 @cache
 def _insert(table: Table, update: tuple[str, ...]) -> Insert:
-    insert = postgresql.insert(table).execution_options(preserve_rowcount=True)
-    if not update:
-        return insert.on_conflict_do_nothing()
-    return insert.on_conflict_do_update(index_elements=list(table.primary_key), set_={name: insert.excluded[name] for name in update})
+    return on_conflict(postgresql.insert(table), table, update)
 
 
 def explained(error: BaseException | None, where: str) -> StoreError:

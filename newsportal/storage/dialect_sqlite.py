@@ -14,7 +14,7 @@ from sqlalchemy.engine import URL
 from sqlalchemy.pool import QueuePool
 
 from newsportal.errors import StoreError, StoreUnavailable
-from newsportal.storage.dialect import OVERFLOW, POOL, WRITES, Dialect, Waits, no_store_yet
+from newsportal.storage.dialect import OVERFLOW, POOL, WRITES, Dialect, Waits, no_store_yet, on_conflict
 
 REMEDIES: Final[Mapping[str, tuple[str, str]]] = {
     "SQLITE_FULL": ("the disk is full", "make room; nothing was half written"),
@@ -82,10 +82,7 @@ def _begin(connection: Connection) -> None:
 
 @cache
 def _insert(table: Table, update: tuple[str, ...]) -> Insert:
-    insert = sqlite.insert(table).execution_options(preserve_rowcount=True)
-    if not update:
-        return insert.on_conflict_do_nothing()
-    return insert.on_conflict_do_update(index_elements=list(table.primary_key), set_={name: insert.excluded[name] for name in update})
+    return on_conflict(sqlite.insert(table), table, update)
 
 
 def explained(error: BaseException | None, where: str) -> StoreError:
