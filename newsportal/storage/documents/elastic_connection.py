@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +15,8 @@ from elasticsearch import ApiError, Elasticsearch, UnsupportedProductError
 
 from newsportal.errors import StoreError
 from newsportal.storage.documents.elastic_errors import BUSY, FULL, Busy, cause, explained
+
+logging.getLogger("elastic_transport").setLevel(logging.ERROR)  # it prints a traceback for each try; what failed, our errors say
 
 PREFIX = "newsportal"
 """What a URI without a path means: the beginning of every index's name."""
