@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from filled import LATER, fill
 from invented_articles import LONG, NOW, SAME_TEXT, article
+from servers import Servers
 from test_records import sums
 
 from newsportal.errors import StoreError, StoreUnavailable
@@ -147,3 +149,15 @@ def test_a_difference_is_noticed(source: Store, target: Store, monkeypatch: pyte
         patched.setattr(target, "records", Careless(target, 0))
         done = copy(source, target)
     assert [table.table for table in done.tables if not table.equal] == ["article_topics"]
+
+
+@pytest.mark.slow
+def test_the_way_through_every_store_ends_equal(source: Store, target: Store, servers: Servers) -> None:
+    here = source
+    with ExitStack() as stack:
+        for server in ("postgresql", "mongodb", "elasticsearch"):
+            there = stack.enter_context(closing(open_store(stack.enter_context(servers.database(server)).uri)))
+            assert copy(here, there).equal
+            here = there
+        assert copy(here, target).equal
+    assert sums(target) == sums(source)
