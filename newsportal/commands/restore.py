@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from sqlalchemy import make_url
 
 from newsportal.commands.bars import bar
 from newsportal.commands.store import shown
@@ -19,8 +18,8 @@ from newsportal.storage import open_store
 from newsportal.storage.backup import SOURCES, checked
 from newsportal.storage.backup import restore as restored
 from newsportal.storage.base import Store
+from newsportal.storage.dialect_sqlite import sqlite_file, sqlite_uri
 
-SQLITE = "sqlite:///"
 BESIDE = (".restoring", ".restoring-wal", ".restoring-shm")
 """What a SQLite file is called until it is whole, and what SQLite writes beside it."""
 
@@ -70,16 +69,15 @@ def _store_of(sources: Path | None, saved: bytes | None) -> str:
 @contextmanager
 def _whole_or_not(uri: str) -> Iterator[Store]:
     """The store at ``uri``. A SQLite file that is not there yet gets its name when all is in it, so a killed restore leaves none."""
-    url = make_url(uri) if uri.startswith(SQLITE) else None
-    path = Path(url.database) if url and url.database else None
-    if url is None or path is None or path.exists():
+    path = sqlite_file(uri)
+    if path is None or path.exists():
         with closing(open_store(uri)) as store:
             yield store
         return
     beside = [path.with_name(path.name + ending) for ending in BESIDE]
     _remove(beside)
     try:
-        with closing(open_store(url.set(database=str(beside[0])).render_as_string(hide_password=False))) as store:
+        with closing(open_store(sqlite_uri(beside[0]))) as store:
             yield store
         beside[0].replace(path)
     finally:

@@ -100,7 +100,8 @@ class Frontier(Part):
     """The queue of requests: on this machine's disk, or in a Redis that all workers share."""
 
     redis: RedisUri | None = None
-    """A Redis that all workers share; by default the queue lies beside the SQLite store. The filter of known addresses goes there, too."""
+    """A Redis that all workers share; by default the queue lies beside the SQLite store, else in data.
+    The filter of known addresses goes there, too."""
     lease: Annotated[float, Field(ge=1, le=3600)] = 60.0
     """Seconds without a sign of life until a worker counts as dead and its requests are handed on."""
     tries: Annotated[int, Field(ge=2, le=100)] = 6
@@ -111,7 +112,7 @@ class UrlFilter(Part):
     """The Bloom filter of known addresses. The store is asked only where it says "perhaps"."""
 
     redis: RedisUri | None = None
-    """A Redis that all processes and machines share the filter in; by default each has its own, kept beside the SQLite store."""
+    """A Redis that all processes and machines share the filter in; by default each has its own, beside the SQLite store, else in data."""
     capacity: Annotated[int, Field(ge=1000, le=100_000_000)] = 100_000
     """Addresses for which room is made at once; beyond it the filter grows."""
     error_rate: Annotated[float, Field(ge=1e-9, le=0.1)] = 1e-4

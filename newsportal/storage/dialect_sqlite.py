@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, Insert, Table, create_engine, event
 from sqlalchemy.dialects import sqlite
-from sqlalchemy.engine import URL
+from sqlalchemy.engine import URL, make_url
 from sqlalchemy.pool import QueuePool
 
 from newsportal.errors import StoreError, StoreUnavailable
@@ -36,6 +36,17 @@ REMEDIES: Final[Mapping[str, tuple[str, str]]] = {
 def in_memory(url: URL) -> bool:
     """Whether a database lives in its one connection."""
     return url.database in (None, "", ":memory:")
+
+
+def sqlite_file(uri: str) -> Path | None:
+    """The file of a store's URI; ``None`` for a database in memory or on a server."""
+    url = make_url(uri) if uri.startswith("sqlite:///") else None
+    return None if url is None or in_memory(url) else Path(url.database or "")
+
+
+def sqlite_uri(file: Path) -> str:
+    """The URI of a store in ``file``."""
+    return URL.create("sqlite", database=str(file)).render_as_string(hide_password=False)
 
 
 def open_sqlite(url: URL, create: bool, waits: Waits) -> Engine:
