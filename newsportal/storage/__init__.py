@@ -22,7 +22,7 @@ STORES: dict[str, str] = {
 }
 """Scheme of the URI -> ``module:class``. The driver is imported when its scheme is asked for, never before.
 
-Who adds one adds a fixture line to ``tests/storage/conftest.py``: the contract test does the rest.
+Who adds one adds a line to ``SERVERS`` in ``tests/servers.py``: the contract tests do the rest.
 """
 
 

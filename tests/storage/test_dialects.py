@@ -104,7 +104,15 @@ def test_a_place_has_no_password() -> None:
     assert place_of(make_url("mysql://me:geheim@/news")) == "mysql://localhost/news"
 
 
-@pytest.mark.parametrize(("module", "scheme", "extra"), [("psycopg", "postgresql", "postgresql"), ("pymysql", "mariadb", "mysql")])
+@pytest.mark.parametrize(
+    ("module", "scheme", "extra"),
+    [
+        ("psycopg", "postgresql", "postgresql"),
+        ("pymysql", "mariadb", "mysql"),
+        ("newsportal.storage.documents.mongo", "mongodb", "mongodb"),  # what imports it: others may have imported the driver
+        ("newsportal.storage.documents.elastic", "elasticsearch", "elasticsearch"),
+    ],
+)
 def test_a_driver_that_is_missing_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch, module: str, scheme: str, extra: str) -> None:
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(StoreError, match=rf"{scheme}:// needs a driver .* pip install newsportal\[{extra}\]"):

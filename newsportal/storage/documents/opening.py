@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from newsportal.errors import StoreError, StoreTooNew, StoreUnavailable
+from newsportal.storage.dialect import driver_missing
 from newsportal.storage.documents.backend import Backend
 from newsportal.storage.documents.base import Documents, Table, Transaction
 from newsportal.storage.documents.transactions import Transactions
@@ -40,14 +41,17 @@ def open_documents(
 def backend_of(uri: str) -> Backend:
     """The backend behind ``uri``; its driver is loaded."""
     scheme = uri.partition(":")[0].partition("+")[0].lower()
-    if scheme == "mongodb":
-        from newsportal.storage.documents.mongo import MongoBackend
+    try:
+        if scheme == "mongodb":
+            from newsportal.storage.documents.mongo import MongoBackend
 
-        return MongoBackend(uri)
-    if scheme == "elasticsearch":
-        from newsportal.storage.documents.elastic import ElasticBackend
+            return MongoBackend(uri)
+        if scheme == "elasticsearch":
+            from newsportal.storage.documents.elastic import ElasticBackend
 
-        return ElasticBackend(uri)
+            return ElasticBackend(uri)
+    except ModuleNotFoundError as error:
+        raise driver_missing(scheme, scheme) from error
     raise StoreError(f"no database of documents for {scheme!r}; these exist: elasticsearch, mongodb")
 
 
