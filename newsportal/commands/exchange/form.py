@@ -6,7 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from math import isfinite
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from newsportal.dedup.canonical import identity as canonical
 from newsportal.items import Article, Gallery, Image, Link, Post, Thread, TopicMark
@@ -25,6 +27,9 @@ MOMENTS: Final = ("first_seen", "fetched", "published")
 NUMBERS: Final = ("category_score", "fold_score")
 LISTS: Final = ("topics", "keywords")
 NEEDED: Final = ("url", "title", "text")
+
+LARGEST: Final = 2**31 - 1
+"""Of a whole number: what a column of integers takes in every database."""
 
 
 def plain(article: StoredArticle) -> dict[str, Any]:
@@ -55,7 +60,8 @@ def whole(article: StoredArticle, store: Store) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """What a row of a file is: an article, a thread or a photo story, and when it was first seen (never later than now)."""
+    """What a row of a file is: an article, a thread or a photo story, and when it was first seen. Neither that nor when its page was read
+    is later than now: a page that is read tomorrow is newer."""
 
     item: Article | Thread | Gallery
     first_seen: datetime
@@ -80,12 +86,14 @@ def _checked(said: Mapping[str, Any]) -> dict[str, Any]:
     there = {name: value for name, value in said.items() if value is not None}
     if missing := [name for name in NEEDED if name not in there]:
         raise ValueError(f"without {', '.join(missing)}")
+    if not _on_the_web(_of(there, "url", str, "text")):
+        raise ValueError("url is no address of the Web; it begins with https:// or http:// and names a host")
     found: dict[str, Any] = {name: _of(there, name, str, "text") for name in TEXTS if name in there}
     found |= {name: _moment(name, there[name]) for name in MOMENTS if name in there}
-    found |= {name: float(_of(there, name, (int, float), "number")) for name in NUMBERS if name in there}
+    found |= {name: _number(name, _of(there, name, (int, float), "number")) for name in NUMBERS if name in there}
     found |= {name: tuple(_each(there, name, _text)) for name in LISTS if name in there}
     found |= {"images": tuple(_each(there, "images", _image)), "topic_marks": tuple(_each(there, "topic_marks", _mark))}
-    found |= {"posts": tuple(_each(there, "posts", _post)), "missing": tuple(_each(there, "missing", int))}
+    found |= {"posts": tuple(_each(there, "posts", _post)), "missing": tuple(_each(there, "missing", _whole))}
     return found | ({"complete": bool(there["complete"])} if "complete" in there else {})
 
 
@@ -104,6 +112,33 @@ def _each(values: Mapping[str, Any], name: str, made: Callable[[Any], Any]) -> l
         return [made(one) for one in value]
     except (TypeError, KeyError, AttributeError, ValueError) as error:
         raise ValueError(f"{name}: an item is not as it should be ({error})") from error
+
+
+def _on_the_web(url: str) -> bool:
+    """Whether a reader may follow it: a ``javascript:`` address would become a link in the pages that are made of articles."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("https", "http") and bool(parts.hostname)
+    except ValueError:
+        return False
+
+
+def _number(name: str, value: Any) -> float:
+    """A number that JSON can say: neither infinite nor beyond what a float holds."""
+    try:
+        number = float(value)
+    except OverflowError as error:
+        raise ValueError(f"{name} is too large") from error
+    if not isfinite(number):
+        raise ValueError(f"{name} is no finite number")
+    return number
+
+
+def _whole(value: Any) -> int:
+    number = int(_number("it", value))
+    if abs(number) > LARGEST:
+        raise ValueError(f"a number beyond {LARGEST}")
+    return number
 
 
 def _text(value: Any) -> str:
@@ -132,12 +167,14 @@ def _image(value: Any) -> Image:
     for name, one in known.items():
         if not isinstance(one, int if name in ("width", "height") else str):
             raise TypeError(f"{name} of another kind")
+        if isinstance(one, int):
+            _whole(one)
     return Image(**known)
 
 
 def _mark(value: Any) -> TopicMark:
     score = value.get("score")
-    return TopicMark(_text(value["topic"]), _text(value["by"]), None if score is None else float(score))
+    return TopicMark(_text(value["topic"]), _text(value["by"]), None if score is None else _number("score", score))
 
 
 def _post(value: Any) -> Post:
@@ -147,7 +184,7 @@ def _post(value: Any) -> Post:
         author=texts.get("author"),
         published=None if moment is None else _moment("published", moment),
         text=_text(value["text"]),
-        floor=None if value.get("floor") is None else int(value["floor"]),
+        floor=None if value.get("floor") is None else _whole(value["floor"]),
         date_text=texts.get("date_text"),
         quoted=texts.get("quoted"),
         images=tuple(map(_image, value.get("images") or ())),
@@ -164,7 +201,7 @@ def _article(values: Mapping[str, Any], now: datetime) -> Article:
     return Article(
         url=url,
         link=Link(url, values.get("source") or UNNAMED, summary=values.get("summary"), site=values.get("site")),
-        fetched=values.get("fetched") or now,
+        fetched=min(values.get("fetched") or now, now),
         identity=values.get("identity") or canonical(url),
         **{name: values[name] for name in kept if name in values},
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -167,8 +168,8 @@ def test_bad_lines_are_told_and_the_rest_goes_on(empty: str) -> None:
         "[]",
         '{"url": "u"}',
         "[" * 100_000,
-        '{"url":"u","title":1,"text":""}',
-        '{"url":"u","title":"t","text":"t","published":"x"}',
+        '{"url":"https://u.example/","title":1,"text":""}',
+        '{"url":"https://u.example/","title":"t","text":"t","published":"x"}',
     ]
     Path("x.jsonl").write_bytes(b"\xef\xbb\xbf" + "\n".join([good, *bad, "", good.replace("/1", "/2")]).encode() + b"\n\xff\n")
     done = run("import", "x.jsonl", "--json")
@@ -208,6 +209,34 @@ def test_what_is_stored_later_is_not_made_old_again(filled: Path, empty: str) ->
 def test_an_article_was_never_first_seen_in_the_future() -> None:
     row = {"url": "https://a.example/1", "title": "t", "text": "t", "first_seen": "2099-01-01T00:00:00"}
     assert incoming(row, NOW).first_seen == NOW
+
+
+@pytest.mark.parametrize("url", ["javascript:alert(1)", "", "u", "http://[", "https://", "file:///etc/passwd"])
+def test_what_no_reader_may_follow_is_no_article(url: str) -> None:
+    with pytest.raises(ValueError, match="url is no address of the Web"):
+        incoming({"url": url, "title": "t", "text": "t"}, NOW)
+
+
+@pytest.mark.parametrize("number", [10**400, float("inf"), float("nan"), 10**30])
+@pytest.mark.parametrize(
+    "where",
+    [
+        lambda number: {"source": "forum:f", "posts": [{"text": "t", "floor": number}]},
+        lambda number: {"source": "gallery:g", "complete": False, "missing": [number]},
+        lambda number: {"images": [{"url": "https://a.example/1.jpg", "width": number}]},
+        lambda number: {"category_score": number if number != 10**30 else 10**400},
+        lambda number: {"topic_marks": [{"topic": "t", "by": "b", "score": number if number != 10**30 else 10**400}]},
+    ],
+)
+def test_numbers_that_no_database_keeps_are_told(where: Callable[[float], dict[str, Any]], number: float) -> None:
+    with pytest.raises(ValueError, match=r"beyond|too large|finite|another kind"):
+        incoming({"url": "https://a.example/1", "title": "t", "text": "t", **where(number)}, NOW)
+
+
+def test_a_page_was_never_read_in_the_future() -> None:
+    """Else no later state of it would be newer."""
+    row = {"url": "https://a.example/1", "title": "t", "text": "t", "fetched": "2099-01-01T00:00:00"}
+    assert incoming(row, NOW).item.fetched == NOW
 
 
 def test_parquet_without_pyarrow_is_told(filled: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
