@@ -108,6 +108,11 @@ def _kind(url: URL, create: bool, connects: Mapping[str, Any]) -> str:
             told = _greeting(pymysql.connect(**options))
     except pymysql.err.MySQLError as error:
         raise explained(error, place_of(url)) from error
+    except (TypeError, ValueError, AttributeError, OSError) as error:  # what PyMySQL makes of parameters that it does not know
+        raise StoreError(
+            f"{place_of(url)}: PyMySQL cannot make anything of the store URI ({type(error).__name__}); "
+            "check the parameters behind the ? and their files; a user and password are of Western letters there"
+        ) from error
     kind = "mariadb" if "mariadb" in told.lower() else "mysql"
     _check_version(kind, told, place_of(url))
     return kind

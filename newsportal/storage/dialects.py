@@ -20,6 +20,7 @@ from newsportal.storage.dialect_mysql import MYSQL
 from newsportal.storage.dialect_postgresql import POSTGRESQL
 from newsportal.storage.dialect_sqlite import SQLITE, in_memory
 from newsportal.storage.dialect_sqlite import explained as explained  # the queue of requests is such a file, too
+from newsportal.storage.places import no_uri
 
 DIALECTS: Final[Mapping[str, Dialect]] = {"sqlite": SQLITE, "postgresql": POSTGRESQL, "mysql": MYSQL, "mariadb": MYSQL}
 """Name of the database in a URI -> what it tells of itself. Drivers are imported when one is opened."""
@@ -55,8 +56,8 @@ def open_engine(uri: str, *, create: bool = True) -> Engine:
     folder, a database on a server if the user may."""
     try:
         url = make_url(uri)
-    except exc.ArgumentError as error:
-        raise StoreError(f"not a store URI: {uri!r} (for example sqlite:///data/newsportal.db)") from error
+    except (exc.ArgumentError, ValueError) as error:  # a port that is no number
+        raise no_uri(uri, "a store", "sqlite:///data/newsportal.db") from error
     waits = Waits(connect=CONNECT_SECONDS, busy=BUSY_SECONDS, answer=ANSWER_SECONDS, idle=IDLE_SECONDS)
     with _errors(url):
         return _dialect(url).open(url, create, waits)

@@ -15,11 +15,17 @@ from elasticsearch import ApiError, Elasticsearch, UnsupportedProductError
 
 from newsportal.errors import StoreError
 from newsportal.storage.documents.elastic_errors import BUSY, FULL, Busy, cause, explained
+from newsportal.storage.places import no_uri, shown
 
 logging.getLogger("elastic_transport").setLevel(logging.ERROR)  # it prints a traceback for each try; what failed, our errors say
 
 PREFIX = "newsportal"
 """What a URI without a path means: the beginning of every index's name."""
+
+EXAMPLE = "elasticsearch://localhost:9200/newsportal"
+
+PARAMETERS = ("api_key", "ca_certs")
+"""What may stand behind the ``?``."""
 
 PORT = 9200
 
@@ -52,19 +58,26 @@ class Place:
 def place_of(uri: str) -> Place:
     """``elasticsearch://host:9200/prefix`` (several hosts with commas), ``elasticsearch+https://user:password@host/prefix?ca_certs=FILE``,
     ``?api_key=KEY``. Raises ``StoreError``."""
+    try:
+        return _read(uri)
+    except ValueError as error:
+        raise no_uri(uri, "Elasticsearch", EXAMPLE) from error
+
+
+def _read(uri: str) -> Place:
+    """Raises ``ValueError``, which says why to nobody: its words may hold a password."""
     parts = urlsplit(uri)
     user, _, hosts = parts.netloc.rpartition("@")
     asked = {name: values[0] for name, values in parse_qs(parts.query).items()}
     prefix = unquote(parts.path.strip("/")) or PREFIX
     if not hosts or prefix != prefix.lower() or prefix[0] in "-_+." or FORBIDDEN & set(prefix):
-        raise StoreError(f"not a URI of Elasticsearch: {_shown(uri)} (for example elasticsearch://localhost:9200/newsportal)")
+        raise ValueError("no host, or a prefix that no index may have")
+    if unknown := sorted(asked.keys() - PARAMETERS):
+        raise StoreError(f"{shown(uri)}: {', '.join(unknown)} is no parameter here; these are: {', '.join(PARAMETERS)}")
     secure = parts.scheme.endswith("https")
-    try:
-        nodes = tuple(_node(host, secure, asked.get("ca_certs")) for host in hosts.split(","))
-    except ValueError as error:
-        raise StoreError(f"not a URI of Elasticsearch: {_shown(uri)} ({error})") from error
+    nodes = tuple(_node(host, secure, asked.get("ca_certs")) for host in hosts.split(","))
     name, _, password = user.partition(":")
-    return Place(nodes, prefix, _shown(uri), (unquote(name), unquote(password)) if user else None, asked.get("api_key"))
+    return Place(nodes, prefix, shown(uri), (unquote(name), unquote(password)) if user else None, asked.get("api_key"))
 
 
 def _node(host: str, secure: bool, certificates: str | None) -> NodeConfig:
@@ -79,12 +92,6 @@ def _node(host: str, secure: bool, certificates: str | None) -> NodeConfig:
     )
 
 
-def _shown(uri: str) -> str:
-    parts = urlsplit(uri)
-    user, at, hosts = parts.netloc.rpartition("@")
-    return f"{parts.scheme}://{user.partition(':')[0]}{at}{hosts}{parts.path}"
-
-
 class Connection:
     """A client that waits for a busy server. Errors are those of the store. Shared between threads."""
 
@@ -92,6 +99,8 @@ class Connection:
         place = place_of(uri)
         self.place = place.shown
         self.prefix = place.prefix
+        if place.user and place.api_key:
+            raise StoreError(f"{self.place}: names a user and an api_key; leave one of them out")
         self.client = Elasticsearch(
             list(place.nodes),
             basic_auth=place.user,

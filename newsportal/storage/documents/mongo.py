@@ -23,6 +23,7 @@ from newsportal.storage.documents.backend import LONG, Writes, fault
 from newsportal.storage.documents.base import Condition, Row, Table, in_order
 from newsportal.storage.documents.mongo_words import VERSION, projection, question, read, sorting, stored
 from newsportal.storage.paging import chunks
+from newsportal.storage.places import shown
 
 Write = ReplaceOne[dict[str, Any]] | DeleteOne
 
@@ -55,13 +56,13 @@ class MongoBackend:
     """A :class:`~newsportal.storage.documents.backend.Backend`. Shared between threads; open one in each process."""
 
     def __init__(self, uri: str) -> None:
-        self.place = mongo_errors.shown(uri)
+        self.place = shown(uri)
         self._tables: dict[str, Table] = {}
         self._made: set[str] = set()
         with self._errors():
             self._client = _client(uri, self.place)
-            self._database = self._client.get_default_database(DATABASE).with_options(write_concern=WriteConcern(w="majority", j=True))
             try:
+                self._database = self._client.get_default_database(DATABASE).with_options(write_concern=WriteConcern(w="majority", j=True))
                 self._ferret = "ferretdbVersion" in self._client.admin.command("buildInfo")
             except BaseException:
                 self.close()
@@ -215,7 +216,7 @@ def _client(uri: str, place: str) -> MongoClient[dict[str, Any]]:
             socketTimeoutMS=int(ANSWER_SECONDS * 1000),
             appname="newsportal",
         )
-    except ValueError as error:
+    except (ValueError, OSError) as error:  # a file of certificates that is not there
         raise mongo_errors.no_uri(place, error) from error
 
 

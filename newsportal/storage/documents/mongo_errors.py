@@ -19,8 +19,6 @@ from pymongo.errors import (
 
 from newsportal.errors import StoreError, StoreUnavailable
 
-PASSWORD = re.compile(r"(?<=://)([^/@:]+):[^/@]*@")
-
 REMEDIES: Mapping[int, tuple[str, str]] = {
     13: ("this user may not do that", "give the user the role readWrite on the database"),
     18: ("user or password is wrong", "check them in the store URI, and authSource if the user lives in another database"),
@@ -43,11 +41,6 @@ LASTING = frozenset({17419, 10334})
 
 READ_ONLY = re.compile(r"read.?only", re.IGNORECASE)
 FULL = re.compile(r"no space left|disk is full|out of disk space", re.IGNORECASE)
-
-
-def shown(uri: str) -> str:
-    """``uri`` without its password."""
-    return PASSWORD.sub(r"\1@", uri)
 
 
 def no_uri(place: str, error: Exception) -> StoreError:

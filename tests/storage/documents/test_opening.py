@@ -129,7 +129,7 @@ def test_a_uri_that_mongodb_does_not_know_is_refused(uri: str) -> None:
 
 def test_a_password_is_never_shown() -> None:
     from newsportal.storage.documents.elastic_connection import place_of
-    from newsportal.storage.documents.mongo_errors import shown
+    from newsportal.storage.places import shown
 
     for uri in ("mongodb://me:sec%40ret@a,b:1/news?x=1", "mongodb+srv://me:sec%40ret@a/news", "mongodb://me:sec:ret@a/news"):
         assert "sec" not in shown(uri)
