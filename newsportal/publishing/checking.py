@@ -60,7 +60,7 @@ def mistakes(table: Table, target: Target) -> Iterator[str]:
             hint = did_you_mean(name, there.keys())
             yield f"columns.{name}: the table has no such column; it has: {', '.join(there.keys())}" + (f" ({hint})" if hint else "")
         else:
-            yield from (f"columns.{name}: {wrong}" for wrong in _wrong(there[name], column))
+            yield from (f"columns.{name}: {wrong}" for wrong in _wrong(there[name], column, is_key=name == target.key))
     for name in (target.unpublish if isinstance(target.unpublish, dict) else {}).keys() - set(there.keys()):
         yield f"unpublish.{name}: the table has no such column; it has: {', '.join(there.keys())}"
     for column_there in there:
@@ -80,7 +80,7 @@ def notes(table: Table, target: Target) -> Iterator[str]:
         yield "the table's engine has no transactions: a row that cannot be written whole may be left half written"
 
 
-def _wrong(there: TableColumn[Any], column: Column) -> Iterator[str]:
+def _wrong(there: TableColumn[Any], column: Column, *, is_key: bool) -> Iterator[str]:
     kind = kind_of(there)
     if wrong := _wrong_kind(kind, column):
         yield f"the column holds {_called(kind)}, and {wrong}"
@@ -90,7 +90,8 @@ def _wrong(there: TableColumn[Any], column: Column) -> Iterator[str]:
     longest = _longest(column)
     if length is not None and (longest is None or longest > length):
         found = "nothing bounds what goes into it" if longest is None else f"{longest} characters may go into it"
-        yield f"the column takes {length} characters, and {found}: add max: {length}"
+        shorter = "it names the article, so it may not be cut: put id into it (20 characters)" if is_key else f"add max: {length}"
+        yield f"the column takes {length} characters, and {found}: {shorter}"
     if isinstance(there.type, Enum):
         allowed = tuple(map(str, there.type.enums))
         for value in _given(column):

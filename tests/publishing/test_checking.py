@@ -60,6 +60,7 @@ def problems(cms: Cms, folder: Path, old: str, new: str) -> str:
             "    theirs: {template: '{id}-{day}'}\n    status:",
             "takes 20 characters, and 31 characters may",
         ),
+        ('slug: {template: "{kind}-{id}"}', "slug: url", "names the article, so it may not be cut: put id into it"),
     ],
 )
 def test_each_mistake_is_told_with_its_remedy(cms: Cms, tmp_path: Path, old: str, new: str, told: str) -> None:
