@@ -124,7 +124,7 @@ class Index:
         record = self._record(self._at[name])
         headers = record.http_headers
         source = self._record(self._payload[name]) if name in self._payload else record
-        body, truncated = _body(source, max_bytes)
+        body, truncated = body_of(source, max_bytes)
         if headers is None:  # a resource record: the file as it is
             content_type = record.rec_headers.get_header("Content-Type") or "application/octet-stream"
             return Recorded(url, 200, (("Content-Type", content_type),), body, truncated)
@@ -225,7 +225,7 @@ def _status(record: Any) -> int | None:
     return int(code) if code.isascii() and code.isdigit() and 100 <= int(code) <= 999 else None
 
 
-def _body(record: Any, max_bytes: int | None) -> tuple[bytes, bool]:
+def body_of(record: Any, max_bytes: int | None) -> tuple[bytes, bool]:
     """The payload without its chunks, and whether it was longer than ``max_bytes``."""
     headers = record.http_headers
     chunked = headers is not None and "chunked" in (headers.get_header("Transfer-Encoding") or "").lower()

@@ -11,7 +11,7 @@ from typing import IO, Any, Final
 
 from warcio.archiveiterator import ArchiveIterator
 
-from newsportal.archive.index import BROKEN
+from newsportal.archive.index import BROKEN, body_of
 from newsportal.errors import ReplayError
 from newsportal.text import clean
 
@@ -25,19 +25,20 @@ BEGINNING: Final = b"WARC/"
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """``kind``: ``response``, ``metadata``, …; ``content_type`` that of the body, ``status`` 0 where there is none."""
+    """``kind``: ``response``, ``metadata``, …; ``content_type`` that of the body, ``status`` 0 where there is none; ``body`` as it was
+    served, without its chunks and at most ``LONGEST`` bytes of it, and ``encodings`` what is to be undone (the header's value)."""
 
     kind: str
     url: str
     when: datetime
     content_type: str
     status: int
+    encodings: str
     body: bytes
 
 
 def records(path: Path) -> Iterator[Record]:
-    """Every record that names an address, its content encodings undone. Raises :class:`ReplayError`; a file that ends inside a record
-    gives what is before that."""
+    """Every record that names an address. Raises :class:`ReplayError`; a file that ends inside a record gives what is before that."""
     try:
         with path.open("rb") as file:
             for record in ArchiveIterator(_one_stream(file), no_record_parse=False):
@@ -64,15 +65,14 @@ def _one_stream(file: IO[bytes]) -> Any:
 
 def _of(record: Any) -> Record:
     http = record.http_headers
-    stream = record.content_stream()
-    body = bytearray()
-    while len(body) < LONGEST and (piece := stream.read(65536)):
-        body += piece
+    body, _ = body_of(record, LONGEST)
     code = (http.get_statuscode() or "") if http is not None else ""
     content_type = (http or record.rec_headers).get_header("Content-Type") or ""
     url = record.rec_headers.get_header("WARC-Target-URI").removeprefix("<").removesuffix(">")
     when = _moment(record.rec_headers.get_header("WARC-Date") or "")
-    return Record(record.rec_type, url, when, content_type, int(code) if code.isascii() and code.isdigit() else 0, bytes(body[:LONGEST]))
+    encodings = (http.get_header("Content-Encoding") or "") if http is not None else ""
+    status = int(code) if code.isascii() and code.isdigit() else 0
+    return Record(record.rec_type, url, when, content_type, status, encodings, body)
 
 
 def _moment(said: str) -> datetime:

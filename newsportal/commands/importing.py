@@ -18,7 +18,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn
 from newsportal.commands.exchange import cells, parquet, warc
 from newsportal.commands.exchange.bringing import Fate, Row, bring
 from newsportal.commands.export import Format
-from newsportal.errors import NewsportalError
+from newsportal.errors import NewsportalError, ReplayError
 from newsportal.sources import load, use_own_words
 from newsportal.storage import open_store
 from newsportal.text import clean
@@ -90,12 +90,16 @@ def _rows(files: Iterable[tuple[str, Format]], broken: list[str]) -> Iterator[Ro
                 yield Row(file, line, said)
         except OSError as error:
             broken.append(f"{file}: cannot be read: {error.strerror or error}")
+        except ReplayError as error:  # it names the file
+            broken.append(str(error))
         except (ValueError, NewsportalError) as error:
             broken.append(f"{file}: {error}")
 
 
 def _read(file: str, form: Format) -> Iterator[tuple[int, Any]]:
     if form is Format.warc:
+        if file == "-":
+            raise NewsportalError("a WARC file is not read from standard input; save it, and give its name")
         yield from warc.read(Path(file))
         return
     if file == "-":

@@ -43,7 +43,7 @@ class Fate:
 def bring(rows: Iterable[Row], store: Store, now: datetime) -> Iterator[Fate]:
     """Store the rows in their order. Raises ``StoreUnavailable``: the store is away, and what was told so far is stored."""
     for batch in chunks(rows, BATCH):
-        read = [(row, _incoming(row, now)) for row in batch]
+        read = list(_newest([(row, _incoming(row, now)) for row in batch]))
         later = _later(store, [one for _, one in read if isinstance(one, Incoming)])
         for plain, group in groupby(read, key=lambda pair: _when(pair[1], later)):
             yield from _written(list(group), plain, store)
@@ -56,6 +56,21 @@ def _incoming(row: Row, now: datetime) -> Incoming | Fate:
         return incoming(row.said, now)
     except ValueError as error:
         return Fate(row, "failed", error=str(error))
+
+
+def _newest(read: Iterable[tuple[Row, Incoming | Fate]]) -> Iterator[tuple[Row, Incoming | Fate]]:
+    """The same rows; a state of an article is ``older`` that stands behind a later one, which the store does not have yet."""
+    newest: dict[str, datetime] = {}
+    for row, one in read:
+        if isinstance(one, Fate) or not isinstance(one.item, Article):
+            yield row, one
+            continue
+        name = storable(one.item.identity or "")
+        if name in newest and one.item.fetched < newest[name]:
+            yield row, Fate(row, "older", content_id(name))
+        else:
+            newest[name] = one.item.fetched
+            yield row, one
 
 
 def _later(store: Store, items: Sequence[Incoming]) -> set[str]:

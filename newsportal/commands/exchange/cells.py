@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import json
 import re
-import sys
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, TextIO
 
@@ -21,6 +20,9 @@ LISTS: Final = ("topics", "keywords")
 
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 """A cell that starts so is a formula to a spreadsheet (OWASP, CSV injection); an apostrophe before it makes it text."""
+
+LONGEST: Final = 64 * 1024 * 1024
+"""Characters of a line and of a cell: an article has at most 16 MB of text, and a quote that nobody closed must not fill the memory."""
 
 BOM: Final = "\ufeff"
 
@@ -64,8 +66,8 @@ def _written(row: dict[str, Any], column: str) -> str:
 
 def read(stream: TextIO) -> Iterator[tuple[int, Any]]:
     """(line, row) of each; a row that is none is a ``ValueError``. Other people's files have some of the columns, in any order."""
-    csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
-    lines = csv.reader(stream, strict=True)
+    csv.field_size_limit(LONGEST)
+    lines = csv.reader(_lines(stream), strict=True)
     header = next(_sound(lines), None)
     names = [text_of(name.removeprefix(BOM)).strip() for name in header] if isinstance(header, list) else []
     if "url" not in names:
@@ -75,6 +77,14 @@ def read(stream: TextIO) -> Iterator[tuple[int, Any]]:
             yield lines.line_num, row
         elif row:
             yield lines.line_num, _row(names, row)
+
+
+def _lines(stream: TextIO) -> Iterator[str]:
+    """Raises ``ValueError`` for one that is too long for an article."""
+    while line := stream.readline(LONGEST):
+        if len(line) == LONGEST and not line.endswith("\n"):
+            raise ValueError(f"a line of more than {LONGEST} characters; is it a CSV?")
+        yield line
 
 
 def _sound(lines: Any) -> Iterator[list[str] | ValueError]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from importlib import import_module
+from tempfile import TemporaryFile
 from typing import IO, Any, Final
 
 from newsportal.commands.exchange.cells import more_of
@@ -66,6 +68,11 @@ def _row(row: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
 def read(stream: IO[bytes]) -> Iterator[tuple[int, Any]]:
     """(number, row) of each, counted from 1. Raises ``NewsportalError`` for what is no such file, ``DependencyMissing``."""
     arrow = _pyarrow()
+    if not stream.seekable():  # a pipe; what such a file holds stands at its end
+        with TemporaryFile() as kept:
+            shutil.copyfileobj(stream, kept)
+            yield from read(kept)
+        return
     try:
         file = arrow.parquet.ParquetFile(stream)
         number = 0
@@ -73,12 +80,15 @@ def read(stream: IO[bytes]) -> Iterator[tuple[int, Any]]:
             for row in batch.to_pylist():
                 number += 1
                 yield number, _said(row)
-    except (arrow.ArrowException, OSError) as error:
+    except (arrow.ArrowException, OSError, ValueError, OverflowError) as error:  # the last two: moments that no calendar has
         raise NewsportalError(f"not a readable Parquet file: {str(error)[:200]}") from error
 
 
 def _said(row: dict[str, Any]) -> Any:
     said = {name: value for name, value in row.items() if value is not None and name != MORE}
-    said["images"] = [{name: value for name, value in (image or {}).items() if value is not None} for image in said.get("images") or ()]
+    if isinstance(images := said.get("images"), list):
+        said["images"] = [
+            {name: value for name, value in one.items() if value is not None} if isinstance(one, dict) else one for one in images
+        ]
     more = more_of(str(row[MORE])) if row.get(MORE) else {}
     return more if isinstance(more, ValueError) else said | more

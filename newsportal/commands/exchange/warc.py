@@ -17,13 +17,17 @@ from typing import Any, Final
 
 from newsportal.archive import Exchange, Record, Writer, key, records
 from newsportal.dom import document
-from newsportal.errors import NotApplicable
+from newsportal.egress.decompress import TooLarge, decompress
+from newsportal.errors import ArchiveError, NotApplicable
 from newsportal.extractors import extractor
 from newsportal.items import Page
 from newsportal.storage.base import StoredArticle
 
 ARTICLE: Final = "application/vnd.newsportal.article+json"
 """The type of records that hold an article in the form of JSON lines."""
+
+LONGEST: Final = 64 * 1024 * 1024
+"""Bytes of a page once it is unpacked: four times the longest that is downloaded."""
 
 READ: Final = ("title", "text", "html", "published", "author", "origin", "language", "algorithm")
 """What the extractor finds on a page."""
@@ -34,9 +38,9 @@ HEADERS = (("Content-Type", "text/html; charset=utf-8"),)
 def write_warc(articles: Iterable[StoredArticle], path: Path, form: Callable[[StoredArticle], dict[str, Any]]) -> None:
     """Written beside ``path`` and moved there when it is complete. Raises ``ArchiveError``."""
     part = path.with_name(f"{path.name}.part")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part.unlink(missing_ok=True)
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.unlink(missing_ok=True)
         with Writer(part) as writer:
             for article in articles:
                 told = json.dumps(form(article), ensure_ascii=False).encode("utf-8", "replace")
@@ -44,6 +48,8 @@ def write_warc(articles: Iterable[StoredArticle], path: Path, form: Callable[[St
                 body = page(article).encode("utf-8", "replace")
                 writer.write(Exchange(article.url, 200, HEADERS, body, when=article.fetched))
         part.replace(path)
+    except OSError as error:
+        raise ArchiveError(f"{path}: cannot be written: {error.strerror or error}; make room or rights, or name another file") from error
     finally:
         with suppress(OSError):
             part.unlink()
@@ -73,12 +79,26 @@ def _noted(record: Record) -> Any:
 def _read(record: Record) -> Any:
     """The article on a page, as the extractor finds it."""
     try:
-        found = extractor("best")(document(Page(record.url, record.body, record.when, 200, record.content_type)), None, record.when)
+        body = _unpacked(record)
+    except TooLarge as error:
+        return ValueError(f"{record.url}: {error}")
+    try:
+        found = extractor("best")(document(Page(record.url, body, record.when, 200, record.content_type)), None, record.when)
     except NotApplicable as error:
         return ValueError(f"{record.url}: no article on it: {error}")
     values: dict[str, Any] = {name: getattr(found, name) for name in READ if getattr(found, name) is not None}
     images = [{name: value for name, value in asdict(image).items() if value is not None} for image in found.images]
     return {"url": record.url, "fetched": record.when, **values, "images": images}
+
+
+def _unpacked(record: Record) -> bytes:
+    """Its body without content encodings; as it is where it is not packed: some crawlers leave the header. Raises ``TooLarge``."""
+    try:
+        return decompress(record.body, record.encodings, LONGEST)
+    except TooLarge:
+        raise
+    except ValueError:
+        return record.body
 
 
 def page(article: StoredArticle) -> str:

@@ -77,5 +77,14 @@ def test_a_text_of_ten_megabytes(capsys: object) -> None:
     assert through([row]) == [row]
 
 
+def test_no_line_and_no_cell_fills_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("newsportal.commands.exchange.cells.LONGEST", 100)
+    with pytest.raises(ValueError, match="a line of more than 100 characters"):
+        list(read(io.StringIO("url,title,text\n" + "u" * 101)))
+    rows = list(read(io.StringIO('url,title,text\nu,t,"never closed\n' + "a line\n" * 50)))
+    assert isinstance(rows[0][1], ValueError)
+    assert "field limit" in str(rows[0][1])
+
+
 def test_the_last_column_has_all_else() -> None:
     assert COLUMNS[-1] == "more"

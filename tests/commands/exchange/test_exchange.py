@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
@@ -17,9 +18,10 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner, Result
 
 from newsportal.cli import app
+from newsportal.commands.exchange import parquet
 from newsportal.commands.exchange.form import incoming, plain, whole
 from newsportal.commands.exchange.schema import SCHEMA
-from newsportal.errors import DependencyMissing
+from newsportal.errors import DependencyMissing, NewsportalError
 from newsportal.items import Article, Gallery, Image, Link, Post, Thread, TopicMark
 from newsportal.storage import open_store
 from newsportal.storage.base import Store
@@ -231,6 +233,36 @@ def test_what_no_reader_may_follow_is_no_article(url: str) -> None:
 def test_numbers_that_no_database_keeps_are_told(where: Callable[[float], dict[str, Any]], number: float) -> None:
     with pytest.raises(ValueError, match=r"beyond|too large|finite|another kind"):
         incoming({"url": "https://a.example/1", "title": "t", "text": "t", **where(number)}, NOW)
+
+
+def test_an_older_state_in_the_same_file_does_not_win(empty: str) -> None:
+    states = [
+        {"url": "https://a.example/1", "title": "t", "text": f"{day} 号", "fetched": f"2026-03-{day:02}T00:00:00"} for day in (2, 1, 3)
+    ]
+    Path("x.jsonl").write_text("\n".join(map(json.dumps, states)), "utf-8")
+    assert json.loads(run("import", "x.jsonl", "--json").stdout.splitlines()[-1]) == {"stored": 1, "older": 1, "revised": 1}
+    assert [one["text"] for one in all_of(empty).values()] == ["3 号"]
+
+
+def test_parquet_of_others_is_told_or_read(tmp_path: Path) -> None:
+    import pyarrow
+
+    article_ = {"url": ["https://a.example/1"], "title": ["t"], "text": ["t"]}
+    for name, values, error in (
+        ("images", pyarrow.array([["https://a.example/1.jpg"]]), "images: an item"),
+        ("images", pyarrow.array(["https://a.example/1.jpg"]), "images is no list"),
+        ("published", pyarrow.array([10**17], pyarrow.timestamp("ms")), "not a readable Parquet file"),
+    ):
+        pyarrow.parquet.write_table(pyarrow.table({**article_, name: values}), tmp_path / "x.parquet")
+        with (tmp_path / "x.parquet").open("rb") as stream, pytest.raises((ValueError, NewsportalError), match=error):
+            incoming(next(iter(parquet.read(stream)))[1], NOW)
+
+
+def test_parquet_comes_through_a_pipe(filled: Path, tmp_path: Path) -> None:
+    run("export", "--format", "parquet", "--out", str(tmp_path / "x.parquet"), "--sources", str(filled))
+    with subprocess.Popen(["cat", tmp_path / "x.parquet"], stdout=subprocess.PIPE) as shown:
+        assert shown.stdout is not None
+        assert len(list(parquet.read(shown.stdout))) == 5
 
 
 def test_a_page_was_never_read_in_the_future() -> None:

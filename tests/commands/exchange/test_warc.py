@@ -1,15 +1,20 @@
 from __future__ import annotations
 
+import gzip
 import json
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
+import brotli
+import pytest
+from backports import zstd
 from typer.testing import CliRunner
 
 from newsportal import archive, dom
 from newsportal.cli import app
-from newsportal.commands.exchange.warc import HEADERS, page
+from newsportal.commands.exchange.warc import HEADERS, page, read, write_warc
+from newsportal.errors import ArchiveError
 from newsportal.extractors import extractor
 from newsportal.items import Article, Link, Page
 from newsportal.storage import open_store
@@ -52,6 +57,43 @@ def test_a_warc_file_needs_a_name(tmp_path: Path) -> None:
     status, output = run("--sources", str(filled(tmp_path)))
     assert status == 2
     assert "--out" in output
+
+
+PACKINGS = {
+    "gzip": gzip.compress,
+    "br": brotli.compress,
+    "zstd": zstd.compress,
+    "gzip, br": lambda body: brotli.compress(gzip.compress(body)),
+}
+
+
+@pytest.mark.parametrize("encodings", [*PACKINGS, "unpacked already"])
+def test_pages_are_read_however_they_were_packed(encodings: str, tmp_path: Path) -> None:
+    with closing(open_store(f"sqlite:///{filled(tmp_path).parent}/data/news.db")) as store:
+        body = page(next(store.all_articles())).encode()
+    packed = PACKINGS[encodings](body) if encodings in PACKINGS else body
+    said = encodings if encodings in PACKINGS else "gzip"
+    with archive.Writer(tmp_path / "crawl.warc.gz") as writer:
+        writer.write(archive.Exchange(URL, 200, (*HEADERS, ("Content-Encoding", said)), packed, when=NOW))
+    ((_, found),) = read(tmp_path / "crawl.warc.gz")
+    assert (found["title"], found["text"]) == (TITLE, TEXT)
+
+
+def test_a_packed_page_that_fills_the_memory_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("newsportal.commands.exchange.warc.LONGEST", 100_000)
+    with archive.Writer(tmp_path / "bomb.warc.gz") as writer:
+        writer.write(archive.Exchange(URL, 200, (*HEADERS, ("Content-Encoding", "br")), brotli.compress(bytes(10**6)), when=NOW))
+    ((_, found),) = read(tmp_path / "bomb.warc.gz")
+    assert isinstance(found, ValueError)
+    assert "more than 100000 bytes" in str(found)
+
+
+@pytest.mark.parametrize("place", ["folder", "file/x.warc.gz"])
+def test_a_place_that_cannot_be_written_is_told(place: str, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ArchiveError, match="cannot be written"):
+        write_warc((), tmp_path / place, lambda article: {})
 
 
 def test_other_people_s_archives_are_read_by_the_extractor(tmp_path: Path) -> None:
