@@ -43,7 +43,7 @@ def backup(
     path = place / datetime.now().astimezone().strftime(FORM) if folder else place
     with closing(open_store(uri, create=False)) as opened, bar(quiet=as_json) as tell:
         manifest = back_up(opened, path, sources=_read(written), now=datetime.now(UTC), tell=tell)
-    gone = _let_go(place, keep) if keep is not None else []
+    gone = _let_go(place, keep, path) if keep is not None else []
     told = {"file": str(path), "bytes": path.stat().st_size, "rows": manifest.rows, "last_change": manifest.last_change, "let_go": gone}
     typer.echo(json.dumps(told, ensure_ascii=False) if as_json else f"{path}: {manifest.rows} rows, {told['bytes']} bytes")
 
@@ -56,9 +56,14 @@ def _read(path: Path | None) -> bytes | None:
         raise BackupError(f"{path}: cannot be read: {error.strerror or error}") from error
 
 
-def _let_go(folder: Path, keep: int) -> list[str]:
-    """Delete all backups but the newest; answers which. Files of other names stay."""
-    old = sorted(path for path in folder.iterdir() if FORMED.fullmatch(path.name))[:-keep]
-    for path in old:
-        path.unlink()
-    return [path.name for path in old]
+def _let_go(folder: Path, keep: int, new: Path) -> list[str]:
+    """Delete all backups but the newest, of which ``new`` is one, whatever the clock says; answers which. Files of other names stay."""
+    others = sorted((path for path in folder.iterdir() if FORMED.fullmatch(path.name) and path != new), reverse=True)
+    gone: list[str] = []
+    for path in others[keep - 1 :][::-1]:
+        try:
+            path.unlink()
+        except OSError as error:
+            raise BackupError(f"{new} is written, but {path} cannot be deleted: {error.strerror or error}") from error
+        gone.append(path.name)
+    return gone

@@ -62,7 +62,10 @@ def _store_of(sources: Path | None, saved: bytes | None) -> str:
     if sources is None and find() is None:
         if saved is None:
             raise BackupError("there is no sources.yaml here or above, and none in the backup; name the store: --to URI")
-        Path(SOURCES).write_bytes(saved)
+        try:
+            Path(SOURCES).write_bytes(saved)
+        except OSError as error:
+            raise BackupError(f"{SOURCES} cannot be written here ({error.strerror or error}); name the store: --to URI") from error
     return load(sources).store
 
 
@@ -79,6 +82,10 @@ def _whole_or_not(uri: str) -> Iterator[Store]:
     try:
         with closing(open_store(sqlite_uri(beside[0]))) as store:
             yield store
+        if beside[1].exists():  # SQLite puts it into the file when it closes it, if it can
+            raise BackupError(
+                f"{path}: not restored: not all was written to the disk; see that it has room, and that nobody reads {beside[0]}"
+            )
         beside[0].replace(path)
     finally:
         _remove(beside)

@@ -9,12 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import IO, Any, NoReturn
 
 from newsportal import __version__
 from newsportal.errors import BackupError, NewsportalError
@@ -54,22 +55,30 @@ def back_up(store: Store, path: Path, *, sources: bytes | None, now: datetime, t
     Raises ``BackupError`` if it cannot be written, and what the store raises.
     """
     container.is_zip(path)
-    part = path.with_name(f".{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("wb") as file:
+        with _beside(path) as (part, file):
             with container.writing(path, file) as put:
                 manifest = _write(store, put, sources, now, tell)
             file.flush()
             os.fsync(file.fileno())
-        checked(part, tell)
-        part.replace(path)
+            checked(part, tell)
+            part.replace(path)
     except OSError as error:
         raise BackupError(f"{path}: cannot be written: {error.strerror or error}") from error
-    finally:
-        with suppress(OSError):  # it is in its place, or there is no folder
-            part.unlink()
     return manifest
+
+
+@contextmanager
+def _beside(path: Path) -> Iterator[tuple[Path, IO[bytes]]]:
+    """A new file beside ``path``, which its owner alone may read: backups hold passwords. Afterwards it is gone, or in its place."""
+    number, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    try:
+        with open(number, "wb") as file:
+            yield Path(name), file
+    finally:
+        with suppress(FileNotFoundError):
+            Path(name).unlink()
 
 
 def _write(store: Store, put: container.Put, sources: bytes | None, now: datetime, tell: Tell) -> Manifest:
@@ -155,9 +164,15 @@ def _manifest(path: Path, content: bytes) -> Manifest:
         for name, table in said["tables"].items():
             if more := sorted(set(table["columns"]) - set(BY_NAME[name].columns)):
                 _newer(path, f"{name} with {', '.join(more)[:100]}")
-        return Manifest(str(said["made"]), str(said["newsportal"]), int(said["last_change"]), said["tables"], said["files"])
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            _check_sums(name, table)
+        return Manifest(str(said["made"]), str(said["newsportal"]), int(said["last_change"]), said["tables"], dict(said["files"]))
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise BackupError(f"{path}: its manifest is none ({error}); nothing was restored") from error
+
+
+def _check_sums(name: str, table: Mapping[str, Any]) -> None:
+    if not isinstance(table["rows"], int) or not isinstance(table["digest"], str):
+        raise TypeError(f"rows and digest of {name}")
 
 
 def _version(said: Any) -> int:
@@ -181,6 +196,7 @@ def _rows(path: Path, form: Form, name: str, content: bytes) -> Iterator[dict[st
     """The rows of one file. Columns that an older newsportal did not have are empty."""
     for number, line in enumerate(content.splitlines(), 1):
         try:
+            container.countable(line)
             said = json.loads(line, parse_constant=_no_number)
             lacking = {column: None for column in form.nullable if isinstance(said, dict) and column not in said}
             yield from_plain(form, said | lacking if lacking else said)
@@ -215,21 +231,35 @@ class Restored:
 def restore(path: Path, store: Store, *, manifest: Manifest, tell: Tell = nothing) -> Restored:
     """Write a backup that was :func:`checked` into an empty store. If that fails what was written is deleted again.
 
-    Raises ``BackupError`` for a store that holds anything, and what the store raises.
+    Raises ``BackupError`` for a store that holds anything, or into which somebody else wrote meanwhile, and what the store raises.
     """
     if not is_empty(store.records):
         raise BackupError("the store to restore to is not empty, and nothing of it was touched; name another one: --to URI")
     try:
         written = _read_in(path, store.records, manifest.rows, tell)
         store.records.finish()
-        with store.records.reading() as look:
-            there = sum(look.count(form) for form in FORMS)
-        if there != written:
-            raise BackupError(f"{path}: {written} rows were written and {there} are there; does somebody else write to this store?")
-    except (NewsportalError, KeyboardInterrupt):
-        empty(store.records)
+    except BaseException as error:
+        _take_back(path, store.records, error)
         raise
+    with store.records.reading() as look:
+        there = sum(look.count(form) for form in FORMS)
+    if there != written:  # what others wrote is not ours to delete
+        raise BackupError(
+            f"{path}: {written} rows were written and {there} are there: somebody else writes to this store, and all of it was left there; "
+            "end that, and restore to another one: --to URI"
+        )
     return Restored(manifest, written, manifest.rows - written)
+
+
+def _take_back(path: Path, records: Records, error: BaseException) -> None:
+    """Raises ``BackupError`` if the store cannot be emptied either."""
+    try:
+        empty(records)
+    except NewsportalError as left:
+        raise BackupError(
+            f"{path}: not restored ({error}), and what was written of it could not be deleted again ({left}); "
+            "delete that store by hand, or restore to another one: --to URI"
+        ) from error
 
 
 def _read_in(path: Path, records: Records, total: int, tell: Tell) -> int:

@@ -49,6 +49,12 @@ BLOCK: Final = 512
 LEVEL: Final = 6
 """Of zstd: as small as a zip, five times as fast."""
 
+MOST_VALUES: Final = 1_000_000
+"""Values of one row: those that hold lists (a run's report, a site's lines) have thousands. In memory a value takes up to thirty times its
+bytes."""
+
+STRINGS: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"')
+
 Put = Callable[[str, bytes], None]
 """Adds a file: its name, and what is in it."""
 
@@ -149,3 +155,14 @@ def _whole(stream: Any, size: int) -> bytes:
             raise EOFError("it ends too early")
         read.write(piece)
     return read.getvalue()
+
+
+def countable(line: bytes) -> None:
+    """Refuse a row of so many values that they would fill the memory. Raises ``ValueError``."""
+    if _values(line) > MOST_VALUES and _values(STRINGS.sub(b"", line)) > MOST_VALUES:
+        raise ValueError("more values than a row has")
+
+
+def _values(line: bytes) -> int:
+    """At least as many as the values in a line of JSON."""
+    return sum(line.count(sign) for sign in (b",", b"[", b"{"))

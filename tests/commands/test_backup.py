@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from contextlib import closing
+import sqlite3
+from contextlib import ExitStack, closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from newsportal.cli import app
+from newsportal.commands.restore import _whole_or_not
 from newsportal.errors import BackupError, StoreError
 from newsportal.items import Article, Link
 from newsportal.storage import open_store
@@ -101,6 +103,29 @@ def test_backups_in_a_folder_are_named_by_the_time_and_the_old_ones_go(folder: P
         ["newsportal-20200102-000000.tar.zst", "notes.txt", Path(told["file"]).name]
     )
     assert "sound" in run("restore", told["file"], "--check").stdout
+
+
+def test_the_new_one_is_kept_when_the_clock_went_back(folder: Path) -> None:
+    backups = folder / "copies"
+    backups.mkdir()
+    for year in (2098, 2099):
+        (backups / f"newsportal-{year}0101-000000.tar.zst").write_text("")
+    told = json.loads(run("backup", str(backups), "--keep", "1", "--json").stdout)
+    assert [str(path) for path in backups.iterdir()] == [told["file"]]
+    assert told["let_go"] == ["newsportal-20980101-000000.tar.zst", "newsportal-20990101-000000.tar.zst"]
+
+
+def test_a_file_that_sqlite_could_not_finish_is_no_store(folder: Path) -> None:
+    """As on a full disk: rows are still in the log beside the file, which is not whole without it."""
+    uri = f"sqlite:///{folder}/second.db"
+    with ExitStack() as stack:
+        stack.enter_context(pytest.raises(BackupError, match="not restored: not all was written"))
+        stack.enter_context(_whole_or_not(uri))
+        add(f"{uri}.restoring", "1")
+        holds = sqlite3.connect(folder / "second.db.restoring")
+        holds.execute("SELECT count(*) FROM articles").fetchone()
+    holds.close()
+    assert [path.name for path in folder.iterdir()] == ["门户"]
 
 
 def test_what_to_keep_is_said_of_a_folder(folder: Path) -> None:

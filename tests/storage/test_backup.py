@@ -104,6 +104,34 @@ def test_a_restore_that_fails_leaves_nothing(made: Path, empty: Store, monkeypat
     assert is_empty(empty.records)
 
 
+def test_what_others_write_meanwhile_is_left_to_them(made: Path, empty: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain, theirs = empty.records.finish, []
+
+    def finish() -> None:
+        plain()
+        theirs.append(empty.add(article("somebody else's"), now=NOW).id)
+
+    monkeypatch.setattr(empty.records, "finish", finish)
+    with pytest.raises(BackupError, match="somebody else writes to this store"):
+        restore(made, empty, manifest=checked(made))
+    assert empty.article(theirs[0])
+
+
+def test_a_restore_that_cannot_be_taken_back_says_so(made: Path, empty: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(*_: Any) -> int:
+        raise StoreUnavailable("the server is away")
+
+    monkeypatch.setattr(empty.records, "finish", away)
+    monkeypatch.setattr(empty.records, "delete", away)
+    with pytest.raises(BackupError, match=r"could not be deleted again .*away.*; delete that store by hand"):
+        restore(made, empty, manifest=checked(made))
+
+
+def test_nobody_else_may_read_a_backup(made: Path) -> None:
+    """Addresses of stores in sources.yaml have passwords."""
+    assert made.stat().st_mode & 0o777 == 0o600
+
+
 def test_a_backup_that_fails_leaves_the_one_before(source: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "b.zip"
     path.write_bytes(b"before")
@@ -211,6 +239,38 @@ def test_rows_that_are_none_are_refused_with_their_line(made: Path, tmp_path: Pa
         files = parts(made) | {"records/runs/000000.jsonl": bad + b"\n"}
         with pytest.raises(BackupError, match=r"records/runs/000000\.jsonl, line 1"):
             checked(built(tmp_path / made.name, told(files)))
+
+
+def test_rows_of_millions_of_values_are_refused_before_they_fill_the_memory(made: Path, tmp_path: Path) -> None:
+    """Four megabytes of such rows are eighty in memory, and a backup of 300 kB may hold 250 megabytes of them."""
+    files = parts(made) | {"records/runs/000000.jsonl": b'{"id":"r","started":1,"report":[' + b"[]," * 1_400_000 + b"0]}"}
+    with pytest.raises(BackupError, match=r"line 1: more values than a row has"):
+        checked(built(tmp_path / made.name, told(files)))
+
+
+def test_a_text_may_hold_as_many_commas_as_it_likes(made: Path, tmp_path: Path) -> None:
+    row = {"id": "r", "started": 1, "report": '\\",' * 400_000}
+    files = parts(made) | {"records/runs/000000.jsonl": json.dumps(row).encode()}
+    with pytest.raises(BackupError, match="the rows of runs are not those"):  # it is read, and counted
+        checked(built(tmp_path / made.name, told(files)))
+
+
+WRONG: dict[str, Callable[[dict[str, Any]], object]] = {
+    "no rows": lambda manifest: manifest["tables"]["articles"].pop("rows"),
+    "no digest": lambda manifest: manifest["tables"]["articles"].pop("digest"),
+    "many rows": lambda manifest: manifest["tables"]["articles"].update(rows="many"),
+    "files that are none": lambda manifest: manifest.update(files=5),
+    "no end": lambda manifest: manifest.update(last_change=float("inf")),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_a_manifest_that_lacks_something_is_none(made: Path, tmp_path: Path, what: str) -> None:
+    files = told(parts(made))
+    manifest = json.loads(files["manifest.json"])
+    WRONG[what](manifest)
+    with pytest.raises(BackupError, match="its manifest is none"):
+        checked(built(tmp_path / made.name, files | {"manifest.json": json.dumps(manifest).encode()}))
 
 
 def test_a_row_more_or_less_is_noticed(made: Path, tmp_path: Path) -> None:
