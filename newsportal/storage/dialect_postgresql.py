@@ -33,6 +33,9 @@ WRITE_LOCK: Final = 0x6E657773
 MAINTENANCE: Final = "postgres"
 """The database that every server has, from which others are made."""
 
+MAINTENANCE_SECONDS: Final = 10
+"""How long it may take to let somebody in, unless the URI says so itself."""
+
 KEPT_ALIVE: Final = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
 """A connection whose host is gone is noticed within a minute."""
 
@@ -175,7 +178,7 @@ def _maintenance(engine: Engine) -> psycopg.Connection[Any]:
 
     _, options = engine.dialect.create_connect_args(engine.url.set(database=MAINTENANCE))
     options.pop("context", None)
-    return psycopg.connect(**options, autocommit=True, connect_timeout=10)
+    return psycopg.connect(**{"connect_timeout": MAINTENANCE_SECONDS, **options, "autocommit": True})
 
 
 def _database(engine: Engine) -> str:

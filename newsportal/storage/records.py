@@ -51,7 +51,8 @@ class Reading(Protocol):
     it is when it is read."""
 
     def rows(self, form: Form) -> Iterator[dict[str, Any]]:
-        """All rows of a table, by key in the database's own order, streamed."""
+        """All rows of a table, by key in the database's own order, streamed. Nothing else is asked of this look before they end: MySQL
+        forgets the rest."""
         ...
 
     def get(self, form: Form, keys: Collection[Key]) -> dict[Key, dict[str, Any]]:

@@ -6,10 +6,15 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import pytest
 from filled import fill
+from invented_articles import NOW, article
+from servers import Servers
 
 from newsportal.storage import open_store
 from newsportal.storage.checking import faults
+from newsportal.storage.forms import BY_NAME
+from newsportal.storage.records import PAGE
 
 
 def test_a_filled_store_is_sound(tmp_path: Path) -> None:
@@ -36,3 +41,15 @@ def test_faults_are_told(tmp_path: Path) -> None:
     assert [(fault.row, fault.why) for fault in found if fault.table == "article_topics"] == [
         ("lost, 旅游", "article_id 'lost' is not in articles")
     ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("server", ["mariadb", "postgresql", "mongodb"])
+def test_every_row_is_looked_at_on_a_server(servers: Servers, server: str) -> None:
+    """More than a page of them: MySQL forgets the rest of an answer when something else is asked."""
+    with servers.database(server) as database, closing(open_store(database.uri)) as store:
+        store.add_all([(article(f"n{number}"), ()) for number in range(PAGE + 50)], now=NOW)
+        with store.records.reading() as look:
+            last = max(look.rows(BY_NAME["stories"]), key=lambda row: str(row["id"]))
+        store.records.write(BY_NAME["stories"], [{**last, "count": 9}])
+        assert [(fault.table, fault.row) for fault in faults(store.records)] == [("stories", last["id"])]

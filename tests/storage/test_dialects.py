@@ -258,3 +258,15 @@ def test_numbers_are_never_given_twice(database: Database) -> None:
 
 def test_every_database_has_its_own_line() -> None:
     assert set(DIALECTS) == {"sqlite", "postgresql", "mysql", "mariadb"} == set(dialects.DRIVERS)
+
+
+@pytest.mark.slow
+def test_a_missing_database_is_made_also_when_the_uri_says_how_long_to_wait(servers: Servers) -> None:
+    with servers.database("postgresql") as database:
+        name = f"{database.name}_patient"
+        uri = make_url(database.uri).set(database=name).update_query_dict({"connect_timeout": "5"})
+        try:
+            open_store(uri.render_as_string(hide_password=False)).close()
+        finally:
+            with administrator(database, own=False) as asked:
+                asked.execute(f'DROP DATABASE IF EXISTS "{name}"')
