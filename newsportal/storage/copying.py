@@ -88,18 +88,30 @@ def _check_target(source: Records, target: Records, again: bool) -> None:
     if is_empty(target):
         return
     with source.reading() as look, target.reading() as there:
-        for page in pages(there.rows(LOG)):
-            found = look.get(LOG, [LOG.key_of(row) for row in page])
-            if any(found.get(LOG.key_of(row)) != row for row in page):
-                raise StoreError(
-                    "the store to copy to holds articles of its own, which the other one does not have; name an empty one "
-                    "(nothing was written)"
-                )
+        own = _own(look, there)
+    if own:
+        raise StoreError(
+            f"the store to copy to holds {own} of its own, which the other one does not have; name an empty one (nothing was written)"
+        )
     if not again:
         raise StoreError(
             "the store to copy to is not empty: it holds a copy of this one, whole or in part; to go on with it, or bring it up to date, "
             "say: --again"
         )
+
+
+def _own(look: Reading, there: Reading) -> str | None:
+    """What the target has and the source has not, if it is no copy. One without a log, of a source that had none, has nothing else."""
+    for page in pages(there.rows(LOG)):
+        found = look.get(LOG, [LOG.key_of(row) for row in page])
+        if any(found.get(LOG.key_of(row)) != row for row in page):
+            return "articles"
+    for form in FORMS if not there.count(LOG) else ():
+        for page in pages(there.rows(form)):
+            keys = [form.key_of(row) for row in page]
+            if len(look.get(form, keys)) < len(keys):
+                return form.name
+    return None
 
 
 def _pass(look: Reading, target: Records, tell: Tell) -> tuple[dict[str, Digest], int, int]:

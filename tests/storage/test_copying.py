@@ -16,7 +16,7 @@ from test_records import sums
 
 from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.storage import open_store
-from newsportal.storage.base import Store
+from newsportal.storage.base import SourceState, Store
 from newsportal.storage.copying import PASSES, copy, is_empty
 from newsportal.storage.records import Form, Record
 
@@ -59,6 +59,23 @@ def test_another_store_s_articles_are_left_alone(source: Store, target: Store) -
         with pytest.raises(StoreError, match="articles of its own"):
             copy(source, target, again=again)
     assert [one.id for one in target.all_articles()] == [added.id]
+
+
+def test_what_is_no_article_is_left_alone_as_well(source: Store, target: Store) -> None:
+    """A store in which nothing was crawled yet has no log that would tell whose it is."""
+    target.save_source_state(SourceState("rss:自己的"))
+    for again in (False, True):
+        with pytest.raises(StoreError, match=r"source_states of its own.*nothing was written"):
+            copy(source, target, again=again)
+    assert [state.source for state in target.source_states()] == ["rss:自己的"]
+
+
+def test_a_copy_from_before_the_first_article_is_brought_up_to_date(source: Store, target: Store, tmp_path: Path) -> None:
+    with closing(open_store(f"sqlite:///{tmp_path}/young.db")) as young:
+        young.save_source_state(SourceState("rss:一"))
+        copy(young, target)
+        young.add(article("first"), now=NOW)
+        assert copy(young, target, again=True).equal
 
 
 @pytest.mark.slow
