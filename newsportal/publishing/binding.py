@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import date, datetime
+from decimal import Decimal
 from typing import Any, Final
+from uuid import UUID
 
-from sqlalchemy import Boolean, Column, Date, DateTime, Integer, Numeric, String, type_coerce
+from sqlalchemy import Boolean, Column, Date, DateTime, Integer, Numeric, String, Uuid, type_coerce
 
 from newsportal.publishing.base import Refused
 from newsportal.publishing.columns import Cell
@@ -32,6 +34,23 @@ def bound(value: Cell, column: Column[Any], *, sqlite: bool) -> Any:
     if most is not None and isinstance(value, str) and len(value.encode()) > most:
         raise Refused(f"{column.name}: {len(value.encode())} bytes, and the column takes {most}; add max, or make it a larger text there")
     return value
+
+
+READERS: Final[tuple[tuple[type[Any], Callable[[str], Any]], ...]] = (
+    (DateTime, datetime.fromisoformat),
+    (Date, date.fromisoformat),
+    (Uuid, UUID),
+    (Numeric, Decimal),
+)
+
+
+def key_of(value: Any, column: Column[Any]) -> Any:
+    """A key's value as its column compares it, of what was kept of it as JSON, which knows neither dates nor UUIDs."""
+    reader = next((reader for kind, reader in READERS if isinstance(column.type, kind)), None)
+    try:
+        return reader(value) if reader is not None and isinstance(value, str) else value
+    except (ValueError, ArithmeticError):
+        return value  # a moment that was written in a form of one's own
 
 
 def _moment(moment: datetime, kind: Any) -> Any:

@@ -20,6 +20,8 @@ from newsportal.storage.threads import is_thread
 SUMMARY_CHARS: Final = 200
 """Of a text that stands in for a summary: two lines of a list."""
 
+WEB: Final = ("https://", "http://")
+
 Value = str | int | float | bool | datetime | tuple[str, ...] | None
 
 
@@ -42,7 +44,7 @@ def _summary(article: StoredArticle) -> str:
 
 def _pictures(article: StoredArticle) -> tuple[str, ...]:
     """Addresses of the Web alone: they become links and sources of pictures in other people's pages."""
-    return tuple(image.url for image in article.images if image.dropped is None and image.url.startswith(("https://", "http://")))
+    return tuple(image.url for image in article.images if image.dropped is None and image.url.startswith(WEB))
 
 
 VALUES: Final[Mapping[str, Callable[[StoredArticle], Value]]] = {

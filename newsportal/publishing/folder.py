@@ -15,6 +15,7 @@ from datetime import tzinfo
 from html import escape
 from pathlib import Path, PurePosixPath
 from typing import Final
+from urllib.parse import quote
 
 import yaml
 
@@ -41,6 +42,9 @@ RESERVED: Final = re.compile(r"(?i)(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?$")
 
 MARKS: Final = re.compile(r"([\\`*_{}\[\]<>#+!|~-])|^(\d+)([.)])")
 """What means something to Markdown; at the start of a line a number with a dot as well."""
+
+BREAKING: Final = re.compile(r"[\s\x00-\x20\x7f()<>\\]")
+"""What ends an address within Markdown."""
 
 REMEDIES: Final = {
     errno.ENOSPC: "the disk is full; make room",
@@ -170,17 +174,18 @@ def marked(line: str) -> str:
 
 
 def _address(url: str) -> str:
-    return url.replace("(", "%28").replace(")", "%29").replace(" ", "%20").replace("<", "%3C").replace(">", "%3E")
+    return BREAKING.sub(lambda found: quote(found[0]), url)
 
 
 def page(article: StoredArticle, zone: tzinfo) -> str:
     """A whole page without style. The body is HTML by the allow-list; all else is escaped."""
     told = {name: escape(fields.text(article, name, zone)) for name in templates.FIELDS if name not in ("html", "text")}
+    link = told["url"] if article.url.startswith(fields.WEB) else ""  # no javascript:, whatever the store holds
     by = " · ".join(told[name] for name in ("site", "author", "moment") if told[name])
     return (
         f'<!DOCTYPE html>\n<html lang="{told["language"] or "zh"}">\n<head>\n<meta charset="utf-8">\n'
         f"<title>{told['title']}</title>\n"
-        f'<meta name="description" content="{told["summary"]}">\n<link rel="canonical" href="{told["url"]}">\n</head>\n<body>\n<article>\n'
+        f'<meta name="description" content="{told["summary"]}">\n<link rel="canonical" href="{link}">\n</head>\n<body>\n<article>\n'
         f"<h1>{told['title']}</h1>\n<p>{by}</p>\n{fields.text(article, 'html', zone)}\n"
-        f'<p><a href="{told["url"]}" rel="noopener noreferrer">{told["url"]}</a></p>\n</article>\n</body>\n</html>\n'
+        f'<p><a href="{link}" rel="noopener noreferrer">{told["url"]}</a></p>\n</article>\n</body>\n</html>\n'
     )

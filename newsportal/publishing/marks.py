@@ -19,7 +19,6 @@ from sqlalchemy import (
     String,
     Table,
     Text,
-    delete,
     insert,
     inspect,
     select,
@@ -31,7 +30,7 @@ NAME: Final = "newsportal_published"
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """``place``: the row's key, as JSON. ``digest`` is empty for a row that was taken back and is still there."""
+    """``place``: the row's key, as JSON; empty for a row that was deleted. ``digest`` is empty for one that was taken back."""
 
     place: str
     revision: int
@@ -80,7 +79,3 @@ def write(connection: Connection, table: Table, target: str, article_id: str, ma
         connection.execute(insert(table).values(target=target, article=article_id, **values))
     else:
         connection.execute(update(table).where(table.c.target == target, table.c.article == article_id).values(values))
-
-
-def remove(connection: Connection, table: Table, target: str, article_id: str) -> None:
-    connection.execute(delete(table).where(table.c.target == target, table.c.article == article_id))

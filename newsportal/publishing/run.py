@@ -10,6 +10,7 @@ Between any two steps the process may die, and any number of processes may do th
 
 from __future__ import annotations
 
+import logging
 import os
 import platform
 from collections.abc import Callable, Collection, Iterator
@@ -19,12 +20,15 @@ from time import monotonic
 from typing import Final
 from uuid import uuid4
 
+from newsportal.errors import NewsportalError
 from newsportal.publishing.base import Overtaken, PutOff, Refused, Target, TargetAway, TargetUnfit, Unwanted
 from newsportal.publishing.choosing import Action, candidates, decide
 from newsportal.sources.publishing import Target as Settings
 from newsportal.storage.answers import Change, StoredArticle
 from newsportal.storage.base import Store
 from newsportal.storage.outbox import Entry, Result
+
+logger = logging.getLogger(__name__)
 
 LEASE: Final = 120.0
 """Seconds that entries are taken for. A statement that takes longer than half of that is an exception; the fence guards it."""
@@ -146,14 +150,27 @@ def _deliver(work: Work, held: list[Entry], tally: Tally) -> None:
         try:
             result = _result(work, entry, tally)
         except (TargetAway, TargetUnfit) as error:
-            work.store.outbox.give_back(held[place:], now=work.now(), reason=str(error))
+            _give_back_all(work, held[place:], str(error))
             raise
+        except Exception as error:
+            if isinstance(error, NewsportalError):
+                work.store.outbox.give_back(held[place:], now=work.now())
+                raise
+            logger.exception("%s: article %s", entry.target, entry.article_id)  # a fault of ours about one keeps the others back no longer
+            result = _put_off(entry, PutOff(f"{type(error).__name__}: {error}"), work.now(), tally)
         except BaseException:
             work.store.outbox.give_back(held[place:], now=work.now())
             raise
         if result is not None:
             work.store.outbox.settle(entry, result, now=work.now())
         work.tell(tally)
+
+
+def _give_back_all(work: Work, held: list[Entry], reason: str) -> None:
+    """The first one goes behind the others: if the target is away for this article alone (it takes too long over it), they pass it."""
+    now = work.now()
+    work.store.outbox.give_back(held[1:], now=now - timedelta(microseconds=1), reason=reason)
+    work.store.outbox.give_back(held[:1], now=now, reason=reason)
 
 
 def _result(work: Work, entry: Entry, tally: Tally) -> Result | None:
@@ -180,7 +197,7 @@ def _result(work: Work, entry: Entry, tally: Tally) -> Result | None:
         return _failed(entry, str(error), tally)
     if action == "wait":
         tally.put_off += 1
-        return Result("waiting", why, due=work.now() + BUSY_WAIT)
+        return Result("waiting", why, due=work.now() + BUSY_WAIT, tried=False)
     if action == "skip":
         tally.left_out += 1
         return Result("withdrawn", why)

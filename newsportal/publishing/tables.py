@@ -37,7 +37,7 @@ from sqlalchemy.engine import make_url
 from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.publishing import checking, marks
 from newsportal.publishing.base import Overtaken, Placed, Refused, Step, TargetAway, TargetUnfit, digest_of
-from newsportal.publishing.binding import bound
+from newsportal.publishing.binding import bound, key_of
 from newsportal.publishing.columns import row_of
 from newsportal.publishing.marks import Mark
 from newsportal.sources.publishing import Target
@@ -70,9 +70,7 @@ class TableTarget:
         table, digest = self._reflected(), self.digest(article)
         row = self._row(article, table)
         with self._writing() as connection:
-            mark = self._mark(connection, entry)
-            if mark is not None and mark.fence > entry.fence:
-                raise Overtaken("a process that took it later has been there")
+            mark = self._current(connection, entry)
             if mark is not None and mark.digest == digest:
                 return Placed(mark.place)
             where = self._where(connection, table, article, entry, mark)
@@ -80,27 +78,23 @@ class TableTarget:
                 return Placed(entry.place or "", GONE_THERE)
             if where is not None:
                 connection.execute(update(table).where(self._is(table, where)).values(row))
+                where |= {name: row[name] for name in where if name in row and not isinstance(row[name], ColumnElement)}
             else:
                 where = self._inserted(connection, table, row)
-            told = Mark(json.dumps(where, ensure_ascii=False, default=str), article.revision, digest, entry.fence)
-            if self._marks is not None:
-                marks.write(connection, self._marks, entry.target, entry.article_id, told, datetime.now(UTC), new=mark is None)
+            told = Mark(_kept(where), article.revision, digest, entry.fence)
+            self._note(connection, entry, told, new=mark is None)
             return Placed(told.place)
 
     def remove(self, article: StoredArticle | None, entry: Entry) -> None:
         table = self._reflected()
         with self._writing() as connection:
-            mark = self._mark(connection, entry)
+            mark = self._current(connection, entry)
             where = self._where(connection, table, article, entry, mark)
             if where is not None:
                 connection.execute(self._removing(table, where))
-            if self._marks is None or mark is None:
-                return
-            if self._target.unpublish == "delete" or where is None:
-                marks.remove(connection, self._marks, entry.target, entry.article_id)
-            else:
-                left = Mark(mark.place, mark.revision, "", max(mark.fence, entry.fence))
-                marks.write(connection, self._marks, entry.target, entry.article_id, left, datetime.now(UTC), new=False)
+            stays = where is not None and self._target.unpublish != "delete"
+            left = Mark(_kept(where) if stays else "", mark.revision if mark else 0, "", entry.fence)
+            self._note(connection, entry, left, new=mark is None)  # stays, else a process that was overtaken would write the row again
 
     def steps(self, article: StoredArticle | None, entry: Entry) -> Sequence[Step]:
         table = self._reflected()
@@ -187,6 +181,17 @@ class TableTarget:
     def _mark(self, connection: Connection, entry: Entry) -> Mark | None:
         return None if self._marks is None else marks.read(connection, self._marks, entry.target, entry.article_id)
 
+    def _current(self, connection: Connection, entry: Entry) -> Mark | None:
+        """Raises ``Overtaken``, before anything is changed."""
+        mark = self._mark(connection, entry)
+        if mark is not None and mark.fence > entry.fence:
+            raise Overtaken("a process that took it later has been there")
+        return mark
+
+    def _note(self, connection: Connection, entry: Entry, mark: Mark, *, new: bool) -> None:
+        if self._marks is not None:
+            marks.write(connection, self._marks, entry.target, entry.article_id, mark, datetime.now(UTC), new=new)
+
     def _where(
         self, connection: Connection, table: Table, article: StoredArticle | None, entry: Entry, mark: Mark | None
     ) -> dict[str, Any] | None:
@@ -203,7 +208,7 @@ class TableTarget:
         return None
 
     def _is(self, table: Table, where: Mapping[str, Any]) -> ColumnElement[bool]:
-        return and_(*(table.c[name] == value for name, value in where.items()))
+        return and_(*(table.c[name] == key_of(value, table.c[name]) for name, value in where.items()))
 
     def _inserted(self, connection: Connection, table: Table, row: Mapping[str, Any]) -> dict[str, Any]:
         """Write the row; its key."""
@@ -226,6 +231,11 @@ class TableTarget:
     def _step(self, statement: Insert | Update | Delete) -> Step:
         compiled = statement.compile(dialect=self._opened().dialect)
         return Step(str(compiled), dict(compiled.params))
+
+
+def _kept(where: Mapping[str, Any] | None) -> str:
+    """A row's key as a mark keeps it."""
+    return json.dumps(where, ensure_ascii=False, default=str)
 
 
 def _split(name: str) -> tuple[str | None, str]:

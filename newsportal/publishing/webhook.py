@@ -20,8 +20,10 @@ from newsportal.errors import EgressDenied, FetchFailed
 from newsportal.publishing import fields
 from newsportal.publishing.base import Placed, PutOff, Refused, Step, TargetAway, Unwanted, digest_of
 from newsportal.sources.publishing import Target
+from newsportal.sources.uris import mask
 from newsportal.storage.answers import StoredArticle
 from newsportal.storage.outbox import Entry
+from newsportal.storage.rows import storable
 
 FORM: Final = 1
 """The version of the message's form."""
@@ -80,7 +82,7 @@ class WebhookTarget:
 
     def steps(self, article: StoredArticle | None, entry: Entry) -> Sequence[Step]:
         gone = entry.wanted == "gone" or article is None
-        return (Step(f"POST {self._target.to}", self._message(None if gone else article, entry)),)
+        return (Step(f"POST {mask(self._target.to)}", self._message(None if gone else article, entry)),)
 
     def close(self) -> None:
         """Nothing is open between two messages."""
@@ -93,9 +95,9 @@ class WebhookTarget:
         return told if article is None else told | {"article": fields.plain(article, self._zone)}
 
     def _key(self, article: StoredArticle | None, entry: Entry) -> str:
-        """The same for the same message, sent again; another for what was withdrawn and is there again."""
+        """The same for the same message, sent again; another for a state that comes back after it was another one meanwhile."""
         what = "withdrawn" if article is None else self.digest(article)
-        return digest_of([entry.target, entry.article_id, what, entry.asked if article is None or not entry.published else 0])
+        return digest_of([entry.target, entry.article_id, what, entry.asked])
 
     def _sent(self, message: Mapping[str, Any], key: str) -> Placed:
         body = json.dumps(message, ensure_ascii=False).encode()
@@ -116,8 +118,8 @@ class WebhookTarget:
             raise self._denied(error) from error
         except FetchFailed as error:
             if error.reason in PASSING or error.reason == "tls":
-                raise TargetAway(f"{self._target.name}: no answer: {error}; start it, or mend publish.to") from error
-            raise PutOff(f"its answer cannot be read: {error}") from error
+                raise TargetAway(f"{self._target.name}: no answer: {_shown(error)}; start it, or mend publish.to") from error
+            raise PutOff(f"its answer cannot be read: {_shown(error)}") from error
 
     def _judged(self, answer: egress.Answer) -> Placed:
         said = f"the receiver answered {answer.status}"
@@ -132,7 +134,12 @@ class WebhookTarget:
         raise Refused(f"{said}: {_words(answer.body)}" if answer.body else said)
 
     def _denied(self, error: EgressDenied) -> TargetAway:
-        return TargetAway(f"{self._target.name}: {error}; list the host under politeness.allow_private if it is yours")
+        return TargetAway(f"{self._target.name}: {_shown(error)}; list the host under politeness.allow_private if it is yours")
+
+
+def _shown(error: EgressDenied | FetchFailed) -> str:
+    """``error`` without what its address keeps secret: it is shown in the portal."""
+    return str(error).replace(error.url, mask(error.url))
 
 
 def signature(secret: str, body: bytes, moment: datetime) -> str:
@@ -147,7 +154,8 @@ def _place(answer: egress.Answer) -> str:
     except (ValueError, RecursionError):
         told = None
     found = told.get("id") if isinstance(told, dict) else None
-    return str(found if isinstance(found, str | int) else answer.headers.get("location", ""))[:MAX_PLACE]
+    named = isinstance(found, str | int) and not isinstance(found, bool)
+    return storable(str(found if named else answer.headers.get("location", "")))[:MAX_PLACE]
 
 
 def _words(body: bytes) -> str:

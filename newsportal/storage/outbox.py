@@ -59,7 +59,8 @@ COLUMNS: Final = tuple(field.name for field in fields(Entry))
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of an entry. ``due``: when a waiting one may be tried again; without it, at once."""
+    """What came of an entry. ``due``: when a waiting one may be tried again; without it, at once. ``tried`` False: nothing was done about
+    it, which counts as no try."""
 
     state: State
     reason: str | None = None
@@ -67,6 +68,7 @@ class Result:
     digest: str | None = None
     place: str | None = None
     due: datetime | None = None
+    tried: bool = True
 
 
 def asked(entry: Entry | None, target: str, article_id: str, wanted: Wanted, *, now: datetime, by_hand: bool = False) -> Entry:
@@ -106,7 +108,7 @@ def settled(entry: Entry, held: Entry, result: Result, *, now: datetime) -> Entr
         owner=None,
         due=now if again else result.due or now,
         changed=now,
-        tries=0 if again or result.state in ("done", "withdrawn") else entry.tries,
+        tries=0 if again or result.state in ("done", "withdrawn") else entry.tries - (not result.tried),
         reason=_kept(result.reason),
     )
     if result.state == "withdrawn":

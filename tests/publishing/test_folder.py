@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,8 @@ import yaml
 from cms import run, work_on
 from invented_articles import NOW
 
-from newsportal.publishing.folder import MAX_NAME_BYTES, marked, safe, shortened
+from newsportal.items import Image
+from newsportal.publishing.folder import MAX_NAME_BYTES, markdown, marked, page, safe, shortened
 from newsportal.publishing.run import pending
 from newsportal.storage.base import Store
 
@@ -103,6 +106,15 @@ def test_a_dry_run_makes_no_folder(store: Store, add: Add, tmp_path: Path) -> No
         steps = [step for article, entry in pending(work) for step in work.target.steps(article, entry)]
     assert [step.what.partition(" ")[0] for step in steps] == ["write"]
     assert not (tmp_path / "出 口").exists()
+
+
+def test_no_address_becomes_a_script_or_ends_its_line(store: Store, add: Add) -> None:
+    article = store.articles([add("a")])[0]
+    assert 'href="javascript' not in page(replace(article, url="javascript:alert(1)"), UTC)
+    assert '<a href="https://' in page(article, UTC)
+    picture = Image("https://a.example/1.jpg\n\n[a]: javascript:alert\u2028(1) <b>\\")
+    (line,) = [line for line in markdown(replace(article, images=(picture,)), UTC).splitlines() if "1.jpg" in line and line.startswith("!")]
+    assert line == "![](https://a.example/1.jpg%0A%0A[a]:%20javascript:alert%E2%80%A8%281%29%20%3Cb%3E%5C)"
 
 
 def test_names_and_lines() -> None:

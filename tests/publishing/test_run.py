@@ -11,8 +11,11 @@ import pytest
 from cms import Cms, run, work_on
 from invented_articles import NOW, article, invented
 
-from newsportal.publishing.run import LEASE, follow, pending, publish
+from newsportal.publishing.base import Placed, TargetAway
+from newsportal.publishing.run import BUSY_WAIT, LEASE, MOST_TRIES, follow, pending, publish
+from newsportal.storage.answers import StoredArticle
 from newsportal.storage.base import Store
+from newsportal.storage.outbox import Entry
 
 Add = Callable[..., str]
 
@@ -223,6 +226,56 @@ def test_a_dry_run_tells_the_statements_and_changes_nothing(store: Store, add: A
     with work_on(store, tmp_path, cms.target()) as work:
         (step,) = [step for article_, entry in pending(work) for step in work.target.steps(article_, entry)]
     assert step.what.startswith("UPDATE posts SET")
+
+
+def test_an_article_that_breaks_us_keeps_no_other_back(
+    store: Store, add: Add, cms: Cms, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    bad, _ = add("a"), add("b")
+    with work_on(store, tmp_path, cms.target()) as work:
+        put = work.target.put
+
+        def breaking(one: StoredArticle, entry: Entry) -> Placed:
+            if one.id == bad:
+                raise RuntimeError("a fault of ours")
+            return put(one, entry)
+
+        monkeypatch.setattr(work.target, "put", breaking)
+        for day in range(MOST_TRIES + 1):
+            publish(replace(work, now=lambda day=day: NOW + timedelta(days=400 + day)))
+    assert len(cms.rows()) == 1
+    assert "a fault of ours" in caplog.text
+    (failed,) = store.outbox.entries(states=["failed"])
+    assert (failed.article_id, "a fault of ours" in (failed.reason or "")) == (bad, True)
+
+
+def test_a_target_that_is_away_for_one_article_takes_the_others(
+    store: Store, add: Add, cms: Cms, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad = min(add(), add(), add())  # what is due at one moment goes by its id
+    with work_on(store, tmp_path, cms.target()) as work:
+        put = work.target.put
+
+        def slow(one: StoredArticle, entry: Entry) -> Placed:
+            if one.id == bad:
+                raise TargetAway("no answer")
+            return put(one, entry)
+
+        monkeypatch.setattr(work.target, "put", slow)
+        tallies = [publish(replace(work, now=lambda day=day: NOW + timedelta(days=400 + day))) for day in range(3)]
+    assert [tally.away is not None for tally in tallies] == [True] * 3
+    assert len(cms.rows()) == 2
+    assert store.outbox.counts() == {"cms": {"done": 2, "waiting": 1}}
+
+
+def test_waiting_for_another_version_is_no_try(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
+    ids = [add("a", text=invented(1, 400)), add("b", text=invented(1, 400), host="other.example", site="别的网")]
+    store.outbox.ask("cms", ids, "there", now=NOW)
+    store.outbox.take("cms", "who hangs", now=NOW, seconds=900, limit=1)
+    with work_on(store, tmp_path, cms.target()) as work:
+        for look in range(3 * MOST_TRIES):
+            publish(replace(work, now=lambda look=look: NOW + (look + 1) * 2 * BUSY_WAIT))
+    assert store.outbox.counts() == {"cms": {"waiting": 1, "under-way": 1}}
 
 
 def test_a_database_that_is_away_is_waited_for(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from cms import sources_with
 from invented_articles import NOW
 
 from newsportal.publishing.opening import open_target, terms_of
-from newsportal.publishing.run import MOST_TRIES, Tally, Work, publish
+from newsportal.publishing.run import MOST_TRIES, Tally, Work, pending, publish
 from newsportal.sources import Sources, parse
 from newsportal.storage.base import Store
 
@@ -173,6 +173,39 @@ def test_the_guard_holds_for_webhooks_too(store: Store, add: Add, receiver: Rece
     assert tally.away is not None
     assert "allow_private" in tally.away
     assert receiver.sent == []
+
+
+@pytest.mark.parametrize(("answer", "place"), [(b'{"id": "\\ud800"}', "\ufffd"), (b'{"id": "a\\u0000b"}', "ab"), (b'{"id": true}', "")])
+def test_an_id_that_no_database_keeps_ends_nothing(
+    store: Store, add: Add, receiver: Receiver, tmp_path: Path, answer: bytes, place: str
+) -> None:
+    receiver.answers.append((200, {}, answer))
+    id = add("a")
+    assert run(store, sources(tmp_path, receiver.port)).published == 1
+    assert store.outbox.of("hook", [id])[id].place == place
+    assert run(store, sources(tmp_path, receiver.port), timedelta(days=3)).done == 0
+
+
+def test_a_state_that_comes_back_is_another_message(store: Store, add: Add, receiver: Receiver, tmp_path: Path) -> None:
+    """Else a receiver that remembers keys would keep the state before."""
+    known = sources(tmp_path, receiver.port)
+    id = add("a", category="体育")
+    run(store, known)
+    for category in ("财经", "体育", "财经"):
+        store.set_category(id, category, by="editor", now=NOW)
+        assert run(store, known).revised == 1
+    assert len({headers["idempotency-key"] for headers, _ in receiver.sent}) == len(receiver.sent) == 4
+
+
+def test_a_secret_in_the_address_is_in_no_reason(store: Store, add: Add, receiver: Receiver, tmp_path: Path) -> None:
+    add("a")
+    known = sources(tmp_path, receiver.port, allowed="[]")
+    settings = known.publish[0].model_copy(update={"to": f"http://127.0.0.1:{receiver.port}/in?token=geheim2"})
+    work = Work(store, settings, open_target(settings, terms_of(known)))
+    tally = publish(work)
+    assert tally.away is not None
+    assert "geheim2" not in tally.away
+    assert all("geheim2" not in step.what for article_, entry in pending(work) for step in work.target.steps(article_, entry))
 
 
 def test_a_secret_is_in_no_text(tmp_path: Path) -> None:

@@ -1,0 +1,101 @@
+"""How a row is found again in somebody else's table: by keys that change, that JSON does not know, or that are gone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+from cms import Cms, run, work_on
+from invented_articles import NOW
+from sqlalchemy import Column, Date, DateTime, Integer, Numeric, String, Uuid, text
+
+from newsportal.publishing.base import Overtaken
+from newsportal.publishing.binding import key_of
+from newsportal.publishing.run import LEASE, publish
+from newsportal.storage.base import Store
+
+Add = Callable[..., str]
+
+
+def other(cms: Cms, columns: str) -> str:
+    return f"- {{name: other, to: '{cms.uri}', table: other, columns: {columns}}}\n"
+
+
+def rows(cms: Cms) -> list[tuple[Any, ...]]:
+    with cms.engine.connect() as connection:
+        return [tuple(row) for row in connection.execute(text("SELECT * FROM other"))]
+
+
+def test_a_key_may_change_with_its_article(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
+    cms.run("CREATE TABLE other (name VARCHAR(80) NOT NULL PRIMARY KEY)")
+    target = other(cms, "{name: {field: title, max: 80}}")
+    for number in range(4):
+        id = add("a", title=f"标题 {number}")
+        run(store, tmp_path, target)
+        assert rows(cms) == [(f"标题 {number}",)]
+    store.outbox.ask("other", [id], "gone", now=NOW)
+    run(store, tmp_path, target)
+    assert rows(cms) == []
+
+
+def test_a_key_of_dates_is_found_again(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
+    cms.run("CREATE TABLE other (day DATE NOT NULL, at DATETIME NOT NULL, title VARCHAR(80), PRIMARY KEY (day, at))")
+    target = other(cms, "{day: moment, at: moment, title: {field: title, max: 80}}")
+    add("a", title="旧")
+    run(store, tmp_path, target)
+    id = add("a", title="新")
+    run(store, tmp_path, target)
+    assert [row[2] for row in rows(cms)] == ["新"]
+    store.outbox.ask("other", [id], "gone", now=NOW)
+    run(store, tmp_path, target)
+    assert rows(cms) == []
+
+
+def test_keys_as_their_columns_compare_them() -> None:
+    unique = UUID(int=7)
+    assert key_of(str(unique), Column("k", Uuid())) == unique
+    assert key_of("2026-03-01", Column("k", Date())) == date(2026, 3, 1)
+    assert key_of("2026-03-01 08:30:00", Column("k", DateTime())) == datetime(2026, 3, 1, 8, 30)  # noqa: DTZ001
+    assert key_of("1.50", Column("k", Numeric())) == Decimal("1.50")
+    assert key_of("01.03.2026", Column("k", Date())) == "01.03.2026"
+    assert (key_of("1", Column("k", String())), key_of(1, Column("k", Integer()))) == ("1", 1)
+
+
+def test_who_was_overtaken_takes_nothing_back(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
+    id = add("a")
+    run(store, tmp_path, cms.target())
+    store.outbox.ask("cms", [id], "gone", now=NOW)
+    with work_on(store, tmp_path, cms.target()) as work:
+        began = NOW + timedelta(days=900)
+        (slow,) = store.outbox.take("cms", "slow", now=began, seconds=LEASE, limit=1)
+        store.outbox.ask("cms", [id], "there", now=NOW)
+        add("a", title="新的标题")
+        assert publish(replace(work, now=lambda: began + timedelta(seconds=LEASE + 1))).revised == 1
+        with pytest.raises(Overtaken):
+            work.target.remove(store.articles([id])[0], slow)
+    assert [row["title"] for row in cms.rows()] == ["新的标题"]
+
+
+@pytest.mark.parametrize("unpublish", ["delete", "{status: trash}"])
+@pytest.mark.parametrize("before", [True, False])
+def test_who_was_overtaken_brings_nothing_back(store: Store, add: Add, cms: Cms, tmp_path: Path, unpublish: str, before: bool) -> None:
+    """An article that was taken back stays so, though a publisher that slept wakes up with it in its hands."""
+    target = cms.target(unpublish=unpublish)
+    id = add("a")
+    if before:
+        run(store, tmp_path, target)
+    store.outbox.ask("cms", [id], "there", now=NOW)
+    with work_on(store, tmp_path, target) as work:
+        began = NOW + timedelta(days=900)
+        (slow,) = store.outbox.take("cms", "slow", now=began, seconds=LEASE, limit=1)
+        store.outbox.ask("cms", [id], "gone", now=NOW)
+        assert publish(replace(work, now=lambda: began + timedelta(seconds=LEASE + 1))).withdrawn == 1
+        with pytest.raises(Overtaken):
+            work.target.put(store.articles([id])[0], slow)
+    assert [row["status"] for row in cms.rows()] == (["trash"] if before and "trash" in unpublish else [])
