@@ -40,6 +40,7 @@ from newsportal.publishing.base import Overtaken, Placed, Refused, Step, TargetA
 from newsportal.publishing.binding import bound, key_of
 from newsportal.publishing.columns import row_of
 from newsportal.publishing.marks import Mark
+from newsportal.publishing.refusals import is_refusal
 from newsportal.sources.publishing import Target
 from newsportal.sources.spelling import did_you_mean
 from newsportal.storage.answers import StoredArticle
@@ -169,11 +170,11 @@ class TableTarget:
         """Errors of the database in a target's words."""
         try:
             yield
-        except StoreUnavailable as error:
-            raise TargetAway(_ours(error)) from error
         except StoreError as error:
-            if isinstance(error.__cause__, exc.DataError | exc.IntegrityError):
+            if is_refusal(error):
                 raise Refused(f"the table does not take it: {_ours(error)}") from error
+            if isinstance(error, StoreUnavailable):
+                raise TargetAway(_ours(error)) from error
             raise TargetUnfit(_ours(error)) from error
         except exc.StatementError as error:
             raise Refused(f"the table does not take it: {error.orig or error}") from error

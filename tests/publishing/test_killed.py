@@ -128,6 +128,31 @@ def test_what_a_real_database_takes_and_does_not(store: Store, add: Add, there: 
     assert there.rows() == []
 
 
+TRIGGERS = {
+    "sqlite": ["CREATE TRIGGER no BEFORE INSERT ON posts WHEN NEW.title = 'no' BEGIN SELECT RAISE(ABORT, 'not wanted'); END"],
+    "postgresql": [
+        "CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS "
+        "$$ BEGIN IF NEW.title = 'no' THEN RAISE EXCEPTION 'not wanted'; END IF; RETURN NEW; END $$",
+        "CREATE TRIGGER no BEFORE INSERT ON posts FOR EACH ROW EXECUTE FUNCTION no()",
+    ],
+    "mariadb": [
+        "CREATE TRIGGER no BEFORE INSERT ON posts FOR EACH ROW "
+        "IF NEW.title = 'no' THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'not wanted'; END IF"
+    ],
+}
+
+
+def test_what_their_trigger_does_not_take_has_failed_and_the_others_go_on(store: Store, add: Add, there: Cms, tmp_path: Path) -> None:
+    for statement in TRIGGERS["sqlite" if there.uri.startswith("sqlite") else "postgresql" if "postgresql" in there.uri else "mariadb"]:
+        there.run(statement)
+    ids = [add(title="no"), add(), add()]
+    tally = run(store, tmp_path, there.target())
+    assert (tally.published, tally.failed, tally.away, tally.unfit) == (2, 1, None, None)
+    (failed,) = store.outbox.entries(states=["failed"])
+    assert failed.article_id == ids[0]
+    assert "not wanted" in (failed.reason or "")
+
+
 @pytest.mark.parametrize("kind", ["postgresql", "mariadb"])
 def test_a_server_killed_in_the_middle(store: Store, add: Add, tmp_path: Path, kind: str) -> None:
     ids = [add() for _ in range(120)]
