@@ -21,13 +21,14 @@ from newsportal.commands.corpus.common import print_rows
 from newsportal.commands.hints import counted
 from newsportal.commands.publishing import opened
 from newsportal.errors import NewsportalError
-from newsportal.publishing.base import Target, TargetAway, TargetUnfit
+from newsportal.publishing.base import Refused, Step, Target, TargetAway, TargetUnfit
 from newsportal.publishing.run import Tally, Work, pending
 from newsportal.publishing.run import publish as published
 from newsportal.sources import Sources
 from newsportal.sources.publishing import Target as Settings
-from newsportal.storage.base import Store
+from newsportal.storage.base import Store, StoredArticle
 from newsportal.storage.outbox import STATES, Entry, State
+from newsportal.storage.rows import storable
 from newsportal.text import clean
 
 Named = Annotated[list[str] | None, typer.Option("--target", "-t", help="Only this target; may be repeated. Default: all enabled ones.")]
@@ -79,7 +80,7 @@ def status(
         names += [] if target else [name for name in counts if name not in names]
         rows = [{"target": name} | {one: counts.get(name, {}).get(one, 0) for one in STATES} for name in names]
         states: tuple[State, ...] = tuple(one for one in STATES if one == (state or "failed"))
-        listed = [entry for entry in store.outbox.entries(states=states, limit=limit) if entry.target in names]
+        listed = [entry for name in target or (None,) for entry in store.outbox.entries(name, states=states, limit=limit)][:limit]
         titles = {article.id: article.title for article in store.articles([entry.article_id for entry in listed])}
     print_rows(rows, ("target", *STATES), as_json)
     if as_json:
@@ -158,6 +159,7 @@ def article_named(store: Store, name: str) -> str:
     """The id of the article that has this id or address. Raises ``NewsportalError``."""
     from newsportal.dedup.canonical import identity
 
+    name = storable(name)
     if store.article(name) is not None or store.outbox.entries(article_id=name, limit=1):
         return name
     found = store.declared_by(identity(name)) if "." in name else []
@@ -209,11 +211,18 @@ def _dry(store: Store, targets: Sequence[tuple[Settings, Target]], limit: int | 
         number = 0
         for article, entry in islice(pending(Work(store, settings, target)), limit):
             number += 1
-            for step in target.steps(article, entry):
+            for step in _steps(target, article, entry):
                 told = {"target": settings.name, "article": entry.article_id, "step": step.what, "values": step.values}
                 typer.echo(json.dumps(told, ensure_ascii=False, default=str) if as_json else _step(told))
         if not as_json:
             typer.echo(f"{settings.name}: {counted(number, 'article')} would be written; nothing was")
+
+
+def _steps(target: Target, article: StoredArticle | None, entry: Entry) -> Sequence[Step]:
+    try:
+        return target.steps(article, entry)
+    except Refused as error:
+        return (Step(f"not taken: {error}", {}),)
 
 
 def _step(told: dict[str, Any]) -> str:

@@ -7,6 +7,7 @@ import sqlite3
 import sys
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from newsportal import cli
 from newsportal.errors import NewsportalError
 from newsportal.storage import open_store
 from newsportal.storage.base import Store
+from newsportal.storage.outbox import Result as Outcome
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "storage"))  # import invented_articles
 from invented_articles import NOW, article
@@ -104,6 +106,33 @@ def test_status_tells_what_failed_and_again_tries_it(folder: Path, store: Store)
         theirs.execute("DROP TRIGGER no")
     assert "1 article tried again" in said("publish", "again").output
     assert len(rows(folder)) == 2
+
+
+def test_status_of_a_target_is_not_hidden_by_another(folder: Path, store: Store) -> None:
+    ids = [one.id for one in store.all_articles()]
+    for target, day in (("files", 1), ("cms", 2)):
+        now = NOW + timedelta(days=day)
+        store.outbox.ask(target, ids, "there", now=now)
+        for entry in store.outbox.take(target, "somebody", now=now, seconds=1, limit=9):
+            store.outbox.settle(entry, Outcome("failed", "so"), now=now)
+    told = said("publish", "status", "-t", "files", "-n", "2", "--json").output.splitlines()
+    assert [json.loads(line)["target"] for line in told] == ["files"] * 3
+    assert len(said("publish", "status", "-n", "1", "--json").output.splitlines()) == 3
+
+
+def test_a_dry_run_tells_what_is_not_taken_and_goes_on(folder: Path, store: Store) -> None:
+    (folder / "elsewhere").mkdir()
+    (folder / "out").mkdir()
+    first = min(one.id for one in store.all_articles())
+    (folder / "out" / first).symlink_to(folder / "elsewhere")
+    (folder / "sources.yaml").write_text('publish: [{name: files, to: "folder:out", file: "{id}/{id}"}]', "utf-8")
+    dry = said("publish", "--dry-run")
+    assert dry.exit_code == 0, dry.output
+    assert dry.output.count("  write ") == dry.output.count("not taken: ") == 1
+
+
+def test_a_name_in_other_bytes_is_no_article(folder: Path, store: Store) -> None:
+    assert isinstance(said("unpublish", "\udcff.x").exception, NewsportalError)
 
 
 def test_check_says_what_must_be_mended(folder: Path, store: Store) -> None:
