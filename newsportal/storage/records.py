@@ -11,10 +11,13 @@ import base64
 import hashlib
 import json
 import math
+from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Final, Literal, Protocol
+
+from newsportal.storage.nesting import levels
 
 Kind = Literal["text", "integer", "float", "flag", "moment", "json", "bytes"]
 
@@ -159,7 +162,7 @@ def from_plain(form: Form, said: Any) -> dict[str, Any]:
 
 def _value(form: Form, name: str, kind: Kind, value: Any) -> Any:
     if kind == "json":
-        return value
+        return _shallow(form, name, value)
     if value is None:
         if name not in form.nullable:
             raise ValueError(f"no row of {form.name}: {name} is missing")
@@ -171,6 +174,14 @@ def _value(form: Form, name: str, kind: Kind, value: Any) -> Any:
     if kind == "bytes":
         return base64.b64decode(value, validate=True)
     return float(value) if kind == "float" else value
+
+
+def _shallow(form: Form, name: str, value: Any) -> Any:
+    try:
+        deque(levels(value), maxlen=0)
+    except ValueError as error:
+        raise ValueError(f"no row of {form.name}: in {name}, {error}") from error
+    return value
 
 
 def _storable(value: Any) -> bool:

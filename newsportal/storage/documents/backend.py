@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from newsportal.errors import StoreError
 from newsportal.storage.documents.base import Kind, Questions, Row, Table
+from newsportal.storage.nesting import levels
 
 Writes = Mapping[str, Mapping[str, Row | None]]
 """Name of the table → id → the row in its present state, ``None`` for one that is deleted."""
@@ -56,12 +57,25 @@ LONG = 2**63
 
 
 def fault(table: Table, row: Row) -> str | None:
-    """Which field that is looked for holds something else than ``table`` says."""
+    """Which field that is looked for holds something else than ``table`` says, or what no database keeps."""
     for name, kind in table.fields.items():
-        value: Any = row.get(name)
-        if value is not None and not _fits(kind, value):
-            return f"{table.name} {row['id']!r}: {name} is {value!r}, and should be a {kind}"
+        found = row.get(name)
+        if found is not None and not _fits(kind, found):
+            return f"{table.name} {row['id']!r}: {name} is {found!r:.100}, and should be a {kind}"
+    for name, value in row.items():
+        wrong = _unkept(value)
+        if wrong:
+            return f"{table.name} {row['id']!r}: in {name}, {wrong}"
     return None
+
+
+def _unkept(value: Any) -> str | None:
+    """Numbers that MongoDB has no room for and Elasticsearch does not read, and what lies too deep for either."""
+    try:
+        large = any(isinstance(one, int) and not -LONG <= one < LONG for one in levels(value))
+    except ValueError as error:
+        return str(error)
+    return "a number has more than 64 bits" if large else None
 
 
 def _fits(kind: Kind, value: Any) -> bool:

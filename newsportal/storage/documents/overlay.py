@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from copy import deepcopy
 from typing import Any
 
+from newsportal.errors import StoreError
 from newsportal.storage.documents.base import Condition, In, Pending, Questions, Row, Table, holds, in_order
 
 MORE = 100
@@ -75,7 +76,10 @@ class Overlay:
         return self.counters.get(counter, 0)
 
     def put(self, table: Table, row: Row) -> None:
-        self.pending.of(table)[row["id"]] = deepcopy(row)
+        try:
+            self.pending.of(table)[row["id"]] = deepcopy(row)
+        except RecursionError as error:
+            raise StoreError(f"{table.name} {row['id']!r}: lists or mappings lie too deep within one another") from error
 
     def change(self, table: Table, id: str, **values: Any) -> None:
         row = self.get(table, [id]).get(id)

@@ -238,7 +238,22 @@ def test_long_bytes_come_back(documents: Documents, length: int) -> None:
     assert documents.count(pieces.PIECES) == 0
 
 
-@pytest.mark.parametrize("value", [float("nan"), "\ud800"])
+def deep(levels: int) -> Any:
+    """1 within so many lists."""
+    return [deep(levels - 1)] if levels else 1
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        float("nan"),
+        "\ud800",
+        pytest.param({"width": 10**2000}, id="a number that Elasticsearch does not read"),
+        pytest.param([{"width": 2**63}], id="a number that MongoDB has no room for"),
+        pytest.param(deep(41), id="deeper than MongoDB takes"),
+        pytest.param(deep(900), id="without end"),
+    ],
+)
 def test_what_no_database_keeps_is_refused_and_nothing_is_written(documents: Documents, value: Any) -> None:
     def write(*values: Any, number: int = 1) -> None:
         with documents.writing() as transaction:
@@ -250,7 +265,8 @@ def test_what_no_database_keeps_is_refused_and_nothing_is_written(documents: Doc
     with pytest.raises(StoreError, match="should be a number"):
         write(1, 2, number=2**63)
     assert documents.find(ROWS) == []
-    write(1, 2)
+    write(1, {"width": -(2**63), "in": deep(39)})
+    assert documents.get(ROWS, ["1"])["1"]["extra"] == {"width": -(2**63), "in": deep(39)}
     assert documents.count(ROWS) == 2
 
 
