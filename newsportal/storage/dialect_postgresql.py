@@ -58,6 +58,7 @@ REMEDIES: Final[Mapping[str, tuple[str, str]]] = {
     "28": ("the server does not let this user in", "check user and password in the store URI, and pg_hba.conf on the server"),
     "57P": ("the server is going down or coming up", "wait for it, then try again"),
     "58": ("the server's disk failed to read or write", "check the disk there"),
+    "XX000": ("the server met a fault of its own", "look into its log"),
     "XX": ("the database is damaged", "look into the server's log, and restore a backup"),
     "08": ("the connection broke", AGAIN),
 }

@@ -85,6 +85,7 @@ class PrintIndex:
         self._number = self._move = 0  # the last ones that are known
         self.read = False
         self._lock = Lock()
+        self._batch = Lock()
 
     def catch_up(self, stored: PrintRows) -> bool:
         """Read the rows that came since, a page at most; answers whether there is more. ``read``: there was once no more.
@@ -106,15 +107,19 @@ class PrintIndex:
 
     @contextmanager
     def unless_it_fails(self) -> Iterator[None]:
-        """What is read within is forgotten if it fails: rows of a transaction that reads what it wrote itself, and is rolled back."""
-        number, move = self._number, self._move
-        try:
-            yield
-        except BaseException:
-            with self._lock:
-                self._holders.forget_from(number + 1)
-                self._number, self._move = number, move
-            raise
+        """What is read within is forgotten if it fails: rows of a transaction that reads what it wrote itself, and is rolled back.
+
+        For one thread after the other: another's rows, which may be rolled back as well, are no place to go back to.
+        """
+        with self._batch:
+            number, move = self._number, self._move
+            try:
+                yield
+            except BaseException:
+                with self._lock:
+                    self._holders.forget_from(number + 1)
+                    self._number, self._move = number, move
+                raise
 
     def likely(self, new: Fingerprint) -> Likely:
         """The stored texts that share most of their indexed runs with ``new``, by number."""

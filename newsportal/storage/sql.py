@@ -59,6 +59,8 @@ class SqlStore:
 
     def add_all(self, articles: Sequence[tuple[Article, Sequence[FoldKey]]], *, now: datetime) -> list[Added]:
         made = [(article, keys, printed(self._prints, article)) for article, keys in articles]
+        if not made:
+            return []
         self._read_prints()
         with self._prints.unless_it_fails(), write(self._engine) as connection:
             return [writing.add(connection, article, keys, new, now) for article, keys, new in made]

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import sqlite3
+import threading
 from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -13,6 +17,7 @@ from newsportal.errors import StoreError
 from newsportal.items import Article, FoldKey
 from newsportal.storage import open_store
 from newsportal.storage.base import Store, StoryFilter
+from newsportal.storage.print_index import PrintIndex
 
 Batch = list[tuple[Article, list[FoldKey]]]
 
@@ -102,3 +107,27 @@ def test_a_batch_is_as_one_after_the_other(plan: list[tuple[int, int, int, bool]
     assert list(single.all_articles()) == list(together.all_articles())
     single.close()
     together.close()
+
+
+def test_two_batches_of_a_process_come_one_after_the_other() -> None:
+    """One that fails goes back to where it began: that must not be amid the rows of another, which may fail as well."""
+    index, second = PrintIndex(), threading.Event()
+
+    def another() -> None:
+        with index.unless_it_fails():
+            second.set()
+
+    thread = threading.Thread(target=another)
+    with index.unless_it_fails():
+        thread.start()
+        assert not second.wait(0.1)
+    thread.join(10)
+    assert second.is_set()
+
+
+def test_no_articles_wait_for_nobody(tmp_path: Path) -> None:
+    store = open_store(f"sqlite:///{tmp_path}/news.db")
+    with closing(sqlite3.connect(tmp_path / "news.db", isolation_level=None)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        assert store.add_all([], now=NOW) == []
+    store.close()

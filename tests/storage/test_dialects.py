@@ -56,6 +56,7 @@ def administrator(database: Database, own: bool = True) -> Iterator[Any]:
         ("InsufficientPrivilege", "may not do that; let the user"),
         ("InvalidPassword", "does not let this user in; check user and password"),
         ("AdminShutdown", "going down or coming up; wait"),
+        ("InternalError_", "a fault of its own; look into its log"),
         ("DataCorrupted", "damaged; look into the server's log, and restore a backup"),
         ("OperationalError", "does not answer; start it, or check host"),
     ],

@@ -29,7 +29,12 @@ def open_documents(
 
     Raises ``StoreUnavailable`` if it is away, or missing and not to be made, ``StoreTooNew`` if a later version wrote it.
     """
-    documents = Transactions(backend_of(uri), (*tables, META))
+    backend = backend_of(uri)
+    try:
+        documents = Transactions(backend, (*tables, META))
+    except BaseException:
+        backend.close()
+        raise
     try:
         bring_up(documents, create=create, migrations=migrations)
     except BaseException:

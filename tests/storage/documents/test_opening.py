@@ -106,6 +106,17 @@ def test_a_server_that_is_away_is_named_with_what_to_do(away: str, monkeypatch: 
         open_documents(away, TABLES)
 
 
+@pytest.mark.slow
+def test_what_could_not_be_opened_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    from newsportal.storage.documents.elastic import ElasticBackend
+
+    closed: list[str] = []
+    monkeypatch.setattr(ElasticBackend, "close", lambda backend: closed.append(backend.place))
+    with pytest.raises(StoreUnavailable):
+        open_documents("elasticsearch://127.0.0.1:9/news", TABLES)
+    assert closed == ["elasticsearch://127.0.0.1:9/news"]
+
+
 @pytest.mark.parametrize(
     "uri",
     [
