@@ -16,6 +16,7 @@ from html import escape
 from pathlib import Path, PurePosixPath
 from typing import Final
 from urllib.parse import quote
+from uuid import uuid4
 
 import yaml
 
@@ -145,7 +146,7 @@ def shortened(name: str, id: str) -> str:
 def write(path: Path, content: str) -> None:
     """Put a whole file in its place at once. Raises ``OSError``; then nothing has changed."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.stem[:40]}.{os.getpid()}.part")
+    part = path.with_name(f".{path.stem[:40]}.{uuid4().hex[:12]}.part")  # in containers every publisher has the same process id
     try:
         with part.open("w", encoding="utf-8", newline="\n") as file:
             file.write(content)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC
@@ -13,7 +14,7 @@ from cms import run, work_on
 from invented_articles import NOW
 
 from newsportal.items import Image
-from newsportal.publishing.folder import MAX_NAME_BYTES, markdown, marked, page, safe, shortened
+from newsportal.publishing.folder import MAX_NAME_BYTES, markdown, marked, page, safe, shortened, write
 from newsportal.publishing.run import pending
 from newsportal.storage.base import Store
 
@@ -115,6 +116,23 @@ def test_no_address_becomes_a_script_or_ends_its_line(store: Store, add: Add) ->
     picture = Image("https://a.example/1.jpg\n\n[a]: javascript:alert\u2028(1) <b>\\")
     (line,) = [line for line in markdown(replace(article, images=(picture,)), UTC).splitlines() if "1.jpg" in line and line.startswith("!")]
     assert line == "![](https://a.example/1.jpg%0A%0A[a]:%20javascript:alert%E2%80%A8%281%29%20%3Cb%3E%5C)"
+
+
+def test_two_publishers_in_one_folder_do_not_write_into_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of another container, with the same process id, at files whose names begin alike."""
+    first, second = (tmp_path / f"{'长' * 50}-{name}.md" for name in "ab")
+    monkeypatch.setattr("os.getpid", lambda: 1)
+    sync = os.fsync
+
+    def meanwhile(file: int) -> None:
+        monkeypatch.setattr("os.fsync", sync)
+        write(second, "two")
+        sync(file)
+
+    monkeypatch.setattr("os.fsync", meanwhile)
+    write(first, "one, longer")
+    assert (first.read_text(), second.read_text()) == ("one, longer", "two")
+    assert sorted(tmp_path.iterdir()) == [first, second]
 
 
 def test_names_and_lines() -> None:
