@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -13,6 +14,7 @@ from uuid import UUID
 import pytest
 from cms import Cms, run, work_on
 from invented_articles import NOW
+from servers import Servers
 from sqlalchemy import Column, Date, DateTime, Integer, Numeric, String, Uuid, text
 
 from newsportal.publishing.base import Overtaken
@@ -55,6 +57,21 @@ def test_a_key_of_dates_is_found_again(store: Store, add: Add, cms: Cms, tmp_pat
     store.outbox.ask("other", [id], "gone", now=NOW)
     run(store, tmp_path, target)
     assert rows(cms) == []
+
+
+@pytest.mark.slow
+def test_a_key_that_postgresql_makes_up_is_found_again(store: Store, add: Add, servers: Servers, tmp_path: Path) -> None:
+    with servers.database("postgresql") as database, closing(Cms(database.uri)) as cms:
+        cms.run("CREATE TABLE other (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), title VARCHAR(80))")
+        target = other(cms, "{title: {field: title, max: 80}}")
+        add("a", title="旧")
+        run(store, tmp_path, target)
+        id = add("a", title="新")
+        assert run(store, tmp_path, target).revised == 1
+        assert [row[1] for row in rows(cms)] == ["新"]
+        store.outbox.ask("other", [id], "gone", now=NOW)
+        run(store, tmp_path, target)
+        assert rows(cms) == []
 
 
 def test_keys_as_their_columns_compare_them() -> None:
