@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode, b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
 from typing import Any, Protocol
 
 from newsportal.errors import StoreError
@@ -69,13 +70,35 @@ def fault(table: Table, row: Row) -> str | None:
     return None
 
 
+def vouched(place: str, tables: Mapping[str, Table], writes: Writes, length: Callable[[Table, Row], int], longest: int) -> None:
+    """See :meth:`Backend.vouch`. ``length``: the bytes of a row as it is sent; raises ``StoreError`` for what cannot be sent. ``longest``:
+    so many are taken."""
+    for name, rows in writes.items():
+        for row in rows.values():
+            if row is None:
+                continue
+            wrong = fault(tables[name], row)
+            if wrong:
+                raise StoreError(f"{place}: {wrong}")
+            try:
+                sent = length(tables[name], row)
+            except StoreError as error:
+                raise StoreError(f"{error}: {name} {row['id']!r}") from error
+            if sent > longest:
+                raise StoreError(f"{place}: {name} {row['id']!r} is longer than the {longest // 10**6} MB that are taken; leave it out")
+
+
 def _unkept(value: Any) -> str | None:
-    """Numbers that MongoDB has no room for and Elasticsearch does not read, and what lies too deep for either."""
+    """Numbers that MongoDB has no room for, Elasticsearch does not read or JSON cannot say, and what lies too deep for either."""
     try:
-        large = any(isinstance(one, int) and not -LONG <= one < LONG for one in levels(value))
+        for one in levels(value):
+            if isinstance(one, int) and not -LONG <= one < LONG:
+                return "a number has more than 64 bits"
+            if isinstance(one, float) and not isfinite(one):
+                return f"{one} is no number"
     except ValueError as error:
         return str(error)
-    return "a number has more than 64 bits" if large else None
+    return None
 
 
 def _fits(kind: Kind, value: Any) -> bool:

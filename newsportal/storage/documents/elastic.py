@@ -18,7 +18,7 @@ from typing import Any
 from elasticsearch import BadRequestError, ConflictError
 
 from newsportal.errors import StoreError
-from newsportal.storage.documents.backend import Writes, fault, in_json
+from newsportal.storage.documents.backend import Writes, in_json, vouched
 from newsportal.storage.documents.base import Condition, Row, Table
 from newsportal.storage.documents.elastic_bulk import send
 from newsportal.storage.documents.elastic_connection import Connection
@@ -157,14 +157,11 @@ class ElasticBackend:
             after = {"after": answer["after_key"]}
 
     def vouch(self, writes: Writes) -> None:
-        for name, rows in writes.items():
-            for row in rows.values():
-                wrong = row is not None and fault(self._tables[name], row)
-                if wrong:
-                    raise StoreError(f"{self.place}: {wrong}")
-                with self._connection.errors():
-                    if row is not None and len(line(in_json(self._tables[name], row))) > LONGEST:
-                        raise StoreError(f"{self.place}: a row of {name} is longer than the {LONGEST // 10**6} MB that are sent at once")
+        vouched(self.place, self._tables, writes, self._length, LONGEST)
+
+    def _length(self, table: Table, row: Row) -> int:
+        with self._connection.errors():
+            return len(line(in_json(table, row)))
 
     def create(self, table: Table, row: Row) -> bool:
         self._make(table)

@@ -19,7 +19,7 @@ from pymongo.operations import DeleteOne, IndexModel, ReplaceOne
 
 from newsportal.errors import StoreError
 from newsportal.storage.documents import mongo_errors
-from newsportal.storage.documents.backend import LONG, Writes, fault
+from newsportal.storage.documents.backend import LONG, Writes, vouched
 from newsportal.storage.documents.base import Condition, Row, Table, in_order
 from newsportal.storage.documents.mongo_words import VERSION, projection, question, read, sorting, stored
 from newsportal.storage.paging import chunks
@@ -133,14 +133,11 @@ class MongoBackend:
         return {answer["_id"]: answer["rows"] for answer in answers if answer["_id"] is not None}
 
     def vouch(self, writes: Writes) -> None:
-        for name, rows in writes.items():
-            for row in rows.values():
-                wrong = row is not None and fault(self._tables[name], row)
-                if wrong:
-                    raise StoreError(f"{self.place}: {wrong}")
-                with self._errors():
-                    if row is not None and len(encode(stored(row, LONG - 1))) > LONGEST:
-                        raise DocumentTooLarge(name)
+        vouched(self.place, self._tables, writes, self._length, LONGEST)
+
+    def _length(self, _: Table, row: Row) -> int:
+        with self._errors():
+            return len(encode(stored(row, LONG - 1)))
 
     def create(self, table: Table, row: Row) -> bool:
         with self._errors():

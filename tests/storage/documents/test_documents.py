@@ -260,9 +260,9 @@ def test_what_no_database_keeps_is_refused_and_nothing_is_written(documents: Doc
             for place, one in enumerate(values):
                 transaction.put(ROWS, {"id": str(place), "number": place * number, "extra": one})
 
-    with pytest.raises(StoreError):
+    with pytest.raises(StoreError, match="rows '1'"):
         write(1, value)
-    with pytest.raises(StoreError, match="should be a number"):
+    with pytest.raises(StoreError, match=r"rows '1': .*should be a number"):
         write(1, 2, number=2**63)
     assert documents.find(ROWS) == []
     write(1, {"width": -(2**63), "in": deep(39)})
