@@ -39,6 +39,14 @@ def open_record(sources_path: Path | None) -> Iterator[tuple[Sources, Store]]:
         store.close()
 
 
+def local(moment: datetime) -> datetime:
+    """``moment`` on this machine's clock; as it is at the edges of the calendar, which some clocks have left."""
+    try:
+        return moment.astimezone()
+    except OverflowError:
+        return moment
+
+
 def moment(text: str | None, option: str = "--since") -> datetime | None:
     """``--since``: an ISO 8601 date or time. Without a zone it is the time of this machine."""
     if text is None:

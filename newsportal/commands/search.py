@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from newsportal.commands import hints
-from newsportal.commands.context import moment, open_all
+from newsportal.commands.context import local, moment, open_all
 from newsportal.portal.site import site_of
 from newsportal.search.base import Hit, Query, Results
 from newsportal.text import clean
@@ -79,7 +79,10 @@ def end(text: str | None) -> datetime | None:
     """``--until``: a date includes its whole day."""
     found = moment(text, "--until")
     day = found is not None and text is not None and ":" not in text and "T" not in text.upper()
-    return found + timedelta(days=1) if found and day else found
+    try:
+        return found + timedelta(days=1) if found and day else found
+    except OverflowError:  # the last day of the calendar
+        return None
 
 
 def count(results: Results, console: Console, *, as_json: bool) -> None:
@@ -118,7 +121,7 @@ def show(results: Results, console: Console) -> None:
     for hit in results.hits:
         console.print(styled(hit.title_html, "bold"))
         more = f" +{hit.folded}" if hit.folded else ""
-        console.print(Text(f"  {clean(hit.site or '')}  {hit.moment.astimezone():%Y-%m-%d %H:%M}{more}".rstrip(), style="dim"))
+        console.print(Text(f"  {clean(hit.site or '')}  {local(hit.moment):%Y-%m-%d %H:%M}{more}".rstrip(), style="dim"))
         console.print(Text("  ") + styled(hit.snippet_html, ""))
         console.print(Text(f"  {clean(hit.url)}", style="cyan"), "")
     console.print(Text(total(results), style="dim"))

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from newsportal.commands.context import open_record
+from newsportal.commands.context import local, open_record
 from newsportal.commands.photos import figures, told
 from newsportal.errors import StoreError
 from newsportal.storage.base import Store, StoredArticle, Story
@@ -117,7 +117,7 @@ def _print(story: Story, as_json: bool, store: Store) -> None:
     console.print(f"{clean(story.head.title)}\n{story.id}, {_count(story)}", markup=False, highlight=False)
     table = Table("article", "site", "time", "why", "address", box=None)
     for version in story.versions:
-        cells = (version.id, version.publisher, f"{version.moment.astimezone():%Y-%m-%d %H:%M}", _why(version, story), version.url)
+        cells = (version.id, version.publisher, f"{local(version.moment):%Y-%m-%d %H:%M}", _why(version, story), version.url)
         table.add_row(*(Text(clean(cell)) for cell in cells))
     wide = Console(emoji=False, width=WIDEST, soft_wrap=True)
     wide.print(table)

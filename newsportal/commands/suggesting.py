@@ -30,9 +30,13 @@ LOOKED = 5
 """Sites that --look looks at: each costs up to 24 requests."""
 
 
+MOST_DAYS = 36_500
+"""A hundred years: all that a store holds."""
+
+
 def suggest(
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Sites that are shown.")] = 20,
-    days: Annotated[int, typer.Option(min=1, help="Only articles of the last days.")] = 90,
+    days: Annotated[int, typer.Option(min=1, max=MOST_DAYS, help="Only articles of the last days.")] = 90,
     look: Annotated[bool, typer.Option("--look", help=f"Look at the first {LOOKED}, and rank by what they bring.")] = False,
     sources: Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One line of JSON for each.")] = False,

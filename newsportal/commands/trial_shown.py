@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
+from newsportal.commands.context import local
 from newsportal.commands.trial import Reading, Trial
 from newsportal.items import Link
 from newsportal.text import clean
@@ -34,7 +35,7 @@ def show(trial: Trial, reading: Reading | None) -> None:
 def show_links(out: Console, links: Sequence[Link], most: int = MAX_SHOWN) -> None:
     """The first entries, a line each."""
     for link in links[:most]:
-        day = link.published.astimezone().strftime("%m-%d %H:%M") if link.published else " " * 11
+        day = local(link.published).strftime("%m-%d %H:%M") if link.published else " " * 11
         out.print(f"  {day}  {clean(link.title or link.url)}", markup=False)
     if len(links) > most:
         out.print(f"  … and {len(links) - most} more", style="dim", markup=False)
@@ -47,7 +48,7 @@ def show_article(out: Console, reading: Reading, kind: str) -> None:
         out.print(f"  ✗ {clean(reading.failure or '')}", style="red", markup=False)
         return
     text = clean(found.text or "")
-    day = found.published.astimezone().strftime("%Y-%m-%d %H:%M") if found.published else "none found"
+    day = local(found.published).strftime("%Y-%m-%d %H:%M") if found.published else "none found"
     for what, said in (("title", found.title), ("date", day), ("author", found.author or found.origin)):
         out.print(f"  {what}: {clean(said or 'none found')}", markup=False)
     out.print(f"  text: {len(text)} characters, by {found.algorithm}: {text[:PREVIEW_CHARS]}…", markup=False)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import time
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -55,6 +57,23 @@ def run(*arguments: str) -> Result:
     index.register(app)
     export.register(app)
     return CliRunner().invoke(app, list(arguments), catch_exceptions=False)
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "Asia/Shanghai"])
+def test_moments_at_the_edges_of_the_calendar_end_no_search(stored: Path, zone: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(open_store(f"sqlite:///{stored}/data/news.db")) as store:
+        for n, moment in enumerate((datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, tzinfo=UTC))):
+            link = Link(f"https://edge.example/{n}", "feed:快讯")
+            edge = Article(link.url, link, NOW, identity=f"edge{n}", title="边缘", text="正文", published=moment)
+            store.add(edge, now=NOW)
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    try:
+        assert "2 found" in run("search", "边缘").output
+        assert run("search", "新桥", "--until", "9999-12-31").exit_code == 0
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 def test_search_shows_marks_and_never_steers_the_terminal(stored: Path) -> None:

@@ -32,6 +32,10 @@ def run(*arguments: str | Path) -> Result:
     return CliRunner().invoke(app, ["source", "suggest", *map(str, arguments)])
 
 
+def test_days_without_end_are_refused() -> None:
+    assert run("--days", "10000000").exit_code == 2
+
+
 def stored(path: Path, *urls: str) -> None:
     body = "".join(f'<p><a href="{url}">原文</a></p>' for url in urls)
     with closing(open_store(f"sqlite:///{path.parent}/data/newsportal.db")) as store:

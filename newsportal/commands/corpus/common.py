@@ -17,6 +17,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from newsportal.commands.context import local
 from newsportal.sources import Sources, load, use_own_words
 from newsportal.storage import open_store
 from newsportal.storage.base import Store
@@ -48,7 +49,7 @@ def opened(path: Path | None, *, create: bool = False) -> Iterator[tuple[Sources
 
 def shown(moment: datetime | None) -> str:
     """A moment in the time of this machine."""
-    return "" if moment is None else moment.astimezone().strftime(DAY)
+    return "" if moment is None else local(moment).strftime(DAY)
 
 
 def print_rows(rows: Sequence[dict[str, Any]], columns: Sequence[str], as_json: bool) -> None:
