@@ -73,7 +73,7 @@ SCHEMA: Final[dict[str, Any]] = {
         "id": _told(TEXT, "hash of the identity, 20 hexadecimal digits"),
         "story": _told(TEXT, "id of the story that it belongs to"),
         "identity": _told(TEXT, "what it is known by: the canonical form of its address"),
-        "url": _told({"type": "string", "minLength": 1}, "its address"),
+        "url": _told({"type": "string", "minLength": 1}, "its address; an import takes those of the Web alone (https, http)"),
         "title": TEXT,
         "text": _told(TEXT, "one paragraph a line"),
         "html": _told(TEXT, "its body, sanitised"),
