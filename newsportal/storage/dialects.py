@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
-from sqlalchemy import BigInteger, Connection, Engine, Integer, LargeBinary, Table, Text, and_, exc, func, insert, literal, select
+from sqlalchemy import BigInteger, Connection, Engine, Integer, LargeBinary, Table, Text, and_, event, exc, func, insert, literal, select
 from sqlalchemy.dialects import mysql
 from sqlalchemy.engine import URL, make_url
 
@@ -21,6 +21,7 @@ from newsportal.storage.dialect_postgresql import POSTGRESQL
 from newsportal.storage.dialect_sqlite import SQLITE, in_memory
 from newsportal.storage.dialect_sqlite import explained as explained  # the queue of requests is such a file, too
 from newsportal.storage.places import no_uri
+from newsportal.storage.rows import UNSTORABLE
 
 DIALECTS: Final[Mapping[str, Dialect]] = {"sqlite": SQLITE, "postgresql": POSTGRESQL, "mysql": MYSQL, "mariadb": MYSQL}
 """Name of the database in a URI -> what it tells of itself. Drivers are imported when one is opened."""
@@ -60,7 +61,22 @@ def open_engine(uri: str, *, create: bool = True) -> Engine:
         raise no_uri(uri, "a store", "sqlite:///data/newsportal.db") from error
     waits = Waits(connect=CONNECT_SECONDS, busy=BUSY_SECONDS, answer=ANSWER_SECONDS, idle=IDLE_SECONDS)
     with _errors(url):
-        return _dialect(url).open(url, create, waits)
+        engine = _dialect(url).open(url, create, waits)
+    event.listen(engine, "before_cursor_execute", _askable, retval=True)
+    return engine
+
+
+def _askable(connection: Connection, _cursor: Any, statement: str, told: Any, _context: Any, _many: bool) -> tuple[str, Any]:
+    """What is asked for comes from anywhere, such as an address. PostgreSQL takes no NUL and no driver a lone surrogate: no row has any."""
+    if connection.get_execution_options().get(WRITES):
+        return statement, told
+    if isinstance(told, dict):
+        return statement, {name: _whole(value) for name, value in told.items()}
+    return statement, type(told)(map(_whole, told))
+
+
+def _whole(value: Any) -> Any:
+    return UNSTORABLE.sub("\ufffd", value) if isinstance(value, str) else value
 
 
 def _dialect(url: URL) -> Dialect:

@@ -650,3 +650,16 @@ def test_threads_share_a_store(store: Store) -> None:
     assert failures == []
     assert (store.tally().articles, store.tally().stories) == (15, 5)
     assert [change.seq for change in store.changes()] == list(range(1, 16))
+
+
+@pytest.mark.parametrize("asked", ["a\0b", "", "\0", "长" * 5000])
+def test_what_comes_out_of_an_address_is_an_answer(store: Store, asked: str) -> None:
+    store.add(article("a"), now=NOW)
+    assert store.article(asked) is None
+    assert store.story(asked) is None
+    assert store.revisions(asked) == ()
+    assert store.listed([asked]) == {}
+    assert store.run(asked) is None
+    assert store.known([asked]) == set()
+    for order in ("newest", "hottest"):
+        assert store.stories(StoryFilter(order=order, before=f"-1~{asked}")).stories == ()

@@ -88,7 +88,7 @@ class ElasticBackend:
         self._made.add(table.name)
 
     def get(self, table: Table, ids: Collection[str], *, without: Collection[str] = (), only: Collection[str] = ()) -> dict[str, Row]:
-        wanted = list(dict.fromkeys(key(id) for id in ids))
+        wanted = list(dict.fromkeys(key(id) for id in ids if id))  # it refuses the whole question for an empty one, which no row has
         rows: list[Row] = []
         for start in range(0, len(wanted), BATCH):
             asked = partial(self._client.mget, index=self._index(table.name), ids=wanted[start : start + BATCH], **chosen(without, only))
