@@ -158,7 +158,7 @@ def add_alias(connection: Connection, identity: str, of: str) -> None:
 def fold(connection: Connection, article_id: str, story_id: str, reason: str, now: datetime) -> None:
     """See ``Store.fold``."""
     old = str(_existing(connection, article_id)["story_id"])
-    head = connection.scalar(select(STORIES.c.head_id).where(STORIES.c.id == story_id))
+    head = _head(connection, story_id)
     if head is None:
         raise StoreError(f"no story {story_id!r}")
     if old == story_id:
@@ -190,6 +190,11 @@ def _existing(connection: Connection, article_id: str) -> dict[str, Any]:
     return found
 
 
+def _head(connection: Connection, story_id: str) -> str | None:
+    found: str | None = connection.scalar(select(STORIES.c.head_id).where(STORIES.c.id == story_id))
+    return found
+
+
 def _members(connection: Connection, story_id: str) -> list[str]:
     """The ids of a story's articles, the earliest first."""
     return list(connection.scalars(select(ARTICLES.c.id).where(ARTICLES.c.story_id == story_id).order_by(*EARLIEST_FIRST)))
@@ -200,6 +205,10 @@ def _move(connection: Connection, article_id: str, story_id: str, **columns: Any
 
 
 def _settle(connection: Connection, stories: Iterable[str], article_id: str, now: datetime) -> None:
+    """After a move. A version that leads a story from now on is told as changed: who goes by heads has not looked at it yet."""
     for story_id in stories:
+        before = _head(connection, story_id)
         settle(connection, story_id)
+        if (head := _head(connection, story_id)) not in (None, before, article_id):
+            log(connection, "article", str(head), now)
     log(connection, "fold", article_id, now)

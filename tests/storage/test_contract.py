@@ -367,6 +367,19 @@ class TestByHand:
         assert again is not None
         assert again.story_id == story_id
 
+    @pytest.mark.parametrize("which", [0, 1])
+    def test_a_version_that_leads_its_story_from_now_on_is_told(self, store: Store, which: int) -> None:
+        added = [store.add(article(host, host=f"{host}.example"), [SAME_TITLE], now=NOW) for host in ("a", "b", "c")]
+        seq = store.last_seq()
+        store.unfold(added[which].id, now=NOW)
+        rest = store.story(added[0].story_id)
+        assert rest is not None
+        leads = [rest.head.id] if which == 0 else []
+        assert [(change.kind, change.id) for change in store.changes(seq)] == [
+            *(("article", id) for id in leads),
+            ("fold", added[which].id),
+        ]
+
     def test_unfold_of_a_lone_article_changes_nothing(self, store: Store) -> None:
         one = store.add(article("a"), now=NOW)
         assert store.unfold(one.id, now=NOW) == one.story_id

@@ -182,14 +182,23 @@ def unfold(transaction: Transaction, article_id: str, now: datetime) -> str:
     return story_id
 
 
+def _head(transaction: Transaction, story_id: str) -> str | None:
+    found: str | None = transaction.get(STORIES, [story_id]).get(story_id, {}).get("head_id")
+    return found
+
+
 def take_apart(transaction: Transaction, row: Mapping[str, Any], story_id: str) -> None:
     """Never fold the article ``row`` into that story again by itself."""
     transaction.change(ARTICLES, row["id"], apart=sorted({*row["apart"], story_id}))
 
 
 def _settle(transaction: Transaction, stories: Iterable[str], article_id: str, now: datetime) -> None:
+    """As in SQL: a version that leads a story from now on is told as changed."""
     for story_id in stories:
+        before = _head(transaction, story_id)
         settle(transaction, story_id)
+        if (head := _head(transaction, story_id)) not in (None, before, article_id):
+            log(transaction, "article", str(head), now)
     log(transaction, "fold", article_id, now)
 
 
