@@ -129,6 +129,17 @@ def test_a_story_stands_there_once(store: Store, add: Add, cms: Cms, tmp_path: P
     assert len(cms.rows()) == 4, "rows of the other target have the same keys, and are taken over"
 
 
+def test_what_is_left_when_the_head_is_taken_out_of_a_story_is_published_too(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
+    added = add("a", text=invented(1, 400))
+    add("b", text=invented(1, 400), host="other.example", site="别的网")
+    assert run(store, tmp_path, cms.target()).published == 1
+    story = store.story(added.story_id)
+    assert story is not None
+    store.unfold(story.head.id, now=NOW)
+    assert run(store, tmp_path, cms.target()).published == 1
+    assert len(cms.rows()) == 2
+
+
 def test_only_what_is_chosen_is_published(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
     add("a", category="体育")
     add("b", topic="环境")
