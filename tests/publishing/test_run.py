@@ -130,10 +130,10 @@ def test_a_story_stands_there_once(store: Store, add: Add, cms: Cms, tmp_path: P
 
 
 def test_what_is_left_when_the_head_is_taken_out_of_a_story_is_published_too(store: Store, add: Add, cms: Cms, tmp_path: Path) -> None:
-    added = add("a", text=invented(1, 400))
+    first = add("a", text=invented(1, 400))
     add("b", text=invented(1, 400), host="other.example", site="别的网")
     assert run(store, tmp_path, cms.target()).published == 1
-    story = store.story(added.story_id)
+    story = store.story(store.articles([first])[0].story_id)
     assert story is not None
     store.unfold(story.head.id, now=NOW)
     assert run(store, tmp_path, cms.target()).published == 1
