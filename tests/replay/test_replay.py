@@ -125,7 +125,9 @@ def test_killed_in_the_middle_it_loses_nothing_and_stores_nothing_twice(
     have, whole = texts(other), texts(folder)
     assert have.keys() == whole.keys()
     differ = [name for name in have if have[name] != whole[name]]
-    assert len(differ) <= len(have) / 50, "a site's own line stays in the page of the site that is read first, whichever that is"
+    # a site's own line stays in the page of the site that is read first, whichever that is; what a killed crawl had learnt of a site is
+    # lost, so there are two such pages
+    assert len(differ) <= 2 * len(have) / 50, differ
     for name in differ:
         fewer, more = sorted((have[name].split("\n"), whole[name].split("\n")), key=len)
         rest = iter(more)
