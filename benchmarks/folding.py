@@ -21,8 +21,9 @@ from pathlib import Path
 from dedup import Chain, bodies, chain, documents
 
 from newsportal.items import Article, Link
-from newsportal.storage import open_store, prints
-from newsportal.storage.sql import SqlStore
+from newsportal.storage import open_store
+from newsportal.storage.sql import prints
+from newsportal.storage.sql.store import SqlStore
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
 MEASURED = 1000

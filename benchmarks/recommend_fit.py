@@ -28,11 +28,11 @@ from newsportal.recommend.base import View
 from newsportal.recommending import fitting
 from newsportal.recommending.serving import Recommender
 from newsportal.storage import open_store
-from newsportal.storage.dialects import writing
 from newsportal.storage.figures import heat
 from newsportal.storage.rows import row_of
-from newsportal.storage.sql import SqlStore
-from newsportal.storage.tables import ARTICLES, LABELS, STORIES
+from newsportal.storage.sql.dialects import writing
+from newsportal.storage.sql.store import SqlStore
+from newsportal.storage.sql.tables import ARTICLES, LABELS, STORIES
 
 NOW = datetime(2026, 3, 5, 4, tzinfo=UTC)
 DAYS = 30

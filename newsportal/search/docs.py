@@ -11,7 +11,7 @@ from newsportal.search.suggesting import Offer, offers
 from newsportal.search.words import grams, index_words
 from newsportal.storage.base import StoredArticle
 from newsportal.storage.galleries import is_gallery
-from newsportal.storage.tables import EPOCH, MICROSECOND
+from newsportal.storage.sql.tables import EPOCH, MICROSECOND
 from newsportal.storage.threads import is_thread
 from newsportal.text.words import signature
 

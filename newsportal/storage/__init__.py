@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 __all__ = ["STORES", "open_store"]
 
 STORES: dict[str, str] = {
-    "sqlite": "newsportal.storage.sql:SqlStore",
-    "postgresql": "newsportal.storage.sql:SqlStore",
-    "mysql": "newsportal.storage.sql:SqlStore",
-    "mariadb": "newsportal.storage.sql:SqlStore",
+    "sqlite": "newsportal.storage.sql.store:SqlStore",
+    "postgresql": "newsportal.storage.sql.store:SqlStore",
+    "mysql": "newsportal.storage.sql.store:SqlStore",
+    "mariadb": "newsportal.storage.sql.store:SqlStore",
     "mongodb": "newsportal.storage.documents.store:DocumentStore",
     "elasticsearch": "newsportal.storage.documents.store:DocumentStore",
 }

@@ -7,7 +7,8 @@ from typing import Any, Final
 from sqlalchemy import JSON, BigInteger, Boolean, Column, Float, Integer, LargeBinary, String, Table
 from sqlalchemy.types import TypeEngine
 
-from newsportal.storage import (  # noqa: F401  their tables are those of METADATA
+from newsportal.storage.records import Form, Kind
+from newsportal.storage.sql import (  # noqa: F401  their tables are those of METADATA
     gallery_tables,
     outbox_tables,
     picture_tables,
@@ -16,8 +17,7 @@ from newsportal.storage import (  # noqa: F401  their tables are those of METADA
     thread_tables,
     visit_tables,
 )
-from newsportal.storage.records import Form, Kind
-from newsportal.storage.tables import METADATA, Moment
+from newsportal.storage.sql.tables import METADATA, Moment
 
 KINDS: Final[tuple[tuple[type[TypeEngine[Any]], Kind], ...]] = (
     (Moment, "moment"),

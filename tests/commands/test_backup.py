@@ -79,7 +79,7 @@ def test_a_backup_is_checked_without_a_store(folder: Path) -> None:
 
 
 def test_a_restore_that_breaks_off_leaves_no_store(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from newsportal.storage.records_sql import SqlRecords
+    from newsportal.storage.sql.records import SqlRecords
 
     run("backup", "b.zip")
 

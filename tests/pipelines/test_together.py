@@ -17,7 +17,7 @@ from newsportal.pipelines import together, writing
 from newsportal.pipelines.together import Together
 from newsportal.storage import open_store
 from newsportal.storage.base import Added
-from newsportal.storage.sql import SqlStore
+from newsportal.storage.sql.store import SqlStore
 
 
 def ready(name: str, **changes: Any) -> Article:

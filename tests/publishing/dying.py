@@ -22,7 +22,7 @@ from sqlalchemy import event
 from newsportal.publishing import tables
 from newsportal.publishing.run import publish
 from newsportal.storage import open_store
-from newsportal.storage.outbox_sql import SqlOutbox
+from newsportal.storage.sql.outbox import SqlOutbox
 
 
 class Death:

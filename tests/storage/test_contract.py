@@ -19,9 +19,9 @@ from invented_articles import HOUR, LONG, NOW, OTHER, SAME_TEXT, SAME_TITLE, WEA
 from newsportal.errors import StoreError
 from newsportal.items import FoldKey, Image, Link, TopicMark
 from newsportal.report import Run, SourceReport
-from newsportal.storage import names as sql_names
 from newsportal.storage.base import SourceState, Store, StoredArticle, StoryFilter
 from newsportal.storage.documents import names as document_names
+from newsportal.storage.sql import names as sql_names
 
 BEIJING = timezone(timedelta(hours=8))
 

@@ -16,7 +16,7 @@ from newsportal.items import content_id
 from newsportal.storage import open_store
 from newsportal.storage.base import Store
 from newsportal.storage.corpora import Brought, Label, NewDocument
-from newsportal.storage.sql import SqlStore
+from newsportal.storage.sql.store import SqlStore
 
 BRIDGE = NewDocument("社会/民生", "河湾镇的新桥昨天通车。", "新桥通车", name="1")
 MATCH = NewDocument("体育", "青河队三比一战胜了山前队。", name="2")

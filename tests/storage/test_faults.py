@@ -20,8 +20,9 @@ from invented_articles import NOW, SAME_TITLE, article, invented
 from sqlalchemy import event
 
 from newsportal.errors import StoreError, StoreTooNew, StoreUnavailable
-from newsportal.storage import dialects, open_store
-from newsportal.storage.sql import SqlStore
+from newsportal.storage import open_store
+from newsportal.storage.sql import dialects
+from newsportal.storage.sql.store import SqlStore
 
 WRITER = """
 import sys

@@ -9,11 +9,12 @@ import pytest
 from invented_articles import LONG, NOW, article, invented
 from sqlalchemy import func, select
 
-from newsportal.storage import open_store, print_index, writing
+from newsportal.storage import open_store, print_index
 from newsportal.storage.base import StoryFilter
-from newsportal.storage.dialects import reading
-from newsportal.storage.sql import SqlStore
-from newsportal.storage.tables import PRINTS
+from newsportal.storage.sql import writing
+from newsportal.storage.sql.dialects import reading
+from newsportal.storage.sql.store import SqlStore
+from newsportal.storage.sql.tables import PRINTS
 
 
 def opened(folder: Path) -> SqlStore:
@@ -79,7 +80,7 @@ def test_a_transaction_that_fails_leaves_nothing_in_the_index(tmp_path: Path, mo
         raise RuntimeError("after the fingerprint was written")
 
     with monkeypatch.context() as patched:
-        patched.setattr("newsportal.storage.writing.log", fails)
+        patched.setattr("newsportal.storage.sql.writing.log", fails)
         with pytest.raises(RuntimeError):
             store.add(article("a", host="a.example", text=LONG), now=NOW)
     assert store.add(article("b", host="b.example", text=LONG), now=NOW).outcome == "stored"

@@ -22,12 +22,13 @@ from servers import Servers
 from sqlalchemy import JSON, Float, create_engine, inspect, text
 
 from newsportal.errors import StoreTooNew
-from newsportal.storage import open_store, print_index, prints, schema, steps
-from newsportal.storage.dialects import open_engine, reading
+from newsportal.storage import open_store, print_index
 from newsportal.storage.forms import FORMS
-from newsportal.storage.tables import METADATA
+from newsportal.storage.sql import prints, schema, steps
+from newsportal.storage.sql.dialects import open_engine, reading
+from newsportal.storage.sql.tables import METADATA
 
-MIGRATIONS = files("newsportal.storage") / "migrations"
+MIGRATIONS = files("newsportal.storage.sql") / "migrations"
 
 
 def differ(_context: object, _found: object, _declared: object, found: object, declared: object) -> bool | None:

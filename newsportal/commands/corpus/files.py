@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, Final, cast
 
 from newsportal.errors import CorpusError
 from newsportal.storage.corpora import NewDocument
-from newsportal.storage.tables import NAME_CHARS
+from newsportal.storage.sql.tables import NAME_CHARS
 
 LONGEST_LINE: Final = 64 << 20
 """Bytes of one document's line: a file with a longer one is something else."""

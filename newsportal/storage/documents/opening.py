@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from newsportal.errors import StoreError, StoreTooNew, StoreUnavailable
-from newsportal.storage.dialect import driver_missing
 from newsportal.storage.documents.backend import Backend
 from newsportal.storage.documents.base import Documents, Table, Transaction
 from newsportal.storage.documents.transactions import Transactions
+from newsportal.storage.sql.dialect import driver_missing
 
 META: Final = Table("meta", {"id": "key"})
 """Its row ``schema`` has the ``version`` of the rows."""

@@ -17,9 +17,9 @@ from newsportal.recommend.ratings import ALPHA
 from newsportal.recommending import fitting
 from newsportal.recommending.serving import Recommender
 from newsportal.storage.base import Store
-from newsportal.storage.reader_tables import MONTHS
 from newsportal.storage.readers import Told
 from newsportal.storage.readers_rows import month_of
+from newsportal.storage.sql.reader_tables import MONTHS
 
 READERS = 120
 LOOKS = (8, 24)  # stories a reader looked at

@@ -1,8 +1,0 @@
-"""Alembic's way in. The connection comes from ``newsportal.storage.schema``, inside its transaction."""
-
-from alembic import context
-
-from newsportal.storage.tables import METADATA
-
-context.configure(connection=context.config.attributes["connection"], target_metadata=METADATA)
-context.run_migrations()
