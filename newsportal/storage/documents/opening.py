@@ -7,7 +7,7 @@ from typing import Final
 
 from newsportal.errors import StoreError, StoreTooNew, StoreUnavailable
 from newsportal.storage.documents.backend import Backend
-from newsportal.storage.documents.base import Documents, Table, Transaction
+from newsportal.storage.documents.base import Documents, Questions, Table, Transaction
 from newsportal.storage.documents.transactions import Transactions
 from newsportal.storage.sql.dialect import driver_missing
 
@@ -31,6 +31,7 @@ def open_documents(
     """
     backend = backend_of(uri)
     try:
+        _refuse_later(_version(backend), migrations, backend.place)  # before anything is sent: an earlier newsportal changes nothing of it
         documents = Transactions(backend, (*tables, META))
     except BaseException:
         backend.close()
@@ -62,7 +63,7 @@ def backend_of(uri: str) -> Backend:
 
 def bring_up(documents: Documents, *, create: bool, migrations: Mapping[int, Migration]) -> None:
     """Make or migrate. Safe when several processes start at once: the first one does it, the others find it done."""
-    ours = max(migrations, default=1)
+    ours = _ours(migrations)
     found = _version(documents)
     if found is None and not create:
         raise StoreUnavailable(
@@ -72,18 +73,27 @@ def bring_up(documents: Documents, *, create: bool, migrations: Mapping[int, Mig
         return
     with documents.writing() as transaction:
         found = _version(transaction)
-        if found is not None and found > ours:
-            raise StoreTooNew(
-                f"{documents.place}: the database has schema {found}, which this newsportal does not know (its own is {ours}); "
-                "a later version wrote it: upgrade with `pip install -U newsportal`, or name another store in sources.yaml"
-            )
+        _refuse_later(found, migrations, documents.place)
         for number in range((found or ours) + 1, ours + 1):
             migrations[number](transaction)
         if found != ours:
             transaction.put(META, {"id": SCHEMA, "version": ours})
 
 
-def _version(rows: Documents | Transaction) -> int | None:
+def _refuse_later(found: int | None, migrations: Mapping[int, Migration], place: str) -> None:
+    ours = _ours(migrations)
+    if found is not None and found > ours:
+        raise StoreTooNew(
+            f"{place}: the database has schema {found}, which this newsportal does not know (its own is {ours}); "
+            "a later version wrote it: upgrade with `pip install -U newsportal`, or name another store in sources.yaml"
+        )
+
+
+def _ours(migrations: Mapping[int, Migration]) -> int:
+    return max(migrations, default=1)
+
+
+def _version(rows: Questions) -> int | None:
     """The version of the rows; ``None`` if there are none."""
     row = rows.get(META, [SCHEMA]).get(SCHEMA)
     return None if row is None else int(row["version"])

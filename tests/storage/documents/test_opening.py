@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import replace
 
 import pytest
 from made_up_tables import ROWS, TABLES
+from servers import Servers
 
 from newsportal.errors import StoreError, StoreTooNew, StoreUnavailable
 from newsportal.storage.documents.base import Documents, Transaction
+from newsportal.storage.documents.elastic_connection import Connection
 from newsportal.storage.documents.opening import META, Migration, open_documents
 
 Opening = Callable[[], Documents]
@@ -58,6 +62,32 @@ def test_an_earlier_version_is_brought_up_once_by_whoever_is_first(uri: str, ope
 
 
 @pytest.mark.slow
+def test_a_later_version_is_refused_before_anything_of_it_is_changed(servers: Servers) -> None:
+    with servers.database("elasticsearch") as database:
+        narrow = replace(ROWS, fields={"id": "key"})
+        with closing(open_documents(database.uri, (narrow,), migrations=LATER)) as documents, documents.writing() as transaction:
+            transaction.put(narrow, {"id": "1", "number": 1})
+        before = state_of(database.uri)
+        with pytest.raises(StoreTooNew, match="upgrade"):
+            open_documents(database.uri, TABLES)
+        assert state_of(database.uri) == before
+        open_documents(database.uri, TABLES, migrations=LATER).close()  # one that knows it brings the fields
+        assert state_of(database.uri) != before
+
+
+def state_of(uri: str) -> tuple[dict[str, object], dict[str, int]]:
+    """The mappings of a store in Elasticsearch, and how often each index was written to."""
+    connection = Connection(uri)
+    try:
+        indices, every = connection.client.indices, f"{connection.prefix}-*"
+        stats = indices.stats(index=every, metric="indexing")["indices"]
+        written = {name: told["primaries"]["indexing"] for name, told in stats.items()}
+        return dict(indices.get_mapping(index=every)), {n: one["index_total"] + one["delete_total"] for n, one in written.items()}
+    finally:
+        connection.close()
+
+
+@pytest.mark.slow
 def test_a_migration_that_fails_changes_nothing(uri: str, opened: Opening) -> None:
     def failing(transaction: Transaction) -> None:
         doubled(transaction)
@@ -80,8 +110,6 @@ def test_a_database_that_is_not_there_is_made_only_if_that_is_wished(uri: str) -
 
 @pytest.mark.slow
 def test_fields_that_a_later_version_looks_for_are_found_in_what_is_written_then(uri: str, opened: Opening) -> None:
-    from dataclasses import replace
-
     with opened().writing() as transaction:
         transaction.put(ROWS, {"id": "before", "new": "x"})
     wider = replace(ROWS, fields={**ROWS.fields, "new": "key"}, indexes=(*ROWS.indexes, ("new",)))
