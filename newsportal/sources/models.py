@@ -20,7 +20,10 @@ from newsportal.sources.scheduling import Scheduling
 from newsportal.sources.topics import CustomEngine, Topic
 from newsportal.sources.values import FilePath, IndexUri, StoreUri, Words
 
+DEFAULT_STORE = "newsportal.db"
 DEFAULT_INDEX = "index.db"
+"""The search index of a store of the default's name; that of any other is called after the store."""
+
 KINDS = ("topics", "engines", "feeds", "sitemaps", "regions", "forums", "galleries")
 """The lists of sources, in the order of the file."""
 
@@ -32,10 +35,10 @@ class Sources(Part):
     """The version of this form of file."""
     portal: Portal = Portal()
     """How the portal presents itself."""
-    store: StoreUri = "sqlite:///data/newsportal.db"
+    store: StoreUri = f"sqlite:///data/{DEFAULT_STORE}"
     """Where articles are kept; a relative SQLite file lies beside this file. ${NAME} is filled in from the environment."""
     index: IndexUri | None = None
-    """Where the search index is kept; by default index.db beside the SQLite store, else data/index.db beside this file."""
+    """Where the search index is kept; by default beside the store (see docs/storage.md), each store's its own."""
     politeness: Politeness = Politeness()
     """How other people's servers are treated."""
     rendering: Rendering = Rendering()
@@ -98,11 +101,13 @@ class Sources(Part):
 
     @property
     def index_uri(self) -> str:
-        """The search index: as given, else beside the store."""
+        """The search index: as given, else beside the store, each store's its own; in memory for a store in memory."""
         if self.index is not None:
             return self.index
-        file = self._store_file
-        return f"sqlite:///{file.with_name(DEFAULT_INDEX) if file else (self._folder / 'data' / DEFAULT_INDEX).absolute()}"
+        file = self._beside
+        if file is None:
+            return "sqlite://"
+        return f"sqlite:///{file.with_name(DEFAULT_INDEX if file.name == DEFAULT_STORE else f'{file.name}.index')}"
 
     @property
     def known_file(self) -> Path | None:

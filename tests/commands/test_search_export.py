@@ -82,7 +82,7 @@ def test_search_shows_marks_and_never_steers_the_terminal(stored: Path) -> None:
     assert "桥 [31m<b>通车" in found.stdout
     assert "\x1b[31m" not in found.stdout
     assert "3 found" in found.stdout
-    assert (stored / "data" / "index.db").exists()
+    assert (stored / "data" / "news.db.index").exists()
 
 
 def test_search_as_json(stored: Path) -> None:
@@ -129,7 +129,7 @@ def test_index_tells_how_it_stands_and_is_built_anew(stored: Path) -> None:
     assert "3 articles" in run("index", "rebuild").stdout
     after = json.loads(run("index", "--json").stdout)
     assert (after["articles"], after["behind"]) == (3, 0)
-    assert "index.db" in after["says"]
+    assert "news.db.index" in after["says"]
 
 
 def test_no_store_yet_is_told(folder: Path) -> None:

@@ -61,16 +61,27 @@ def test_relative_places_lie_beside_the_file(tmp_path: Path) -> None:
         write(tmp_path / "x" / "sources.yaml", "store: sqlite:///a/b.db\nreplay: w/dev.warc.gz\narchive: /out.warc.gz"), environ={}
     )
     assert sources.store == f"sqlite:///{tmp_path}/x/a/b.db"
-    assert sources.index_uri == f"sqlite:///{tmp_path}/x/a/index.db"
+    assert sources.index_uri == f"sqlite:///{tmp_path}/x/a/b.db.index"
     assert (sources.replay, sources.archive) == (tmp_path / "x/w/dev.warc.gz", Path("/out.warc.gz"))
     assert (sources.folder, sources.path) == (tmp_path / "x", tmp_path / "x" / "sources.yaml")
 
 
 def test_the_index_lies_beside_the_store_unless_it_is_named() -> None:
     assert loaded("version: 1").index_uri == "sqlite:////srv/portal/data/index.db"
-    assert loaded("store: 'sqlite://'").index_uri == "sqlite:////srv/portal/data/index.db"
+    assert loaded("store: 'sqlite://'").index_uri == "sqlite://"
     assert loaded("index: sqlite:////var/i.db").index_uri == "sqlite:////var/i.db"
     assert loaded("index: elasticsearch+https://u:p@h:9200/news").index_uri == "elasticsearch+https://u:p@h:9200/news"
+
+
+def test_two_stores_never_share_an_index() -> None:
+    stores = (
+        "sqlite:///data/newsportal.db", "sqlite:///data/b.db", "postgresql://a:geheim@db.example/news", "mysql://db.example/news",
+        "mongodb://a:geheim@db.example/news", "mongodb://db.example/other", "elasticsearch://db.example:9200/news",
+    )  # fmt: skip
+    found = [loaded(f"store: {store}").index_uri for store in stores]
+    assert len({*found}) == len(stores)
+    assert all(uri.startswith("sqlite:////srv/portal/data/") and "geheim" not in uri for uri in found)
+    assert loaded("store: mongodb://b@db.example/news?tls=true").index_uri == found[4]  # whoever asks
 
 
 def test_what_belongs_to_a_store_on_a_server_lies_beside_the_file() -> None:
