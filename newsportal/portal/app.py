@@ -14,6 +14,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from newsportal import __version__
+from newsportal.accounts import Accounts
 from newsportal.portal import errors
 from newsportal.portal.context import Portal, present
 from newsportal.portal.follower import EVERY, Follower
@@ -25,6 +26,7 @@ from newsportal.portal.pages import (
     health,
     home,
     lists,
+    login,
     monitor,
     photos,
     pictures,
@@ -52,6 +54,7 @@ from newsportal.storage.base import Store
 
 ROUTERS: tuple[APIRouter, ...] = (
     home.router,
+    login.router,
     feeds.router,  # before the lists: /topic/NAME/feed.rss is no topic
     lists.router,
     photos.router,
@@ -99,6 +102,7 @@ def create_app(
     now: Callable[[], datetime] = present,
     pushed: Callable[[], None] = lambda: None,
     queues: Ask | None = None,
+    accounts: Accounts | None = None,
 ) -> FastAPI:
     """The portal over ``store`` and ``index`` (None: no search).
 
@@ -106,6 +110,7 @@ def create_app(
     ``follow_every`` seconds (0: never). The caller opens store and index, and closes them after serving. ``now`` is the clock of its pages.
     ``pushed`` is called when a hub told that a source has something new (its next visit is now).
     ``queues`` tells how the queue of requests stands (None: the monitor does not show it).
+    ``accounts`` says who may what (None: nobody signs in); the caller closes them, too.
     """
 
     @asynccontextmanager
@@ -123,7 +128,9 @@ def create_app(
 
     app = FastAPI(title="newsportal", version=__version__, lifespan=following, docs_url=None, redoc_url=None, openapi_url=None)
     asked = Asked(queues) if queues is not None else None
-    app.state.portal = Portal(store, index, site_of(sources), now, Desk.of(sources), queues=asked, sources=watched_of(sources))
+    app.state.portal = Portal(
+        store, index, site_of(sources), now, Desk.of(sources), queues=asked, accounts=accounts, sources=watched_of(sources)
+    )
     app.state.pushed = pushed
     app.state.suggesting = Suggesting(store, sources)
     app.state.feeds = tuple(getattr(sources, "feeds", ()))

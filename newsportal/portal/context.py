@@ -14,6 +14,9 @@ from urllib.parse import quote
 
 from starlette.requests import Request
 
+from newsportal.accounts import Accounts, Right, Signed
+from newsportal.portal.access import may, signed
+from newsportal.portal.desk import DESK, Entry
 from newsportal.portal.language import choose, translations
 from newsportal.portal.moments import Clock
 from newsportal.portal.pace import Pace
@@ -61,7 +64,7 @@ class Portal:
     """The store, the index (None: no search), the site's own settings, and the clock.
 
     ``desk`` has the pictures (None: browsers fetch them from their publishers). ``pace`` bounds what readers have recorded; ``missed``
-    counts what a busy store did not take (``seen``, ``offer``), for ``/health``.
+    counts what a busy store did not take (``seen``, ``offer``), for ``/health``. ``accounts`` None: nobody can sign in.
     """
 
     store: Store
@@ -72,6 +75,7 @@ class Portal:
     pace: Pace = field(default_factory=Pace, repr=False, compare=False)
     missed: Counter[str] = field(default_factory=Counter, repr=False, compare=False)
     queues: Callable[[], Queues] | None = field(default=None, repr=False, compare=False)
+    accounts: Accounts | None = field(default=None, repr=False, compare=False)
     _tally: list[tuple[float, Tally]] = field(default_factory=list, repr=False, compare=False)
     sources: tuple[Watched, ...] = ()
     _health: list[tuple[float, list[Judged]]] = field(default_factory=list, repr=False, compare=False)
@@ -150,6 +154,20 @@ class Visit:
     @cached_property
     def clock(self) -> Clock:
         return Clock(self.portal.now(), self.portal.site.zone, self.language, translations(self.language))
+
+    @property
+    def who(self) -> Signed | None:
+        """Who is signed in."""
+        return signed(self.request)
+
+    def may(self, right: str) -> bool:
+        """Whether who asks has ``right`` (a name of :class:`newsportal.accounts.Right`, in templates)."""
+        return may(self.request, Right(right))
+
+    def desk(self) -> list[tuple[str, list[Entry]]]:
+        """The pages of the desk that who asks may see, in groups."""
+        seen = [(name, [entry for entry in entries if may(self.request, entry.right)]) for name, entries in DESK]
+        return [(name, entries) for name, entries in seen if entries]
 
     @property
     def has_photos(self) -> bool:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
+from urllib.parse import quote
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import PlainTextResponse
+from fastapi.responses import PlainTextResponse, RedirectResponse
 from starlette.exceptions import HTTPException
 
 from newsportal.errors import StoreError
@@ -24,6 +25,7 @@ def page(request: Request, status: int) -> Response:
     said = Visit(request).clock.words.gettext
     told = {
         400: (said("That could not be understood"), said("What was sent has a mistake. Please go back and try again.")),
+        403: (said("This is not for you"), said("Your account may not do this. An administrator can give it another role.")),
         404: (said("There is no such page"), said("The story may have been folded into another, or the address has a mistake.")),
         405: (said("This address only shows pages"), said("It cannot be sent anything.")),
         503: (said("The store is busy"), said("It is away or locked for the moment. Please load the page again in some seconds.")),
@@ -35,6 +37,8 @@ def page(request: Request, status: int) -> Response:
 
 def on_http(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 404
+    if status == 401:
+        return RedirectResponse(f"/login?next={quote(Visit(request).here, safe='')}", 303)
     return page(request, status)
 
 

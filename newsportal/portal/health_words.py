@@ -9,13 +9,8 @@ from babel.dates import format_timedelta
 
 from newsportal.monitor import Health
 from newsportal.monitor.causes import cause_of
+from newsportal.portal.language import _
 from newsportal.portal.moments import Clock
-
-
-def _(message: str) -> str:
-    """Marks a message for the catalog; it is translated when it is shown."""
-    return message
-
 
 NAMES: Mapping[str, str] = {
     "off": _("switched off"),

@@ -5,14 +5,9 @@ from __future__ import annotations
 from gettext import NullTranslations
 
 from newsportal.classify.topics import is_doubtful
+from newsportal.portal.language import _
 from newsportal.storage.base import StoredArticle
 from newsportal.text import clean
-
-
-def _(message: str) -> str:
-    """Marks a message for the catalog; it is translated when it is shown."""
-    return message
-
 
 BY_MODEL = "model "
 

@@ -1,7 +1,8 @@
-"""The interface in the reader's language: gettext catalogs read from ``locale/<language>.po``, English in the source.
+"""The interface in the reader's language: gettext catalogs read from ``locale/<language>/*.po``, English in the source.
 
 Catalogs are compiled in memory when the first page is asked for (some 10 ms), so there is no compiled file to fall out of step.
-A further language is one file, ``locale/xx.po``, and one line in ``LANGUAGES``; ``tests/portal/test_language.py`` says what is missing.
+A language's catalog may be in several files, a part of the portal each; no message stands in two. A further language is one folder,
+``locale/xx``, and one line in ``LANGUAGES``; ``tests/portal/test_language.py`` says what is missing.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from importlib import resources
 from io import BytesIO
 
 from babel.core import negotiate_locale
+from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 
@@ -24,14 +26,32 @@ TAGS = {"zh": "zh-CN", "en": "en"}
 SOURCE_LANGUAGE = "en"
 
 
+def _(message: str) -> str:
+    """Marks a message for the catalog; it is translated when it is shown."""
+    return message
+
+
+def catalog(language: str) -> Catalog:
+    """All messages of ``language`` (not the source language). Raises ``ValueError`` for one that stands in two files."""
+    whole = Catalog(locale=language)
+    folder = resources.files("newsportal.portal").joinpath("locale", language)
+    for file in sorted(folder.iterdir(), key=lambda file: file.name):
+        part = read_po(BytesIO(file.read_bytes()), locale=language)
+        for message in part:
+            if message.id and message.id in whole:
+                raise ValueError(f"{file.name}: {message.id!r} stands in another file already")
+            if message.id:
+                whole[message.id] = message
+    return whole
+
+
 @cache
 def translations(language: str) -> NullTranslations:
     """The catalog of ``language`` (a key of ``LANGUAGES``); the source language needs none."""
     if language == SOURCE_LANGUAGE:
         return NullTranslations()
-    text = resources.files("newsportal.portal").joinpath("locale", f"{language}.po").read_bytes()
     compiled = BytesIO()
-    write_mo(compiled, read_po(BytesIO(text), locale=language))
+    write_mo(compiled, catalog(language))
     compiled.seek(0)
     return GNUTranslations(compiled)
 

@@ -5,11 +5,7 @@ from __future__ import annotations
 import re
 from gettext import NullTranslations
 
-
-def _(message: str) -> str:
-    """Marks a message for the catalog; it is translated when it is shown."""
-    return message
-
+from newsportal.portal.language import _
 
 EXPLAINED: tuple[tuple[str, str], ...] = (
     (r"robots-unreachable", _("the site's robots.txt could not be read, so nothing is fetched there for now")),

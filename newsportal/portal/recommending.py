@@ -9,6 +9,7 @@ from gettext import NullTranslations
 
 from newsportal.errors import StoreError
 from newsportal.portal.context import Visit
+from newsportal.portal.language import _
 from newsportal.portal.reader import Reader, reader_of
 from newsportal.portal.reading import shorten, title
 from newsportal.recommend.base import Recommendation
@@ -20,11 +21,6 @@ FURTHER = 3
 """Stories at the end of another."""
 
 TITLE_CHARS = 40  # of the story that speaks for another: enough to know it by
-
-
-def _(message: str) -> str:
-    """Marks a message for the catalog; it is translated when it is shown."""
-    return message
 
 
 WHY = {

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
+from datetime import datetime
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from shutil import copy
@@ -14,6 +15,7 @@ from typing import Any
 import httpx
 import pytest
 
+from newsportal.accounts import Role, open_accounts
 from newsportal.portal.app import create_app
 from newsportal.search import open_index
 from newsportal.search.base import Index
@@ -52,15 +54,34 @@ def messages() -> ModuleType:
 Serve = Callable[..., httpx.Client]
 
 
+def sign_in(client: httpx.Client, role: str, now: datetime) -> None:
+    """From now on ``client`` is somebody of this role, as the cookie of a real session says."""
+    accounts = client.accounts  # type: ignore[attr-defined]
+    person = accounts.add_person(f"{role} {len(accounts.people())}", "correct horse battery staple", Role(role), now=now)
+    client.headers["origin"] = str(client.base_url)  # as a browser says that the portal's own page sends it
+    client.cookies.set("session", accounts.begin_session(person.id, now=now))
+
+
 @pytest.fixture(scope="module")
 def serve() -> Iterator[Serve]:
-    """``serve(store, index)`` answers a client of a portal over them; all end with the module."""
+    """``serve(store, index)`` answers a client of a portal over them; all end with the module.
+
+    ``role`` (``reader``, ``editor``, ``admin``): somebody of this role is signed in; else nobody is.
+    """
     with ExitStack() as stack:
 
-        def start(store: Store, index: Index | None = None, settings: object = None, **options: Any) -> httpx.Client:
+        def start(
+            store: Store, index: Index | None = None, settings: object = None, *, role: str | None = None, **options: Any
+        ) -> httpx.Client:
             options = {"now": lambda: NEWSROOM.NOW, "follow_every": 0, **options}
+            if "accounts" not in options:
+                options["accounts"] = stack.enter_context(closing(open_accounts("sqlite://")))
             address = stack.enter_context(SERVING.serving(create_app(store, index, settings or NEWSROOM.Settings(), **options)))
-            return stack.enter_context(httpx.Client(base_url=address, headers={"accept-language": "zh-CN"}, timeout=30))
+            client = stack.enter_context(httpx.Client(base_url=address, headers={"accept-language": "zh-CN"}, timeout=30))
+            client.accounts = options["accounts"]  # type: ignore[attr-defined]
+            if role is not None:
+                sign_in(client, role, options["now"]())
+            return client
 
         yield start
 

@@ -11,6 +11,7 @@ from fastapi.responses import RedirectResponse
 from starlette.concurrency import run_in_threadpool
 
 from newsportal.portal.context import Portal, Visit
+from newsportal.portal.language import _
 from newsportal.portal.render import render
 from newsportal.portal.sent import form
 from newsportal.storage.base import StoredArticle
@@ -20,11 +21,6 @@ router = APIRouter()
 
 SHOWN: Final = 100
 """Articles of each list."""
-
-
-def _(message: str) -> str:
-    """Marks a message for the catalog; it is translated when it is shown."""
-    return message
 
 
 NAMES: Final[Mapping[State, str]] = {

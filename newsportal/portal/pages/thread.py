@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from newsportal.items import Image
 from newsportal.portal.context import Visit
+from newsportal.portal.language import _
 from newsportal.portal.reading import paragraphs, web_address
 from newsportal.portal.render import address, render
 from newsportal.storage.base import StoredArticle, Story
@@ -16,11 +17,6 @@ from newsportal.storage.threads import StoredPost, StoredThread
 from newsportal.text import clean
 
 PAGE = 50
-
-
-def _(message: str) -> str:
-    """Marks a message for the catalog; it is translated when it is shown."""
-    return message
 
 
 NAMES = (_("Opening post"), _("First reply"), _("Second reply"), _("Third reply"))

@@ -5,8 +5,9 @@ An up-to-date database costs one query and never loads Alembic.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.resources import as_file, files
 from importlib.resources.abc import Traversable
@@ -28,46 +29,67 @@ PRINTS_SINCE = "0003"
 VERSION_TABLE = "alembic_version"
 
 
-def prepare(engine: Engine) -> None:
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of migrations: ``head`` its newest revision, ``scripts`` the folder, ``table`` where a database keeps its revision.
+
+    ``then`` is called with the connection and the revision that was found when an older database was brought up.
+    """
+
+    head: str
+    scripts: Traversable
+    table: str
+    then: Callable[[Connection, str], None] = lambda _connection, _found: None
+
+
+def _filled(connection: Connection, found: str) -> None:
+    if found < PRINTS_SINCE:
+        prints.fill(connection, datetime.now(UTC))
+
+
+STORE = Line(HEAD, files("newsportal.storage.sql") / "migrations", VERSION_TABLE, _filled)
+
+
+def prepare(engine: Engine, line: Line = STORE) -> None:
     """Make or migrate the tables. Safe when several processes start at once: the first one does it, the others find it done.
 
     Raises ``StoreTooNew`` for a database that a later newsportal wrote.
     """
     with reading(engine) as connection:
-        if version(connection) == HEAD:
+        if version(connection, line) == line.head:
             return
     write_ahead(engine)
     with writing(engine) as connection:
-        found = version(connection)
-        if found != HEAD:
-            migrate(connection, found, place(engine))
-            if found is not None and found < PRINTS_SINCE:
-                prints.fill(connection, datetime.now(UTC))
+        found = version(connection, line)
+        if found != line.head:
+            migrate(connection, found, place(engine), line)
+            if found is not None:
+                line.then(connection, found)
 
 
-def version(connection: Connection) -> str | None:
+def version(connection: Connection, line: Line = STORE) -> str | None:
     """The schema revision of the database, None for an empty one."""
-    if not inspect(connection).has_table(VERSION_TABLE):
+    if not inspect(connection).has_table(line.table):
         return None
-    found: str | None = connection.scalar(text(f"SELECT version_num FROM {VERSION_TABLE}"))  # noqa: S608  a constant
+    found: str | None = connection.scalar(text(f"SELECT version_num FROM {line.table}"))  # noqa: S608  a constant
     return found
 
 
-def migrate(connection: Connection, found: str | None, where: str) -> None:
+def migrate(connection: Connection, found: str | None, where: str, line: Line = STORE) -> None:
     """Run the migrations that are missing, inside the caller's transaction."""
     from alembic import command
     from alembic.config import Config
     from alembic.script import ScriptDirectory
     from alembic.util import CommandError
 
-    with folder(files("newsportal.storage.sql") / "migrations") as scripts:
-        config = Config(attributes={"connection": connection})
+    with folder(line.scripts) as scripts:
+        config = Config(attributes={"connection": connection, "table": line.table})
         config.set_main_option("script_location", str(scripts).replace("%", "%%"))
         try:
-            ScriptDirectory.from_config(config).get_revision(found or HEAD)
+            ScriptDirectory.from_config(config).get_revision(found or line.head)
         except CommandError as error:
             raise StoreTooNew(
-                f"{where}: the database has schema {found!r}, which this newsportal does not know (its own is {HEAD}); "
+                f"{where}: the database has schema {found!r}, which this newsportal does not know (its own is {line.head}); "
                 "a later version wrote it: upgrade with `pip install -U newsportal`, or name another store in sources.yaml"
             ) from error
         command.upgrade(config, "head")

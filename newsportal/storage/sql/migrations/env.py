@@ -1,8 +1,9 @@
-"""Alembic's way in. The connection comes from ``newsportal.storage.sql.schema``, inside its transaction."""
+"""Alembic's way in. Connection and table of versions come from ``newsportal.storage.sql.schema``, inside its transaction."""
 
 from alembic import context
 
 from newsportal.storage.sql.tables import METADATA
 
-context.configure(connection=context.config.attributes["connection"], target_metadata=METADATA)
+told = context.config.attributes
+context.configure(connection=told["connection"], version_table=told["table"], target_metadata=METADATA)
 context.run_migrations()

@@ -1,0 +1,22 @@
+"""People of a portal: who may do what, their sessions and tokens, what they marked and keep, and who changed what.
+
+A database of its own (``portal.accounts`` in ``sources.yaml``; by default ``accounts.db`` beside a store of SQLite), because articles are
+copied, exported and kept elsewhere, and passwords and sessions never are.
+"""
+
+from __future__ import annotations
+
+from newsportal.accounts.base import Person as Person
+from newsportal.accounts.base import Signed as Signed
+from newsportal.accounts.rights import RIGHTS as RIGHTS
+from newsportal.accounts.rights import Right as Right
+from newsportal.accounts.rights import Role as Role
+from newsportal.accounts.store import Accounts as Accounts
+
+
+def open_accounts(uri: str) -> Accounts:
+    """The accounts at ``uri`` (``sqlite:///FILE``, ``postgresql://…``, ``mariadb://…``), made or brought up if need be.
+
+    Raises the errors of :func:`newsportal.storage.open_store`.
+    """
+    return Accounts(uri)

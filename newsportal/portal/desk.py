@@ -1,0 +1,40 @@
+"""The desk: the pages of editors and operators, in the order in which the side of each shows them (``templates/desk.html``).
+
+A new page is a file in ``pages/`` and a line here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from newsportal.accounts import Right
+from newsportal.portal.language import _
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A way to a page: its address, its name (to be translated), what it asks for."""
+
+    path: str
+    name: str
+    right: Right
+
+
+DESK: tuple[tuple[str, tuple[Entry, ...]], ...] = (
+    (
+        _("Content"),
+        (
+            Entry("/sources", _("Sources"), Right.WATCH),
+            Entry("/suggestions", _("Suggested sources"), Right.WATCH),
+        ),
+    ),
+    (
+        _("Operation"),
+        (
+            Entry("/monitor", _("Monitor"), Right.WATCH),
+            Entry("/runs", _("Crawl reports"), Right.WATCH),
+            Entry("/publishing", _("Publishing"), Right.WATCH),
+        ),
+    ),
+)
+"""Groups, each with a heading."""
