@@ -8,18 +8,43 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
+import yaml
 
+from newsportal import dom
+from newsportal.archive.index import open_index
 from newsportal.dedup.canonical import identity
+from newsportal.extractors.site import site_of, stem
+from newsportal.items import Page
 from newsportal.storage import open_store
 
 pytestmark = [pytest.mark.data, pytest.mark.slow]
 
 FLOOR = 0.97
 """The share of the saved Chinese and English articles that a crawl must bring home with a body."""
+
+FIRST_PAGES = 3
+"""Pages on which one line of a site may be kept by one crawl and not by the other: the page of the site that is read first, before the line
+is known to be the site's. That is one page of a whole crawl, and two of one that was killed: what it had learnt is lost. In 300 orders of
+these pages, each with another that was killed somewhere, no line came to more."""
+
+
+class Found(NamedTuple):
+    """An article, and the list that brought it."""
+
+    identity: str
+    source: str
+
+
+class Line(NamedTuple):
+    """A line of a page, without white space, and the site that it stands on."""
+
+    site: str | None
+    text: str
 
 
 def crawl(folder: Path, warc: Path) -> list[str]:
@@ -71,13 +96,52 @@ def stored(folder: Path) -> dict[str, int]:
         store.close()
 
 
-def texts(folder: Path) -> dict[str, str]:
-    """Identity → body, of everything stored."""
+def lines(folder: Path) -> dict[Found, list[Line]]:
+    """Lines of the body, of everything stored."""
     store = open_store(f"sqlite:///{folder}/data/newsportal.db")
     try:
-        return {article.identity: article.text for article in store.all_articles()}
+        return {
+            Found(article.identity, article.source): [_line(article.url, line) for line in article.text.split("\n")]
+            for article in store.all_articles()
+        }
     finally:
         store.close()
+
+
+@pytest.fixture(scope="module")
+def alone(warc: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[Found, list[Line]]:
+    """What each article is when its feed tells of it, and when its front page does: other titles and descriptions, other ends of texts.
+    Which of both comes first is chance where a crawl asks both."""
+    found: dict[Found, list[Line]] = {}
+    for kind in ("feeds", "regions"):
+        folder = portal(tmp_path_factory.mktemp(kind) / "portal")
+        known = yaml.safe_load((folder / "sources.yaml").read_text(encoding="utf-8"))
+        for other in {"feeds", "regions"} - {kind}:
+            del known[other]
+        (folder / "sources.yaml").write_text(yaml.safe_dump(known, allow_unicode=True), encoding="utf-8")
+        finished(folder, warc)
+        found |= lines(folder)
+    return found
+
+
+@pytest.fixture(scope="module")
+def printed(first: dict[str, Any], folder: Path, warc: Path) -> frozenset[Line]:
+    """What stands on several pages of its site, read from the saved pages themselves: no crawl, no order."""
+    store = open_store(f"sqlite:///{folder}/data/newsportal.db")
+    pages: dict[Line, set[str]] = {}
+    try:
+        with open_index(warc) as saved:
+            for article in store.all_articles():
+                page = saved.get(article.url)
+                for line in () if page is None else dom.document(Page(article.url, page.body, article.first_seen)).lines:
+                    pages.setdefault(_line(article.url, line), set()).add(stem(article.url))
+    finally:
+        store.close()
+    return frozenset(line for line, on in pages.items() if len(on) > 1)
+
+
+def _line(url: str, text: str) -> Line:
+    return Line(site_of(url), "".join(text.split()))
 
 
 def test_nearly_every_article_comes_home_with_a_body(first: dict[str, Any], folder: Path, gold: set[str]) -> None:
@@ -108,27 +172,30 @@ def test_a_second_run_stores_nothing_new_and_says_why(first: dict[str, Any], fol
     assert stored(folder) == before
 
 
+@pytest.mark.parametrize("moment", [40, 160, 280])
 def test_killed_in_the_middle_it_loses_nothing_and_stores_nothing_twice(
-    first: dict[str, Any], folder: Path, warc: Path, tmp_path: Path
+    first: dict[str, Any], folder: Path, warc: Path, alone: dict[Found, list[Line]], printed: frozenset[Line], tmp_path: Path, moment: int
 ) -> None:
     other = portal(tmp_path / "killed")
     process = subprocess.Popen(crawl(other, warc), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     database = other / "data" / "newsportal.db"
     deadline = time.monotonic() + 120
-    while time.monotonic() < deadline and (not database.exists() or len(stored(other)) < 40):
+    while time.monotonic() < deadline and (not database.exists() or len(stored(other)) < moment):
         time.sleep(0.1)
     process.send_signal(signal.SIGKILL)
     process.wait()
     half = len(stored(other))
     assert 0 < half < len(stored(folder)), "it must be killed in the middle"
     finished(other, warc)
-    have, whole = texts(other), texts(folder)
-    assert have.keys() == whole.keys()
-    differ = [name for name in have if have[name] != whole[name]]
-    # a site's own line stays in the page of the site that is read first, whichever that is; what a killed crawl had learnt of a site is
-    # lost, so there are two such pages
-    assert len(differ) <= 2 * len(have) / 50, differ
-    for name in differ:
-        fewer, more = sorted((have[name].split("\n"), whole[name].split("\n")), key=len)
-        rest = iter(more)
-        assert all(line in rest for line in fewer), f"{name}: more than whole lines differ"
+    have, whole = lines(other), lines(folder)
+    assert sorted(name.identity for name in have) == sorted(name.identity for name in whole)
+    for found in (have, whole):
+        assert {name: own(found[name], printed) for name in found} == {name: own(alone[name], printed) for name in found}
+    site_lines = {(name.identity, line) for name in have for line in have[name] if line in printed}
+    kept = Counter(line for _, line in site_lines ^ {(name.identity, line) for name in whole for line in whole[name] if line in printed})
+    assert all(number <= FIRST_PAGES for number in kept.values()), kept.most_common(5)
+
+
+def own(texts: list[Line], printed: frozenset[Line]) -> list[Line]:
+    """An article's lines without those that its site prints on several pages."""
+    return [line for line in texts if line not in printed]
