@@ -5,5 +5,5 @@ from alembic import context
 from newsportal.storage.sql.tables import METADATA
 
 told = context.config.attributes
-context.configure(connection=told["connection"], version_table=told["table"], target_metadata=METADATA)
+context.configure(connection=told["connection"], version_table=told.get("table", "alembic_version"), target_metadata=METADATA)
 context.run_migrations()
