@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,9 +15,10 @@ from newsportal.errors import BackupError
 from newsportal.sources import find, load
 from newsportal.storage import open_store
 from newsportal.storage.backup import back_up
+from newsportal.storage.beside import DATED
 
-FORM, FORMED = "newsportal-%Y%m%d-%H%M%S.tar.zst", re.compile(r"newsportal-\d{8}-\d{6}\.tar\.zst")
-"""How a backup is called in a folder, by this machine's clock."""
+FORM = "newsportal-%Y%m%d-%H%M%S.tar.zst"
+"""How a backup is called in a folder, by this machine's clock; :data:`~newsportal.storage.beside.DATED` knows it again."""
 
 
 def register(app: typer.Typer) -> None:
@@ -58,7 +58,7 @@ def _read(path: Path | None) -> bytes | None:
 
 def _let_go(folder: Path, keep: int, new: Path) -> list[str]:
     """Delete all backups but the newest, of which ``new`` is one, whatever the clock says; answers which. Files of other names stay."""
-    others = sorted((path for path in folder.iterdir() if FORMED.fullmatch(path.name) and path != new), reverse=True)
+    others = sorted((path for path in folder.iterdir() if DATED.fullmatch(path.name) and path != new), reverse=True)
     gone: list[str] = []
     for path in others[keep - 1 :][::-1]:
         try:

@@ -9,18 +9,17 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import Any, NoReturn
 
 from newsportal import __version__
 from newsportal.errors import BackupError, NewsportalError
 from newsportal.storage import container
 from newsportal.storage.base import Store
+from newsportal.storage.beside import beside
 from newsportal.storage.copying import Tell, is_empty, nothing
 from newsportal.storage.forms import BY_NAME, FORMS
 from newsportal.storage.records import Digest, Form, Reading, Records, from_plain, pages, plain
@@ -51,13 +50,14 @@ class Manifest:
 
 def back_up(store: Store, path: Path, *, sources: bytes | None, now: datetime, tell: Tell = nothing) -> Manifest:
     """Write everything of ``store`` to ``path``, beside its place first, and read it again: whoever finds a file there finds a sound one.
+    What killed backups left beside it is deleted.
 
     Raises ``BackupError`` if it cannot be written, and what the store raises.
     """
     container.is_zip(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with _beside(path) as (part, file):
+        with beside(path) as (part, file):
             with container.writing(path, file) as put:
                 manifest = _write(store, put, sources, now, tell)
             file.flush()
@@ -67,18 +67,6 @@ def back_up(store: Store, path: Path, *, sources: bytes | None, now: datetime, t
     except OSError as error:
         raise BackupError(f"{path}: cannot be written: {error.strerror or error}") from error
     return manifest
-
-
-@contextmanager
-def _beside(path: Path) -> Iterator[tuple[Path, IO[bytes]]]:
-    """A new file beside ``path``, which its owner alone may read: backups hold passwords. Afterwards it is gone, or in its place."""
-    number, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-    try:
-        with open(number, "wb") as file:
-            yield Path(name), file
-    finally:
-        with suppress(FileNotFoundError):
-            Path(name).unlink()
 
 
 def _write(store: Store, put: container.Put, sources: bytes | None, now: datetime, tell: Tell) -> Manifest:
