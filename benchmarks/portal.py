@@ -1,0 +1,240 @@
+"""How fast the portal answers: ``python benchmarks/portal.py [ARTICLES] [--keep FOLDER] [--index FILE]``.
+
+20,000 articles by default; 1,000,000 take 20 minutes to make and 12 GB in FOLDER. With ``--keep`` store and index stay there, and another
+run asks them again. ``--index`` takes an index that ``benchmarks/search.py`` kept of as many articles: they are the same ones.
+
+Articles are those of ``benchmarks/search.py``, written as rows (nothing is folded; one story in ten has three versions).
+``newsportal serve`` runs as its users run it, one process; a reader without account asks one page after another over one connection, each
+page another address: the milliseconds are what the server took, by the clock of the reader on the same machine and by the server's
+processor. Requests per second: eight connections at once, all asking for the front page. The goals (DESIGN.md section 6): p95 below 100 ms, 200 front pages a second.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import random
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import psutil
+from search import TOPICS, MadeUp, Vocabulary  # beside this file
+
+from newsportal.search import open_index
+from newsportal.storage import open_store
+from newsportal.storage.base import Store, StoredArticle
+from newsportal.storage.forms import BY_NAME
+from newsportal.storage.records import PAGE
+
+SEED = 20261122
+ASKED = 200  # pages of each kind
+CONNECTIONS, PER_CONNECTION = 8, 100
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+SOURCES = """\
+version: 1
+portal: {{title: 一百万, timezone: UTC}}
+store: sqlite:///{store}
+index: sqlite:///{index}
+topics:
+{topics}
+"""
+
+
+def micro(moment: datetime | None) -> int | None:
+    return None if moment is None else int((moment - EPOCH).total_seconds() * 1_000_000)
+
+
+def article_row(article: StoredArticle) -> dict[str, Any]:
+    given: dict[str, Any] = {
+        "id": article.id, "story_id": article.story_id, "identity": article.identity, "url": article.url, "source": article.source,
+        "site": article.site, "publisher": article.site, "first_seen": micro(article.first_seen), "moment": micro(article.published),
+        "length": len(article.text or ""), "revision": 1, "fetched": micro(article.fetched), "published": micro(article.published),
+        "title": article.title, "images": [], "text": article.text, "language": "zh",
+    }  # fmt: skip
+    return {column: given.get(column) for column in BY_NAME["articles"].columns}
+
+
+def story_row(id: str, versions: Sequence[StoredArticle]) -> dict[str, Any]:
+    moments = [micro(one.published) or 0 for one in versions]
+    heat = float(len(versions)) * max(moments) / 1e15
+    return {
+        "id": id, "head_id": id, "count": len(versions), "sites": len({one.site for one in versions}), "first_seen": min(moments),
+        "last_seen": max(moments), "moment": moments[0], "heat": heat,
+    }  # fmt: skip
+
+
+def label_rows(story: dict[str, Any], versions: Sequence[StoredArticle]) -> list[dict[str, Any]]:
+    values = {("topic", topic) for one in versions for topic in one.topics}
+    values |= {("site", one.site or "") for one in versions} | {("source", one.source) for one in versions}
+    return [
+        {"story_id": story["id"], "kind": kind, "value": value, "moment": story["moment"], "heat": story["heat"]}
+        for kind, value in sorted(values)
+    ]
+
+
+def tens(articles: Iterator[StoredArticle]) -> Iterator[list[StoredArticle]]:
+    """Ten at a time: the first three are one story."""
+    while ten := list(islice(articles, 10)):
+        yield ten
+
+
+def fill(store: Store, number: int, vocabulary: Vocabulary) -> None:
+    waiting: dict[str, list[dict[str, Any]]] = {name: [] for name in ("stories", "articles", "article_topics", "story_labels", "changes")}
+    done = 0
+    for ten in tens(MadeUp(number, vocabulary).all_articles()):
+        for article in ten:
+            versions = [one for one in ten if one.story_id == article.id]
+            if versions:
+                story = story_row(article.id, versions)
+                waiting["stories"].append(story)
+                waiting["story_labels"] += label_rows(story, versions)
+            done += 1
+            waiting["articles"].append(article_row(article))
+            waiting["article_topics"] += [{"article_id": article.id, "topic": topic, "by": None, "score": None} for topic in article.topics]
+            waiting["changes"].append({"seq": done, "kind": "article", "id": article.id, "at": micro(article.first_seen)})
+        if len(waiting["articles"]) >= PAGE:
+            put(store, waiting)
+            print(f"\r{done:,} articles", end="", flush=True)
+    put(store, waiting)
+    store.records.finish()
+
+
+def put(store: Store, waiting: dict[str, list[dict[str, Any]]]) -> None:
+    for name, rows in waiting.items():
+        for start in range(0, len(rows), PAGE):
+            store.records.write(BY_NAME[name], rows[start : start + PAGE])
+        rows.clear()
+
+
+@contextmanager
+def served(folder: Path, index: Path) -> Iterator[tuple[int, psutil.Process]]:
+    """``newsportal serve`` on a free port."""
+    topics = "\n".join(f"  - name: {topic}\n    keywords: [{topic}]" for topic in TOPICS)
+    (folder / "sources.yaml").write_text(SOURCES.format(store=folder / "store.db", index=index, topics=topics), "utf-8")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "newsportal", "serve", "--port", str(port), "--sources", str(folder / "sources.yaml")]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=folder)
+    try:
+        until = time.monotonic() + 120
+        while time.monotonic() < until:
+            try:
+                socket.create_connection(("127.0.0.1", port), 1).close()
+                break
+            except OSError:
+                time.sleep(0.2)
+        yield port, psutil.Process(process.pid)
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def busy(server: psutil.Process) -> float:
+    used = server.cpu_times()
+    return float(used.user + used.system)
+
+
+def get(connection: http.client.HTTPConnection, path: str) -> bytes:
+    connection.request("GET", path, headers={"accept-language": "zh-CN", "accept-encoding": "gzip"})
+    answer = connection.getresponse()
+    body = answer.read()
+    if answer.status not in (200, 303):
+        raise SystemExit(f"{path}: {answer.status}")
+    return body
+
+
+def ask(port: int, server: psutil.Process, paths: Sequence[str]) -> str:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+    started = time.perf_counter()
+    get(connection, paths[0])
+    first = 1000 * (time.perf_counter() - started)
+    times, used = [], busy(server)
+    for path in paths:
+        started = time.perf_counter()
+        get(connection, path)
+        times.append(1000 * (time.perf_counter() - started))
+    processor = 1000 * (busy(server) - used) / len(times)
+    times.sort()
+    return f"{first:10.1f}{times[len(times) // 2]:10.1f}{times[int(len(times) * 0.95)]:10.1f}{processor:12.1f}"
+
+
+def flood(port: int, path: str) -> float:
+    """Requests per second over several connections."""
+
+    def one(_: int) -> None:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+        for _ in range(PER_CONNECTION):
+            get(connection, path)
+
+    started = time.perf_counter()
+    with ThreadPoolExecutor(CONNECTIONS) as pool:
+        list(pool.map(one, range(CONNECTIONS)))
+    return CONNECTIONS * PER_CONNECTION / (time.perf_counter() - started)
+
+
+def pages(store: Store, vocabulary: Vocabulary, number: int) -> dict[str, Callable[[], str]]:
+    chance = random.Random(SEED)
+    usual = [word for word in vocabulary.words[100:40_000] if len(word) > 1]
+    common = usual[:2000]
+    ids = [article.story_id for article in islice(MadeUp(min(number, 2000), vocabulary).all_articles(), 2000)]
+    return {
+        "front page": lambda: "/",
+        "latest": lambda: "/latest",
+        "topic": lambda: f"/topic/{quote(chance.choice(TOPICS))}",
+        "story": lambda: f"/story/{chance.choice(ids)}",
+        "search, two words": lambda: f"/search?q={quote(chance.choice(usual))}+{quote(chance.choice(common))}",
+        "search, a common word": lambda: f"/search?q={quote(chance.choice(common))}",
+        "search by time": lambda: f"/search?q={quote(chance.choice(common))}&sort=time",
+        "feed of a topic": lambda: f"/topic/{quote(chance.choice(TOPICS))}/feed.rss",
+    }
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("articles", nargs="?", type=int, default=20_000)
+    options.add_argument("--keep", type=Path, help="keep store and index in this folder, and use them again when they are there")
+    options.add_argument("--index", type=Path, help="an index that benchmarks/search.py kept of as many articles")
+    given = options.parse_args()
+    vocabulary = Vocabulary()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = (given.keep or Path(scratch)).absolute()
+        folder.mkdir(parents=True, exist_ok=True)
+        measure(given.articles, folder, (given.index or folder / "index.db").absolute(), vocabulary)
+
+
+def measure(number: int, folder: Path, index: Path, vocabulary: Vocabulary) -> None:
+    store = open_store(f"sqlite:///{folder / 'store.db'}")
+    if store.last_seq() < number:
+        started = time.perf_counter()
+        fill(store, number, vocabulary)
+        print(f"\rstore filled in {time.perf_counter() - started:.0f} s")
+    opened = open_index(f"sqlite:///{index}")
+    opened.follow(store)
+    opened.close()
+    ways = pages(store, vocabulary, number)
+    store.close()
+    with served(folder, index) as (port, server):
+        print(f"{number:,} articles; milliseconds\n{'page':26}{'first':>10}{'p50':>10}{'p95':>10}{'processor':>12}")
+        for name, way in ways.items():
+            print(f"{name:26}{ask(port, server, [way() for _ in range(ASKED)])}", flush=True)
+        used = busy(server)
+        rate = flood(port, "/")
+        each = 1000 * (busy(server) - used) / (CONNECTIONS * PER_CONNECTION)
+        print(f"front pages per second: {rate:.0f} ({each:.1f} ms of the server's processor each)")
+        print(f"memory of the server: {server.memory_info().rss / 2**20:.0f} MiB")
+
+
+if __name__ == "__main__":
+    main()
