@@ -5,6 +5,7 @@ from __future__ import annotations
 from newsportal.report import Run
 from newsportal.sources import Sources
 from newsportal.sources.spelling import did_you_mean
+from newsportal.text.counting import counted as counted
 
 UNREACHED = frozenset({"robots-unreachable", "dns", "connection", "timeout"})
 """Reasons under which nothing of a host was seen. If all list pages fail so, it is rather our network than theirs."""
@@ -42,9 +43,3 @@ def unknown_topic(known: Sources, topic: str | None) -> str | None:
         return None
     near = did_you_mean(topic, names)
     return f"sources.yaml has no topic {topic!r}; it has: {', '.join(names) or 'none'}" + (f" ({near})" if near else "")
-
-
-def counted(number: int, what: str) -> str:
-    """``1 link``, ``2 links``, ``2 stories``."""
-    many = f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
-    return f"{number} {what if number == 1 else many}"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,28 +12,16 @@ from typing import Annotated, Any
 import typer
 from ruamel.yaml.comments import CommentedMap
 
-from newsportal.commands.discovery import free_name
-from newsportal.commands.looking import visitor
 from newsportal.commands.trial_shown import console
-from newsportal.dedup.canonical import bare
 from newsportal.discovery.opml import MAX_BYTES, Outline, OutlineList, read, write
 from newsportal.errors import NewsportalError
 from newsportal.sources import Feed, Sources, append, edit, find, load, mask
-from newsportal.sources.uris import BadAddress, check_url
-from newsportal.sources.values import CONTROL
 from newsportal.text import clean
+from newsportal.trying.looking import visitor
+from newsportal.trying.outlines import Import, planned
 
 SHOWN = 20
 SourcesFile = Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")]
-
-
-@dataclass(frozen=True, slots=True)
-class Import:
-    """``new`` are entries of sources.yaml; ``there`` addresses that are visited already, with the source's key; ``bad`` with the reason."""
-
-    new: tuple[Mapping[str, str], ...]
-    there: tuple[tuple[str, str], ...]
-    bad: tuple[tuple[str, str], ...]
 
 
 def import_(
@@ -90,31 +77,6 @@ def export(
 def outlines(feeds: Sequence[Feed], *, everything: bool = False) -> list[Outline]:
     """The feeds of sources.yaml as outlines."""
     return [Outline(feed.url, feed.name, feed.category) for feed in feeds if feed.enabled or everything]
-
-
-def planned(listed: Sequence[Outline], known: Sources, category: str | None, *, enabled: bool = True) -> Import:
-    """Which feeds of a list are new, in whatever spelling of their addresses; names are made free, addresses checked as in sources.yaml."""
-    there = {bare(feed.url): feed.key for feed in known.feeds}
-    names = {feed.name for feed in known.feeds}
-    new: list[Mapping[str, Any]] = []
-    held: list[tuple[str, str]] = []
-    bad: list[tuple[str, str]] = []
-    for one in listed:
-        if (key := there.get(bare(one.url))) is not None:
-            held.append((one.url, key))
-            continue
-        try:
-            check_url(one.url)
-        except BadAddress as error:
-            bad.append((one.url, error.message))
-            continue
-        name = free_name(one.title or one.url.partition("://")[2], names)
-        names.add(name)
-        there[bare(one.url)] = f"feed:{name}"  # a list may have it with http and with https
-        folder = category or (clean(CONTROL.sub(" ", one.folder)) if one.folder else None)
-        values: dict[str, Any] = {"name": name, "url": one.url}
-        new.append(values | ({"category": folder} if folder else {}) | ({} if enabled else {"enabled": False}))
-    return Import(tuple(new), tuple(held), tuple(bad))
 
 
 def _read(source: str, known: Sources) -> OutlineList:

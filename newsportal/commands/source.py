@@ -12,16 +12,12 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from newsportal import engines
 from newsportal.commands import hints
 from newsportal.commands.adding import add
-from newsportal.commands.forum_trial import forum_trial
-from newsportal.commands.gallery_trial import gallery_trial
 from newsportal.commands.health import health
 from newsportal.commands.outlines import export, import_
 from newsportal.commands.source_schedule import schedule
 from newsportal.commands.suggesting import suggest
-from newsportal.commands.trial import Reading, Trial, article, engine_trial, fetcher, query_for, trials
 from newsportal.commands.trial_shown import console, show
 from newsportal.errors import NewsportalError, SourcesError
 from newsportal.sources import (
@@ -33,12 +29,11 @@ from newsportal.sources import (
     Region,
     Sitemap,
     Source,
-    Sources,
     Topic,
     load,
     schema_text,
 )
-from newsportal.sources.spelling import did_you_mean
+from newsportal.trying.tried import plain, tried
 
 SCHEMA_NAME = "sources.schema.json"
 SCHEMA_LINE = "# yaml-language-server: $schema="
@@ -147,49 +142,14 @@ def try_(
     """Fetch one list page and one article of a source, and show what is found; exit status 1 if nothing is."""
     known = load(sources)
     good = True
-    for trial, reading in _tried(name, known, query):
+    for trial, reading in tried(name, known, query):
         good &= trial.failure is None
         if as_json:
-            typer.echo(json.dumps(_plain(trial, reading), ensure_ascii=False))
+            typer.echo(json.dumps(plain(trial, reading), ensure_ascii=False))
         else:
             show(trial, reading)
     if not good:
         raise typer.Exit(1)
-
-
-def _tried(name: str, known: Sources, query: str | None) -> list[tuple[Trial, Reading | None]]:
-    found = known.find(name)
-    plain = name.removeprefix("engine:")
-    if not found and plain in engines.ENGINES:
-        fetch = fetcher(known)
-        trial = engine_trial(plain, known, fetch, query or query_for(plain, known))
-        return [(trial, article(trial, None, fetch))]
-    if not found:
-        raise NewsportalError(_unknown(name, known))
-    source = found[0]
-    fetch = fetcher(known, verify=getattr(source, "verify_certificate", True), render=getattr(source, "render", False))
-    if isinstance(source, Forum):
-        return [forum_trial(source, fetch)]
-    if isinstance(source, Gallery):
-        return [gallery_trial(source, fetch)]
-    rule = source.article if isinstance(source, Feed | Sitemap | Region) else None
-    return [(trial, article(trial, rule, fetch)) for trial in trials(source, known, fetch, query)]
-
-
-def _unknown(name: str, known: Sources) -> str:
-    hint = did_you_mean(name, [source.name for source in known.all()] + list(engines.ENGINES))
-    return f"sources.yaml has no source {name!r}" + (f"; {hint}" if hint else "; see: newsportal source list")
-
-
-def _plain(trial: Trial, reading: Reading | None) -> dict[str, Any]:
-    links = [{"url": link.url, "title": link.title, "published": link.published and link.published.isoformat()} for link in trial.links]
-    plain: dict[str, Any] = {"key": trial.key, "url": trial.url, "failure": trial.failure, "notes": list(trial.notes), "links": links}
-    if reading is None:
-        return plain | {"article": None}
-    found = reading.found
-    said = {"title": found.title, "published": found.published and found.published.isoformat(), "author": found.author} if found else {}
-    text = {"text": found.text, "algorithm": found.algorithm} if found else {}
-    return plain | {"article": {"url": reading.url, "failure": reading.failure, **said, **text}}
 
 
 app.command()(health)

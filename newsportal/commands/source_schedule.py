@@ -12,19 +12,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from newsportal.commands.due import Visited, visited
 from newsportal.errors import NewsportalError
-from newsportal.schedule import Past, Rules, hours_on, strip
-from newsportal.sources import Sources, load, timing
+from newsportal.sources import Sources, load
+from newsportal.sources.timetable import Planned, Visited, timetable, visited
 from newsportal.storage import open_store
-from newsportal.storage.base import SourceState
-from newsportal.visits import Visit
 
 BARS = " ▁▂▃▄▅▆▇█"
 """Heights of an hour in the line of entries that are expected."""
-
-FEW, FEWER = 200, 30
-"""Beyond so many sources, so many visits of each are asked for: thousands are listed in seconds, and their reasons are rougher."""
 
 HIGHEST = 4.0
 """Entries an hour from which on a bar is full."""
@@ -51,30 +45,22 @@ def schedule(
 def _rows(known: Sources, chosen: list[Visited], now: datetime) -> list[dict[str, Any]]:
     store = open_store(known.store)
     try:
-        states = {state.source: state for state in store.source_states()}
-        worth = timing.worth(known, states.values(), frozenset(one.key for one in visited(known)))
-        subscribed = {known.source for known in store.subscriptions.all() if timing.tells(known, now)}
-        past = store.visits.recent([one.key for one in chosen], each=timing.LOOKED_BACK if len(chosen) <= FEW else FEWER)
+        return [_row(one) for one in timetable(known, store, chosen, now)]
     finally:
         store.close()
-    asked = {one.key: timing.rules(known, one.source, worth) for one in chosen}
-    asked |= {key: timing.slower(rules) for key, rules in asked.items() if key in subscribed}
-    return [_row(states.get(key) or SourceState(key), past.get(key, []), rules, now, hub=key in subscribed) for key, rules in asked.items()]
 
 
-def _row(state: SourceState, visits: list[Visit], rules: Rules, now: datetime, *, hub: bool) -> dict[str, Any]:
+def _row(one: Planned) -> dict[str, Any]:
     """A source's schedule as JSON values; times in ISO 8601. ``expected``: entries in each of the next 24 hours. ``hub``: one tells us."""
-    found = timing.plan(state, visits, rules, now)
-    at = max(now, timing.due_at(state, rules, now))
     return {
-        "key": state.source,
-        "policy": "fixed" if rules.interval else rules.policy,
-        "last": state.last_run.isoformat() if state.last_run else None,
-        "next": at.astimezone(now.tzinfo).isoformat(timespec="seconds"),
-        "why": f"{found.why}; its hub tells of what is new" if hub else found.why,
-        "hub": hub,
-        "expected": [round(number, 2) for number in strip(Past.of(visits), rules, now)] if visits else None,
-        "hours_on": sorted(hours_on(visits, rules.zone, rules.hours or hours_on((), rules.zone))) if rules.policy == "hours" else None,
+        "key": one.key,
+        "policy": one.policy,
+        "last": one.last.isoformat() if one.last else None,
+        "next": one.next.isoformat(timespec="seconds"),
+        "why": one.why,
+        "hub": one.hub,
+        "expected": [round(number, 2) for number in one.expected] if one.expected is not None else None,
+        "hours_on": list(one.hours_on) if one.hours_on is not None else None,
     }
 
 

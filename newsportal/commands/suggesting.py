@@ -13,9 +13,7 @@ from typing import Annotated
 import typer
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from newsportal.commands.discovery import Visited, visits
 from newsportal.commands.hints import counted as words
-from newsportal.commands.looking import visitor
 from newsportal.commands.trial_shown import console
 from newsportal.discovery.proposal import Proposal
 from newsportal.discovery.search import find
@@ -25,6 +23,8 @@ from newsportal.sources import Sources, load
 from newsportal.storage import open_store
 from newsportal.storage.base import Store
 from newsportal.text import clean
+from newsportal.trying.entries import Visited, visits
+from newsportal.trying.looking import visitor
 
 LOOKED = 5
 """Sites that --look looks at: each costs up to 24 requests."""

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from newsportal.commands.context import local
-from newsportal.commands.trial import Reading, Trial
 from newsportal.items import Link
 from newsportal.text import clean
+from newsportal.trying.trial import Reading, Trial
 
 MAX_SHOWN = 10
 """Entries that are shown; ``--json`` has all."""

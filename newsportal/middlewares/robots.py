@@ -15,8 +15,8 @@ from scrapy import Request
 from scrapy.exceptions import CannotResolveHostError, IgnoreRequest
 from scrapy.http.request import NO_CALLBACK
 
+from newsportal.egress.robots import MAX_DELAY, Rules, product_token, rules_from
 from newsportal.errors import EgressDenied
-from newsportal.middlewares.rules import MAX_DELAY, Rules, product_token, rules_from
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Self
 
+from newsportal.egress.robots import product_token
 from newsportal.middlewares.robots import RobotsDenied
-from newsportal.middlewares.rules import product_token
 from newsportal.middlewares.tags import tags_of
 
 if TYPE_CHECKING:

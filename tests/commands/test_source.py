@@ -11,9 +11,9 @@ import typer
 from typer.testing import CliRunner, Result
 
 from newsportal.commands import source
-from newsportal.commands.discovery import common_folder, free_name
 from newsportal.errors import NewsportalError
 from newsportal.sources import load
+from newsportal.trying.entries import common_folder, free_name
 
 if TYPE_CHECKING:
     from madeup import MadeUpWeb

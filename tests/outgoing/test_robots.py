@@ -14,9 +14,9 @@ from scrapy.http import Response
 from scrapy.settings import Settings
 
 from newsportal.archive import Exchange, Writer
+from newsportal.egress.robots import MAX_DELAY, product_token, rules_from
 from newsportal.errors import EgressDenied
 from newsportal.middlewares import RobotsDenied, RobotsMiddleware
-from newsportal.middlewares.rules import MAX_DELAY, product_token, rules_from
 
 SHUT = b"User-agent: *\nDisallow: /\n"
 PARTLY = b"User-agent: *\nDisallow: /private\nAllow: /private/open\n"

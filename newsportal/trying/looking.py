@@ -6,12 +6,12 @@ import time
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
-from newsportal.commands.trial import Fetch, fetcher
 from newsportal.discovery.search import MAX_REQUESTS, NotAsked
+from newsportal.egress.robots import Rules, product_token, rules_from
 from newsportal.errors import EgressDenied, FetchFailed, Redirected
 from newsportal.items import Page
-from newsportal.middlewares.rules import Rules, product_token, rules_from
 from newsportal.sources import Sources
+from newsportal.trying.trial import Fetch, fetcher
 
 MAX_WAIT = 10.0
 """Seconds between two requests that somebody waits for; a site that asks for more (Crawl-delay) is not looked at any further."""

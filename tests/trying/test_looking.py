@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from newsportal.commands.looking import MAX_WAIT, Visitor
 from newsportal.discovery.search import NotAsked
 from newsportal.errors import EgressDenied, FetchFailed, Redirected
 from newsportal.items import Page
+from newsportal.trying.looking import MAX_WAIT, Visitor
 
 SITE = "https://news.example"
 

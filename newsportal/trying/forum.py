@@ -5,7 +5,6 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from newsportal import dom
-from newsportal.commands.trial import Fetch, Reading, Trial, Unread, page_of
 from newsportal.discovery.proposal import Proposal, newest_first, rated
 from newsportal.discovery.search import NoSource
 from newsportal.errors import NotApplicable
@@ -15,6 +14,7 @@ from newsportal.extractors.forum.thread import read_page
 from newsportal.items import Extraction, Link
 from newsportal.sources import Forum
 from newsportal.sources.uris import mask
+from newsportal.trying.trial import Fetch, Reading, Trial, Unread, page_of
 
 MAX_TRIED = 3
 """Boards, and threads, that are tried until one can be read: the first may be for members."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from newsportal import dom
-from newsportal.commands.hints import counted
-from newsportal.commands.trial import Fetch, Reading, Trial, Unread, page_of
 from newsportal.discovery.finders import title_of
 from newsportal.discovery.proposal import Proposal, newest_first, rated
 from newsportal.discovery.search import NoSource
@@ -16,6 +14,8 @@ from newsportal.extractors.gallery.links import entries
 from newsportal.items import Extraction, GalleryPage, Link
 from newsportal.sources import Gallery
 from newsportal.sources.uris import mask
+from newsportal.text.counting import counted
+from newsportal.trying.trial import Fetch, Reading, Trial, Unread, page_of
 
 MAX_TRIED = 3
 """Stories that are tried until one can be read: the first link may lead to a list or a film."""

@@ -1,0 +1,133 @@
+"""What stands behind an address, what it would bring, and its entries in ``sources.yaml``: the command ``source add`` and the wizard."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from ruamel.yaml.comments import CommentedMap
+
+from newsportal.discovery.proposal import Kind, Proposal
+from newsportal.discovery.search import NoSource, find
+from newsportal.sources import Sources, append, edit
+from newsportal.trying.entries import entry, holder
+from newsportal.trying.forum import propose_forum
+from newsportal.trying.gallery import propose_gallery
+from newsportal.trying.looking import Visitor
+from newsportal.trying.stored import Overlap, overlap
+from newsportal.trying.trial import Reading, Trial, article
+
+KINDS: dict[str, Kind] = {"feed": "feeds", "sitemap": "sitemaps", "region": "regions", "forum": "forums", "gallery": "galleries"}
+
+MORE = 4
+"""Requests beyond :data:`newsportal.discovery.search.MAX_REQUESTS` for one article of what is shown."""
+
+Family = Literal["feed", "sitemap", "region", "forum", "gallery"]
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a proposal would bring: an article as it would be read, and what of it is stored already. ``name``: under which it is added."""
+
+    proposal: Proposal
+    values: dict[str, str]
+    reading: Reading | None
+    overlap: Overlap | None
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What an address offers: the best with a preview each, ``others`` that are there as well, ``notes`` on what could not be looked at."""
+
+    previews: tuple[Preview, ...]
+    others: tuple[Proposal, ...] = ()
+    notes: tuple[str, ...] = field(default=())
+
+
+def proposed(
+    url: str,
+    known: Sources,
+    visit: Visitor,
+    *,
+    kind: Family | None = None,
+    everything: bool = False,
+    name: str | None = None,
+    category: str | None = None,
+) -> Offer:
+    """Look at ``url`` (``https://`` may be left out).
+
+    Raises ``NoSource``, ``EgressDenied``, ``FetchFailed``, and ``NewsportalError`` for an address that is there already.
+    """
+    found, notes = _found(url if "://" in url else f"https://{url}", kind, everything, visit)
+    chosen = found if everything else found[:1]
+    taken: set[str] = set()
+    previews = tuple(_preview(one, entry(one, name, category, known, taken), taken, known, visit) for one in _new(chosen, known))
+    return Offer(previews, tuple(found[len(chosen) :]), (*notes, f"{visit.requests} requests"))
+
+
+def write(path: Path, added: Sequence[tuple[Kind, dict[str, Any]]], expected: str | None = None) -> str:
+    """Append entries to their lists in ``path``. Raises what :func:`newsportal.sources.edit` raises; answers its digest."""
+
+    def change(document: CommentedMap) -> None:
+        for kind, values in added:
+            append(document, kind, values)
+
+    return edit(path, change, expected)
+
+
+def _found(url: str, kind: Family | None, everything: bool, visit: Visitor) -> tuple[list[Proposal], list[str]]:
+    """The proposals, best first, and notes. Raises ``NoSource``, ``EgressDenied``, ``FetchFailed``."""
+    if kind == "forum":
+        return [propose_forum(url, visit)], []
+    if kind == "gallery":
+        return [propose_gallery(url, visit)], []
+    only = KINDS[kind] if kind is not None else None
+    found, notes = find(url, visit, visit.robots, everything=everything or only is not None, only=only)
+    found = [one for one in found if only in (None, one.kind)]
+    if not found:
+        raise NoSource(f"no {kind} is found at {url}")
+    return found, notes
+
+
+def _new(chosen: Sequence[Proposal], known: Sources) -> list[Proposal]:
+    """Without those that are there already, unless all are: that is told as a mistake later."""
+    return [one for one in chosen if holder(one, known) is None] or list(chosen[:1])
+
+
+def _preview(found: Proposal, values: dict[str, str], taken: set[str], known: Sources, visit: Visitor) -> Preview:
+    taken.add(values["name"])
+    trial = Trial(f"{found.family}:{values['name']}", found.address, found.links)
+    reading = article(trial, None, visit) if found.kind in ("feeds", "sitemaps", "regions") else None
+    return Preview(found, values, reading, overlap(known, found.links))
+
+
+def figures(found: Proposal) -> list[str]:
+    """A proposal in numbers, for people."""
+    said = [f"{found.entries} entries"]
+    if found.newest is not None:
+        said.append(f"newest {found.newest.astimezone():%Y-%m-%d %H:%M}")
+    if found.per_day is not None:
+        said.append(f"about {found.per_day:g} a day")
+    return [*said, f"score {found.score:g}"]
+
+
+def plain(preview: Preview) -> dict[str, Any]:
+    """A preview as JSON values."""
+    found, reading = preview.proposal, preview.reading
+    read = reading.found if reading else None
+    told = {"title": read.title, "published": read.published and read.published.isoformat(), "text": read.text} if read else {}
+    return {
+        "key": f"{found.family}:{preview.values['name']}",
+        "kind": found.family,
+        "values": preview.values,
+        "score": found.score,
+        "entries": found.entries,
+        "newest": found.newest and found.newest.isoformat(),
+        "per_day": found.per_day,
+        "why": list(found.why),
+        "stored": preview.overlap.plain() if preview.overlap else None,
+        "links": [{"url": one.url, "title": one.title, "published": one.published and one.published.isoformat()} for one in found.links],
+        "article": {"url": reading.url, "failure": reading.failure, **told} if reading else None,
+    }
