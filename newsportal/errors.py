@@ -107,6 +107,10 @@ class StoreUnavailable(StoreError):
     """The store is away, locked or read-only. The caller keeps its item and tries again later."""
 
 
+class ServerUnavailable(StoreUnavailable):
+    """The server of a store is away or does not answer in time. The caller asks nothing more of it for some seconds."""
+
+
 class FrontierUnavailable(NewsportalError):
     """The queue of requests is away, locked or full. The crawl keeps what it has in hand and tries again; a command shows it."""
 
@@ -127,8 +131,16 @@ class StoreTooNew(StoreError):
     """The database was written by a newer version. The caller stops; the message names the remedy."""
 
 
+class StoreUnfinished(StoreError):
+    """The store holds a part of a backup, whose restore was broken off. The caller stops; the message names the remedy."""
+
+
 class SearchError(NewsportalError):
     """The search index is away or broken. The portal says so and goes on without search."""
+
+
+class SearchUnavailable(SearchError):
+    """The server of the index is away or does not answer in time. The caller asks nothing more of it for some seconds."""
 
 
 class ReplayError(NewsportalError):

@@ -45,6 +45,7 @@ from newsportal.portal.pages import (
 )
 from newsportal.portal.picture_desk import Desk
 from newsportal.portal.queues import Ask, Asked
+from newsportal.portal.resting import rested_index, rested_store
 from newsportal.portal.site import SourcesLike, site_of, watched_of
 from newsportal.portal.subscribing import Subscriber
 from newsportal.portal.suggesting import Suggesting
@@ -127,12 +128,20 @@ def create_app(
                 thread.stop()
 
     app = FastAPI(title="newsportal", version=__version__, lifespan=following, docs_url=None, redoc_url=None, openapi_url=None)
+    at_hand = rested_store(store)
     asked = Asked(queues) if queues is not None else None
     app.state.portal = Portal(
-        store, index, site_of(sources), now, Desk.of(sources), queues=asked, accounts=accounts, sources=watched_of(sources)
+        at_hand,
+        rested_index(index) if index else None,
+        site_of(sources),
+        now,
+        Desk.of(sources),
+        queues=asked,
+        accounts=accounts,
+        sources=watched_of(sources),
     )
     app.state.pushed = pushed
-    app.state.suggesting = Suggesting(store, sources)
+    app.state.suggesting = Suggesting(at_hand, sources)
     app.state.feeds = tuple(getattr(sources, "feeds", ()))
     app.mount("/static", Static(directory=str(resources.files("newsportal.portal").joinpath("static"))), name="static")
     for router in ROUTERS:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from elasticsearch import NotFoundError
 
-from newsportal.errors import SearchError, StoreError
+from newsportal.errors import SearchError, SearchUnavailable, ServerUnavailable, StoreError
 from newsportal.search import elastic_building, elastic_finding, suggesting
 from newsportal.search.base import Query, Results, Status
 from newsportal.search.elastic_building import Generations
@@ -96,10 +96,16 @@ class ElasticIndex:
             return question()
 
     def _prepare(self) -> None:
-        with self._preparing:
+        if self._prepared:
+            return
+        if not self._preparing.acquire(timeout=SEARCH_SECONDS):  # who waits behind one that is not answered is not answered either
+            raise ServerUnavailable(f"{self._connection.place}: the server does not answer in time; see whether it is overloaded")
+        try:
             if not self._prepared:
                 self._generations.prepare()
                 self._prepared = True
+        finally:
+            self._preparing.release()
 
 
 def _named(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -113,5 +119,7 @@ def _search_errors() -> Iterator[None]:
     """The index speaks of search."""
     try:
         yield
+    except ServerUnavailable as error:
+        raise SearchUnavailable(f"search index {error}") from error
     except StoreError as error:
         raise SearchError(f"search index {error}") from error

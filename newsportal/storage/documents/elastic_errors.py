@@ -8,12 +8,15 @@ from elastic_transport import ConnectionError as Lost
 from elastic_transport import ConnectionTimeout, SerializationError, TlsError, TransportError
 from elasticsearch import ApiError, UnsupportedProductError
 
-from newsportal.errors import StoreError, StoreUnavailable
+from newsportal.errors import ServerUnavailable, StoreError, StoreUnavailable
 
 FULL = "flood-stage"
 """In what Elasticsearch says when a disk is full: it lets nothing be written any more."""
 
-BUSY = frozenset({429, 502, 503, 504})
+REJECTED = 429
+"""A queue of the server's is full: of writes, often, while it answers what is read."""
+
+BUSY = frozenset({REJECTED, 502, 503, 504})
 """Answers after which trying again helps: too much to do, or starting."""
 
 SHOWN = 300
@@ -31,11 +34,11 @@ def explained(error: TransportError | ApiError | UnsupportedProductError, place:
     if isinstance(error, ApiError):
         return answered(error.status_code, cause(error.body), place)
     if isinstance(error, ConnectionTimeout):
-        return StoreUnavailable(f"{place}: the server does not answer in time; see whether it is overloaded, and try again")
+        return ServerUnavailable(f"{place}: the server does not answer in time; see whether it is overloaded, and try again")
     if isinstance(error, TlsError):
         return StoreError(f"{place}: no secure connection ({error}); name the server's certificate in the URI: ?ca_certs=FILE")
     if isinstance(error, Lost):
-        return StoreUnavailable(f"{place}: Elasticsearch is away ({_cut(error.message)}); start it, or correct the URI")
+        return ServerUnavailable(f"{place}: Elasticsearch is away ({_cut(error.message)}); start it, or correct the URI")
     if isinstance(error, SerializationError):
         return StoreError(f"{place}: what was asked or answered is not JSON ({error}); is there a proxy in between?")
     return StoreUnavailable(f"{place}: {_cut(str(error))}")
@@ -61,7 +64,8 @@ def answered(status: int, told: str, place: str) -> StoreError:
     if status == 413:
         return StoreError(f"{place}: what was sent is too large; raise http.max_content_length of the server, or leave the article out")
     if status in BUSY:
-        return StoreUnavailable(f"{place}: the server has too much to do, or is starting ({_cut(told)}); try again")
+        unavailable = StoreUnavailable if status == REJECTED else ServerUnavailable
+        return unavailable(f"{place}: the server has too much to do, or is starting ({_cut(told)}); try again")
     if status >= 500:
         return StoreUnavailable(f"{place}: the server failed ({_cut(told)}); see its log")
     return StoreError(f"{place}: {_cut(told)}")

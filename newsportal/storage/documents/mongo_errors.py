@@ -17,7 +17,7 @@ from pymongo.errors import (
     ServerSelectionTimeoutError,
 )
 
-from newsportal.errors import StoreError, StoreUnavailable
+from newsportal.errors import ServerUnavailable, StoreError, StoreUnavailable
 
 REMEDIES: Mapping[int, tuple[str, str]] = {
     13: ("this user may not do that", "give the user the role readWrite on the database"),
@@ -54,9 +54,9 @@ def explained(error: PyMongoError | DocumentTooLarge, place: str) -> StoreError:
     if isinstance(error, DocumentTooLarge):
         return StoreError(f"{place}: a row is longer than the 16 MB that MongoDB takes; leave the article out")
     if isinstance(error, NetworkTimeout | ExecutionTimeout):
-        return StoreUnavailable(f"{place}: the server does not answer in time; see whether it is overloaded, and try again")
+        return ServerUnavailable(f"{place}: the server does not answer in time; see whether it is overloaded, and try again")
     if isinstance(error, ServerSelectionTimeoutError):
-        return StoreUnavailable(f"{place}: MongoDB is away ({_first(error)}); start it, or correct the store URI in sources.yaml")
+        return ServerUnavailable(f"{place}: MongoDB is away ({_first(error)}); start it, or correct the store URI in sources.yaml")
     if isinstance(error, OperationFailure):
         return _answered(error, place)
     return StoreUnavailable(f"{place}: the connection was lost ({_first(error)}); try again")

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Engine, Insert, Table, create_engine, event
 from sqlalchemy.dialects import mysql
 from sqlalchemy.engine import URL
 
-from newsportal.errors import StoreError, StoreUnavailable
+from newsportal.errors import ServerUnavailable, StoreError, StoreUnavailable
 from newsportal.items import content_id
 from newsportal.storage.sql.dialect import OVERFLOW, POOL, REST_SECONDS, WRITES, Dialect, Waits, driver_missing, no_store_yet, place_of
 
@@ -214,7 +214,8 @@ def explained(error: BaseException | None, where: str) -> StoreError:
     number = error.args[0] if isinstance(error, pymysql.err.MySQLError) and error.args else None
     if isinstance(number, int) and number in REMEDIES:
         what, remedy = REMEDIES[number]
-        return StoreUnavailable(f"{where}: {what}; {remedy} ({_words(error)})")
+        unavailable = ServerUnavailable if REMEDIES[number] is AWAY else StoreUnavailable
+        return unavailable(f"{where}: {what}; {remedy} ({_words(error)})")
     if isinstance(error, pymysql.err.OperationalError | pymysql.err.InterfaceError):
         return StoreUnavailable(f"{where}: {_words(error)}")
     return StoreError(f"{where}: {_words(error)}")

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Engine, Insert, Table, create_engine, event
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.engine import URL
 
-from newsportal.errors import StoreError, StoreUnavailable
+from newsportal.errors import ServerUnavailable, StoreError, StoreUnavailable
 from newsportal.storage.sql.dialect import (
     OVERFLOW,
     POOL,
@@ -201,7 +201,7 @@ def explained(error: BaseException | None, where: str) -> StoreError:
             return StoreUnavailable(f"{where}: {what}; {remedy} ({_words(error)})")
     if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
         what, remedy = "the server does not answer", "start it, or check host, port, user and password in the store URI, then try again"
-        return StoreUnavailable(f"{where}: {what}; {remedy} ({_words(error)})")
+        return ServerUnavailable(f"{where}: {what}; {remedy} ({_words(error)})")
     return StoreError(f"{where}: {_words(error)}")
 
 

@@ -1,0 +1,121 @@
+"""A server that does not answer is left alone for some seconds: whoever asks meanwhile gets its error at once, and holds no thread.
+
+The portal answers readers with a few dozen threads. Of a server that hangs, each question would hold one of them for as long as an answer
+may take. So after a failure the server rests; then one question tries it, and all go on once it is answered (a circuit breaker, as in
+Nygard, Release It!, 2007, chapter 5). Only failures to answer count (``ServerUnavailable``, ``SearchUnavailable``): a server that says no
+is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import chain, islice
+from threading import Lock
+from time import monotonic
+from typing import Any, Final, cast
+
+from newsportal.errors import SearchUnavailable, ServerUnavailable
+from newsportal.search.base import Index
+from newsportal.storage.base import Store
+
+REST_SECONDS: Final = 5.0
+"""How long a server rests: a reader who loads the page again some seconds later finds it, if it is back."""
+
+ROOMS: Final = frozenset(
+    {"corpora", "galleries", "outbox", "pictures", "readers", "records", "subscriptions", "threads", "visits"},
+)
+"""Parts of a store that are asked through it."""
+
+
+class Rest:
+    """Of one server. Shared between threads."""
+
+    def __init__(self, seconds: float = REST_SECONDS, clock: Callable[[], float] = monotonic) -> None:
+        self._seconds, self._clock = seconds, clock
+        self._lock = Lock()
+        self._failed: ServerUnavailable | SearchUnavailable | None = None
+        self._until = 0.0
+        self._tried = False
+
+    def ask(self, question: Callable[..., Any], *told: Any, **named: Any) -> Any:
+        """The answer of ``question``, whatever it raises, or what the server failed with last while it rests."""
+        with self._turn():
+            answer = question(*told, **named)
+            if not isinstance(answer, Iterator):
+                return answer
+            first = list(islice(answer, 1))  # nothing is asked before
+        return chain(first, self._going_on(answer))
+
+    def _going_on(self, answer: Iterator[Any]) -> Iterator[Any]:
+        with self._heard():
+            yield from answer
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        trying = self._begin()
+        try:
+            with self._heard():
+                yield
+        except (ServerUnavailable, SearchUnavailable):
+            raise
+        except Exception:
+            self._answered()
+            raise
+        else:
+            self._answered()
+        finally:
+            if trying:
+                self._tried = False
+
+    def _begin(self) -> bool:
+        """Whether this question is the one that tries whether the server is back. Raises its error while it rests."""
+        with self._lock:
+            if self._failed is None:
+                return False
+            if self._tried or self._clock() < self._until:
+                raise type(self._failed)(*self._failed.args)
+            self._tried = True
+            return True
+
+    @contextmanager
+    def _heard(self) -> Iterator[None]:
+        try:
+            yield
+        except (ServerUnavailable, SearchUnavailable) as error:
+            with self._lock:
+                self._failed, self._until = error, self._clock() + self._seconds
+            raise
+
+    def _answered(self) -> None:
+        with self._lock:
+            self._failed = None
+
+
+class Resting:
+    """A store, a room of one, or an index, whose methods are asked through a :class:`Rest`."""
+
+    def __init__(self, held: object, rest: Rest, rooms: frozenset[str] = frozenset()) -> None:
+        self._held, self._rest, self._rooms = held, rest, rooms
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._held, name)
+        if name in self._rooms:
+            return Resting(found, self._rest)
+        if not callable(found) or name == "close":
+            return found
+
+        def ask(*told: Any, **named: Any) -> Any:
+            return self._rest.ask(found, *told, **named)
+
+        return ask
+
+
+def rested_store(store: Store, rest: Rest | None = None) -> Store:
+    """``store`` for who must not wait: see the module."""
+    return cast("Store", Resting(store, rest or Rest(), ROOMS))
+
+
+def rested_index(index: Index, rest: Rest | None = None) -> Index:
+    """The same of an index."""
+    return cast("Index", Resting(index, rest or Rest()))

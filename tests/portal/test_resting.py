@@ -1,0 +1,202 @@
+"""Servers that hang or are away: readers are answered at once, and find the server again when it is back."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from typing import Any
+
+import pytest
+from servers import own_server
+
+from newsportal.errors import SearchUnavailable, ServerUnavailable, StoreError, StoreUnavailable
+from newsportal.portal.resting import Rest, rested_index, rested_store
+from newsportal.search import elastic, open_index
+from newsportal.search.base import Query
+from newsportal.storage import open_store
+from newsportal.storage.base import Store
+from newsportal.storage.documents import elastic_connection
+
+AWAY = ServerUnavailable("the server is away; start it")
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def failing() -> None:
+    raise AWAY
+
+
+def never() -> None:
+    raise AssertionError("a server that rests was asked")
+
+
+def test_a_server_that_failed_rests_and_one_question_tries_it() -> None:
+    clock = Clock()
+    rest = Rest(5, clock)
+    assert rest.ask(lambda: 1) == 1
+    with pytest.raises(ServerUnavailable, match="start it"):
+        rest.ask(failing)
+    for clock.now in (0.0, 4.9):
+        with pytest.raises(ServerUnavailable, match="start it"):
+            rest.ask(never)
+    clock.now = 5.0
+    with pytest.raises(ServerUnavailable):
+        rest.ask(failing)
+    clock.now = 9.9
+    with pytest.raises(ServerUnavailable):
+        rest.ask(never)
+    clock.now = 10.0
+
+    def others_wait() -> int:
+        with pytest.raises(ServerUnavailable):
+            rest.ask(never)
+        return 2
+
+    assert rest.ask(others_wait) == 2
+    assert rest.ask(lambda: 3) == 3
+
+
+def test_what_a_server_says_is_no_failure_to_answer() -> None:
+    rest = Rest(5, Clock())
+    for error in (StoreError("no such story"), StoreUnavailable("locked"), KeyError("x")):
+
+        def says(error: Exception = error) -> None:
+            raise error
+
+        with pytest.raises(type(error)):
+            rest.ask(says)
+        assert rest.ask(lambda: 1) == 1
+
+
+def test_what_is_read_bit_by_bit_counts_too() -> None:
+    clock, rest = Clock(), Rest(5, Clock())
+
+    def rows(fails_at: int) -> Iterator[int]:
+        for number in range(3):
+            if number == fails_at:
+                raise AWAY
+            yield number
+
+    assert list(rest.ask(rows, 9)) == [0, 1, 2]
+    for fails_at in (0, 2):
+        rest = Rest(5, clock)
+        with pytest.raises(ServerUnavailable):
+            list(rest.ask(rows, fails_at))
+        with pytest.raises(ServerUnavailable):
+            rest.ask(never)
+
+
+def test_a_store_that_rests_answers_as_it_does(store: Store, ids: dict[str, str]) -> None:
+    rested = rested_store(store)
+    assert rested.tally() == store.tally()
+    assert rested.readers.history("nobody") == []
+    assert len(list(rested.all_articles())) == store.tally().articles
+
+
+@contextmanager
+def hanging(port: int = 0) -> Iterator[int]:
+    """The port of a server that accepts and never answers."""
+    with socket.socket() as listening:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound(listening, port)
+        listening.listen(64)
+        taken: list[socket.socket] = []
+
+        def accept() -> None:
+            try:
+                while True:
+                    taken.append(listening.accept()[0])
+            except OSError:
+                return
+
+        thread = threading.Thread(target=accept)
+        thread.start()
+        try:
+            yield listening.getsockname()[1]
+        finally:
+            listening.shutdown(socket.SHUT_RDWR)
+            thread.join()
+            for one in taken:
+                one.close()
+
+
+def bound(listening: socket.socket, port: int) -> None:
+    """Bind to a port that a server which was killed may hold for a moment more."""
+    end = time.monotonic() + 20
+    while True:
+        try:
+            return listening.bind(("127.0.0.1", port))
+        except OSError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.1)
+
+
+def seconds_of(asked: Callable[[], Any]) -> float:
+    began = time.monotonic()
+    asked()
+    return time.monotonic() - began
+
+
+@pytest.mark.slow
+def test_a_search_server_that_hangs_keeps_readers_for_one_question_alone(serve, fresh: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(elastic, "SEARCH_SECONDS", 2.0)
+    monkeypatch.setattr(elastic_connection, "ANSWER_SECONDS", 2.0)
+    with hanging() as port, closing(open_index(f"elasticsearch://127.0.0.1:{port}/news")) as index:
+        client = serve(fresh, index)
+
+        def search() -> None:
+            assert "搜索暂时不可用" in client.get("/search", params={"q": "桥"}).text
+
+        assert 1.5 < seconds_of(search) < 6
+        assert seconds_of(lambda: [search() for _ in range(20)]) < 2
+
+
+@pytest.mark.slow
+def test_readers_who_came_together_are_let_go_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(elastic, "SEARCH_SECONDS", 2.0)
+    monkeypatch.setattr(elastic_connection, "ANSWER_SECONDS", 2.0)
+    with hanging() as port, closing(open_index(f"elasticsearch://127.0.0.1:{port}/news")) as index:
+        rested = rested_index(index)
+
+        def search() -> None:
+            with pytest.raises(SearchUnavailable):
+                rested.search(Query("桥"))
+
+        threads = [threading.Thread(target=search) for _ in range(8)]
+        began = time.monotonic()
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert time.monotonic() - began < 6  # not one after the other
+
+
+@pytest.mark.slow
+def test_a_store_that_hangs_is_found_again_when_it_is_back(serve, newsroom, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(elastic_connection, "ANSWER_SECONDS", 2.0)
+    with own_server("elasticsearch") as server, closing(open_store(server.url("news"))) as store:
+        newsroom.write(store, newsroom.article("汛期通报", "各地加强巡查。" * 9, ago=1))
+        client = serve(store)
+        assert "汛期通报" in client.get("/").text
+        server.kill()
+        with hanging(server.port):
+            assert seconds_of(lambda: client.get("/health").json()) < 10
+            answers = []
+            assert seconds_of(lambda: answers.extend(client.get("/health").json()["status"] for _ in range(20))) < 2
+            assert {*answers} == {"store-unavailable"}
+        server.start()
+        end = time.monotonic() + 20
+        while client.get("/health").json()["status"] != "ok":
+            assert time.monotonic() < end
+            time.sleep(0.2)
+        assert "汛期通报" in client.get("/").text
