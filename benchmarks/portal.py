@@ -6,7 +6,8 @@ run asks them again. ``--index`` takes an index that ``benchmarks/search.py`` ke
 Articles are those of ``benchmarks/search.py``, written as rows (nothing is folded; one story in ten has three versions).
 ``newsportal serve`` runs as its users run it, one process; a reader without account asks one page after another over one connection, each
 page another address: the milliseconds are what the server took, by the clock of the reader on the same machine and by the server's
-processor. Requests per second: eight connections at once, all asking for the front page. The goals (DESIGN.md section 6): p95 below 100 ms, 200 front pages a second.
+processor. Requests per second: eight connections at once, all asking for the front page. The goals: p95 below 100 ms, 200 front pages
+a second.
 """
 
 from __future__ import annotations
