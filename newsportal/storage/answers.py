@@ -127,6 +127,15 @@ class StoryPage:
 
 
 @dataclass(frozen=True, slots=True)
+class Marking:
+    """A change of an article's topics: marks that come, where the topic is not there yet, and topics that go, of what keywords brought."""
+
+    article_id: str
+    add: tuple[TopicMark, ...] = ()
+    drop: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
     """A row of the change log. ``kind`` "article": written or revised; "fold": moved to another story; "gone": deleted."""
 

@@ -23,6 +23,7 @@ from newsportal.items import FoldKey as FoldKey  # part of the protocol, as are 
 from newsportal.report import Run
 from newsportal.storage.answers import Added as Added
 from newsportal.storage.answers import Change as Change
+from newsportal.storage.answers import Marking as Marking
 from newsportal.storage.answers import Order as Order
 from newsportal.storage.answers import Outcome as Outcome
 from newsportal.storage.answers import SourceState as SourceState
@@ -166,6 +167,11 @@ class Store(Protocol):
     def set_category(self, article_id: str, category: str | None, *, by: str, now: datetime) -> None:
         """Give an article another category (``None``: none). ``by`` ``editor``: for ever, whatever comes later; any other ``by`` leaves
         an editor's word alone. Raises ``StoreError`` for an unknown article."""
+        ...
+
+    def mark_topics(self, markings: Sequence[Marking], *, now: datetime) -> int:
+        """Change the topics of articles in one transaction; answers of how many. Of a topic that goes, only what keywords brought: what
+        a source, a search or a model brought stays. Articles that are not there any more are passed over."""
         ...
 
     def changes(self, after: int = 0, limit: int = 1000) -> list[Change]: ...

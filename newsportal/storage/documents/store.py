@@ -12,8 +12,8 @@ from typing import Final
 
 from newsportal.items import Article, FoldKey, Link
 from newsportal.report import Run
-from newsportal.storage.base import Added, Change, SourceState, StoredArticle, Story, StoryFilter, StoryPage, Tally
-from newsportal.storage.documents import articles, lists, memory, names, writing
+from newsportal.storage.base import Added, Change, Marking, SourceState, StoredArticle, Story, StoryFilter, StoryPage, Tally
+from newsportal.storage.documents import articles, lists, memory, names, topic_marks, writing
 from newsportal.storage.documents.corpora import DocumentCorpora
 from newsportal.storage.documents.galleries import DocumentGalleries
 from newsportal.storage.documents.opening import open_documents
@@ -120,6 +120,10 @@ class DocumentStore:
     def set_category(self, article_id: str, category: str | None, *, by: str, now: datetime) -> None:
         with self._documents.writing() as transaction:
             writing.give_category(transaction, article_id, category, by, now)
+
+    def mark_topics(self, markings: Sequence[Marking], *, now: datetime) -> int:
+        with self._documents.writing() as transaction:
+            return topic_marks.mark(transaction, markings, now)
 
     def changes(self, after: int = 0, limit: int = 1000) -> list[Change]:
         return articles.changes(self._documents, after, limit)

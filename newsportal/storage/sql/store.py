@@ -11,9 +11,9 @@ from functools import partial
 
 from newsportal.items import Article, FoldKey, Link
 from newsportal.report import Run
-from newsportal.storage.base import Added, Change, SourceState, StoredArticle, Story, StoryFilter, StoryPage, Tally
+from newsportal.storage.base import Added, Change, Marking, SourceState, StoredArticle, Story, StoryFilter, StoryPage, Tally
 from newsportal.storage.print_index import PrintIndex, printed
-from newsportal.storage.sql import categories, lists, memory, names, reading, writing
+from newsportal.storage.sql import categories, lists, memory, names, reading, topic_marks, writing
 from newsportal.storage.sql.corpora import SqlCorpora
 from newsportal.storage.sql.dialects import open_engine
 from newsportal.storage.sql.dialects import reading as read
@@ -135,6 +135,10 @@ class SqlStore:
     def set_category(self, article_id: str, category: str | None, *, by: str, now: datetime) -> None:
         with write(self._engine) as connection:
             categories.give(connection, article_id, category, by, now)
+
+    def mark_topics(self, markings: Sequence[Marking], *, now: datetime) -> int:
+        with write(self._engine) as connection:
+            return topic_marks.mark(connection, markings, now)
 
     def changes(self, after: int = 0, limit: int = 1000) -> list[Change]:
         with read(self._engine) as connection:
