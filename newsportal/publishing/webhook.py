@@ -18,7 +18,7 @@ from typing import Any, Final
 from newsportal import egress
 from newsportal.errors import EgressDenied, FetchFailed
 from newsportal.publishing import fields
-from newsportal.publishing.base import Placed, PutOff, Refused, Step, TargetAway, Unwanted, digest_of
+from newsportal.publishing.base import Placed, PutOff, Refused, Step, TargetAway, TargetUnfit, Unwanted, digest_of
 from newsportal.sources.publishing import Target
 from newsportal.sources.uris import mask
 from newsportal.storage.answers import StoredArticle
@@ -32,6 +32,14 @@ SIGNATURE: Final = "x-newsportal-signature"
 MAX_ANSWER: Final = 64 * 1024
 TIMEOUT: Final = 20.0
 """Seconds for a message and its answer."""
+
+SHUT: Final = {
+    401: "it does not know us: mend the token in publish.to, or secret",
+    403: "it does not let us in: mend the token in publish.to, or secret, or let us in there",
+    404: "there is nothing at this address: mend publish.to",
+    405: "it takes no POST at this address: mend publish.to",
+}
+"""Answers that every other message would get as well, and the remedy of each."""
 
 LATER: Final = frozenset((408, 409, 423, 425, 429))
 """Of the refusals those that may pass (RFC 9110, 6585, 8470)."""
@@ -129,6 +137,9 @@ class WebhookTarget:
             raise Unwanted(f"{said}: it has let the article go")
         if answer.status in LATER or answer.status >= 500:
             raise PutOff(said, _seconds(answer.headers.get("retry-after"), self._clock()))
+        if answer.status in SHUT:
+            said += f": {_words(answer.body)}" if answer.body else ""
+            raise TargetUnfit(f"{self._target.name}: {said}; {SHUT[answer.status]}; every article waits")
         if 300 <= answer.status < 400:
             raise Refused(f"{said}: redirects are not followed; name the address itself in publish.to")
         raise Refused(f"{said}: {_words(answer.body)}" if answer.body else said)

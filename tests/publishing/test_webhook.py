@@ -138,7 +138,7 @@ def test_what_never_passes_fails_in_the_end(store: Store, add: Add, receiver: Re
     [
         ((410, {}, b""), "withdrawn", "410"),
         ((422, {}, "标题太长\n<b>".encode()), "failed", "422: 标题太长 <b>"),
-        ((404, {}, b""), "failed", "404"),
+        ((400, {}, b""), "failed", "400"),
         ((302, {"location": "http://127.0.0.1:1/"}, b""), "failed", "redirects are not followed"),
         ((201, {"location": "/posts/9"}, b"no json"), "done", None),
     ],
@@ -154,6 +154,39 @@ def test_answers(
     assert (reason is None and entry.reason is None) or (reason or "") in (entry.reason or "")
     assert entry.place == ("/posts/9" if state == "done" else None)
     assert run(store, sources(tmp_path, receiver.port), timedelta(days=30)).done == 0
+
+
+@pytest.mark.parametrize(
+    ("status", "remedy"), [(401, "mend the token"), (403, "let us in"), (404, "mend publish.to"), (405, "takes no POST")]
+)
+def test_a_receiver_that_lets_nobody_in_is_asked_once_and_every_article_waits(
+    store: Store, add: Add, receiver: Receiver, tmp_path: Path, status: int, remedy: str
+) -> None:
+    known = sources(tmp_path, receiver.port)
+    ids = [add() for _ in range(30)]
+    receiver.answers += [(status, {}, "令牌不对".encode())]
+    tally = run(store, known)
+    assert len(receiver.sent) == 1
+    assert tally.unfit is not None
+    assert f"the receiver answered {status}: 令牌不对" in tally.unfit
+    assert remedy in tally.unfit
+    assert (tally.done, tally.failed) == (0, 0)
+    assert {entry.state for entry in store.outbox.of("hook", ids).values()} == {"waiting"}
+    assert run(store, known).published == 30
+
+
+def test_one_article_that_is_not_let_in_keeps_the_others_back_for_one_run_alone(
+    store: Store, add: Add, receiver: Receiver, tmp_path: Path
+) -> None:
+    """A receiver's own guard may dislike a text: the others pass it."""
+    known = sources(tmp_path, receiver.port)
+    ids = [add() for _ in range(3)]
+    receiver.answers += [(403, {}, b""), (200, {}, b""), (200, {}, b""), (403, {}, b"")]
+    assert run(store, known).unfit is not None
+    second = run(store, known)
+    assert second.published == 2
+    assert second.unfit is not None
+    assert sorted(entry.state for entry in store.outbox.of("hook", ids).values()) == ["done", "done", "waiting"]
 
 
 def test_a_receiver_that_is_away_is_waited_for(store: Store, add: Add, receiver: Receiver, tmp_path: Path) -> None:
