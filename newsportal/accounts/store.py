@@ -13,7 +13,9 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from sqlalchemy import Row, delete, insert, select, update
 
 from newsportal.accounts.base import Person, Signed
+from newsportal.accounts.marks import Marks
 from newsportal.accounts.rights import Role
+from newsportal.accounts.searches import Searches
 from newsportal.accounts.tables import PEOPLE, SESSIONS
 from newsportal.errors import StoreError
 from newsportal.storage.sql import schema
@@ -21,7 +23,7 @@ from newsportal.storage.sql.dialects import open_engine
 from newsportal.storage.sql.dialects import reading as read
 from newsportal.storage.sql.dialects import writing as write
 
-LINE = schema.Line("0001", files("newsportal.accounts") / "migrations", "accounts_version")
+LINE = schema.Line("0002", files("newsportal.accounts") / "migrations", "accounts_version")
 
 SECRET_BYTES = 32
 IDLE = timedelta(days=14)
@@ -41,6 +43,8 @@ class Accounts:
         self._engine = open_engine(uri)
         schema.prepare(self._engine, LINE)
         self._hasher = PasswordHasher()
+        self.marks = Marks(self._engine)
+        self.searches = Searches(self._engine)
 
     def close(self) -> None:
         self._engine.dispose()

@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from newsportal.accounts.tables import METADATA
+from newsportal.accounts.marks_tables import METADATA  # all tables of accounts
 
 told = context.config.attributes
 context.configure(connection=told["connection"], version_table=told["table"], target_metadata=METADATA)
