@@ -74,7 +74,7 @@ def _whole_or_not(uri: str) -> Iterator[Store]:
     """The store at ``uri``. A SQLite file that is not there yet gets its name when all is in it, so a killed restore leaves none."""
     path = sqlite_file(uri)
     if path is None or path.exists():
-        with closing(open_store(uri)) as store:
+        with closing(open_store(uri, unfinished=True)) as store:
             yield store
         return
     beside = [path.with_name(path.name + ending) for ending in BESIDE]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import webbrowser
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -58,10 +59,11 @@ def run(
     console = Console(emoji=False, highlight=False, markup=False, soft_wrap=True)
     found = load(sources)
     use_own_words(found)
-    listening = listen(host, port)
-    store = open_store(found.store)
-    index = open_index(found.index_uri)
-    try:
+    with (
+        closing(listen(host, port)) as listening,
+        closing(open_store(found.store)) as store,
+        closing(open_index(found.index_uri)) as index,
+    ):
         names = hosts_of(host, [*allow_hosts, *_public_name(found.portal.url)])
         app = create_app(store, index, found, hosts=names, pushed=pushed, queues=asking(found))
         address = address_of(listening, host)
@@ -72,10 +74,6 @@ def run(
         if open_browser:
             threading.Timer(BROWSER_DELAY, webbrowser.open, [address]).start()
         serve_forever(app, host, listening=listening)
-    finally:
-        listening.close()
-        index.close()
-        store.close()
 
 
 def _public_name(url: str | None) -> list[str]:

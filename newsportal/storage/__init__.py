@@ -26,11 +26,12 @@ Who adds one adds a line to ``SERVERS`` in ``tests/servers.py``: the contract te
 """
 
 
-def open_store(uri: str, *, create: bool = True) -> Store:
+def open_store(uri: str, *, create: bool = True, unfinished: bool = False) -> Store:
     """The store behind ``uri``, as ``sqlite:///data/news.db`` (relative) or ``sqlite:////srv/news.db`` (absolute).
 
     A missing database is made, with its folder, unless ``create`` is false. Raises ``StoreError`` for an unknown scheme,
-    ``StoreUnavailable`` when the place cannot be used, ``StoreTooNew`` for a database of a later version.
+    ``StoreUnavailable`` when the place cannot be used, ``StoreTooNew`` for a database of a later version, ``StoreUnfinished``
+    for one that holds a part of a backup, unless ``unfinished`` says that somebody goes on with its restore.
     """
     scheme = uri.partition(":")[0].partition("+")[0].lower()
     if scheme not in STORES:
@@ -38,5 +39,5 @@ def open_store(uri: str, *, create: bool = True) -> Store:
             f"no store for {scheme or uri!r}; these exist: {', '.join(sorted(STORES))} (for example sqlite:///data/newsportal.db)"
         )
     module, _, name = STORES[scheme].partition(":")
-    opened = getattr(import_module(module), name)(uri, create=create)
+    opened = getattr(import_module(module), name)(uri, create=create, unfinished=unfinished)
     return cast("Store", opened)

@@ -47,6 +47,11 @@ class Manifest:
     def rows(self) -> int:
         return sum(int(table["rows"]) for table in self.tables.values())
 
+    @property
+    def name(self) -> str:
+        """Of what the backup holds, in 16 letters and digits."""
+        return hashlib.blake2b(json.dumps([self.made, dict(self.files)], sort_keys=True).encode(), digest_size=8).hexdigest()
+
 
 def back_up(store: Store, path: Path, *, sources: bytes | None, now: datetime, tell: Tell = nothing) -> Manifest:
     """Write everything of ``store`` to ``path``, beside its place first, and read it again: whoever finds a file there finds a sound one.
@@ -217,15 +222,16 @@ class Restored:
 
 
 def restore(path: Path, store: Store, *, manifest: Manifest, tell: Tell = nothing) -> Restored:
-    """Write a backup that was :func:`checked` into an empty store. If that fails what was written is deleted again.
+    """Write a backup that was :func:`checked` into an empty store, or into one where its restore was broken off. If that fails what was
+    written is deleted again; if nobody is left to do it, the store's mark tells what it holds.
 
-    Raises ``BackupError`` for a store that holds anything, or into which somebody else wrote meanwhile, and what the store raises.
+    Raises ``BackupError`` for a store that holds anything else, or into which somebody else wrote meanwhile, and what the store raises.
     """
-    if not is_empty(store.records):
-        raise BackupError("the store to restore to is not empty, and nothing of it was touched; name another one: --to URI")
+    _begin(store.records, manifest.name)
     try:
         written = _read_in(path, store.records, manifest.rows, tell)
         store.records.finish()
+        store.records.mark(None)
     except BaseException as error:
         _take_back(path, store.records, error)
         raise
@@ -239,14 +245,29 @@ def restore(path: Path, store: Store, *, manifest: Manifest, tell: Tell = nothin
     return Restored(manifest, written, manifest.rows - written)
 
 
+def _begin(records: Records, backup: str) -> None:
+    """Mark the store as one that holds a part of ``backup``. What it holds of it already is written once more: the same rows."""
+    there = records.restoring()
+    if there is not None and there != backup:
+        raise BackupError(
+            "the store to restore to holds a part of another backup, whose restore was broken off, and nothing of it was touched; restore "
+            "that one again, delete this store by hand, or name another one: --to URI"
+        )
+    if there is None:
+        if not is_empty(records):
+            raise BackupError("the store to restore to is not empty, and nothing of it was touched; name another one: --to URI")
+        records.mark(backup)
+
+
 def _take_back(path: Path, records: Records, error: BaseException) -> None:
     """Raises ``BackupError`` if the store cannot be emptied either."""
     try:
         empty(records)
+        records.mark(None)
     except NewsportalError as left:
         raise BackupError(
             f"{path}: not restored ({error}), and what was written of it could not be deleted again ({left}); "
-            "delete that store by hand, or restore to another one: --to URI"
+            "delete that store by hand, restore the same file to it again, or restore to another one: --to URI"
         ) from error
 
 

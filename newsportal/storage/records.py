@@ -81,6 +81,15 @@ class Records(Protocol):
         """Answers how many there were. Children go before their parents."""
         ...
 
+    def restoring(self) -> str | None:
+        """The name of the backup that :meth:`mark` noted."""
+        ...
+
+    def mark(self, backup: str | None) -> None:
+        """Note in the store, before the first of its rows, which backup is restored into it (a name of at most 16 letters and digits); and
+        after the last one that it is whole. Meanwhile nobody else opens the store."""
+        ...
+
     def finish(self) -> None:
         """After the last write: numbers that the database gives go on above those that were written."""
         ...

@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 
 from newsportal.cli import app
 from newsportal.commands.restore import _whole_or_not
-from newsportal.errors import BackupError, StoreError
+from newsportal.errors import BackupError, StoreError, StoreUnfinished
 from newsportal.items import Article, Link
 from newsportal.storage import open_store
 
@@ -90,6 +90,16 @@ def test_a_restore_that_breaks_off_leaves_no_store(folder: Path, monkeypatch: py
     with pytest.raises(StoreError):
         run("restore", "b.zip", "--to", f"sqlite:///{folder}/second.db")
     assert [path.name for path in folder.iterdir()] == ["门户"]
+
+
+@pytest.mark.parametrize(
+    "words", [("serve", "--port", "0"), ("crawl", "--once"), ("search", "标题"), ("store", "info"), ("backup", "c.zip")]
+)
+def test_a_half_restored_store_is_opened_by_nobody(folder: Path, words: tuple[str, ...]) -> None:
+    with closing(open_store("sqlite:///data/news.db")) as store:
+        store.records.mark("0123456789abcdef")
+    with pytest.raises(StoreUnfinished, match="run `newsportal restore` with the same file again"):
+        run(*words)
 
 
 def test_backups_in_a_folder_are_named_by_the_time_and_the_old_ones_go(folder: Path) -> None:

@@ -10,6 +10,7 @@ from newsportal.storage.documents import room_tables as rooms
 from newsportal.storage.documents import tables as core
 from newsportal.storage.documents.base import Documents, Rows, Table, Transaction
 from newsportal.storage.documents.mapped import Listed, Mapped, Own
+from newsportal.storage.documents.opening import mark, restoring
 from newsportal.storage.documents.outbox import OUTBOX, POSITIONS
 from newsportal.storage.documents.readers import FIT_NUMBERS
 from newsportal.storage.documents.records_rows import Articles, Fits, Packed, PictureStories, Prints, Stories, Topics
@@ -141,6 +142,13 @@ class DocumentRecords:
             return 0
         with self._documents.writing() as transaction:
             return MAPPED[form.name].delete(transaction, keys)
+
+    def restoring(self) -> str | None:
+        return restoring(self._documents)
+
+    def mark(self, backup: str | None) -> None:
+        with self._documents.writing() as transaction:
+            mark(transaction, backup)
 
     def finish(self) -> None:
         with self._documents.writing() as transaction:

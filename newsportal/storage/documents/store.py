@@ -38,8 +38,8 @@ TABLES: Final = (*CORE_TABLES, *ROOM_TABLES, OUTBOX, POSITIONS, PIECES)
 class DocumentStore:
     """A :class:`~newsportal.storage.base.Store` in a database of documents. Shared between threads; open one in each process."""
 
-    def __init__(self, uri: str, *, create: bool = True) -> None:
-        self._documents = documents = open_documents(uri, TABLES, create=create)
+    def __init__(self, uri: str, *, create: bool = True, unfinished: bool = False) -> None:
+        self._documents = documents = open_documents(uri, TABLES, create=create, unfinished=unfinished)
         self.corpora = DocumentCorpora(documents)
         self.galleries = DocumentGalleries(documents)
         self.pictures = DocumentPictures(documents)

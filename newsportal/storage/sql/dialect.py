@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Engine, Insert, Table
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL
 
-from newsportal.errors import StoreError, StoreUnavailable
+from newsportal.errors import StoreError, StoreUnavailable, StoreUnfinished
 
 POOL: Final = 8
 """Connections kept open; threads beyond wait for one of them or open one of :data:`OVERFLOW`."""
@@ -84,6 +84,14 @@ def place_of(url: URL) -> str:
 def no_store_yet(where: str) -> StoreUnavailable:
     """The error of who may not make what is missing."""
     return StoreUnavailable(f"{where}: there is no store yet; run `newsportal crawl` first, or check the store URI in sources.yaml")
+
+
+def half_restored(where: str) -> StoreUnfinished:
+    """The error of who opens a store that holds a part of a backup."""
+    return StoreUnfinished(
+        f"{where}: a restore into this store was broken off, or is under way: only a part of the backup is there; to go on, run "
+        "`newsportal restore` with the same file again, or name another store in sources.yaml"
+    )
 
 
 def driver_missing(scheme: str, extra: str) -> StoreError:

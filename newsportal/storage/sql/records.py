@@ -10,7 +10,8 @@ from sqlalchemy import BigInteger, Column, ColumnElement, Connection, Engine, Me
 
 from newsportal.storage.forms import FORMS
 from newsportal.storage.records import PAGE, Form, Key, Record
-from newsportal.storage.sql.dialects import count_on, snapshot, upsert, writing
+from newsportal.storage.sql import schema
+from newsportal.storage.sql.dialects import count_on, reading, snapshot, upsert, writing
 from newsportal.storage.sql.tables import METADATA, Moment
 
 
@@ -75,6 +76,14 @@ class SqlRecords:
             return 0
         with writing(self._engine) as connection:
             return connection.execute(delete(RAW[form.name]).where(_among(form, keys))).rowcount
+
+    def restoring(self) -> str | None:
+        with reading(self._engine) as connection:
+            return schema.restoring(connection)
+
+    def mark(self, backup: str | None) -> None:
+        with writing(self._engine) as connection:
+            schema.mark(connection, backup)
 
     def finish(self) -> None:
         with writing(self._engine) as connection:

@@ -18,6 +18,7 @@ from sqlalchemy import Connection, Engine, inspect, text
 
 from newsportal.errors import StoreTooNew
 from newsportal.storage.sql import prints
+from newsportal.storage.sql.dialect import half_restored
 from newsportal.storage.sql.dialects import place, reading, write_ahead, writing
 
 HEAD = "0009"
@@ -27,6 +28,9 @@ PRINTS_SINCE = "0003"
 """The revision that brought fingerprints of texts: a database from before gets those of its articles when it is migrated."""
 
 VERSION_TABLE = "alembic_version"
+
+RESTORING = "restoring "
+"""Stands before the revision while a backup is written into the database, and the backup's name behind it: 32 characters at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,21 +54,42 @@ def _filled(connection: Connection, found: str) -> None:
 STORE = Line(HEAD, files("newsportal.storage.sql") / "migrations", VERSION_TABLE, _filled)
 
 
-def prepare(engine: Engine, line: Line = STORE) -> None:
+def prepare(engine: Engine, line: Line = STORE, *, unfinished: bool = False) -> None:
     """Make or migrate the tables. Safe when several processes start at once: the first one does it, the others find it done.
 
-    Raises ``StoreTooNew`` for a database that a later newsportal wrote.
+    Raises ``StoreTooNew`` for a database that a later newsportal wrote, ``StoreUnfinished`` for one that holds a part of a backup, unless
+    ``unfinished`` says that somebody goes on with it.
     """
     with reading(engine) as connection:
-        if version(connection, line) == line.head:
+        if _is_ready(version(connection, line), line, place(engine), unfinished):
             return
     write_ahead(engine)
     with writing(engine) as connection:
         found = version(connection, line)
-        if found != line.head:
+        if not _is_ready(found, line, place(engine), unfinished):
             migrate(connection, found, place(engine), line)
             if found is not None:
                 line.then(connection, found)
+
+
+def _is_ready(found: str | None, line: Line, where: str, unfinished: bool) -> bool:
+    if found is None or not found.startswith(RESTORING):
+        return found == line.head
+    if not unfinished:
+        raise half_restored(where)
+    return True
+
+
+def restoring(connection: Connection) -> str | None:
+    """The backup that is being written into the database. One that another version of newsportal began has another name."""
+    found = version(connection) or ""
+    return found.removeprefix(RESTORING).removeprefix(f"{HEAD} ") if found.startswith(RESTORING) else None
+
+
+def mark(connection: Connection, backup: str | None) -> None:
+    """Note that ``backup`` (at most 16 characters) is written into the database, or that it is whole. No newsportal opens it meanwhile."""
+    told = HEAD if backup is None else f"{RESTORING}{HEAD} {backup}"
+    connection.execute(text(f"UPDATE {VERSION_TABLE} SET version_num = :told"), {"told": told})  # noqa: S608  a constant
 
 
 def version(connection: Connection, line: Line = STORE) -> str | None:

@@ -33,7 +33,7 @@ from newsportal.storage.sql.visits import SqlVisits
 class SqlStore:
     """A :class:`~newsportal.storage.base.Store` in a SQL database. Shared between threads; open one in each process."""
 
-    def __init__(self, uri: str, *, create: bool = True) -> None:
+    def __init__(self, uri: str, *, create: bool = True, unfinished: bool = False) -> None:
         self._engine = open_engine(uri, create=create)
         self._prints = PrintIndex()
         self.corpora = SqlCorpora(self._engine)
@@ -46,7 +46,7 @@ class SqlStore:
         self.outbox = SqlOutbox(self._engine)
         self.records = SqlRecords(self._engine)
         try:
-            prepare(self._engine)
+            prepare(self._engine, unfinished=unfinished)
         except BaseException:
             self.close()
             raise
