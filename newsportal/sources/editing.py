@@ -8,7 +8,6 @@ import os
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +17,14 @@ from ruamel.yaml.error import CommentMark
 from ruamel.yaml.tokens import CommentToken
 
 from newsportal.errors import NewsportalError, Problem, SourcesError
+from newsportal.sources.history import Version, content_of, digest_of, keep
 from newsportal.sources.loading import parse
 from newsportal.sources.reading import Unreadable, decode, read
 
 Change = Callable[[CommentedMap], None]
 
 LOCK_SUFFIX = ".lock"
+LINE_END = "\n"
 DASH = re.compile(r"^(?P<key>\w+):[^\S\n]*(?:#.*)?\n(?:[^\S\n]*(?:#.*)?\n)*(?P<indent> *)- ", re.MULTILINE)
 """A top-level key and the first entry of its list, to indent as the file does."""
 
@@ -37,27 +38,46 @@ class EditConflict(NewsportalError):
 
 def digest(path: Path) -> str:
     """What the file holds now, as a short text to hand to :func:`edit`. Raises ``OSError``."""
-    return _digest(path.read_bytes())
+    return digest_of(path.read_bytes())
 
 
 def edit(path: Path, change: Change, expected: str | None = None, environ: Mapping[str, str] = os.environ) -> str:
     """Apply ``change`` to the document in ``path`` and write it; answers its new :func:`digest`.
 
-    ``expected`` is the digest of what the caller saw. Raises ``EditConflict`` if the file holds something else (then or while
-    ``change`` runs), ``SourcesError`` if the result would not load, ``OSError`` if it cannot be written; each leaves the file as it was.
+    What stood there before is kept (:mod:`newsportal.sources.history`). ``expected`` is the digest of what the caller saw. Raises
+    ``EditConflict`` if the file holds something else (then or while ``change`` runs), ``SourcesError`` if the result would not load,
+    ``OSError`` if it cannot be written; each leaves the file as it was.
     """
+    return _written(path, lambda before, file: changed(before, change, file), expected, environ)
+
+
+def rewrite(path: Path, content: bytes, expected: str | None = None, environ: Mapping[str, str] = os.environ) -> str:
+    """Put ``content`` in place of all that ``path`` holds, as carefully as :func:`edit`, with its answers and its errors."""
+    return _written(path, lambda before, file: content, expected, environ)
+
+
+def go_back(path: Path, version: Version, expected: str | None = None, environ: Mapping[str, str] = os.environ) -> str:
+    """Put an earlier version in place of what ``path`` holds, which becomes the latest version: going back can be undone, too.
+
+    Raises ``NoVersion``, and what :func:`edit` raises.
+    """
+    return rewrite(path, content_of(path.resolve(), version.id), expected, environ)
+
+
+def _written(path: Path, make: Callable[[bytes, Path], bytes], expected: str | None, environ: Mapping[str, str]) -> str:
     path = path.resolve()  # through a link, so that the link stays one
     with _alone(path):
         before = path.read_bytes()
-        if expected is not None and expected != _digest(before):
+        if expected is not None and expected != digest_of(before):
             raise EditConflict(path)
-        after = changed(before, change, path)
+        after = make(before, path)
         parse(after, path, environ)
         if path.read_bytes() != before:
             raise EditConflict(path)
         if after != before:
+            keep(path, before)
             _replace(path, after)
-    return _digest(after)
+    return digest_of(after)
 
 
 def changed(content: bytes, change: Change, path: Path) -> bytes:
@@ -84,29 +104,52 @@ def changed(content: bytes, change: Change, path: Path) -> bytes:
 
 def append(document: CommentedMap, kind: str, values: Mapping[str, Any]) -> None:
     """Add an entry to the list ``kind`` (``feeds`` …), made if it is missing. A comment that follows the list stays behind it."""
-    entries = document.get(kind)
-    if entries is None:
-        entries = document[kind] = CommentedSeq()
+    following = cut_following(document, kind)
+    if not document.get(kind):
+        document[kind] = CommentedSeq()
     entry = CommentedMap(values)
-    following = _cut_following(entries)
-    entries.append(entry)
-    if following and entry:
-        token = CommentToken(f"\n{following}", CommentMark(0), None)
-        entry.ca.items[list(entry)[-1]] = [None, None, token, None]
+    document[kind].append(entry)
+    add_following(entry, following)
 
 
-def _cut_following(entries: CommentedSeq) -> str:
-    """Take away the comment lines behind the last entry. The parser hangs them on the last value within it."""
-    node: Any = entries
+def add_following(node: Any, following: str, key: Any = None) -> None:
+    """Let comment lines follow the value of ``key`` in ``node``, by default its last one."""
+    if not following or not node:
+        return
+    key = _last(node) if key is None else key
+    value = node[key]
+    if isinstance(value, CommentedMap | CommentedSeq) and value and not value.fa.flow_style():
+        add_following(value, following)
+        return
+    place = 2 if isinstance(node, CommentedMap) else 0
+    tokens = node.ca.items.get(key) or [None] * 4
+    before = tokens[place].value if tokens[place] is not None else ""
+    mark = tokens[place].start_mark if before else CommentMark(0)
+    tokens[place] = CommentToken(f"{before.removesuffix(LINE_END)}{LINE_END}{following}", mark, None)
+    node.ca.items[key] = tokens
+
+
+def cut_following(node: Any, key: Any = None) -> str:
+    """Take away the comment lines behind the value of ``key`` in ``node`` (by default its last one), and answer them.
+
+    The parser hangs them on the last value within it.
+    """
     while isinstance(node, CommentedMap | CommentedSeq) and node:
-        key, place = (list(node)[-1], 2) if isinstance(node, CommentedMap) else (len(node) - 1, 0)
+        key = _last(node) if key is None else key
+        if key not in node and isinstance(node, CommentedMap):
+            return ""
+        place = 2 if isinstance(node, CommentedMap) else 0
         token = (node.ca.items.get(key) or [None] * 4)[place]
-        if token is not None and "\n" in token.value:
-            beside, _, following = token.value.partition("\n")
-            token.value = f"{beside}\n" if beside else "\n"
+        if token is not None and LINE_END in token.value:
+            beside, _, following = token.value.partition(LINE_END)
+            token.value = f"{beside}{LINE_END}" if beside else LINE_END
             return str(following)
-        node = node[key]
+        node, key = node[key], None
     return ""
+
+
+def _last(node: CommentedMap | CommentedSeq) -> Any:
+    return list(node)[-1] if isinstance(node, CommentedMap) else len(node) - 1
 
 
 def _yaml(text: str) -> YAML:
@@ -118,10 +161,6 @@ def _yaml(text: str) -> YAML:
     offset = len(found["indent"]) if found else 2
     yaml.indent(mapping=2, sequence=offset + 2, offset=offset)
     return yaml
-
-
-def _digest(content: bytes) -> str:
-    return blake2b(content, digest_size=16).hexdigest()
 
 
 @contextlib.contextmanager

@@ -149,8 +149,13 @@ class Forum(Place):
     @classmethod
     def _named_by_its_host(cls, value: Any) -> Any:
         if isinstance(value, dict) and value.get("name") is None and isinstance(value.get("url"), str):
-            return {**value, "name": re.sub(r"^\w+://|/+$", "", value["url"]).replace("/", " ")[:100]}
+            return {**value, "name": cls.named_by_its_host(value["url"])}
         return value
+
+    @staticmethod
+    def named_by_its_host(url: str) -> str:
+        """The name of a forum that is given none."""
+        return re.sub(r"^\w+://|/+$", "", url).replace("/", " ")[:100]
 
 
 class Gallery(Place):

@@ -1,0 +1,114 @@
+"""Changes to one entry of ``sources.yaml``, for :func:`newsportal.sources.edit`: comments of others stay where they are."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.error import CommentMark
+from ruamel.yaml.tokens import CommentToken
+
+from newsportal.errors import NewsportalError
+from newsportal.sources.editing import Change, add_following, cut_following
+from newsportal.sources.places import Forum
+
+
+class NoEntry(NewsportalError):
+    """Raised by a change whose entry the file does not have (any more). The caller shows the file as it is."""
+
+
+def set_entry(kind: str, name: str, values: Mapping[str, Any]) -> Change:
+    """Give keys of the entry ``name`` of the list ``kind`` (``feeds`` …) new values.
+
+    ``None`` takes a key away, a mapping is changed within. The change raises ``NoEntry``.
+    """
+
+    def change(document: CommentedMap) -> None:
+        _, entry = _found(document, kind, name)
+        _update(entry, values)
+
+    return change
+
+
+def drop_entry(kind: str, name: str) -> Change:
+    """Take an entry away, with the comments inside it; those behind it stay. The change raises ``NoEntry``."""
+
+    def change(document: CommentedMap) -> None:
+        place, entry = _found(document, kind, name)
+        entries, following = document[kind], cut_following(entry)
+        del entries[place]
+        if place:
+            add_following(entries, following, place - 1)
+        elif entries:
+            _lead(document, kind, following)
+        else:
+            following = "".join(token.value for token in _leading(document, kind)) + following
+            document.ca.items.pop(kind, None)
+            document[kind] = _in_a_line(())
+            add_following(document, following, kind)
+
+    return change
+
+
+def name_of(kind: str, entry: Mapping[str, Any]) -> str:
+    """How an entry is called, as the models call it: forums are named by their host where they have no name."""
+    name = entry.get("name")
+    if name is None and kind == "forums" and isinstance(entry.get("url"), str):
+        name = Forum.named_by_its_host(entry["url"])
+    return unicodedata.normalize("NFC", str(name)).strip()
+
+
+def _found(document: CommentedMap, kind: str, name: str) -> tuple[int, CommentedMap]:
+    for place, entry in enumerate(document.get(kind) or ()):
+        if isinstance(entry, Mapping) and name_of(kind, entry) == name:
+            return place, entry
+    raise NoEntry(f"sources.yaml has no {name!r} under {kind} any more")
+
+
+def _update(entry: CommentedMap, values: Mapping[str, Any]) -> None:
+    following = cut_following(entry)
+    for key, value in values.items():
+        there = entry.get(key)
+        if isinstance(value, Mapping) and isinstance(there, CommentedMap):
+            _update(there, value)
+            value = there or None
+        elif isinstance(value, Mapping):
+            value = {inner: item for inner, item in value.items() if item is not None} or None
+        if value is None:
+            _drop_key(entry, key)
+        elif there != value or isinstance(there, bool) is not isinstance(value, bool):
+            entry[key] = _in_a_line(value) if isinstance(value, list | tuple) else value
+    add_following(entry, following)
+
+
+def _in_a_line(values: Sequence[Any]) -> CommentedSeq:
+    made = CommentedSeq(values)
+    made.fa.set_flow_style()
+    return made
+
+
+def _drop_key(entry: CommentedMap, key: str) -> None:
+    """Take ``key`` away; comment lines behind its value stay behind what stood before it."""
+    if key not in entry:
+        return
+    keys = list(entry)
+    following, place = cut_following(entry, key), keys.index(key)
+    del entry[key]
+    entry.ca.items.pop(key, None)
+    if place:
+        add_following(entry, following, keys[place - 1])
+
+
+def _lead(document: CommentedMap, kind: str, comments: str) -> None:
+    """Let comment lines stand before the first entry of the list ``kind``."""
+    lines = [line.strip() for line in comments.splitlines() if line.strip()]
+    if lines:
+        tokens = document.ca.items.setdefault(kind, [None, None, None, None])
+        column = CommentMark(max(0, document[kind].lc.col or 0))
+        tokens[3] = [*_leading(document, kind), *(CommentToken(f"{line}\n", column, None) for line in lines)]
+
+
+def _leading(document: CommentedMap, kind: str) -> list[CommentToken]:
+    return list((document.ca.items.get(kind) or [None] * 4)[3] or ())
