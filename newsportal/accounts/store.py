@@ -12,6 +12,7 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 from sqlalchemy import Row, delete, insert, select, update
 
+from newsportal.accounts.alerts import Alerts
 from newsportal.accounts.base import Person, Signed
 from newsportal.accounts.marks import Marks
 from newsportal.accounts.rights import Role
@@ -23,7 +24,7 @@ from newsportal.storage.sql.dialects import open_engine
 from newsportal.storage.sql.dialects import reading as read
 from newsportal.storage.sql.dialects import writing as write
 
-LINE = schema.Line("0002", files("newsportal.accounts") / "migrations", "accounts_version")
+LINE = schema.Line("0003", files("newsportal.accounts") / "migrations", "accounts_version")
 
 SECRET_BYTES = 32
 IDLE = timedelta(days=14)
@@ -43,6 +44,7 @@ class Accounts:
         self._engine = open_engine(uri)
         schema.prepare(self._engine, LINE)
         self._hasher = PasswordHasher()
+        self.alerts = Alerts(self._engine)
         self.marks = Marks(self._engine)
         self.searches = Searches(self._engine)
 

@@ -4,7 +4,7 @@ The crawl's download handler (``newsportal.handlers``) asks the same policy and 
 """
 
 from newsportal.egress.addresses import PUBLIC, Policy, check_address
-from newsportal.egress.client import Answer, Exchange, exchanges, fetch, fetch_async
+from newsportal.egress.client import Answer, Exchange, exchanges, fetch, fetch_async, never_sent
 from newsportal.egress.decompress import TooLarge, decompress
 from newsportal.egress.resolver import resolve, resolve_async
 from newsportal.egress.urls import check_url
@@ -21,6 +21,7 @@ __all__ = [
     "exchanges",
     "fetch",
     "fetch_async",
+    "never_sent",
     "resolve",
     "resolve_async",
 ]

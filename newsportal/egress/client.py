@@ -128,6 +128,11 @@ def _told(url: str, timeout: float) -> Iterator[None]:
         raise FetchFailed(url, "connection", str(error)) from error
 
 
+def never_sent(error: FetchFailed) -> bool:
+    """Whether nothing can have arrived: no name, no connection, no certificate. Else perhaps it did, and only the answer is missing."""
+    return error.reason in ("dns", "tls") or isinstance(error.__cause__, httpcore.ConnectError | httpcore.ConnectTimeout)
+
+
 def _pool(policy: Policy, verify: bool) -> httpcore.AsyncConnectionPool:
     context = httpcore.default_ssl_context()
     if verify:

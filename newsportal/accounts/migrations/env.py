@@ -2,7 +2,9 @@
 
 from alembic import context
 
-from newsportal.accounts.marks_tables import METADATA  # all tables of accounts
+import newsportal.accounts.alerts_tables
+import newsportal.accounts.marks_tables  # noqa: F401  all tables of accounts
+from newsportal.accounts.tables import METADATA
 
 told = context.config.attributes
 context.configure(connection=told["connection"], version_table=told["table"], target_metadata=METADATA)
