@@ -1,4 +1,6 @@
-"""What a reader may choose without an account: theme, reading font, text size, language. Kept in cookies of a year."""
+"""What a reader may choose without an account: theme, reading font, text size, language, script of the texts, order of the boards. Kept in
+cookies of a year.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +16,8 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "font": ("serif", "sans"),
     "size": ("medium", "small", "large"),
     "lang": tuple(LANGUAGES),
+    "script": ("original", "simplified", "traditional"),
+    "boards": ("newest", "ranked"),
 }
 """What may be chosen. The first of each is the default, but for the language, which the browser tells us."""
 
@@ -28,6 +32,8 @@ class Preferences:
     font: str = "serif"
     size: str = "medium"
     lang: str | None = None
+    script: str = "original"
+    boards: str = "newest"
 
 
 def preferences(cookies: Mapping[str, str]) -> Preferences:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from functools import cache, partial
 from importlib import resources
 from typing import Any
@@ -20,6 +21,7 @@ from newsportal.portal.language import LANGUAGES, TAGS, translations
 from newsportal.portal.pictures import beside
 from newsportal.portal.preferences import remember
 from newsportal.portal.reasons import ended, explain, folded
+from newsportal.portal.scripts import lang, written
 from newsportal.storage.galleries import is_gallery
 from newsportal.storage.threads import is_thread
 from newsportal.text import clean
@@ -29,8 +31,9 @@ PERSONAL = {"vary": "Accept-Language, Cookie", "cache-control": "private, no-cac
 
 
 @cache
-def environment(language: str) -> Environment:
-    """The templates in ``language``. Everything is escaped unless :mod:`newsportal.portal.reading` has let it pass."""
+def environment(language: str, script: str = "original") -> Environment:
+    """The templates in ``language``, what was crawled in ``script``. Everything is escaped unless :mod:`newsportal.portal.reading` has let
+    it pass."""
     made = Environment(
         loader=PackageLoader("newsportal.portal", "templates"),
         autoescape=True,
@@ -45,13 +48,15 @@ def environment(language: str) -> Environment:
         "topic_address": topic_address,
         "address": address,
     }
-    made.filters |= {
+    filters: dict[str, Callable[..., Any]] = {
         "clean": clean,
-        "headline": reading.title,
-        "excerpt": reading.excerpt,
+        "headline": lambda article: written(reading.title(article), script, article.language),
+        "excerpt": lambda article, *limit: written(reading.excerpt(article, *limit), script, article.language),
+        "written": lambda text, language=None: written(text, script, language),
+        "lang": lambda article: lang(article.language, script),
         "site_name": reading.site_name,
         "web_address": reading.web_address,
-        "marked": reading.marked,
+        "marked": lambda fragment: written(reading.marked(fragment), script),
         "number": lambda value: babel.numbers.format_decimal(value, locale=language),
         "percent": lambda value: babel.numbers.format_percent(value, "#,##0.0%", locale=language),
         "explain": lambda reason: explain(reason, words),
@@ -62,13 +67,14 @@ def environment(language: str) -> Environment:
         "is_gallery": lambda article: is_gallery(article.source),
         "is_thread": lambda article: is_thread(article.source),
     }
+    made.filters |= filters
     return made
 
 
 def render(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
     """The page ``template`` for this reader. ``?lang=`` and the like are remembered on the way."""
     visit = Visit(request)
-    page = environment(visit.language).get_template(template)
+    page = environment(visit.language, visit.chosen.script).get_template(template)
     html = page.render(
         request=request,
         visit=visit,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
@@ -52,9 +52,21 @@ def groups(visit: Visit) -> list[Group]:
         "small": said("Small"),
         "medium": said("Medium"),
         "large": said("Large"),
+        "original": said("As published"),
+        "simplified": said("Simplified"),
+        "traditional": said("Traditional"),
+        "newest": said("Newest"),
+        "ranked": said("Hottest"),
         **LANGUAGES,
     }
-    headings = {"theme": said("Theme"), "font": said("Reading font"), "size": said("Text size"), "lang": said("Language")}
-    now = {"theme": visit.chosen.theme, "font": visit.chosen.font, "size": visit.chosen.size, "lang": visit.language}
+    headings = {
+        "theme": said("Theme"),
+        "font": said("Reading font"),
+        "size": said("Text size"),
+        "lang": said("Language"),
+        "script": said("Chinese script of articles"),
+        "boards": said("Boards of the front page"),
+    }
+    now = {**asdict(visit.chosen), "lang": visit.language}
     shown = {**CHOICES, "size": ("small", "medium", "large")}
     return [Group(key, headings[key], [Option(value, labels[value], value == now[key]) for value in shown[key]]) for key in headings]

@@ -1,0 +1,42 @@
+"""Chinese in the reader's script."""
+
+from __future__ import annotations
+
+import pytest
+
+from newsportal.text import scripts
+from newsportal.text.scripts import convert, convert_html
+
+
+@pytest.mark.parametrize(
+    ("simplified", "traditional"),
+    [
+        ("皇后在后面理发", "皇后在後面理髮"),  # one simplified character, two traditional ones: words decide
+        ("云岭峡谷步行观景桥今日开放", "雲嶺峽谷步行觀景橋今日開放"),
+        ("台风面条", "颱風麵條"),
+    ],
+)
+def test_words_decide_between_characters(simplified: str, traditional: str) -> None:
+    assert convert(simplified, "traditional") == traditional
+    assert convert(traditional, "simplified") == simplified
+    assert convert(traditional, "traditional") == traditional
+    assert convert(simplified, "simplified") == simplified
+
+
+def test_what_is_not_chinese_stays() -> None:
+    for text in ("", "plain", "naïve 🙂", "東京のニュースを読む国", "\x00"):
+        assert convert(text, "traditional") == convert(text, "simplified") == text
+
+
+def test_markup_stays_letter_by_letter() -> None:
+    html = '<p>国家<a href="https://a.example/国家?a=1&amp;b=后>前" title="国">发展 &lt;国&gt;</a><br>后天</p>'
+    told = convert_html(html, "traditional")
+    assert told == '<p>國家<a href="https://a.example/国家?a=1&amp;b=后>前" title="国">發展 &lt;國&gt;</a><br>後天</p>'
+    assert convert_html("裡<mark>國家</mark>發展", "simplified") == "里<mark>国家</mark>发展"
+    assert convert_html("a < b 国", "traditional") == "a < b 國"
+
+
+def test_the_work_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scripts, "MAX_CHARS", 500)
+    text = "国" * 600
+    assert convert(text, "traditional") == "國" * 500 + "国" * 100
