@@ -25,6 +25,7 @@ COMMANDS = (
     "photos",
     "pictures",
     "source",
+    "topic",
     "extract",
     "templates",
     "results",

@@ -20,6 +20,7 @@ from newsportal.commands.train import watched
 from newsportal.commands.training import train_corpus
 from newsportal.errors import ModelError
 from newsportal.items import content_id
+from newsportal.jobs import GENTLY
 from newsportal.sources import Sources
 from newsportal.storage.base import Store
 from newsportal.storage.corpora import CATEGORIES, NewDocument
@@ -32,9 +33,6 @@ LEAST_OF_TOPIC: Final = 100
 
 MOST_OF_TOPIC: Final = 2000
 """Articles of a topic that its corpus takes; a linear model gains little from more."""
-
-GENTLY: Final = 15
-"""Steps of niceness (of 19): a portal and a crawl on the same machine go first."""
 
 OUTSIDE: Final = 3
 """Articles outside a topic for each inside: most articles are outside, and they are of more kinds."""

@@ -19,6 +19,7 @@ from newsportal.commands.corpus.files import FORMS, UTF8, is_empty, read_file, r
 from newsportal.commands.training import Known, Trained, train_corpus
 from newsportal.commands.training import train as trained_on
 from newsportal.errors import ModelError, NewsportalError
+from newsportal.jobs import teller
 from newsportal.text import clean
 
 
@@ -151,7 +152,10 @@ def writable(path: Path) -> Iterator[Callable[[bytes], None]]:
 
 @contextmanager
 def watched() -> Iterator[Progress]:
-    """A bar that shows what is under way, on standard error, if somebody looks."""
+    """What is under way: a bar on standard error, if somebody looks; told to the portal that started the command."""
+    if (tell := teller()) is not None:
+        yield tell
+        return
     with progress() as bar:
         task = bar.add_task("training", total=1.0)
         yield lambda share, what: bar.update(task, completed=share, description=what)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, GetJsonSchemaHandler, model_validator
 
@@ -12,6 +12,9 @@ from newsportal.sources.parts import Minutes, Part, Source
 from newsportal.sources.spans import hours_of
 from newsportal.sources.uris import mask
 from newsportal.sources.values import Encoding, Names, Rules, Url, Words, mistake, one_or_many
+
+if TYPE_CHECKING:
+    from newsportal.classify.topics import TopicRule
 
 MAX_PAGES = 50
 """No engine answers more result pages than this, and no reader scrolls further back."""
@@ -119,6 +122,13 @@ class Topic(Source):
     def queries(self) -> tuple[str, ...]:
         """What is sent to the engines."""
         return self.query or (self.name,)
+
+    @property
+    def rule(self) -> TopicRule:
+        """Its keywords as the crawl compares them."""
+        from newsportal.classify.topics import rule  # loads the tables of characters, which most readers of the file do not need
+
+        return rule(self.name, self.keywords.must, self.keywords.any, self.keywords.not_)
 
 
 class Wrapper(Part):

@@ -12,7 +12,7 @@ import typer
 
 from newsportal.commands.context import moment
 from newsportal.commands.corpus.common import AsJson, SourcesFile, opened, print_json, progress
-from newsportal.commands.retrain import GENTLY
+from newsportal.jobs import GENTLY
 from newsportal.recommending import fitting
 from newsportal.recommending.fitting import Watch
 from newsportal.storage.readers import Fit

@@ -1,0 +1,184 @@
+"""Topics written into ``sources.yaml``: each function answers a change for :func:`newsportal.sources.edit`, which checks the outcome.
+
+What does not change keeps its form: comments, quotes, and whether a list of keywords stands for «any».
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pydantic import ValidationError
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+
+from newsportal.errors import NewsportalError
+from newsportal.sources import Keywords, append
+from newsportal.sources.editing import Change
+
+PLACES: Final = ("feeds", "sitemaps", "regions", "forums", "galleries")
+"""The lists whose entries may name topics."""
+
+
+class NoSuchTopic(NewsportalError):
+    """Raised by a change of a topic that the file does not have (any more). Nothing is written."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"sources.yaml has no topic {name!r} any more")
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A topic as its form has it. ``pages``: result pages of each engine; ``None``: as the file has it, or what hours teach.
+    ``learnt``: the hours shall teach it from now on."""
+
+    name: str
+    must: tuple[str, ...] = ()
+    any: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
+    query: tuple[str, ...] = ()
+    engines: tuple[str, ...] = ()
+    pages: str | None = None
+    learnt: bool = False
+    enabled: bool = True
+    auto_classify: bool = False
+
+    @property
+    def keywords(self) -> Any:
+        """As the file has them, the shortest way: nothing, a list, or a mapping."""
+        if not self.must and not self.never:
+            return list(self.any) or None
+        parts = {"must": self.must, "any": self.any, "not": self.never}
+        return {key: list(words) for key, words in parts.items() if words}
+
+
+def put(draft: Draft, before: str | None = None) -> Change:
+    """Write a new topic, or the one that was called ``before``; sources that name it follow."""
+
+    def change(document: CommentedMap) -> None:
+        if before is None:
+            values = _values(draft)
+            append(document, "topics", {key: value for key, value in values.items() if value is not None})
+            return
+        entry = _topics(document)[_place(document, before)]
+        _write(entry, draft)
+        if draft.name != before:
+            for names, at in _named(document, before):
+                names[at] = draft.name
+
+    return change
+
+
+def delete(name: str) -> Change:
+    """Take a topic out, and its name out of the sources that name it."""
+
+    def change(document: CommentedMap) -> None:
+        _topics(document).pop(_place(document, name))
+        if not document["topics"]:
+            del document["topics"]
+        for names, at in reversed(list(_named(document, name, published=False))):
+            del names[at]
+
+    return change
+
+
+def move(name: str, by: int) -> Change:
+    """Let a topic change places: -1 is one up. At the ends it stays."""
+
+    def change(document: CommentedMap) -> None:
+        topics, at = _topics(document), _place(document, name)
+        there = min(max(0, at + by), len(topics) - 1)
+        if there != at:
+            topics.insert(there, topics.pop(at))
+
+    return change
+
+
+def _topics(document: CommentedMap) -> Any:
+    found = document.get("topics")
+    return found if isinstance(found, list) else CommentedSeq()
+
+
+def _place(document: CommentedMap, name: str) -> int:
+    for at, entry in enumerate(_topics(document)):
+        if isinstance(entry, dict) and str(entry.get("name", "")).strip() == name:
+            return at
+    raise NoSuchTopic(name)
+
+
+def _named(document: CommentedMap, name: str, *, published: bool = True) -> Iterator[tuple[Any, Any]]:
+    """Where other parts of the file name the topic: a list and a place in it, or a mapping and its key.
+
+    ``published``: also what targets of publishing are narrowed to. A deleted topic must not widen one, so there it is an error.
+    """
+    holders: list[Any] = [entry for kind in PLACES for entry in document.get(kind) or () if isinstance(entry, dict)]
+    if published:
+        holders += [
+            entry["only"] for entry in document.get("publish") or () if isinstance(entry, dict) and isinstance(entry.get("only"), dict)
+        ]
+    for holder in holders:
+        given = holder.get("topics")
+        if isinstance(given, str) and given.strip() == name:
+            yield holder, "topics"
+        elif isinstance(given, list):
+            yield from ((given, at) for at, one in enumerate(given) if isinstance(one, str) and one.strip() == name)
+
+
+def _values(draft: Draft) -> dict[str, Any]:
+    """Key → value; ``None`` where the default says it."""
+    return {
+        "name": draft.name,
+        "enabled": None if draft.enabled else False,
+        "keywords": draft.keywords,
+        "query": list(draft.query) or None,
+        "engines": list(draft.engines) or None,
+        "breadth": _number(draft.pages),
+        "auto_classify": True if draft.auto_classify else None,
+    }
+
+
+def _number(pages: str | None) -> Any:
+    """A number as one; anything else as it was typed, for the check to complain of."""
+    if pages is None or not pages.strip():
+        return None
+    return int(pages) if pages.strip().isdecimal() else pages
+
+
+def _write(entry: CommentedMap, draft: Draft) -> None:
+    for key, value in _values(draft).items():
+        if key == "breadth" and value is None and not draft.learnt:
+            continue
+        if _same(key, entry.get(key), value, draft):
+            continue
+        if value is None:
+            entry.pop(key, None)
+        else:
+            entry[key] = value
+
+
+def _same(key: str, given: Any, value: Any, draft: Draft) -> bool:
+    """Whether the file says the same already, in whatever form."""
+    if key == "keywords" and given is not None:
+        try:
+            known = Keywords.model_validate(given)
+        except ValidationError:
+            return False
+        return (known.must, known.any, known.not_) == (draft.must, draft.any, draft.never)
+    if isinstance(given, str) and isinstance(value, list):
+        return [given] == value
+    if key in ("enabled", "auto_classify") and value is None:
+        return given is None or given is (key == "enabled")
+    return bool(given == value)
+
+
+def words(text: str) -> tuple[str, ...]:
+    """Words as people type them: one a line, or between commas of either kind. Each once."""
+    plain = text.replace("\r", "\n")
+    for comma in ",，、;；":
+        plain = plain.replace(comma, "\n")
+    return tuple(dict.fromkeys(word.strip() for word in plain.split("\n") if word.strip()))
+
+
+def lines(values: Sequence[str]) -> str:
+    """Words as a field shows them."""
+    return "\n".join(values)

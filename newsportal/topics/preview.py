@@ -1,0 +1,161 @@
+"""What a topic's words would find among the stories of the last days, before they are saved: the crawl's own rule, on stored articles.
+
+The search index names those that may match (it knows where each word stands), the rule decides on each: its words in the title, the
+summary and the beginning of the text. Without an index the newest stories are read instead. Both are bounded: a topic is tried as its
+editor types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import Final
+
+from newsportal.classify.topics import KEYWORDS, LEAD, TopicRule, match
+from newsportal.search.base import Index, Query
+from newsportal.storage.base import Store, StoredArticle, Story, StoryFilter
+
+DAYS: Final = 7
+"""How far back a preview looks: all days of a week are in it."""
+
+SHOWN: Final = 20
+"""The newest stories that are shown."""
+
+PER_WORD: Final = 500
+"""Articles that the index names for a word: as many as it makes sure of (``search.finding.MAX_VERIFIED``)."""
+
+MOST_WORDS: Final = 60
+"""Words of «any» that are looked up; a question takes the index some milliseconds."""
+
+SCANNED: Final = 2000
+"""Stories that are read where there is no index: about half a second."""
+
+PAGE: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A story that the words find: its newest article that matches, the words that stand in it, and whether the topic has it already."""
+
+    article: StoredArticle
+    words: tuple[str, ...]
+    known: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """``stories``: how many match, ``comes``: how many of them are new to the topic; ``newest`` of them, the newest first.
+
+    ``goes``: what the topic's former words brought and these do not find. ``looked``: articles that the rule was asked about; ``capped``:
+    there may be more, since a word stands in more than are looked at. ``empty``: there is no word to look for.
+    """
+
+    stories: int = 0
+    comes: int = 0
+    newest: tuple[Match, ...] = ()
+    goes: tuple[StoredArticle, ...] = ()
+    looked: int = 0
+    capped: bool = False
+    empty: bool = False
+
+
+def preview(store: Store, index: Index | None, rule: TopicRule, *, topic: str | None, now: datetime, days: int = DAYS) -> Preview:
+    """What ``rule`` finds in the last ``days``. ``topic``: the name under which the store knows it; ``None`` for a new one.
+
+    Raises the errors of store and index.
+    """
+    if not rule.must and not rule.any:
+        return Preview(empty=True)
+    since = now - timedelta(days=days)
+    named, capped = _named(index, rule, since) if index is not None else _newest(store, since)
+    found = _matching(store, rule, topic, named)
+    goes = _going(store, rule, topic, since) if topic is not None else ()
+    newest = tuple(sorted(found.values(), key=lambda one: one.article.moment, reverse=True))
+    return Preview(len(newest), sum(not one.known for one in newest), newest[:SHOWN], goes, len(named), capped)
+
+
+def finds(rule: TopicRule, article: StoredArticle) -> bool:
+    """Whether the rule finds a stored article: as ``pipelines.classify`` asks it of a new one."""
+    return bool(match((rule,), article.title, article.text, article.summary))
+
+
+def _named(index: Index, rule: TopicRule, since: datetime) -> tuple[list[str], bool]:
+    """The articles in which the words stand anywhere, and whether there may be more."""
+    ids: dict[str, None] = {}
+    capped = len(rule.any) > MOST_WORDS
+    for words in _questions(rule):
+        text = " ".join(f'"{word.replace(chr(34), " ")}"' for word in words)
+        found = index.search(Query(text, since=since, sort="time", collapse=False, limit=PER_WORD))
+        ids |= dict.fromkeys(hit.id for hit in found.hits)
+        capped = capped or found.capped or found.total > len(found.hits)
+    return list(ids), capped
+
+
+def _questions(rule: TopicRule) -> Iterator[tuple[str, ...]]:
+    """Every word of «must» with each of «any»."""
+    for word in rule.any[:MOST_WORDS]:
+        yield (*rule.must, word)
+    if not rule.any:
+        yield rule.must
+
+
+def _newest(store: Store, since: datetime) -> tuple[list[str], bool]:
+    ids = [story.head.id for story in islice(_stories(store, StoryFilter(since=since, limit=PAGE)), SCANNED + 1)]
+    return ids[:SCANNED], len(ids) > SCANNED
+
+
+def _stories(store: Store, which: StoryFilter) -> Iterator[Story]:
+    before: str | None = None
+    while True:
+        page = store.stories(StoryFilter(which.topic, since=which.since, before=before, limit=PAGE))
+        yield from page.stories
+        before = page.next
+        if before is None:
+            return
+
+
+def _matching(store: Store, rule: TopicRule, topic: str | None, ids: list[str]) -> dict[str, Match]:
+    """Story → its newest article that matches."""
+    found: dict[str, Match] = {}
+    for article in _articles(store, ids):
+        if not finds(rule, article):
+            continue
+        known = topic is not None and topic in article.topics
+        before = found.get(article.story_id)
+        if before is None or article.moment > before.article.moment:
+            known = known or (before is not None and before.known)
+            found[article.story_id] = Match(article, _standing(rule, article), known)
+        elif known and not before.known:
+            found[article.story_id] = Match(before.article, before.words, True)
+    return found
+
+
+def _articles(store: Store, ids: list[str]) -> Iterator[StoredArticle]:
+    for start in range(0, len(ids), PAGE):
+        yield from store.articles(ids[start : start + PAGE])
+
+
+def _standing(rule: TopicRule, article: StoredArticle) -> tuple[str, ...]:
+    """Those of the rule's words that stand in what it looks at."""
+    words = (*rule.must, *rule.any)
+    return tuple(word for word in words if finds(TopicRule("", any=(word,)), article))
+
+
+def _going(store: Store, rule: TopicRule, topic: str, since: datetime) -> tuple[StoredArticle, ...]:
+    """Of the topic's newest stories those that keywords brought and these words do not find."""
+    which = StoryFilter(topic, since=since, limit=PAGE)
+    heads = [story.head.id for story in store.stories(which).stories]
+    return tuple(one for one in _by_keywords(_articles(store, heads), topic) if not finds(rule, one))
+
+
+def _by_keywords(articles: Iterable[StoredArticle], topic: str) -> Iterator[StoredArticle]:
+    for article in articles:
+        if any(mark.topic == topic and mark.by == KEYWORDS for mark in article.topic_marks):
+            yield article
+
+
+def lead(article: StoredArticle) -> str:
+    """What of the text a rule looks at."""
+    return article.text[:LEAD]

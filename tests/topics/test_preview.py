@@ -1,0 +1,96 @@
+"""A preview finds what the crawl would find, with an index and without one; stored articles follow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from newsportal.classify.topics import TopicRule, rule
+from newsportal.items import Article, Link, TopicMark
+from newsportal.search import open_index
+from newsportal.search.base import Index
+from newsportal.storage import open_store
+from newsportal.storage.base import Store
+from newsportal.topics.assigning import assign
+from newsportal.topics.counting import counts
+from newsportal.topics.preview import preview
+
+NOW = datetime(2026, 3, 8, 12, tzinfo=UTC)
+
+
+def article(title: str, text: str = "海港的消息。", *, days: float = 1, marks: tuple[TopicMark, ...] = ()) -> Article:
+    url, moment = f"https://port.example/{title}", NOW - timedelta(days=days)
+    named = tuple(mark.topic for mark in marks)
+    return Article(url, Link(url, "feed:海港"), moment, url, title=title, text=text, published=moment, topics=named, topic_marks=marks)
+
+
+@pytest.fixture
+def store() -> Iterator[Store]:
+    opened = open_store("sqlite://")
+    by_words, by_source = TopicMark("船", "keywords"), TopicMark("船", "source")
+    for one in (
+        article("渡轮今晨开航", marks=(by_words,)),
+        article("新渡輪下水", "船厂的消息。" * 20),
+        article("货轮靠岸", "港口繁忙。", marks=(by_words,)),
+        article("港务局的通知", "照常。", marks=(by_source,)),
+        article("渡轮游戏上线", "玩家的消息。"),
+        article("灯塔维修", "很远的地方有渡轮。" + "海风吹过。" * 200),
+        article("潮汐表", "海风吹过。" * 200 + "渡轮停航。"),
+        article("去年的渡轮", "旧闻。", days=20),
+    ):
+        opened.add(one, now=NOW)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def index(store: Store) -> Iterator[Index]:
+    opened = open_index("sqlite://")
+    opened.follow(store)
+    yield opened
+    opened.close()
+
+
+FERRY = rule("船", any=("渡轮",), never=("游戏",))
+
+
+@pytest.mark.parametrize("indexed", [True, False])
+def test_finds_what_the_rule_finds(store: Store, index: Index, indexed: bool) -> None:
+    found = preview(store, index if indexed else None, FERRY, topic="船", now=NOW)
+    assert {one.article.title for one in found.newest} == {"渡轮今晨开航", "新渡輪下水", "灯塔维修"}, "the text's end is not looked at"
+    assert (found.stories, found.comes, found.capped) == (3, 2, False)
+    assert {one.article.title: one.known for one in found.newest}["渡轮今晨开航"]
+    assert {one.words for one in found.newest} == {("渡轮",)}
+    assert [one.title for one in found.goes] == ["货轮靠岸"], "what a source brought stays"
+
+
+@pytest.mark.parametrize("indexed", [True, False])
+def test_must_narrows_and_days_bound(store: Store, index: Index, indexed: bool) -> None:
+    asked = rule("新", must=("渡轮", "海风"))
+    assert [one.article.title for one in preview(store, index if indexed else None, asked, topic=None, now=NOW).newest] == ["灯塔维修"]
+    older = preview(store, index if indexed else None, rule("新", any=("去年",)), topic=None, now=NOW, days=30)
+    assert [one.article.title for one in older.newest] == ["去年的渡轮"]
+
+
+def test_no_word_finds_nothing_and_quotes_break_nothing(store: Store, index: Index) -> None:
+    assert preview(store, index, TopicRule("空"), topic=None, now=NOW).empty
+    assert preview(store, index, rule("怪", any=('"', '渡轮" OR "', "\\", "title:渡轮")), topic=None, now=NOW).stories == 0
+
+
+def test_stored_articles_follow(store: Store) -> None:
+    steps: list[float] = []
+    done = assign(store, [FERRY], since=NOW - timedelta(days=7), now=NOW, progress=lambda share, what: steps.append(share))
+    assert (done.looked, done.changed, dict(done.came), dict(done.went)) == (7, 3, {"船": 2}, {"船": 1})
+    titles = {one.title: one.topics for one in store.all_articles()}
+    assert titles["新渡輪下水"] == titles["灯塔维修"] == titles["港务局的通知"] == ("船",)
+    assert titles["货轮靠岸"] == titles["去年的渡轮"] == ()
+    assert assign(store, [FERRY], since=None, now=NOW, progress=lambda share, what: None).came == {"船": 1}
+    assert steps[-1] == 1.0
+
+
+def test_what_keywords_brought_into_a_topic_that_is_gone_goes(store: Store) -> None:
+    done = assign(store, [], gone=["船"], since=None, now=NOW, progress=lambda share, what: None)
+    assert dict(done.went) == {"船": 2}
+    assert counts(store, ["船"], NOW)["船"].week == 1
