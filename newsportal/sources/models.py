@@ -10,6 +10,7 @@ from pydantic import PrivateAttr
 
 from newsportal import __version__
 from newsportal.items import content_id
+from newsportal.sources.alerting import Alerting
 from newsportal.sources.classifying import CategoryWords, Classifying
 from newsportal.sources.parts import Frontier, Part, Politeness, Portal, Rendering, Source, UrlFilter
 from newsportal.sources.pictures import Pictures
@@ -81,6 +82,8 @@ class Sources(Part):
     """Channels of photo stories."""
     publish: tuple[Target, ...] = ()
     """Where articles are published besides the portal."""
+    alerts: Alerting = Alerting()
+    """How people are told of what is new."""
 
     _folder: Path = PrivateAttr(default_factory=Path.cwd)
     _path: Path | None = PrivateAttr(default=None)

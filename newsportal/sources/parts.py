@@ -52,6 +52,8 @@ class Portal(Part):
     """The address readers use, for the links in feeds and alerts."""
     contact: Line | None = None
     """Whom readers and publishers can write to. It also goes into the user agent, unless politeness.contact is given."""
+    metrics: Literal["open", "token", "off"] = "token"
+    """Who may read /metrics: everybody; who is signed in as an editor or has a token for that; nobody."""
 
 
 class Politeness(Part):
