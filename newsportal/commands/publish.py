@@ -21,10 +21,11 @@ from newsportal.commands.corpus.common import print_rows
 from newsportal.commands.hints import counted
 from newsportal.commands.publishing import opened
 from newsportal.errors import NewsportalError
-from newsportal.publishing.base import Refused, Step, Target, TargetAway, TargetUnfit
+from newsportal.publishing.base import Refused, Step, Target
+from newsportal.publishing.rehearsal import Rehearsed, rehearse
 from newsportal.publishing.run import Tally, Work, pending
 from newsportal.publishing.run import publish as published
-from newsportal.sources import Sources
+from newsportal.sources import Sources, load
 from newsportal.sources.publishing import Target as Settings
 from newsportal.storage.base import Store, StoredArticle
 from newsportal.storage.outbox import STATES, Entry, State
@@ -118,24 +119,27 @@ def again(
 
 
 def check(target: Named = None, sources: SourcesFile = None, as_json: AsJson = False) -> None:
-    """Look at each target, its table and its columns, without writing anything."""
+    """Look at each target, its table and its columns, and tell what would become of an article there. Nothing is written, nothing is sent,
+    and no store is needed."""
     wrong = 0
-    with targets_of(sources, target, everything=True) as (_, targets):
+    known = load(sources)
+    with opened(known, chosen(known, target, everything=True)) as targets:
         for settings, one in targets:
-            problems, notes = [], []
-            try:
-                notes = list(one.check())
-            except (TargetAway, TargetUnfit) as error:
-                problems = str(error).splitlines()
-            wrong += bool(problems)
-            if as_json:
-                typer.echo(json.dumps({"target": settings.name, "problems": problems, "notes": notes}, ensure_ascii=False))
-            else:
-                typer.echo(f"{settings.name}: {'all is well' if not problems else 'nothing can be published there'}")
-                for line in (*problems, *notes):
-                    typer.echo(f"  {line}")
+            found = rehearse(one, settings.name, datetime.now(UTC))
+            wrong += bool(found.problems)
+            typer.echo(
+                json.dumps({"target": settings.name, **asdict(found)}, ensure_ascii=False, default=str)
+                if as_json
+                else _told(settings, found)
+            )
     if wrong:
         raise NewsportalError(f"{counted(wrong, 'target')} cannot be published to; see above")
+
+
+def _told(settings: Settings, found: Rehearsed) -> str:
+    lines = [f"{settings.name}: {'nothing can be published there' if found.problems else 'all is well'}"]
+    lines += [f"  {line}" for line in (*found.problems, *found.notes)]
+    return "\n".join(lines + [f"  an article would be: {clean(step.what)}" for step in found.steps])
 
 
 @contextmanager

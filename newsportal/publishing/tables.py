@@ -22,6 +22,7 @@ from sqlalchemy import (
     Insert,
     MetaData,
     Table,
+    UniqueConstraint,
     Update,
     and_,
     delete,
@@ -33,6 +34,7 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.engine import make_url
+from sqlalchemy.engine.interfaces import ReflectedIndex
 
 from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.publishing import checking, marks
@@ -131,6 +133,7 @@ class TableTarget:
         with self._told(), reading(engine) as connection:
             try:
                 found = Table(name, MetaData(), autoload_with=connection, schema=schema, resolve_fks=False)
+                _with_inline_keys(found, connection)
             except exc.NoSuchTableError as error:
                 names = inspect(connection).get_table_names(schema=schema)
                 hint = did_you_mean(name, names)
@@ -237,6 +240,17 @@ class TableTarget:
 def _kept(where: Mapping[str, Any] | None) -> str:
     """A row's key as a mark keeps it."""
     return json.dumps(where, ensure_ascii=False, default=str)
+
+
+def _with_inline_keys(table: Table, connection: Connection) -> None:
+    """SQLite: what ``UNIQUE`` within a column's definition says. SQLAlchemy reads the definition, and not those with a length or CHECK."""
+    if connection.dialect.name != "sqlite":
+        return
+    indexes: list[ReflectedIndex] = inspect(connection).get_indexes(table.name, schema=table.schema, include_auto_indexes=True)
+    for index in indexes:
+        names = [name for name in index["column_names"] if name is not None]
+        if index["unique"] and (index["name"] or "").startswith("sqlite_autoindex_"):
+            table.append_constraint(UniqueConstraint(*names))
 
 
 def _split(name: str) -> tuple[str | None, str]:

@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from email.utils import parsedate_to_datetime
 from hashlib import sha256
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from newsportal import egress
 from newsportal.errors import EgressDenied, FetchFailed
@@ -65,12 +66,19 @@ class WebhookTarget:
         self._policy = policy
         self._agent = agent
         self._clock = clock
+        self._found = False
 
     def check(self) -> Sequence[str]:
+        """Its name is looked up once; nothing is sent."""
         try:
-            egress.check_url(self._target.to, self._policy)
+            url = urlsplit(egress.check_url(self._target.to, self._policy))
+            if not self._found:
+                egress.resolve(url.hostname or "", self._policy, url.port or (80 if url.scheme == "http" else 443))
+                self._found = True
         except EgressDenied as error:
             raise self._denied(error) from error
+        except OSError as error:
+            raise TargetAway(f"{self._target.name}: {url.hostname} is not found ({error.strerror or error}); mend publish.to") from error
         plain = self._target.to.startswith("http:")
         return ("messages go over http://, where everybody on the way reads them; https:// keeps them",) if plain else ()
 

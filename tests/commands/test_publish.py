@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import sqlite3
 import sys
 from collections.abc import Iterator
@@ -52,6 +53,14 @@ def store(folder: Path) -> Iterator[Store]:
     opened.add(article("b", title="'; DROP TABLE posts; --"), now=NOW)
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def receiver() -> Iterator[socket.socket]:
+    """Listens; ``accept`` answers at once."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.setblocking(False)
+        yield listening
 
 
 def said(*words: str) -> Result:
@@ -146,6 +155,37 @@ def test_check_says_what_must_be_mended(folder: Path, store: Store) -> None:
     broken = said("publish")
     assert isinstance(broken.exception, NewsportalError)
     assert "what is new waits" in str(broken.exception)
+
+
+def test_check_needs_no_store_and_writes_nothing(folder: Path, receiver: socket.socket) -> None:
+    """With what would become of an article at a table, a folder and a webhook."""
+    address = f"http://127.0.0.1:{receiver.getsockname()[1]}/in"
+    hook = f"- {{name: hook, to: '{address}', secret: geheim}}\n"
+    (folder / "sources.yaml").write_text(f"politeness: {{allow_private: [127.0.0.1/32]}}\n{SOURCES}{hook}", "utf-8")
+    before = sorted(folder.rglob("*"))
+    told = [json.loads(line) for line in said("publish", "check", "--json").output.splitlines()]
+    assert [(one["target"], one["problems"]) for one in told] == [("cms", []), ("files", []), ("hook", [])]
+    cms, files, message = ([(step["what"], step["values"]) for step in one["steps"]] for one in told)
+    assert cms[0][0].startswith("INSERT INTO posts")
+    assert cms[0][1]["title"] == "一篇样稿 (a sample)"
+    assert files[0][0].startswith(f"write {folder}/out/")
+    assert message[0][0] == f"POST {address}"
+    assert message[0][1]["article"]["title"] == "一篇样稿 (a sample)"
+    assert told[0]["notes"] == []
+    plain = said("publish", "check").output
+    assert "cms: all is well\n  an article would be: INSERT INTO posts" in plain
+    assert rows(folder) == []
+    assert sorted(folder.rglob("*")) == before
+    with pytest.raises(BlockingIOError):
+        receiver.accept()  # nobody has come
+
+
+def test_check_tells_of_a_webhook_that_is_nowhere(folder: Path) -> None:
+    (folder / "sources.yaml").write_text("publish:\n- {name: hook, to: 'https://cms.invalid/in', secret: geheim}\n", "utf-8")
+    wrong = said("publish", "check")
+    assert isinstance(wrong.exception, NewsportalError)
+    assert "cms.invalid is not found" in wrong.output
+    assert "mend publish.to" in wrong.output
 
 
 def test_a_target_that_is_away_ends_with_status_1_and_is_done_later(folder: Path, store: Store) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from datetime import UTC
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -81,6 +83,26 @@ def test_a_table_that_fits_has_notes_alone(cms: Cms, tmp_path: Path) -> None:
     with work_on(store, tmp_path, cms.target().replace("cms.db", "no.db")) as work, pytest.raises(TargetAway, match="no such database"):
         work.target.check()
     store.close()
+
+
+@pytest.mark.parametrize(
+    ("definition", "is_unique"),
+    [
+        ("slug VARCHAR(60) UNIQUE", True),
+        ("slug TEXT NOT NULL CHECK (length(slug) > 3) UNIQUE", True),
+        ('"slug" UNIQUE', True),
+        ("slug VARCHAR(60), UNIQUE (slug)", True),
+        ("slug VARCHAR(60) PRIMARY KEY", True),
+        ("slug VARCHAR(60) /* UNIQUE */", False),
+        ("slug VARCHAR(60), UNIQUE (slug, title)", False),
+    ],
+)
+def test_unique_within_a_column_s_definition_is_seen(tmp_path: Path, definition: str, is_unique: bool) -> None:
+    with closing(sqlite3.connect(tmp_path / "inline.db")) as theirs:
+        theirs.execute(f"CREATE TABLE posts (title TEXT, {definition})")
+    target = f"- {{name: cms, to: 'sqlite:///{tmp_path}/inline.db', table: posts, columns: {{title: title, slug: id}}, key: slug}}\n"
+    with closing(open_store("sqlite://")) as store, work_on(store, tmp_path, target) as work:
+        assert [note for note in work.target.check() if "UNIQUE" in note] == [] if is_unique else work.target.check()
 
 
 def test_every_field_has_its_value() -> None:
