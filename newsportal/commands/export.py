@@ -49,7 +49,8 @@ class Wanted:
 
     def holds(self, article: StoredArticle) -> bool:
         return (
-            (self.topic is None or self.topic in article.topics)
+            article.hidden is None  # an editor took it out of sight
+            and (self.topic is None or self.topic in article.topics)
             and (self.category is None or self.category == article.category)
             and (self.source is None or article.source in (self.source, *named(self.source, article.source)))
             and (self.since is None or article.moment >= self.since)

@@ -17,7 +17,8 @@ Action = Literal["put", "keep", "remove", "skip", "wait"]
 def fits(article: StoredArticle, only: Only) -> bool:
     """Whether an article is one of those that are published, whatever version of its story it is."""
     return (
-        kind_of(article) in only.kinds
+        article.hidden is None
+        and kind_of(article) in only.kinds
         and (not only.topics or not set(only.topics).isdisjoint(article.topics))
         and (not only.categories or article.category in only.categories)
         and (not only.sources or bool({article.source, article.source.partition(":")[2]}.intersection(only.sources)))
@@ -34,6 +35,8 @@ def decide(target: Target, entry: Entry, article: StoredArticle | None, head: st
     """
     if entry.wanted == "gone" or article is None:
         return "remove"
+    if article.hidden is not None:
+        return "remove" if entry.published else "skip"
     if entry.published:
         return "put" if target.revisions == "update" else "keep"
     if not fits(article, target.only):

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from sqlalchemy import Connection, Row
 
 from newsportal.errors import SearchError
-from newsportal.search.docs import Cut, Doc, cut, cuts, doc_of
+from newsportal.search.docs import Cut, Doc, cut, cuts, doc_of, seen
 from newsportal.search.layout import (
     BUILDING,
     FTS,
@@ -99,7 +99,7 @@ def follow(files: Files, store: Store) -> int:
 def _take_in(files: Files, store: Store, changes: Sequence[Change], position: int, generation: int) -> bool:
     """One batch in one transaction with its position; False if somebody else was faster."""
     ids = list(dict.fromkeys(change.id for change in changes))
-    docs = {article.id: doc_of(article) for article in store.articles(ids)}
+    docs = {article.id: doc_of(article) for article in seen(store.articles(ids))}
     with files.reading() as connection:
         present = _signatures(connection, generation, ids)
     words = {id: cut(doc) for id, doc in docs.items() if present.get(id) != doc.signature}
@@ -135,7 +135,7 @@ def rebuild(files: Files, store: Store, progress: Callable[[int], None] | None) 
     with files.writing() as connection:
         generation = new_generation(connection)
         tune(connection, generation, BUILDING)
-    for batch in _batches(store.all_articles()):
+    for batch in _batches(seen(store.all_articles())):
         docs = [doc_of(article) for article in batch]
         with files.writing() as connection:
             for doc in docs:

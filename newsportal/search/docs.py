@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from newsportal.items import content_id
@@ -46,6 +47,11 @@ class Cut:
     grams: frozenset[str]
     title_grams: frozenset[str]
     offers: frozenset[Offer]
+
+
+def seen(articles: Iterable[StoredArticle]) -> Iterator[StoredArticle]:
+    """Those that readers find: not what editors hide."""
+    return (article for article in articles if article.hidden is None)
 
 
 def doc_of(article: StoredArticle) -> Doc:

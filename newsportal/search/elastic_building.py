@@ -16,7 +16,7 @@ from typing import Any
 from elasticsearch import ApiError, BadRequestError, ConflictError, NotFoundError
 
 from newsportal.errors import SearchError, StoreError
-from newsportal.search.docs import cut, doc_of
+from newsportal.search.docs import cut, doc_of, seen
 from newsportal.search.elastic_layout import ANALYSERS, POSITION, SETTINGS, VERSION, deleted, mapping, written
 from newsportal.storage.base import Store
 from newsportal.storage.documents.elastic_bulk import send
@@ -187,7 +187,7 @@ def follow(generations: Generations, store: Store) -> int:
         if not changes:
             break
         ids, seq = list(dict.fromkeys(change.id for change in changes)), changes[-1].seq
-        docs = {article.id: doc_of(article) for article in store.articles(ids)}
+        docs = {article.id: doc_of(article) for article in seen(store.articles(ids))}
         alias = generations.alias
         send(
             generations.connection,
@@ -205,7 +205,7 @@ def rebuild(generations: Generations, store: Store, progress: Callable[[int], No
     index = generations.make()
     door = _door(index)
     try:
-        for batch in _batches(store.all_articles()):
+        for batch in _batches(seen(store.all_articles())):
             docs = [doc_of(article) for article in batch]
             send(generations.connection, (written(door, doc, cut(doc), position) for doc in docs))
             done += len(docs)

@@ -69,6 +69,12 @@ class StoredArticle:
     fold_of: str | None = None
     fold_reason: str | None = None
     fold_score: float | None = None
+    corrected: datetime | None = None  # when an editor corrected it last; who, and which fields (title, text, published, author)
+    corrected_by: str | None = None
+    corrected_fields: tuple[str, ...] = ()
+    hidden: datetime | None = None  # since when an editor hides it from readers, who, and why
+    hidden_by: str | None = None
+    hidden_reason: str | None = None
 
     @property
     def publisher(self) -> str:

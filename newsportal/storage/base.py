@@ -32,7 +32,10 @@ from newsportal.storage.answers import Story as Story
 from newsportal.storage.answers import StoryFilter as StoryFilter
 from newsportal.storage.answers import StoryPage as StoryPage
 from newsportal.storage.answers import Tally as Tally
+from newsportal.storage.article_lists import ArticleFilter as ArticleFilter
+from newsportal.storage.article_lists import ArticlePage as ArticlePage
 from newsportal.storage.corpora import Corpora
+from newsportal.storage.corrections import Correction as Correction
 from newsportal.storage.galleries import Galleries
 from newsportal.storage.outbox import Outbox
 from newsportal.storage.pictures import Pictures
@@ -148,7 +151,9 @@ class Store(Protocol):
         """Every article by id, streamed; ``after`` resumes behind an id."""
         ...
 
-    def story(self, id: str) -> Story | None: ...
+    def story(self, id: str, *, hidden: bool = False) -> Story | None:
+        """A story, without the versions that editors hide; ``None`` if that leaves nothing. ``hidden``: all of it."""
+        ...
 
     def stories(self, which: StoryFilter) -> StoryPage: ...
 
@@ -164,9 +169,35 @@ class Store(Protocol):
         """Take an article out into a story of its own (and never fold the two again by key); answers the new story's id."""
         ...
 
-    def set_category(self, article_id: str, category: str | None, *, by: str, now: datetime) -> None:
+    def set_category(self, article_id: str, category: str | None, *, by: str, now: datetime, over: bool = False) -> None:
         """Give an article another category (``None``: none). ``by`` ``editor``: for ever, whatever comes later; any other ``by`` leaves
-        an editor's word alone. Raises ``StoreError`` for an unknown article."""
+        an editor's word alone, but ``over`` it (an editor takes his word back). Raises ``StoreError`` for an unknown article."""
+        ...
+
+    def correct(self, article_id: str, said: Correction, *, by: str, now: datetime, seen: int | None = None) -> int:
+        """Put an editor's words in place of the page's; answers the number of the article's state (``revision``).
+
+        What stood there is kept as a revision. The fields that were corrected stay as the editor wrote them whatever the page says later
+        (that is kept as a revision, too, and shows in the other fields). ``seen``: the state the editor saw. Raises ``Superseded`` if it
+        is another by now, ``StoreError`` for an unknown article and for what cannot be corrected.
+        """
+        ...
+
+    def withdraw(self, article_id: str, *, now: datetime, seen: int | None = None) -> int:
+        """Take back all that editors corrected: the article says what its page said last. Answers and raises as :meth:`correct`."""
+        ...
+
+    def hide(self, article_ids: Collection[str], *, by: str, reason: str, now: datetime) -> list[str]:
+        """Take articles out of readers' sight (lists, stories, search, recommendations, what is published elsewhere); they stay known.
+        Answers those that were not hidden before. What is folded later into a story that is hidden as a whole is hidden as well."""
+        ...
+
+    def show(self, article_ids: Collection[str], *, now: datetime) -> list[str]:
+        """Undo :meth:`hide`; answers those that were hidden."""
+        ...
+
+    def pick(self, which: ArticleFilter) -> ArticlePage:
+        """Articles, the newest first, as editors look through them. A cursor that is none gives the first page."""
         ...
 
     def mark_topics(self, markings: Sequence[Marking], *, now: datetime) -> int:

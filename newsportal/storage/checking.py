@@ -84,7 +84,7 @@ def _stories(look: Reading) -> Iterator[Fault]:
     versions: Counter[str] = Counter()
     belongs: dict[str, str] = {}
     for row in look.rows(ARTICLES):
-        versions[row["story_id"]] += 1
+        versions[row["story_id"]] += row["hidden"] is None
         belongs[row["id"]] = row["story_id"]
     for row in look.rows(STORIES):
         if belongs.get(row["head_id"]) != row["id"]:

@@ -19,8 +19,9 @@ NAME_CHARS: Final = 255
 
 CONTENT: Final = (
     "revision", "fetched", "published", "title", "author", "origin", "language", "algorithm", "summary", "images", "text", "html",
+    "corrected", "corrected_by", "corrected_fields",
 )  # fmt: skip
-"""What a newer version of a page may change: in ``articles`` the present state, in ``revisions`` an earlier one."""
+"""What a newer version of a page, or an editor, may change: in ``articles`` the present state, in ``revisions`` an earlier one."""
 
 MOST_DECLARING: Final = 3
 """Articles that are named to declare one address. An address that more declare is a template's mistake, and no article's."""

@@ -18,9 +18,10 @@ def later(known: Mapping[str, Any], columns: Mapping[str, Any]) -> dict[str, Any
     return dict(columns)
 
 
-def given(known: Mapping[str, Any], category: str | None, by: str) -> dict[str, Any] | None:
-    """The columns of the category that ``by`` gives the article ``known``; ``None`` if an editor spoke before or nothing changes."""
-    if known["category_by"] == EDITOR != by:
+def given(known: Mapping[str, Any], category: str | None, by: str, *, over: bool = False) -> dict[str, Any] | None:
+    """The columns of the category that ``by`` gives the article ``known``; ``None`` if an editor spoke before (``over``: whoever spoke) or
+    nothing changes."""
+    if known["category_by"] == EDITOR != by and not over:
         return None
     values = {"category": looked_up(category) if category else None, "category_by": by, "category_score": None, "category_reason": None}
     return None if all(known[column] == value for column, value in values.items()) else values

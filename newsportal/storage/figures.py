@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from newsportal.storage.columns import EPOCH
+from newsportal.storage.hiding import seen
 from newsportal.storage.original import original
 
 HEAT_HALF_LIFE: Final = timedelta(hours=12)
@@ -21,12 +22,14 @@ LABELLED_BY: Final = ("site", "source", "category")
 
 
 def figures(versions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The columns of a story, from its versions (earliest first)."""
+    """The columns of a story, from its versions (earliest first). One that is hidden as a whole counts none, and is led as it was."""
+    counted = seen(versions)
+    versions = counted or versions
     head = original(versions)
     return {
         "head_id": head["id"],
-        "count": len(versions),
-        "sites": len({version["publisher"] for version in versions}),
+        "count": len(counted),
+        "sites": len({version["publisher"] for version in counted}),
         "first_seen": min(version["first_seen"] for version in versions),
         "last_seen": max(version["first_seen"] for version in versions),
         "moment": head["moment"],
@@ -35,7 +38,11 @@ def figures(versions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def labels(versions: Iterable[Mapping[str, Any]], topics: Collection[str]) -> list[tuple[str, str]]:
-    """The (kind, value) pairs under which a story stands in lists: every topic, site, source and category of its versions."""
+    """The (kind, value) pairs under which a story stands in lists: every topic, site, source and category of the versions that
+    readers see."""
+    versions = seen(versions)
+    if not versions:
+        return []
     found = {(kind, version[kind]) for version in versions for kind in LABELLED_BY if version[kind]}
     return sorted(found | {("topic", topic) for topic in topics})
 

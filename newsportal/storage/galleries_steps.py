@@ -9,6 +9,7 @@ from typing import Any, Final
 from newsportal.errors import StoreError
 from newsportal.items import Article, Gallery
 from newsportal.recommend.score import parts, score
+from newsportal.storage.corrections import kept_columns
 from newsportal.storage.editors import later
 from newsportal.storage.galleries_rows import IMAGE, SHOWN_IN_LISTS, image_of, picture_rows, state, text_of
 from newsportal.storage.rows import category_of, content_of, keywords_of, row_of, sorted_by, storable
@@ -64,6 +65,7 @@ def revised(known: Mapping[str, Any], article: Article) -> dict[str, Any]:
     photo story from now on."""
     new = {key: value for key, value in content_of(article).items() if value is not None and key not in ("text", "images")}
     derived = later(known, category_of(article)) | keywords_of(article)
+    new = kept_columns(known, new)
     moment = sorted_by(new.get("published", known["published"]), known["first_seen"])
     return {**new, **derived, "moment": moment, "source": row_of(article, now=known["first_seen"])["source"]}
 

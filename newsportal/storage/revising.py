@@ -19,7 +19,7 @@ def is_newer(known: Mapping[str, Any], article: Article) -> bool:
 
 def earlier(known: Mapping[str, Any]) -> dict[str, Any]:
     """What is kept of the present state when a newer one is written."""
-    return {name: known[name] for name in CONTENT}
+    return {name: known.get(name) for name in CONTENT}
 
 
 def newer(known: Mapping[str, Any], article: Article) -> dict[str, Any]:

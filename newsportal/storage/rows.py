@@ -55,7 +55,7 @@ def content_of(article: Article) -> dict[str, Any]:
         "language": _maybe(article.language),
         "algorithm": _maybe(article.algorithm),
         "summary": _maybe(article.link.summary),
-        "images": [_plain_image(image) for image in article.images],
+        "images": [plain_image(image) for image in article.images],
         "text": storable(article.text or ""),
         "html": _maybe(article.html),
     }
@@ -116,7 +116,8 @@ def sorted_by(published: datetime | None, first_seen: datetime) -> datetime:
     return min(published, first_seen) if published else first_seen
 
 
-def _plain_image(image: Image) -> dict[str, Any]:
+def plain_image(image: Image) -> dict[str, Any]:
+    """A picture as the column ``images`` holds it."""
     plain = asdict(image)
     return {key: storable(value) if isinstance(value, str) else value for key, value in plain.items() if value is not None}
 
@@ -151,6 +152,12 @@ def article_from(row: Mapping[str, Any], topics: Iterable[TopicMark]) -> StoredA
         images=tuple(Image(**image) for image in row["images"]),
         algorithm=row["algorithm"],
         revision=row["revision"],
+        corrected=row.get("corrected"),
+        corrected_by=row.get("corrected_by"),
+        corrected_fields=tuple((row.get("corrected_fields") or "").split()),
+        hidden=row.get("hidden"),
+        hidden_by=row.get("hidden_by"),
+        hidden_reason=row.get("hidden_reason"),
         fold_of=row["fold_of"],
         fold_reason=row["fold_reason"],
         fold_score=row["fold_score"],

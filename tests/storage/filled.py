@@ -44,6 +44,8 @@ def _articles(store: Store) -> None:
     store.add_alias("news.example/old", "news.example/a")
     store.declare("declared.example/x", "news.example/a")
     store.set_category(first.id, "文化", by="editor", now=LATER)
+    store.correct(first.id, {"title": "旧粮仓里的图书馆", "published": None}, by="林编辑", now=LATER)
+    store.hide([twin.id], by="陈编辑", reason="误登", now=LATER)
     store.readers.saw("林", first.id, [1, 9], pictures=20, now=NOW)
     store.readers.saw("陈", first.id, [1], pictures=20, now=NOW - VIEWS_KEPT * 2)
     store.readers.let_go(alpha=0.5, now=NOW)

@@ -114,7 +114,7 @@ def answer(visit: Visit, ending: str, title: str, page: str, ids: Sequence[str])
         raise HTTPException(404)
     base = base_address(visit.request)
     portal = visit.portal
-    entries = [pictured(entry_of(article, base), article, portal, base) for article in portal.store.articles(ids)]
+    entries = [pictured(entry_of(article, base), article, portal, base) for article in portal.store.articles(ids) if article.hidden is None]
     feed = Feed(clean(title), base + page, base + visit.here, visit.portal.site.language, entries)
     content = write(feed)
     headers = {

@@ -68,7 +68,7 @@ def _none(status: int) -> Response:
 def _stored(portal: Portal, article_id: str, place: int) -> tuple[str, str] | None:
     """The address of a picture that the store knows, and the page on which it stands."""
     article = portal.store.article(article_id)
-    if article is None:
+    if article is None or article.hidden is not None:
         return None
     images: list[Image] = list(article.images)
     if is_gallery(article.source):

@@ -8,7 +8,7 @@ from typing import Any, Final
 from newsportal.items import TopicMark
 from newsportal.storage.base import Change, StoredArticle, Story, Tally
 from newsportal.storage.columns import CONTENT
-from newsportal.storage.documents.base import Is, Row, Rows, Within, moment_out
+from newsportal.storage.documents.base import Is, Not, Row, Rows, Within, moment_out
 from newsportal.storage.documents.folding import earliest_first
 from newsportal.storage.documents.plain import aware, in_pages
 from newsportal.storage.documents.tables import (
@@ -20,6 +20,7 @@ from newsportal.storage.documents.tables import (
     STORIES,
     STORY_MOMENTS,
 )  # fmt: skip
+from newsportal.storage.hiding import seen
 from newsportal.storage.paging import chunks
 from newsportal.storage.rows import article_from, story_from
 
@@ -57,16 +58,19 @@ def revisions(rows: Rows, id: str) -> tuple[StoredArticle, ...]:
     if present is None:
         return ()
     earlier = rows.find(REVISIONS, Is("article_id", id), order=("revision",))
-    return tuple(article_of({**present, **{name: row[name] for name in CONTENT}}) for row in earlier)
+    return tuple(article_of({**present, **{name: row.get(name) for name in CONTENT}}) for row in earlier)
 
 
-def story(rows: Rows, id: str) -> Story | None:
+def story(rows: Rows, id: str, hidden: bool) -> Story | None:
     """See ``Store.story``. The id of a story that was folded away leads to where its founder is now."""
     row = rows.get(STORIES, [id], without=("versions",)).get(id)
     if row is None:
         founder = rows.get(ARTICLES, [id], only=("story_id",)).get(id)
-        return story(rows, founder["story_id"]) if founder else None
-    versions = [article_of(version) for version in earliest_first(rows.find(ARTICLES, Is("story_id", id)))]
+        return story(rows, founder["story_id"], hidden) if founder else None
+    if not hidden and not row["count"]:
+        return None
+    found = earliest_first(rows.find(ARTICLES, Is("story_id", id)))
+    versions = [article_of(version) for version in (found if hidden else seen(found))]
     if not versions:
         return None  # it is being written: a moment ago there was none
     head = next((version for version in versions if version.id == row["head_id"]), versions[0])
@@ -97,8 +101,8 @@ def tally(rows: Rows) -> Tally:
 
     newest = rows.find(ARTICLES, order=("-moment",), limit=1, only=("moment",))
     return Tally(
-        articles=rows.count(ARTICLES),
-        stories=rows.count(STORIES),
+        articles=rows.count(ARTICLES) - rows.count(ARTICLES, Not(Is("hidden", None))),
+        stories=rows.count(STORIES, Within("count", low=1)),
         by_topic=of("topic"),
         by_category=of("category"),
         by_source=_most_first(rows.count_by(ARTICLES, "source")),

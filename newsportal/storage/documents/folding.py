@@ -12,10 +12,12 @@ from newsportal.storage.documents.room_tables import GALLERIES
 from newsportal.storage.documents.tables import ARTICLE_MOMENTS, ARTICLES, MOVES, PRINTS, STORIES, label
 from newsportal.storage.figures import LABELLED_BY, figures, labels
 from newsportal.storage.fold_keys import Repeated, best_first, chosen, window
+from newsportal.storage.hiding import COLUMNS as HIDDEN
+from newsportal.storage.hiding import seen
 from newsportal.storage.paging import chunks
 
 VERSION: Final = (
-    "id", "publisher", "site", "source", "category", "moment", "first_seen", "title", "length", "fold_reason", "topics",
+    "id", "publisher", "site", "source", "category", "moment", "first_seen", "title", "length", "fold_reason", "topics", "hidden",
 )  # fmt: skip
 """What a story asks of its articles."""
 
@@ -60,6 +62,15 @@ def new_story(transaction: Transaction, founder: Mapping[str, Any], topics: Coll
     return story_id
 
 
+def hidden_with(transaction: Transaction, story_id: str) -> dict[str, Any]:
+    """The columns (of datetimes) of an article that is folded into this story, if that is hidden as a whole; else none."""
+    story = transaction.get(STORIES, [story_id], only=("id", "count", "head_id")).get(story_id)
+    if story is None or story["count"]:
+        return {}
+    head = aware(transaction.get(ARTICLES, [story["head_id"]], only=("id", *HIDDEN))[story["head_id"]], "hidden")
+    return {name: head.get(name) for name in HIDDEN}
+
+
 def refresh(transaction: Transaction, story_id: str) -> None:
     """Work out a story's original, figures and labels from its versions; a story without any goes."""
     found = transaction.find(ARTICLES, Is("story_id", story_id), only=VERSION)
@@ -92,17 +103,17 @@ def _put(transaction: Transaction, story_id: str, versions: Sequence[Mapping[str
 
 
 def asked_by_lists(versions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What lists ask of a story's versions (rows of ``articles`` with datetimes), beside its own columns."""
+    """What lists ask of a story's versions (rows of ``articles`` with datetimes) that readers see, beside its own columns."""
     told = [
         {
             **{kind: version[kind] for kind in LABELLED_BY},
             "topics": [mark["topic"] for mark in version["topics"]],
             "moment": moment_in(version["moment"]),
         }
-        for version in versions
+        for version in seen(versions)
     ]
     moments = [version["moment"] for version in told]
-    return {"earliest": min(moments), "latest": max(moments), "versions": told}
+    return {"earliest": min(moments, default=None), "latest": max(moments, default=None), "versions": told}
 
 
 def move(transaction: Transaction, article_id: str, story_id: str, **fold_columns: Any) -> None:

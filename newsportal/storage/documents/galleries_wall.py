@@ -43,7 +43,7 @@ def _heads(rows: Rows, page: list[Row]) -> list[tuple[Row, WallStory]]:
     for row in page:
         article = articles.get(row["id"])
         story = stories.get(article["story_id"]) if article is not None else None
-        if article is not None and story is not None and story["head_id"] == row["id"]:
+        if article is not None and story is not None and story["head_id"] == row["id"] and story["count"]:
             shown = article_of({**article, "text": article["excerpt"]})
             found.append((row, WallStory(shown, told(row, article["identity"]), story["count"], story["sites"])))
     return found

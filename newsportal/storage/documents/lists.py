@@ -60,6 +60,7 @@ def listed(rows: Rows, ids: Collection[str]) -> dict[str, Story]:
 def _with_heads(rows: Rows, found: Sequence[Row]) -> list[Story]:
     """Rows of stories as lists show them."""
     heads: dict[str, Row] = {}
+    found = [row for row in found if row["count"]]
     for chunk in chunks(row["head_id"] for row in found):
         heads |= rows.get(ARTICLES, chunk, without=LONG)
     there = ((row, heads[row["head_id"]]) for row in found if row["head_id"] in heads)  # else it is being written
@@ -85,7 +86,8 @@ def _looked_at(rows: Rows, which: StoryFilter, limit: int) -> tuple[list[Row], E
 
 def _page(rows: Rows, which: StoryFilter, limit: int, last: Edge | None, without: Collection[str] = ()) -> list[Row]:
     """Rows of stories that may be meant, in order, behind ``last``."""
-    where: list[Condition] = [Is("labels", label(kind, name(getattr(which, kind)))) for kind in given(which)]
+    where: list[Condition] = [Within("count", low=1)]
+    where += [Is("labels", label(kind, name(getattr(which, kind)))) for kind in given(which)]
     if which.since:
         where.append(Within("latest", low=moment_in(which.since)))
     if which.until:

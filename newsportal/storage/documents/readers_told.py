@@ -15,7 +15,7 @@ from newsportal.storage.paging import chunks
 from newsportal.storage.readers import Told
 from newsportal.storage.readers_rows import BEGINNING, in_order
 
-STORY = ("head_id", "moment", "labels")
+STORY = ("head_id", "moment", "labels", "count")
 
 
 def since(rows: Rows, moment: datetime, found: datetime | None) -> Iterator[Told]:
@@ -41,7 +41,7 @@ def _told(rows: Rows, stories: Sequence[Row]) -> Iterator[Told]:
     heads = rows.get(ARTICLES, [story["head_id"] for story in stories], only=("title", "excerpt")) if stories else {}
     for story in stories:
         head = heads.get(story["head_id"])
-        if head is None:  # it is being written
+        if head is None or not story["count"]:  # it is being written, or hidden
             continue
         labels = (label.partition(":")[::2] for label in story["labels"])
         moment = aware(story, "moment")["moment"]

@@ -21,8 +21,6 @@ from newsportal.storage.records import Key, Record
 WHERE: Final = ("story_id", "fold_reason")
 """What a fingerprint's row says of its article."""
 
-NO_VERSIONS: Final[Row] = {"versions": [], "earliest": None, "latest": None}
-
 
 def refresh(transaction: Transaction, story_ids: Collection[str]) -> None:
     """Work out anew what lists ask of the versions of these stories; their columns stay as they are."""
@@ -31,8 +29,7 @@ def refresh(transaction: Transaction, story_ids: Collection[str]) -> None:
         for row in transaction.find(ARTICLES, In("story_id", chunk), only=(*VERSION, "story_id")):
             versions[row["story_id"]].append(aware(row, *ARTICLE_MOMENTS))
         for id, row in transaction.get(STORIES, chunk).items():
-            lists = asked_by_lists(earliest_first(versions[id])) if versions[id] else NO_VERSIONS
-            transaction.put(STORIES, {**row, **lists})
+            transaction.put(STORIES, {**row, **asked_by_lists(earliest_first(versions[id]))})
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,10 @@ from typing import Final
 
 from newsportal.items import Article, FoldKey, Link
 from newsportal.report import Run
+from newsportal.storage.article_lists import ArticleFilter, ArticlePage
 from newsportal.storage.base import Added, Change, Marking, SourceState, StoredArticle, Story, StoryFilter, StoryPage, Tally
-from newsportal.storage.documents import articles, lists, memory, names, topic_marks, writing
+from newsportal.storage.corrections import Correction
+from newsportal.storage.documents import article_lists, articles, editing, lists, memory, names, topic_marks, writing
 from newsportal.storage.documents.corpora import DocumentCorpora
 from newsportal.storage.documents.galleries import DocumentGalleries
 from newsportal.storage.documents.opening import open_documents
@@ -100,8 +102,8 @@ class DocumentStore:
     def all_articles(self, *, after: str | None = None) -> Iterator[StoredArticle]:
         return articles.all_articles(self._documents, after)
 
-    def story(self, id: str) -> Story | None:
-        return articles.story(self._documents, id)
+    def story(self, id: str, *, hidden: bool = False) -> Story | None:
+        return articles.story(self._documents, id, hidden)
 
     def stories(self, which: StoryFilter) -> StoryPage:
         return lists.stories(self._documents, which)
@@ -117,13 +119,32 @@ class DocumentStore:
         with self._documents.writing() as transaction:
             return writing.unfold(transaction, article_id, now)
 
-    def set_category(self, article_id: str, category: str | None, *, by: str, now: datetime) -> None:
+    def set_category(self, article_id: str, category: str | None, *, by: str, now: datetime, over: bool = False) -> None:
         with self._documents.writing() as transaction:
-            writing.give_category(transaction, article_id, category, by, now)
+            writing.give_category(transaction, article_id, category, by, now, over)
 
     def mark_topics(self, markings: Sequence[Marking], *, now: datetime) -> int:
         with self._documents.writing() as transaction:
             return topic_marks.mark(transaction, markings, now)
+
+    def correct(self, article_id: str, said: Correction, *, by: str, now: datetime, seen: int | None = None) -> int:
+        with self._documents.writing() as transaction:
+            return editing.correct(transaction, article_id, said, by, seen, now)
+
+    def withdraw(self, article_id: str, *, now: datetime, seen: int | None = None) -> int:
+        with self._documents.writing() as transaction:
+            return editing.withdraw(transaction, article_id, seen, now)
+
+    def hide(self, article_ids: Collection[str], *, by: str, reason: str, now: datetime) -> list[str]:
+        with self._documents.writing() as transaction:
+            return editing.hide(transaction, article_ids, by, reason, now)
+
+    def show(self, article_ids: Collection[str], *, now: datetime) -> list[str]:
+        with self._documents.writing() as transaction:
+            return editing.show(transaction, article_ids, now)
+
+    def pick(self, which: ArticleFilter) -> ArticlePage:
+        return article_lists.articles(self._documents, which)
 
     def changes(self, after: int = 0, limit: int = 1000) -> list[Change]:
         return articles.changes(self._documents, after, limit)

@@ -37,9 +37,9 @@ ARTICLES: Final = Table(
     "articles",
     {
         "id": "key", "story_id": "key", "source": "key", "site": "key", "category": "key", "first_seen": "number", "moment": "number",
-        "fold_keys": "keys",
+        "fold_keys": "keys", "corrected": "number", "hidden": "number",
     },
-    (("story_id", "moment"), ("source",), ("-moment",), ("fold_keys", "moment")),
+    (("story_id", "moment"), ("source",), ("-moment",), ("fold_keys", "moment"), ("corrected",), ("hidden",)),
 )  # fmt: skip
 
 REVISIONS: Final = Table("revisions", {"id": "key", "article_id": "key", "revision": "number"}, (("article_id", "revision"),))
@@ -67,7 +67,7 @@ DEFERRED: Final = Table(
 CORE_TABLES: Final = (STORIES, ARTICLES, REVISIONS, ALIASES, DECLARED, PRINTS, CHANGES, RUNS, SOURCES, SITE_LINES, DEFERRED)
 """In an order in which they may be written."""
 
-ARTICLE_MOMENTS: Final = ("first_seen", "moment", "fetched", "published")
+ARTICLE_MOMENTS: Final = ("first_seen", "moment", "fetched", "published", "corrected", "hidden")
 STORY_MOMENTS: Final = ("first_seen", "last_seen", "moment")
 
 LONG: Final = ("text", "html")

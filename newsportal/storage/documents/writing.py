@@ -4,16 +4,17 @@ log. Rows are of datetimes here; they are kept as :func:`~newsportal.storage.doc
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 
 from newsportal.errors import StoreError
 from newsportal.items import Article, Fold, FoldKey, TopicMark, content_id
 from newsportal.storage.base import Added
+from newsportal.storage.corrections import Written, crawled
 from newsportal.storage.documents import prints
 from newsportal.storage.documents.base import Is, Row, Rows, Transaction, moment_in
-from newsportal.storage.documents.folding import choose, move, new_story, refresh
+from newsportal.storage.documents.folding import choose, hidden_with, move, new_story, refresh
 from newsportal.storage.documents.gallery_ranking import settle
 from newsportal.storage.documents.names import find
 from newsportal.storage.documents.plain import aware, plain
@@ -32,7 +33,7 @@ from newsportal.storage.documents.tables import (
 from newsportal.storage.editors import given
 from newsportal.storage.fold_keys import hashed
 from newsportal.storage.print_index import Printed, follow
-from newsportal.storage.revising import earlier, fold_columns, is_newer, newer
+from newsportal.storage.revising import fold_columns, is_newer
 from newsportal.storage.rows import identity_of, name, row_of, storable, topics_of
 
 
@@ -74,6 +75,7 @@ def _insert(transaction: Transaction, known_prints: prints.Prints, new: New, now
     found = _repeated(transaction, row, new)
     story_id = found.story_id if found else new_story(transaction, row, topics)
     row |= {"story_id": story_id, **fold_columns(found), "topics": marked(topics), "fold_keys": sorted(hashed(new.keys)), "apart": []}
+    row |= hidden_with(transaction, story_id) if found else {}
     transaction.put(ARTICLES, kept(row))
     prints.keep(transaction, known_prints, row, new.printed, now)
     if found:
@@ -102,7 +104,7 @@ def marked(topics: Mapping[str, TopicMark]) -> list[dict[str, Any]]:
 
 
 def _again(transaction: Transaction, known_prints: prints.Prints, known: Row, new: New, now: datetime) -> Added:
-    revised = is_newer(known, new.article)
+    revised = is_newer(said_last(transaction, known), new.article)
     present = _revise(transaction, known, new) if revised else known
     if revised:
         prints.drop(transaction, known["id"])
@@ -118,11 +120,26 @@ def _again(transaction: Transaction, known_prints: prints.Prints, known: Row, ne
 
 def _revise(transaction: Transaction, known: Row, new: New) -> Row:
     """Keep the present state as a revision and write the new one, under the keys it had and has; answers the row."""
-    revision = {"id": row_id(known["id"], known["revision"]), "article_id": known["id"], **earlier(known)}
-    transaction.put(REVISIONS, plain(revision))
-    values = {**newer(known, new.article), "fold_keys": sorted({*known["fold_keys"], *hashed(new.keys)})}
-    transaction.change(ARTICLES, known["id"], **kept(values))
+    written = crawled(known, new.article)
+    values = {**written.columns, "fold_keys": sorted({*known["fold_keys"], *hashed(new.keys)})}
+    keep(transaction, known["id"], replace(written, columns=values))
     return {**known, **values}
+
+
+def keep(transaction: Transaction, article_id: str, written: Written) -> None:
+    """Write a new state of an article, with those that become revisions."""
+    for state in written.kept:
+        transaction.put(REVISIONS, plain({"id": row_id(article_id, state["revision"]), "article_id": article_id, **state}))
+    transaction.change(ARTICLES, article_id, **kept(written.columns))
+
+
+def said_last(transaction: Transaction, known: Row) -> Row:
+    """What the page of an article said last, whatever editors say."""
+    if known["corrected"] is None:
+        return known
+    states = transaction.find(REVISIONS, Is("article_id", known["id"]), order=("-revision",))
+    page = next((aware(state, "fetched", "published") for state in states if state.get("corrected") is None), None)
+    return page or known
 
 
 def add_topics(transaction: Transaction, row: Mapping[str, Any], topics: Mapping[str, TopicMark]) -> bool:
@@ -142,7 +159,7 @@ def _found_late(transaction: Transaction, present: Row, new: New) -> str:
     found = _repeated(transaction, present, new, present["apart"])
     if found is None:
         return story_id
-    move(transaction, present["id"], found.story_id, **fold_columns(found))
+    move(transaction, present["id"], found.story_id, **fold_columns(found), **plain(hidden_with(transaction, found.story_id)))
     return found.story_id
 
 
@@ -193,19 +210,23 @@ def take_apart(transaction: Transaction, row: Mapping[str, Any], story_id: str) 
 
 
 def _settle(transaction: Transaction, stories: Iterable[str], article_id: str, now: datetime) -> None:
+    settled(transaction, stories, {article_id}, now)
+    log(transaction, "fold", article_id, now)
+
+
+def settled(transaction: Transaction, stories: Iterable[str], told: Collection[str], now: datetime) -> None:
     """As in SQL: a version that leads a story from now on is told as changed."""
     for story_id in stories:
         before = _head(transaction, story_id)
         settle(transaction, story_id)
-        if (head := _head(transaction, story_id)) not in (None, before, article_id):
+        if (head := _head(transaction, story_id)) not in (None, before, *told):
             log(transaction, "article", str(head), now)
-    log(transaction, "fold", article_id, now)
 
 
-def give_category(transaction: Transaction, article_id: str, category: str | None, by: str, now: datetime) -> None:
+def give_category(transaction: Transaction, article_id: str, category: str | None, by: str, now: datetime, over: bool) -> None:
     """See ``Store.set_category``."""
     row = existing(transaction, article_id)
-    values = given(row, category, by)
+    values = given(row, category, by, over=over)
     if values is None:
         return
     transaction.change(ARTICLES, article_id, **values)

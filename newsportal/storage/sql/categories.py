@@ -13,12 +13,12 @@ from newsportal.storage.sql.folding import refresh
 from newsportal.storage.sql.tables import ARTICLES, CHANGES
 
 
-def give(connection: Connection, article_id: str, category: str | None, by: str, now: datetime) -> None:
+def give(connection: Connection, article_id: str, category: str | None, by: str, now: datetime, over: bool) -> None:
     """See ``Store.set_category``."""
     row = connection.execute(select(ARTICLES).where(ARTICLES.c.id == article_id)).mappings().first()
     if row is None:
         raise StoreError(f"no article {article_id!r}")
-    values = given(dict(row), category, by)
+    values = given(dict(row), category, by, over=over)
     if values is None:
         return
     connection.execute(update(ARTICLES).where(ARTICLES.c.id == article_id).values(**values))

@@ -12,6 +12,7 @@ from sqlalchemy import BindParameter, Connection, Select, and_, bindparam, delet
 from newsportal.items import Fold, FoldKey, content_id
 from newsportal.storage.figures import figures, labels
 from newsportal.storage.fold_keys import Repeated, best_first, chosen, hashed, window
+from newsportal.storage.hiding import COLUMNS as HIDDEN
 from newsportal.storage.sql.dialects import insert_new, upsert
 from newsportal.storage.sql.gallery_tables import GALLERIES
 from newsportal.storage.sql.tables import ARTICLES, EARLIEST_FIRST, FOLD_KEYS, LABELS, STORIES, TOPICS
@@ -22,7 +23,19 @@ VERSIONS = (
     select(
         *(
             ARTICLES.c[name]
-            for name in ("id", "publisher", "site", "source", "category", "moment", "first_seen", "title", "length", "fold_reason")
+            for name in (
+                "id",
+                "publisher",
+                "site",
+                "source",
+                "category",
+                "moment",
+                "first_seen",
+                "title",
+                "length",
+                "fold_reason",
+                "hidden",
+            )
         ),
         GALLERIES.c.pictures,
         GALLERIES.c.complete,
@@ -35,7 +48,17 @@ NEW_LABELS = insert(LABELS)
 NO_LABELS = delete(LABELS).where(LABELS.c.story_id == _STORY)
 FIGURES = update(STORIES).where(STORIES.c.id == _STORY)
 NO_STORY = delete(STORIES).where(STORIES.c.id == _STORY)
-STORY_TOPICS = select(TOPICS.c.topic).distinct().join(ARTICLES, ARTICLES.c.id == TOPICS.c.article_id).where(ARTICLES.c.story_id == _STORY)
+STORY_TOPICS = (
+    select(TOPICS.c.topic)
+    .distinct()
+    .join(ARTICLES, ARTICLES.c.id == TOPICS.c.article_id)
+    .where(ARTICLES.c.story_id == _STORY, ARTICLES.c.hidden.is_(None))
+)
+HIDDEN_STORY = (
+    select(*(ARTICLES.c[name] for name in HIDDEN))
+    .join(STORIES, STORIES.c.head_id == ARTICLES.c.id)
+    .where(STORIES.c.id == _STORY, STORIES.c.count == 0)
+)
 KEYS_AT_ONCE = 50
 """Keys that one statement asks for. Articles have two; SQLite takes a few hundred."""
 
@@ -104,6 +127,12 @@ def new_story(connection: Connection, founder: Mapping[str, Any], topics: Collec
     return story_id
 
 
+def hidden_with(connection: Connection, story_id: str) -> dict[str, Any]:
+    """The columns of an article that is folded into this story, if that is hidden as a whole; else none."""
+    row = connection.execute(HIDDEN_STORY, {"story": story_id}).mappings().first()
+    return dict(row) if row else {}
+
+
 def refresh(connection: Connection, story_id: str) -> None:
     """Work out a story's original, figures and labels from its versions; a story without any goes."""
     versions = [dict(row) for row in connection.execute(VERSIONS, {"story": story_id}).mappings()]
@@ -121,7 +150,8 @@ def _label(
 ) -> None:
     """Put up a story under every topic, site, source and category of its versions, each with what lists are ordered by."""
     order = {"story_id": story_id, "moment": counted["moment"], "heat": counted["heat"]}
-    connection.execute(NEW_LABELS, [{"kind": kind, "value": value, **order} for kind, value in labels(versions, topics)])
+    if put_up := labels(versions, topics):
+        connection.execute(NEW_LABELS, [{"kind": kind, "value": value, **order} for kind, value in put_up])
 
 
 def _topics(connection: Connection, story_id: str) -> set[str]:

@@ -41,7 +41,7 @@ def _page(which: WallFilter) -> Select[Any]:
     return (
         statement.join(ARTICLES, ARTICLES.c.id == GALLERIES.c.id)
         .join(STORIES, and_(STORIES.c.id == ARTICLES.c.story_id, STORIES.c.head_id == GALLERIES.c.id))
-        .where(GALLERIES.c.pictures > 0, *_narrowed(given), *_behind(which, key, id))
+        .where(GALLERIES.c.pictures > 0, STORIES.c.count > 0, *_narrowed(given), *_behind(which, key, id))
         .order_by(key.desc(), id.desc())
     )
 

@@ -33,11 +33,11 @@ def listed(connection: Connection, ids: Collection[str]) -> dict[str, Story]:
         present |= {row.id: row.story_id for row in connection.execute(moved)}
     found: dict[str, Story] = {}
     for chunk in chunks(dict.fromkeys(present.values())):
-        heads = _heads().join(ARTICLES, ARTICLES.c.id == STORIES.c.head_id).where(STORIES.c.id.in_(chunk))
+        heads = _heads().join(ARTICLES, ARTICLES.c.id == STORIES.c.head_id).where(STORIES.c.id.in_(chunk), STORIES.c.count > 0)
         rows = connection.execute(heads).mappings().all()
         topics = topics_of(connection, [row["id"] for row in rows])
         found |= {row["story_id"]: _story(dict(row), topics.get(row["id"], ())) for row in rows}
-    return {id: found[present[id]] for id in ids if id in present}
+    return {id: found[present[id]] for id in ids if present.get(id) in found}
 
 
 def _heads(*further: ColumnElement[Any]) -> Select[Any]:
@@ -67,13 +67,13 @@ def _driver(which: StoryFilter) -> tuple[FromClause, ColumnElement[str], list[Co
         narrowed = [LABELS.c.kind == kinds[0], LABELS.c.value == name(getattr(which, kinds[0]))]
     if len(kinds) > 1 or which.since or which.until:
         narrowed.append(_some_version(which))
-    return (LABELS, LABELS.c.story_id, narrowed) if kinds else (STORIES, STORIES.c.id, narrowed)
+    return (LABELS, LABELS.c.story_id, narrowed) if kinds else (STORIES, STORIES.c.id, [*narrowed, STORIES.c.count > 0])
 
 
 def _some_version(which: StoryFilter) -> ColumnElement[bool]:
     """One version of the story meets every condition."""
     version = ARTICLES.alias("version")
-    conditions: list[ColumnElement[bool]] = [version.c.story_id == STORIES.c.id]
+    conditions: list[ColumnElement[bool]] = [version.c.story_id == STORIES.c.id, version.c.hidden.is_(None)]
     conditions += [version.c[kind] == name(getattr(which, kind)) for kind in KINDS if kind != "topic" and getattr(which, kind) is not None]
     if which.topic is not None:
         conditions.append(exists().where(TOPICS.c.article_id == version.c.id, TOPICS.c.topic == name(which.topic)))

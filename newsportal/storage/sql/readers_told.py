@@ -17,7 +17,7 @@ from newsportal.storage.sql.tables import ARTICLES, LABELS, STORIES
 
 TOLD: Final = select(
     STORIES.c.id, STORIES.c.moment, ARTICLES.c.title, func.substr(ARTICLES.c.text, 1, BEGINNING).label("beginning")
-).join(ARTICLES, ARTICLES.c.id == STORIES.c.head_id)  # fmt: skip
+).join(ARTICLES, ARTICLES.c.id == STORIES.c.head_id).where(STORIES.c.count > 0)  # fmt: skip
 
 
 def recent_page(connection: Connection, after: str, since: datetime, found: datetime | None) -> list[Told]:

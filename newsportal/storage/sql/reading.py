@@ -76,13 +76,16 @@ def revisions(connection: Connection, id: str) -> tuple[StoredArticle, ...]:
     return tuple(article_from(row, present[0].topic_marks) for row in earlier)
 
 
-def story(connection: Connection, id: str) -> Story | None:
+def story(connection: Connection, id: str, hidden: bool) -> Story | None:
     """See ``Store.story``. The id of a story that was folded away leads to where its founder is now."""
     row = connection.execute(select(STORIES).where(STORIES.c.id == id)).mappings().first()
     if row is None:
         moved = connection.scalar(select(ARTICLES.c.story_id).where(ARTICLES.c.id == id))
-        return story(connection, moved) if moved else None
-    versions = _articles(connection, select(ARTICLES).where(ARTICLES.c.story_id == id).order_by(*EARLIEST_FIRST))
+        return story(connection, moved, hidden) if moved else None
+    if not hidden and not row["count"]:
+        return None
+    which = [ARTICLES.c.story_id == id, *([] if hidden else [ARTICLES.c.hidden.is_(None)])]
+    versions = _articles(connection, select(ARTICLES).where(*which).order_by(*EARLIEST_FIRST))
     head = next(version for version in versions if version.id == row["head_id"])
     return story_from(dict(row), head, (head, *(version for version in versions if version is not head)))
 
@@ -105,9 +108,11 @@ def tally(connection: Connection) -> Tally:
         statement = select(column, func.count()).where(*where).group_by(column).order_by(func.count().desc(), column)
         return {str(value): int(number) for value, number in connection.execute(statement)}
 
+    hidden = select(func.count(), func.count(STORIES.c.id.distinct())).select_from(ARTICLES).where(ARTICLES.c.hidden.is_not(None))
+    articles, stories = connection.execute(hidden.outerjoin(STORIES, (STORIES.c.id == ARTICLES.c.story_id) & (STORIES.c.count == 0))).one()
     return Tally(
-        articles=connection.scalar(select(func.count()).select_from(ARTICLES)) or 0,
-        stories=connection.scalar(select(func.count()).select_from(STORIES)) or 0,
+        articles=(connection.scalar(select(func.count()).select_from(ARTICLES)) or 0) - articles,
+        stories=(connection.scalar(select(func.count()).select_from(STORIES)) or 0) - stories,
         by_topic=count(LABELS.c.value, LABELS.c.kind == "topic"),
         by_category=count(LABELS.c.value, LABELS.c.kind == "category"),
         by_source=count(ARTICLES.c.source),

@@ -11,9 +11,11 @@ from functools import partial
 
 from newsportal.items import Article, FoldKey, Link
 from newsportal.report import Run
+from newsportal.storage.article_lists import ArticleFilter, ArticlePage
 from newsportal.storage.base import Added, Change, Marking, SourceState, StoredArticle, Story, StoryFilter, StoryPage, Tally
+from newsportal.storage.corrections import Correction
 from newsportal.storage.print_index import PrintIndex, printed
-from newsportal.storage.sql import categories, lists, memory, names, reading, topic_marks, writing
+from newsportal.storage.sql import article_lists, categories, editing, lists, memory, names, reading, topic_marks, writing
 from newsportal.storage.sql.corpora import SqlCorpora
 from newsportal.storage.sql.dialects import open_engine
 from newsportal.storage.sql.dialects import reading as read
@@ -112,9 +114,9 @@ class SqlStore:
             yield from page
             last = page[-1].id
 
-    def story(self, id: str) -> Story | None:
+    def story(self, id: str, *, hidden: bool = False) -> Story | None:
         with read(self._engine) as connection:
-            return reading.story(connection, id)
+            return reading.story(connection, id, hidden)
 
     def stories(self, which: StoryFilter) -> StoryPage:
         with read(self._engine) as connection:
@@ -132,13 +134,33 @@ class SqlStore:
         with write(self._engine) as connection:
             return writing.unfold(connection, article_id, now)
 
-    def set_category(self, article_id: str, category: str | None, *, by: str, now: datetime) -> None:
+    def set_category(self, article_id: str, category: str | None, *, by: str, now: datetime, over: bool = False) -> None:
         with write(self._engine) as connection:
-            categories.give(connection, article_id, category, by, now)
+            categories.give(connection, article_id, category, by, now, over)
 
     def mark_topics(self, markings: Sequence[Marking], *, now: datetime) -> int:
         with write(self._engine) as connection:
             return topic_marks.mark(connection, markings, now)
+
+    def correct(self, article_id: str, said: Correction, *, by: str, now: datetime, seen: int | None = None) -> int:
+        with write(self._engine) as connection:
+            return editing.correct(connection, article_id, said, by, seen, now)
+
+    def withdraw(self, article_id: str, *, now: datetime, seen: int | None = None) -> int:
+        with write(self._engine) as connection:
+            return editing.withdraw(connection, article_id, seen, now)
+
+    def hide(self, article_ids: Collection[str], *, by: str, reason: str, now: datetime) -> list[str]:
+        with write(self._engine) as connection:
+            return editing.hide(connection, article_ids, by, reason, now)
+
+    def show(self, article_ids: Collection[str], *, now: datetime) -> list[str]:
+        with write(self._engine) as connection:
+            return editing.show(connection, article_ids, now)
+
+    def pick(self, which: ArticleFilter) -> ArticlePage:
+        with read(self._engine) as connection:
+            return article_lists.articles(connection, which)
 
     def changes(self, after: int = 0, limit: int = 1000) -> list[Change]:
         with read(self._engine) as connection:

@@ -58,6 +58,8 @@ def _content() -> list[Column[Any]]:
         Column("images", JSON, nullable=False),
         Column("text", LONG_TEXT, nullable=False),
         Column("html", LONG_TEXT),
+        Column("corrected", Moment),
+        *(Column(name, String(NAME_CHARS)) for name in ("corrected_by", "corrected_fields")),
     ]
 
 
@@ -98,10 +100,15 @@ ARTICLES = Table(
     _id("fold_of"),
     Column("fold_reason", LONG_TEXT),
     Column("fold_score", Float(53)),
+    Column("hidden", Moment),
+    Column("hidden_by", String(NAME_CHARS)),
+    Column("hidden_reason", LONG_TEXT),
     *_content(),
     Index(None, "story_id", "moment"),
     Index(None, "source"),
     Index(None, "moment"),
+    Index(None, "corrected"),
+    Index(None, "hidden"),
 )
 """``id`` is the hash of ``identity``; ``publisher`` the site, else the host of the URL; ``length`` the characters of the text."""
 

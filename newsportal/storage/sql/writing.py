@@ -11,12 +11,13 @@ from sqlalchemy import Connection, bindparam, func, insert, select, union_all, u
 from newsportal.errors import StoreError
 from newsportal.items import Article, Fold, FoldKey, TopicMark, content_id
 from newsportal.storage.base import Added
+from newsportal.storage.corrections import Written, crawled
 from newsportal.storage.print_index import Printed
-from newsportal.storage.revising import earlier, fold_columns, is_newer, newer
+from newsportal.storage.revising import fold_columns, is_newer
 from newsportal.storage.rows import identity_of, name, row_of, storable, topics_of
 from newsportal.storage.sql import prints
 from newsportal.storage.sql.dialects import upsert
-from newsportal.storage.sql.folding import choose, new_story, refresh, save_keys
+from newsportal.storage.sql.folding import choose, hidden_with, new_story, refresh, save_keys
 from newsportal.storage.sql.gallery_ranking import settle
 from newsportal.storage.sql.tables import ALIASES, ARTICLES, CHANGES, EARLIEST_FIRST, FOLD_KEYS, REVISIONS, STORIES, TOPICS, UNFOLDED
 
@@ -61,7 +62,8 @@ def _insert(connection: Connection, article: Article, keys: Sequence[FoldKey], n
     row, topics = row_of(article, now=now), topics_of(article)
     found = _repeated(connection, row, keys, new)
     story_id = found.story_id if found else new_story(connection, row, topics)
-    connection.execute(NEW_ARTICLE, {"story_id": story_id, **row, **fold_columns(found)})
+    hidden = hidden_with(connection, story_id) if found else {}
+    connection.execute(NEW_ARTICLE, {"story_id": story_id, **row, **fold_columns(found), **hidden})
     _save_topics(connection, row["id"], topics)
     save_keys(connection, row["id"], row["moment"], keys)
     prints.keep(connection, row["id"], row["moment"], new, now)
@@ -79,7 +81,7 @@ def _repeated(
 
 
 def _again(connection: Connection, known: dict[str, Any], article: Article, keys: Sequence[FoldKey], new: Printed, now: datetime) -> Added:
-    revised = is_newer(known, article)
+    revised = is_newer(said_last(connection, known), article)
     if revised:
         moment = _revise(connection, known, article)
         _keep_again(connection, known["id"], moment, keys, new, now)
@@ -101,17 +103,31 @@ def _found_late(connection: Connection, known: Mapping[str, Any], keys: Sequence
     found = _repeated(connection, dict(present), keys, new, apart)
     if found is None:
         return str(known["story_id"])
-    _move(connection, known["id"], found.story_id, **fold_columns(found))
+    _move(connection, known["id"], found.story_id, **fold_columns(found), **hidden_with(connection, found.story_id))
     return found.story_id
 
 
 def _revise(connection: Connection, known: dict[str, Any], article: Article) -> datetime:
     """Keep the present state as a revision and write the new one; answers its moment."""
-    connection.execute(NEW_REVISION, {"article_id": known["id"], **earlier(known)})
-    values = newer(known, article)
-    connection.execute(update(ARTICLES).where(ARTICLES.c.id == known["id"]).values(**values))
-    moment: datetime = values["moment"]
+    written = crawled(known, article)
+    keep(connection, known["id"], written)
+    moment: datetime = written.columns["moment"]
     return moment
+
+
+def keep(connection: Connection, article_id: str, written: Written) -> None:
+    """Write a new state of an article, with those that become revisions."""
+    connection.execute(NEW_REVISION, [{"article_id": article_id, **state} for state in written.kept])
+    connection.execute(update(ARTICLES).where(ARTICLES.c.id == article_id).values(**written.columns))
+
+
+def said_last(connection: Connection, known: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What the page of an article said last, whatever editors say."""
+    if known["corrected"] is None:
+        return known
+    page = select(REVISIONS).where(REVISIONS.c.article_id == known["id"], REVISIONS.c.corrected.is_(None))
+    row = connection.execute(page.order_by(REVISIONS.c.revision.desc()).limit(1)).mappings().first()
+    return dict(row) if row else known
 
 
 def _keep_again(connection: Connection, article_id: str, moment: datetime, keys: Sequence[FoldKey], new: Printed, now: datetime) -> None:
@@ -157,7 +173,7 @@ def add_alias(connection: Connection, identity: str, of: str) -> None:
 
 def fold(connection: Connection, article_id: str, story_id: str, reason: str, now: datetime) -> None:
     """See ``Store.fold``."""
-    old = str(_existing(connection, article_id)["story_id"])
+    old = str(existing(connection, article_id)["story_id"])
     head = _head(connection, story_id)
     if head is None:
         raise StoreError(f"no story {story_id!r}")
@@ -171,7 +187,7 @@ def fold(connection: Connection, article_id: str, story_id: str, reason: str, no
 
 def unfold(connection: Connection, article_id: str, now: datetime) -> str:
     """See ``Store.unfold``. An article that is alone in its story stays where it is."""
-    row = _existing(connection, article_id)
+    row = existing(connection, article_id)
     old = str(row["story_id"])
     if len(_members(connection, old)) == 1:
         return old
@@ -183,7 +199,8 @@ def unfold(connection: Connection, article_id: str, now: datetime) -> str:
     return story_id
 
 
-def _existing(connection: Connection, article_id: str) -> dict[str, Any]:
+def existing(connection: Connection, article_id: str) -> dict[str, Any]:
+    """An article's row. Raises ``StoreError`` where there is none."""
     found = _row(connection, article_id)
     if found is None:
         raise StoreError(f"no article {article_id!r}")
@@ -205,10 +222,15 @@ def _move(connection: Connection, article_id: str, story_id: str, **columns: Any
 
 
 def _settle(connection: Connection, stories: Iterable[str], article_id: str, now: datetime) -> None:
-    """After a move. A version that leads a story from now on is told as changed: who goes by heads has not looked at it yet."""
+    settled(connection, stories, {article_id}, now)
+    log(connection, "fold", article_id, now)
+
+
+def settled(connection: Connection, stories: Iterable[str], told: Collection[str], now: datetime) -> None:
+    """Work out what follows for stories once the articles ``told`` changed. A version that leads a story from now on is told as changed:
+    who goes by heads has not looked at it yet."""
     for story_id in stories:
         before = _head(connection, story_id)
         settle(connection, story_id)
-        if (head := _head(connection, story_id)) not in (None, before, article_id):
+        if (head := _head(connection, story_id)) not in (None, before, *told):
             log(connection, "article", str(head), now)
-    log(connection, "fold", article_id, now)
