@@ -17,6 +17,7 @@ from starlette.requests import Request
 from newsportal.accounts import Accounts, Right, Signed
 from newsportal.portal.access import may, signed
 from newsportal.portal.desk import DESK, Entry
+from newsportal.portal.front import Fronts
 from newsportal.portal.language import choose, translations
 from newsportal.portal.moments import Clock
 from newsportal.portal.pace import Pace
@@ -122,6 +123,11 @@ class Portal:
             kept = (monotonic() + max(READING_SECONDS, SPARE * (monotonic() - began)), found)
             self._health[:] = [kept]
         return kept[1]
+
+    @cached_property
+    def fronts(self) -> Fronts:
+        """The front page's stories."""
+        return Fronts(self.store)
 
     @cached_property
     def recommender(self) -> Recommender:

@@ -58,6 +58,7 @@ def environment(language: str, script: str = "original") -> Environment:
         "web_address": reading.web_address,
         "marked": lambda fragment: written(reading.marked(fragment), script),
         "number": lambda value: babel.numbers.format_decimal(value, locale=language),
+        "heat": lambda value: babel.numbers.format_decimal(value, "#,##0.0" if value < 10 else "#,##0", locale=language),
         "percent": lambda value: babel.numbers.format_percent(value, "#,##0.0%", locale=language),
         "explain": lambda reason: explain(reason, words),
         "folded": lambda reason: folded(reason, words),

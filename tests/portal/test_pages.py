@@ -235,7 +235,7 @@ def test_choices_are_kept_in_cookies(client: httpx.Client) -> None:
     assert answer.headers["set-cookie"].startswith("theme=dark;")
     page = tree(client.get("/settings", headers={"cookie": "theme=dark; size=large; font=comic"}))
     assert (page.get("data-theme"), page.get("data-size"), page.get("data-font")) == ("dark", "large", "serif")
-    assert said(page, "//button[@aria-pressed='true']") == ["深色", "宋体", "大", "中文", "原文", "最新"]
+    assert said(page, "//button[@aria-pressed='true']") == ["深色", "宋体", "大", "中文", "原文", "时间线"]
 
 
 def test_health_tells_how_far_the_index_is_behind(client: httpx.Client, store: Store) -> None:

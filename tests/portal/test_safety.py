@@ -45,6 +45,7 @@ OWN_MARKUP = {
     "//dialog",
     "//form[@class='search-large']",
     "//form[@class='choices']",
+    "//form[@class='orders']",
     "//div[@class='switches']",
 }
 

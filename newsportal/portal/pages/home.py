@@ -1,15 +1,17 @@
-"""The front page: the top story, what is hottest, a board a topic, and everything newest first."""
+"""The front page: the top story, what is hottest, a board a topic, and everything newest first; or ranked boards alone."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from gettext import NullTranslations
+from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
+from newsportal.portal import returning
 from newsportal.portal.context import Visit
+from newsportal.portal.front import COUNTED, HOTTEST, Front
 from newsportal.portal.moments import by_day
 from newsportal.portal.pages.feeds import feed_addresses
 from newsportal.portal.pages.photos import card_of
@@ -18,67 +20,66 @@ from newsportal.portal.reading import thumbnail
 from newsportal.portal.recommending import further
 from newsportal.portal.render import render
 from newsportal.report import Run
-from newsportal.storage.base import Store, Story, StoryFilter
+from newsportal.storage.base import Story
 from newsportal.storage.galleries import WallFilter
 
 router = APIRouter()
 
-BOARD_STORIES = 5
-MAX_BOARDS = 12  # more topics than this are reached through the bar on top; a board is a query
-LATEST = 20
-HOTTEST = 6
 SECONDS = 3
 PHOTOS = 5
 FOR_YOU = 4  # a row of the widest page
-HOT_FOR = timedelta(days=2)  # a story reported everywhere the day before yesterday is no longer the news
 RUNNING_FOR = timedelta(hours=12)  # a crawl without an end that began before that was killed
-
-
-@dataclass(frozen=True, slots=True)
-class Board:
-    """A topic on the front page. ``count`` is the number of all its stories."""
-
-    topic: str
-    count: int
-    stories: tuple[Story, ...]
 
 
 @router.get("/")
 def home(request: Request) -> Response:
     visit = Visit(request)
     portal, clock = visit.portal, visit.clock
-    counted = dict(portal.tally().by_topic)
-    latest = portal.store.stories(StoryFilter(limit=LATEST))
-    hot = portal.store.stories(StoryFilter(order="hottest", since=clock.now - HOT_FOR, limit=HOTTEST + 1)).stories
-    lead = top_story(hot, latest.stories)
-    hottest = [story for story in hot if story != lead][:HOTTEST]
+    by_rank = visit.chosen.boards == "ranked"
+    found = portal.fronts.get(portal.topics(), dict(portal.tally().by_topic), clock.now, by_rank=by_rank)
+    since, told = returning.before(request, clock.now)
     last = next(iter(portal.store.runs(1)), None)
-    return render(
+    answer = render(
         request,
         "home.html",
-        lead=lead,
-        hottest=hottest,
-        seconds=seconds(lead, hottest, latest.stories),
-        photos=[card_of(portal, story, clock.words) for story in portal.store.galleries.wall(WallFilter(limit=PHOTOS)).stories],
-        suggested=further(visit, n=FOR_YOU),
-        boards=boards(portal.store, portal.topics(), counted),
-        days=by_day(latest.stories, clock, lambda story: story.head.moment),
-        more=latest.next,
+        by_rank=by_rank,
+        since=since,
+        new=found.new(since),
+        many=found.new(since) >= COUNTED,
+        boards=found.boards,
         topics=portal.topics(),
         feed=feed_addresses(portal.site.title),
         running=last if last and not last.ended and clock.now - last.started < RUNNING_FOR else None,
         last=last if last and last.ended else None,
         failures=failures_of(last) if last else [],
         notice=notice(last, clock.words),
+        **(ranks(found) if by_rank else stories(visit, found)),
     )
+    if found.latest.stories:
+        returning.remember(answer, told)
+    return answer
 
 
-def boards(store: Store, topics: Sequence[str], counted: dict[str, int]) -> list[Board]:
-    """A board for each of the first topics."""
-    return [
-        Board(topic, counted.get(topic, 0), store.stories(StoryFilter(topic=topic, limit=BOARD_STORIES)).stories)
-        for topic in topics[:MAX_BOARDS]
-    ]
+def stories(visit: Visit, found: Front) -> dict[str, Any]:
+    """What stands around the boards where they are in the order of time."""
+    lead = top_story(found.hot, found.latest.stories)
+    hottest = [story for story in found.hot if story != lead][:HOTTEST]
+    wall = visit.portal.store.galleries.wall(WallFilter(limit=PHOTOS)).stories
+    return {
+        "lead": lead,
+        "hottest": hottest,
+        "seconds": seconds(lead, hottest, found.latest.stories),
+        "photos": [card_of(visit.portal, story, visit.clock.words) for story in wall],
+        "suggested": further(visit, n=FOR_YOU),
+        "days": by_day(found.latest.stories, visit.clock, lambda story: story.head.moment),
+        "more": found.latest.next,
+    }
+
+
+def ranks(found: Front) -> dict[str, Any]:
+    """Ranked boards stand alone: who chose them wants to see many of them at once."""
+    lead = next(iter(found.latest.stories), None)
+    return {"lead": lead, "hottest": [], "seconds": [], "photos": [], "suggested": [], "days": [], "more": None}
 
 
 def top_story(hot: Sequence[Story], latest: Sequence[Story]) -> Story | None:

@@ -55,8 +55,8 @@ def groups(visit: Visit) -> list[Group]:
         "original": said("As published"),
         "simplified": said("Simplified"),
         "traditional": said("Traditional"),
-        "newest": said("Newest"),
-        "ranked": said("Hottest"),
+        "newest": said("Time line"),
+        "ranked": said("Ranking"),
         **LANGUAGES,
     }
     headings = {

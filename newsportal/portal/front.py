@@ -1,0 +1,110 @@
+"""What of the front page is the same for all its readers: asked of the store once, and kept while nothing changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from threading import Lock
+from time import monotonic
+
+from newsportal.storage.base import Store, Story, StoryFilter, StoryPage
+from newsportal.storage.ranks import Ranked, ranked
+
+BOARD_STORIES = 5
+RANKED_STORIES = 10
+MAX_BOARDS = 12  # more topics than this are reached through the bar on top; a board is a query
+LATEST = 20
+HOTTEST = 6
+HOT_FOR = timedelta(days=2)  # a story reported everywhere the day before yesterday is no longer the news
+
+COUNTED = 100
+"""Newest stories among which those since a reader's last visit are counted; beyond it is «more than»."""
+
+KEPT_SECONDS = 30.0
+"""So long it is shown while the store does not change: what is hot cools down."""
+
+SLOW_SECONDS = 0.1
+SPARE = 10.0
+"""What took longer than :data:`SLOW_SECONDS` is shown ten times as long, whatever changes meanwhile: a crawl writes every second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """A topic on the front page (None: everything). ``count`` is the number of all its stories; one of the lists is filled."""
+
+    topic: str | None
+    count: int
+    stories: tuple[Story, ...] = ()
+    ranked: tuple[Ranked, ...] = ()
+
+    def new(self, since: datetime | None) -> int:
+        """How many of those shown are new or were reported again after ``since``."""
+        shown = [*self.stories, *(one.story for one in self.ranked)]
+        return sum(story.last_seen > since for story in shown) if since else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """``latest``: the newest page; ``newest``: the moments at which the newest stories were last seen, for counting."""
+
+    latest: StoryPage
+    hot: tuple[Story, ...]
+    boards: tuple[Board, ...]
+    newest: tuple[datetime, ...]
+
+    def new(self, since: datetime | None) -> int:
+        return sum(moment > since for moment in self.newest) if since else 0
+
+
+def front(store: Store, topics: Sequence[str], counted: dict[str, int], now: datetime, *, by_rank: bool) -> Front:
+    """Asks some 15 lists of the store."""
+    latest = store.stories(StoryFilter(limit=LATEST))
+    newest = tuple(story.last_seen for story in store.stories(StoryFilter(limit=COUNTED)).stories) if latest.stories else ()
+    hot = store.stories(StoryFilter(order="hottest", since=now - HOT_FOR, limit=RANKED_STORIES if by_rank else HOTTEST + 1)).stories
+    if not by_rank:
+        boards = [
+            Board(topic, counted.get(topic, 0), store.stories(StoryFilter(topic=topic, limit=BOARD_STORIES)).stories) for topic in topics
+        ]
+        return Front(latest, hot, tuple(boards), newest)
+    boards = [Board(None, 0, ranked=ranked(store, hot, now=now))]
+    for topic in topics:
+        found = store.stories(StoryFilter(topic=topic, order="hottest", limit=RANKED_STORIES)).stories
+        boards.append(Board(topic, counted.get(topic, 0), ranked=ranked(store, found, now=now)))
+    return Front(latest, hot, tuple(boards), newest)
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    front: Front
+    seq: int
+    asked: tuple[object, ...]
+    at: float
+    took: float
+
+
+class Fronts:
+    """The front pages of one store, one for either order. May be shared between threads; one of them asks, the others wait for it."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._made: dict[bool, _Made] = {}
+        self._locks = {True: Lock(), False: Lock()}
+
+    def get(self, topics: Sequence[str], counted: dict[str, int], now: datetime, *, by_rank: bool) -> Front:
+        """Raises ``StoreError``."""
+        asked = (tuple(topics[:MAX_BOARDS]), tuple(counted.get(topic, 0) for topic in topics[:MAX_BOARDS]))
+        with self._locks[by_rank]:
+            kept, seq = self._made.get(by_rank), self._store.last_seq()
+            if kept is None or not _holds(kept, seq, asked):
+                began = monotonic()
+                made = front(self._store, asked[0], counted, now, by_rank=by_rank)
+                kept = self._made[by_rank] = _Made(made, seq, asked, monotonic(), monotonic() - began)
+            return kept.front
+
+
+def _holds(kept: _Made, seq: int, asked: tuple[object, ...]) -> bool:
+    age = monotonic() - kept.at
+    if kept.took > SLOW_SECONDS and age < SPARE * kept.took:
+        return True
+    return kept.seq == seq and kept.asked == asked and age < KEPT_SECONDS

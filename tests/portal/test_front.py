@@ -1,0 +1,113 @@
+"""The front page's two orders, what is new on it, and how seldom it asks the store."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from types import ModuleType
+from typing import Any
+
+import httpx
+import pytest
+from lxml import html as lxml_html
+
+from newsportal.portal import front as front_module
+from newsportal.portal.front import Fronts
+from newsportal.portal.returning import before
+from newsportal.storage.base import Store
+
+NOW = datetime(2026, 5, 20, 10, 30, tzinfo=UTC)
+
+
+def page_of(client: httpx.Client, cookie: str = "") -> lxml_html.HtmlElement:
+    answer = client.get("/", headers={"cookie": cookie} if cookie else {})
+    assert answer.status_code == 200
+    return lxml_html.document_fromstring(answer.text)
+
+
+def test_ranked_boards_tell_rank_heat_and_movement(client: httpx.Client) -> None:
+    page = page_of(client, "boards=ranked")
+    names = [name.split()[0] for name in (node.text_content() for node in page.xpath("//section[@class='board']/h2"))]
+    assert names == ["全部报道", "旅游", "人工智能", "新能源汽车"]
+    first = page.xpath("//section[@class='board'][2]//li")
+    assert first[0].xpath("string(h3)").startswith("云岭峡谷")
+    assert "热度" in first[0].xpath("string(p)")
+    assert "5 家媒体" in first[0].xpath("string(p)")
+    assert page.xpath("//p[@class='meta']/span[@class='rose']")
+    assert not page.xpath("//section[@class='lead']")
+    pressed = page.xpath("//form[@class='orders']//button[@aria-pressed='true']")
+    assert [node.text for node in pressed] == ["榜单"]
+
+
+def test_the_order_is_remembered(client: httpx.Client) -> None:
+    answer = client.get("/settings", params={"boards": "ranked", "next": "/"})
+    client.cookies.clear()
+    assert answer.headers["location"] == "/"
+    assert answer.headers["set-cookie"].startswith("boards=ranked;")
+    assert page_of(client).xpath("//section[@class='lead']")  # who chose nothing sees the line of time
+
+
+def test_it_says_what_is_new_since_the_last_visit(client: httpx.Client) -> None:
+    assert not page_of(client).xpath("//p[@class='since']")
+    moment = int((NOW - timedelta(hours=4)).timestamp())
+    page = page_of(client, f"visited=0.{moment}")
+    told = page.xpath("string(//p[@class='since']/a)")
+    assert told.startswith("上次来访后有")
+    number = int("".join(filter(str.isdigit, told)))
+    every = len(lxml_html.document_fromstring(client.get("/latest").text).xpath("//*[contains(@class, 'headline')]"))
+    assert 0 < number < every
+    assert page.xpath("//span[@class='fresh']")
+    assert page_of(client, f"visited=0.{moment}; boards=ranked").xpath("//span[@class='fresh']")
+
+
+class Asked:
+    def __init__(self, **cookies: str) -> None:
+        self.cookies = cookies
+
+
+@pytest.mark.parametrize(
+    ("cookie", "ended", "next_ended"),
+    [
+        ("", None, 0),
+        ("0.{hour}", -60, -60),  # the visit an hour ago is over
+        ("{hour}.{minute}", -60, -60),  # the same visit goes on: new is what it was
+        ("{hour}.{later}", None, 0),  # a clock that was put back
+        ("{minute}.{hour}", None, 0),
+        ("99999999999.99999999999", None, 0),
+        ("-1.<script>", None, 0),
+    ],
+)
+def test_a_visit_ends_when_nobody_looks(cookie: str, ended: int | None, next_ended: int) -> None:
+    stamp = {name: int((NOW + timedelta(minutes=ago)).timestamp()) for name, ago in (("hour", -60), ("minute", -1), ("later", 9))}
+    asked: Any = Asked(visited=cookie.format(**stamp))
+    found, told = before(asked, NOW)
+    assert found == (None if ended is None else NOW + timedelta(minutes=ended))
+    assert told == f"{int((NOW + timedelta(minutes=next_ended)).timestamp()) if next_ended else 0}.{int(NOW.timestamp())}"
+
+
+class Counted:
+    """A store that counts the lists it is asked for."""
+
+    def __init__(self, store: Store) -> None:
+        self.store, self.lists = store, 0
+
+    def __getattr__(self, name: str) -> Any:
+        self.lists += name == "stories"
+        return getattr(self.store, name)
+
+
+def test_readers_share_one_look_at_the_store_until_it_changes(fresh: Store, newsroom: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    newsroom.write(fresh, newsroom.article("一", "一的正文" * 20))
+    counted: Any = Counted(fresh)
+    fronts = Fronts(counted)
+    first = fronts.get(["旅游"], {}, NOW, by_rank=False)
+    asked = counted.lists
+    assert fronts.get(["旅游"], {}, NOW, by_rank=False) is first
+    assert counted.lists == asked
+    newsroom.write(fresh, newsroom.article("二", "二的正文" * 20))
+    monkeypatch.setattr(front_module, "SLOW_SECONDS", 1e9)
+    assert len(fronts.get(["旅游"], {}, NOW, by_rank=False).latest.stories) == 2
+    newsroom.write(fresh, newsroom.article("三", "三的正文" * 20))
+    monkeypatch.setattr(front_module, "SLOW_SECONDS", 0)
+    monkeypatch.setattr(front_module, "SPARE", 1e9)
+    assert len(fronts.get(["旅游"], {}, NOW, by_rank=False).latest.stories) == 2
+    assert len(fronts.get([], {}, NOW, by_rank=True).latest.stories) == 3
