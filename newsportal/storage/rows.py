@@ -10,8 +10,8 @@ from typing import Any
 
 from newsportal.errors import StoreError
 from newsportal.items import Article, Image, TopicMark, content_id
+from newsportal.storage.answers import StoredArticle, Story
 from newsportal.storage.answers import host as host
-from newsportal.storage.base import StoredArticle, Story
 from newsportal.storage.columns import NAME_CHARS
 
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
