@@ -135,6 +135,15 @@ class StoreUnfinished(StoreError):
     """The store holds a part of a backup, whose restore was broken off. The caller stops; the message names the remedy."""
 
 
+class AccountError(NewsportalError):
+    """Somebody cannot be added, changed or given a token as asked. ``code`` is a short stable slug; pages say it in the reader's language.
+    Nothing was changed."""
+
+    def __init__(self, code: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.code = code
+
+
 class SearchError(NewsportalError):
     """The search index is away or broken. The portal says so and goes on without search."""
 

@@ -6,17 +6,20 @@ copied, exported and kept elsewhere, and passwords and sessions never are.
 
 from __future__ import annotations
 
+from newsportal.accounts.base import Entry as Entry
 from newsportal.accounts.base import Person as Person
+from newsportal.accounts.base import Session as Session
 from newsportal.accounts.base import Signed as Signed
+from newsportal.accounts.base import Token as Token
 from newsportal.accounts.rights import RIGHTS as RIGHTS
 from newsportal.accounts.rights import Right as Right
 from newsportal.accounts.rights import Role as Role
 from newsportal.accounts.store import Accounts as Accounts
 
 
-def open_accounts(uri: str) -> Accounts:
+def open_accounts(uri: str, *, create: bool = True) -> Accounts:
     """The accounts at ``uri`` (``sqlite:///FILE``, ``postgresql://…``, ``mariadb://…``), made or brought up if need be.
 
     Raises the errors of :func:`newsportal.storage.open_store`.
     """
-    return Accounts(uri)
+    return Accounts(uri, create=create)

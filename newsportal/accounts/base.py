@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from newsportal.accounts.rights import RIGHTS, Right, Role
+
+Way = Literal["session", "token", "command"]
+"""How somebody came: through a browser, with a token, or on the machine itself by a command."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +30,53 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Signed:
-    """Who asks. ``rights``: what he may, by ``way``: those of his role in a session, those that a token was given (never more)."""
+    """Who asks. ``rights``: what he may, by ``way``: those of his role in a session, those that a token was given (never more).
+
+    ``by`` names the session (its digest) or the token (its id).
+    """
 
     person: Person
     rights: frozenset[Right]
     way: Literal["session", "token"]
+    by: str = ""
 
     def may(self, right: Right) -> bool:
         return right in self.rights
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A browser that is signed in. ``digest`` names it, and is of no use to anybody who wants in."""
+
+    digest: str
+    begun: datetime
+    seen: datetime
+    address: str
+    agent: str
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A program's way in. ``expires`` None: never; ``used`` None: never yet, else to some minutes."""
+
+    id: str
+    person_id: str
+    name: str
+    rights: frozenset[Right]
+    created: datetime
+    expires: datetime | None
+    used: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A line of the log of changes. ``person``: his name as it was, "" for a command. ``thing``: what was changed, by key or id."""
+
+    seq: int
+    at: datetime
+    person: str
+    way: Way
+    action: str
+    thing: str
+    details: Mapping[str, Any]
+    address: str

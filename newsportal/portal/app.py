@@ -14,8 +14,9 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from newsportal import __version__
-from newsportal.accounts import Accounts
-from newsportal.portal import errors
+from newsportal.accounts import Accounts, Right
+from newsportal.portal import api, errors
+from newsportal.portal.access import needs
 from newsportal.portal.context import Portal, present
 from newsportal.portal.follower import EVERY, Follower
 from newsportal.portal.guard import LOCAL_HOSTS, Guard
@@ -55,7 +56,6 @@ from newsportal.storage.base import Store
 
 ROUTERS: tuple[APIRouter, ...] = (
     home.router,
-    login.router,
     feeds.router,  # before the lists: /topic/NAME/feed.rss is no topic
     lists.router,
     photos.router,
@@ -71,11 +71,12 @@ ROUTERS: tuple[APIRouter, ...] = (
     sources_page.router,
     publishing.router,
     suggestions.router,
-    health.router,
-    websub.router,
     discovery.router,
 )
-"""The pages. A new one is a file in ``pages/`` and a line here."""
+"""The pages. A new one is a file in ``pages/`` and a line here. Each asks for the right to read, whatever else it asks for."""
+
+OPEN: tuple[APIRouter, ...] = (login.router, health.router, websub.router)
+"""Those that ask for no right: the way in, and what machines ask that prove themselves, or need not."""
 
 FOREVER = "public, max-age=31536000, immutable"
 """For addresses that carry a digest of what they show."""
@@ -111,7 +112,7 @@ def create_app(
     ``follow_every`` seconds (0: never). The caller opens store and index, and closes them after serving. ``now`` is the clock of its pages.
     ``pushed`` is called when a hub told that a source has something new (its next visit is now).
     ``queues`` tells how the queue of requests stands (None: the monitor does not show it).
-    ``accounts`` says who may what (None: nobody signs in); the caller closes them, too.
+    ``accounts`` says who may what (None: nobody signs in, and there is no desk); the caller closes them, too.
     """
 
     @asynccontextmanager
@@ -144,8 +145,11 @@ def create_app(
     app.state.suggesting = Suggesting(at_hand, sources)
     app.state.feeds = tuple(getattr(sources, "feeds", ()))
     app.mount("/static", Static(directory=str(resources.files("newsportal.portal").joinpath("static"))), name="static")
+    for router in OPEN:
+        app.include_router(router, include_in_schema=False)
     for router in ROUTERS:
-        app.include_router(router)
+        app.include_router(router, include_in_schema=False, dependencies=[needs(Right.READ)])
+    api.add_to(app)
     errors.add_to(app)
     app.add_middleware(GZipMiddleware, minimum_size=MIN_GZIP_BYTES, compresslevel=GZIP_LEVEL)
     app.add_middleware(Guard, hosts=tuple(hosts))

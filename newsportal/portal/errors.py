@@ -11,9 +11,12 @@ from fastapi.responses import PlainTextResponse, RedirectResponse
 from starlette.exceptions import HTTPException
 
 from newsportal.errors import StoreError
+from newsportal.portal.access import bearer
+from newsportal.portal.api import faults
 from newsportal.portal.context import Visit
 from newsportal.portal.guard import SECURITY_HEADERS
 from newsportal.portal.render import render
+from newsportal.portal.sent import SAFE
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +39,11 @@ def page(request: Request, status: int) -> Response:
 
 
 def on_http(request: Request, error: Exception) -> Response:
+    if faults.of_paths(request) or bearer(request) is not None:
+        return faults.of_http(error)
     status = error.status_code if isinstance(error, HTTPException) else 404
+    if status == 401 and request.method not in SAFE:
+        return RedirectResponse("/login", 303)
     if status == 401:
         return RedirectResponse(f"/login?next={quote(Visit(request).here, safe='')}", 303)
     return page(request, status)
@@ -44,15 +51,17 @@ def on_http(request: Request, error: Exception) -> Response:
 
 def on_store(request: Request, error: Exception) -> Response:
     log.warning("the store does not answer: %s", error)
-    answer = page(request, 503)
+    request.state.signed = None  # the page that says so asks nothing more of the accounts: they may be what is away
+    answer = faults.answer(503) if faults.of_paths(request) else page(request, 503)
     answer.headers["retry-after"] = RETRY_AFTER
     return answer
 
 
 def on_crash(request: Request, error: Exception) -> Response:
     """Runs outside of every middleware, so it brings the security headers along. The trace goes to the log."""
+    request.state.signed = None
     try:
-        answer = page(request, 500)
+        answer: Response = faults.answer(500) if faults.of_paths(request) else page(request, 500)
     except Exception:  # the page itself is what is broken
         log.exception("the error page cannot be shown")
         answer = PlainTextResponse("Something went wrong. The log of the portal says what happened.\n", 500)

@@ -18,6 +18,7 @@ from newsportal.portal import reading
 from newsportal.portal.context import Visit
 from newsportal.portal.judged import chosen, doubtful
 from newsportal.portal.language import LANGUAGES, TAGS, translations
+from newsportal.portal.notices import let_go, notice_of
 from newsportal.portal.pictures import beside
 from newsportal.portal.preferences import remember
 from newsportal.portal.reasons import ended, explain, folded
@@ -28,6 +29,9 @@ from newsportal.text import clean
 
 PERSONAL = {"vary": "Accept-Language, Cookie", "cache-control": "private, no-cache"}
 """A page depends on who reads it, and on the minute."""
+
+SIGNED = {**PERSONAL, "cache-control": "private, no-store"}
+"""Whose turn at the machine is over leaves nothing behind."""
 
 
 @cache
@@ -85,9 +89,11 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
         lang_tag=TAGS[visit.language],
         chosen=visit.chosen,
         beside=partial(beside, visit.portal),
+        told=notice_of(request),
         **{"feed": None, **values},
     )
-    answer = HTMLResponse(html, status, headers={"content-language": visit.language, **PERSONAL})
+    answer = HTMLResponse(html, status, headers={"content-language": visit.language, **(SIGNED if visit.who else PERSONAL)})
+    let_go(request, answer)
     if "lang" in visit.asked:
         remember(answer, {"lang": visit.asked["lang"]})
     return answer

@@ -50,6 +50,7 @@ class Site:
     recommends: bool = True  # False: nothing is kept of readers, and nothing recommended
     recommends_from: int = DEFAULT_DAYS  # the last so many days, where nobody has looked at a story
     publishes: tuple[str, ...] = ()  # the names of the places where articles are published besides
+    members: bool = False  # True: only who is signed in reads
 
 
 def site_of(sources: SourcesLike) -> Site:
@@ -64,6 +65,7 @@ def site_of(sources: SourcesLike) -> Site:
         recommends=getattr(recommending, "enabled", True),
         recommends_from=getattr(recommending, "days", DEFAULT_DAYS),
         publishes=tuple(target.name for target in getattr(sources, "publish", ())),
+        members=getattr(said, "reading", "open") == "members",
     )
 
 

@@ -57,9 +57,9 @@ Serve = Callable[..., httpx.Client]
 def sign_in(client: httpx.Client, role: str, now: datetime) -> None:
     """From now on ``client`` is somebody of this role, as the cookie of a real session says."""
     accounts = client.accounts  # type: ignore[attr-defined]
-    person = accounts.add_person(f"{role} {len(accounts.people())}", "correct horse battery staple", Role(role), now=now)
+    person = accounts.people.add(f"{role} {len(accounts.people.all())}", "correct horse battery staple", Role(role), now=now)
     client.headers["origin"] = str(client.base_url)  # as a browser says that the portal's own page sends it
-    client.cookies.set("session", accounts.begin_session(person.id, now=now))
+    client.cookies.set("session", accounts.sessions.begin(person.id, now=now))
 
 
 @pytest.fixture(scope="module")
@@ -116,6 +116,12 @@ def index(folder: Path, store: Store, ids: dict[str, str]) -> Iterator[Index]:
 def client(serve: Serve, store: Store, index: Index) -> httpx.Client:
     """The filled portal."""
     return serve(store, index)
+
+
+@pytest.fixture(scope="module")
+def editor(serve: Serve, store: Store, index: Index) -> httpx.Client:
+    """The filled portal, as an editor sees it."""
+    return serve(store, index, role="editor")
 
 
 @pytest.fixture(scope="session")

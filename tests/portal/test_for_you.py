@@ -71,7 +71,7 @@ def test_what_was_seen_is_not_recommended_and_speaks_for_others(reader: httpx.Cl
     assert reasons[f"/story/{shelf.made['album-more-1']}"].startswith("因为您看过《")
 
 
-def test_what_was_offered_is_counted_once_a_day_and_what_was_opened_of_it(reader: httpx.Client, shelf: Store) -> None:
+def test_what_was_offered_is_counted_once_a_day_and_what_was_opened_of_it(serve, reader: httpx.Client, shelf: Store) -> None:
     look(reader, shelf.made["album-bridge"], [1, 2])
     for _ in range(3):
         found = items(reader)
@@ -81,7 +81,7 @@ def test_what_was_offered_is_counted_once_a_day_and_what_was_opened_of_it(reader
     look(reader, story, list(range(1, 20)))
     (month,) = shelf.readers.months(alpha=0.532)
     assert (month.opened, month.liked) == (1, 1)
-    text = reader.get("/monitor").text
+    text = serve(shelf, role="editor").get("/monitor").text
     assert "2026-05" in text
     assert "α = 0.532" in text
 
@@ -130,7 +130,7 @@ def test_pages_stand_when_nothing_can_be_recommended(serve, shelf: Store) -> Non
 def test_months_are_counted_once_a_minute(serve, shelf: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
     monkeypatch.setattr(context, "monotonic", lambda: clock[0])
-    client = serve(shelf)
+    client = serve(shelf, role="editor")
     client.headers.update(PERSON)
     assert 'data-month="2026-05"' not in client.get("/monitor").text
     look(client, shelf.made["album-bridge"], [1])
@@ -155,7 +155,7 @@ def test_a_portal_without_stories_says_so(serve, fresh: Store) -> None:
 
 
 def test_an_empty_monitor_says_what_to_do(serve, fresh: Store) -> None:
-    text = serve(fresh).get("/monitor").text
+    text = serve(fresh, role="editor").get("/monitor").text
     assert "newsportal recommend fit" in text
     assert "<table" not in text
 
@@ -167,7 +167,7 @@ def test_the_monitor_tells_months_and_what_was_learnt(serve, shelf: Store, newsr
     ]
     shelf.readers.bring(views, now=newsroom.NOW)
     made = fit(shelf, newsroom.NOW)
-    client = serve(shelf)
+    client = serve(shelf, role="editor")
     page = lxml_html.document_fromstring(client.get("/monitor").text)
     rows = {row.get("data-month"): row.get("data-views") for row in page.xpath("//tr[@data-month]")}
     assert rows == {"2026-02": "1", "2026-03": "2", "2026-04": "1", "2026-05": "3"}

@@ -61,8 +61,8 @@ def test_the_hottest_order_puts_the_most_reported_story_first(client: httpx.Clie
 @pytest.mark.parametrize(
     "path", ["/topic/没有", "/topic/", "/story/none", "/story/none/none", "/story/a/b/revisions", "/runs/none", "/nope", "/feed.pdf"]
 )
-def test_what_does_not_exist_is_a_friendly_404(client: httpx.Client, path: str) -> None:
-    page = tree(client.get(path), 404)
+def test_what_does_not_exist_is_a_friendly_404(editor: httpx.Client, path: str) -> None:
+    page = tree(editor.get(path), 404)
     assert said(page, "//h1") == ["没有这个页面"]
     assert page.xpath("//main//a[@href='/']")
 
@@ -196,9 +196,9 @@ def test_without_a_network_the_front_page_says_so(fresh: Store, serve, newsroom:
     assert "上次抓取没有连上任何来源" in client.get("/").text
 
 
-def test_the_run_report_adds_up_and_explains_itself(client: httpx.Client, newsroom: ModuleType) -> None:
-    [link] = tree(client.get("/runs")).xpath("//tbody//th/a/@href")
-    page = tree(client.get(link))
+def test_the_run_report_adds_up_and_explains_itself(editor: httpx.Client, newsroom: ModuleType) -> None:
+    [link] = tree(editor.get("/runs")).xpath("//tbody//th/a/@href")
+    page = tree(editor.get(link))
     assert "取回 108 个页面，其中 101 个读出了正文（93.5%）" in said(page, "//p[@class='plain']")[0]
     assert said(page, "//tr[@class='total']/*") == [
         "合计",
@@ -225,7 +225,7 @@ def test_the_interface_speaks_english_when_asked(client: httpx.Client) -> None:
     answer = client.get("/", params={"lang": "en"})
     assert "Front page" in answer.text
     assert answer.headers["set-cookie"].startswith("lang=en;")
-    assert 'lang="en"' in client.get("/runs", headers={"cookie": "lang=en"}).text
+    assert 'lang="en"' in client.get("/latest", headers={"cookie": "lang=en"}).text
 
 
 def test_choices_are_kept_in_cookies(client: httpx.Client) -> None:

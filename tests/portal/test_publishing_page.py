@@ -36,7 +36,7 @@ def store(tmp_path: Path, newsroom: ModuleType) -> Iterator[Store]:
 @pytest.fixture
 def client(serve: Any, store: Store, tmp_path: Path) -> httpx.Client:
     (tmp_path / "sources.yaml").write_text(SOURCES, "utf-8")
-    found: httpx.Client = serve(store, settings=load(tmp_path / "sources.yaml"))
+    found: httpx.Client = serve(store, settings=load(tmp_path / "sources.yaml"), role="editor")
     return found
 
 
@@ -72,6 +72,6 @@ def test_only_our_own_pages_may_ask(client: httpx.Client, store: Store) -> None:
 def test_the_monitor_leads_there_only_where_something_is_published(client: httpx.Client, serve: Any, fresh: Store) -> None:
     assert 'href="/publishing"' in client.get("/monitor").text
     assert 'href="/publishing"' in client.get("/sources").text
-    bare = serve(fresh)
+    bare = serve(fresh, role="editor")
     assert 'href="/publishing"' not in bare.get("/monitor").text
     assert "newsportal publish check" in bare.get("/publishing").text

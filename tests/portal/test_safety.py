@@ -79,7 +79,7 @@ def hostile(serve, folder, newsroom: ModuleType) -> httpx.Client:
     store.save_run(replace(report, id="bad", spiders=(HOSTILE_TEXT,), reason=HOSTILE_TEXT, sources=tuple(rows)))
     index = open_index(f"sqlite:///{folder / 'hostile-index.db'}")
     index.follow(store)
-    return serve(store, index)
+    return serve(store, index, role="editor")
 
 
 @pytest.fixture(scope="module")
@@ -256,7 +256,7 @@ def test_static_files_are_only_our_own(client: httpx.Client, path: str) -> None:
     assert "create_app" not in answer.text
 
 
-def test_head_is_answered_wherever_get_is(client: httpx.Client, ids: dict[str, str]) -> None:
+def test_head_is_answered_wherever_get_is(editor: httpx.Client, ids: dict[str, str]) -> None:
     for path in (
         "/",
         "/latest",
@@ -268,9 +268,9 @@ def test_head_is_answered_wherever_get_is(client: httpx.Client, ids: dict[str, s
         "/static/portal.js",
         "/runs",
     ):
-        answer = client.head(path)
+        answer = editor.head(path)
         assert (answer.status_code, answer.content) == (200, b""), path
-        assert answer.headers["content-type"] == client.get(path).headers["content-type"]
+        assert answer.headers["content-type"] == editor.get(path).headers["content-type"]
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])

@@ -45,7 +45,7 @@ def client(serve: Any, newsroom: ModuleType, tmp_path_factory: pytest.TempPathFa
         store.visits.add(replace(read, source="feed:<b>好报"))
         store.visits.add(Visit("feed:坏报", at, list_failed={"dns": 1}))
         store.visits.add(replace(read, source="feed:搬家报", moved="https://new.example/feed"))
-    yield serve(store, settings=load(folder / "sources.yaml"))
+    yield serve(store, settings=load(folder / "sources.yaml"), role="editor")
     store.close()
 
 
@@ -117,7 +117,7 @@ def test_every_state_and_cause_is_translated() -> None:
 
 def test_a_store_without_visits_and_a_portal_without_its_file(serve: Any, tmp_path: Path) -> None:
     store = open_store(f"sqlite:///{tmp_path / 'empty.db'}")
-    assert "newsportal source add" in serve(store).get("/sources").text
+    assert "newsportal source add" in serve(store, role="editor").get("/sources").text
     store.close()
 
 

@@ -31,7 +31,7 @@ def client(serve: Any, newsroom: ModuleType, tmp_path_factory: pytest.TempPathFa
     store = open_store(f"sqlite:///{folder / 'store.db'}")
     body = '<p><a href="https://new.example/story/1?q=%3Cb%3E">原文</a> <a href="https://a.example/2">自家</a></p>'
     newsroom.write(store, newsroom.article("渡轮今晨开航", TEXT, html=body, origin="<b>怪社"))
-    yield serve(store, settings=load(folder / "sources.yaml"))
+    yield serve(store, settings=load(folder / "sources.yaml"), role="editor")
     store.close()
 
 

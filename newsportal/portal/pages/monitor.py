@@ -11,12 +11,14 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
+from newsportal.accounts import Right
+from newsportal.portal.access import needs
 from newsportal.portal.context import Visit
 from newsportal.portal.render import render
 from newsportal.recommend.ratings import ALPHA
 from newsportal.storage.readers import Month
 
-router = APIRouter()
+router = APIRouter(dependencies=[needs(Right.WATCH)])
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,8 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 from starlette.concurrency import run_in_threadpool
 
+from newsportal.accounts import Right
+from newsportal.portal.access import log, needs
 from newsportal.portal.context import Portal, Visit
 from newsportal.portal.language import _
 from newsportal.portal.render import render
@@ -17,7 +19,7 @@ from newsportal.portal.sent import form
 from newsportal.storage.base import StoredArticle
 from newsportal.storage.outbox import OPEN, STATES, Entry, State
 
-router = APIRouter()
+router = APIRouter(dependencies=[needs(Right.WATCH)])
 
 SHOWN: Final = 100
 """Articles of each list."""
@@ -61,14 +63,16 @@ def publishing(request: Request) -> Response:
     return render(request, "publishing.html", rows=rows, states=[said(NAMES[state]) for state in STATES], lists=lists, feed=None)
 
 
-@router.post("/publishing/again")
+@router.post("/publishing/again", dependencies=[needs(Right.EDIT)])
 async def again(request: Request) -> Response:
     """``target`` and ``article`` name one that failed; without them all wait anew. The next publisher takes them."""
     told = await form(request)
     portal: Portal = Visit(request).portal
     article = told.get("article")
     chosen = [article] if article else None
-    await run_in_threadpool(portal.store.outbox.again, told.get("target") or None, chosen, now=portal.now())
+    target = told.get("target") or None
+    await run_in_threadpool(portal.store.outbox.again, target, chosen, now=portal.now())
+    await run_in_threadpool(log, request, "publishing.again", article or "", {"target": target})
     return RedirectResponse("/publishing", 303, headers={"cache-control": "no-store"})
 
 

@@ -7,11 +7,13 @@ from gettext import NullTranslations
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
+from newsportal.accounts import Right
+from newsportal.portal.access import needs
 from newsportal.portal.context import Visit
 from newsportal.portal.render import render
 from newsportal.report import COUNTERS, Run, SourceReport
 
-router = APIRouter()
+router = APIRouter(dependencies=[needs(Right.WATCH)])
 
 SHOWN = 50
 

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 
 from fastapi import APIRouter, Request, Response
 
+from newsportal.accounts import Right
+from newsportal.portal.access import needs
 from newsportal.portal.context import Visit
 from newsportal.portal.health_words import NAMES, explained
 from newsportal.portal.render import render
 from newsportal.sources.watched import ORDER, Judged
 
-router = APIRouter()
+router = APIRouter(dependencies=[needs(Right.WATCH)])
 
 SHOWN = 300
 """Rows of a page. The states above it are ways to the others."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
+from newsportal.accounts import Right
 from newsportal.discovery.opml import Outline, write
+from newsportal.portal.access import needs
 from newsportal.portal.context import Visit
 from newsportal.portal.render import render
 from newsportal.portal.suggesting import Suggesting
@@ -13,7 +15,7 @@ from newsportal.sources import mask
 router = APIRouter()
 
 
-@router.get("/suggestions")
+@router.get("/suggestions", dependencies=[needs(Right.WATCH)])
 def suggestions(request: Request) -> Response:
     suggesting: Suggesting = request.app.state.suggesting
     return render(request, "suggestions.html", suggestions=suggesting.suggestions())

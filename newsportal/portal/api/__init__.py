@@ -1,0 +1,27 @@
+"""The API: ``/api/v1/…`` in JSON, with the rights of the pages. A part is a file here and a line in ``ROUTERS``.
+
+A router says its right as pages do (``APIRouter(tags=["Sources"], dependencies=[needs(Right.EDIT)])``), its endpoints take and answer
+pydantic models, and have a summary. ``faults`` has the form of mistakes, ``paging`` that of lists.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fastapi import APIRouter, FastAPI
+
+from newsportal.accounts import Right
+from newsportal.portal.access import needs
+from newsportal.portal.api import described, people
+from newsportal.portal.api.faults import told_of
+
+PREFIX: Final = "/api/v1"
+
+ROUTERS: Final[tuple[APIRouter, ...]] = (people.router,)
+"""The parts, in the order in which they are described."""
+
+
+def add_to(app: FastAPI) -> None:
+    for router in ROUTERS:
+        app.include_router(router, prefix=PREFIX, responses=told_of(401, 403, 422, 503), dependencies=[needs(Right.READ)])
+    app.include_router(described.router, include_in_schema=False)

@@ -1,0 +1,94 @@
+"""What the API answers when something is wrong, in English: ``{"error": {"code", "message", "remedy"?, "problems"?}}``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from fastapi import HTTPException, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException as StarletteException
+
+PATHS: Final = "/api/"
+"""Where answers are JSON, mistakes too."""
+
+RETRY_SECONDS: Final = "10"
+
+
+class Problem(BaseModel):
+    """A value that cannot be taken: ``where`` it was sent, such as ``query.limit`` or ``body.name``."""
+
+    where: str
+    message: str
+
+
+class Fault(BaseModel):
+    code: str = Field(description="A short name that stays the same, for programs.", examples=["not-found"])
+    message: str = Field(description="What is wrong, in a sentence.")
+    remedy: str | None = Field(None, description="What to do about it.")
+    problems: list[Problem] | None = Field(None, description="The values that cannot be taken.")
+
+
+class FaultAnswer(BaseModel):
+    error: Fault
+
+
+class ApiError(HTTPException):
+    """Raised by an endpoint for a mistake of its own; ``code`` is a short stable slug."""
+
+    def __init__(self, status: int, code: str, message: str, remedy: str | None = None) -> None:
+        super().__init__(status, message)
+        self.code, self.message, self.remedy = code, message, remedy
+
+
+STATUSES: Final[Mapping[int, tuple[str, str, str | None]]] = {
+    400: ("bad-request", "That could not be understood.", None),
+    401: ("not-signed-in", "This needs a token or a session.", "Send a token that counts: Authorization: Bearer np_…; see /account."),
+    403: ("not-allowed", "This may not be done with this token or role.", "Take a token with this right, or ask an administrator."),
+    404: ("not-found", "There is no such thing.", None),
+    405: ("method-not-allowed", "This address does not take that method.", "See /api/openapi.json."),
+    409: ("conflict", "It was changed meanwhile.", "Read it again, then send the change again."),
+    413: ("too-large", "What was sent is too large.", None),
+    415: ("not-understood", "JSON is expected.", "Send Content-Type: application/json."),
+    422: ("not-valid", "A value cannot be taken.", "See problems."),
+    429: ("too-many", "Too many at once.", "Wait as long as Retry-After says."),
+    500: ("broken", "Something went wrong.", "The log of the portal says what happened."),
+    503: ("unavailable", "The store is away or locked for the moment.", "Try again in some seconds."),
+}
+
+
+def of_paths(request: Request) -> bool:
+    """Whether mistakes are told as JSON here."""
+    path: str = request.scope["path"]
+    return path.startswith(PATHS)
+
+
+def answer(status: int, headers: Mapping[str, str] | None = None, error: Exception | None = None) -> JSONResponse:
+    """The answer for ``status``; what ``error`` tells comes before what is told of the status."""
+    code, message, remedy = STATUSES.get(status, STATUSES[500 if status >= 500 else 400])
+    told = Fault(code=code, message=message, remedy=remedy, problems=None)
+    if isinstance(error, ApiError):
+        told = Fault(code=error.code, message=error.message, remedy=error.remedy, problems=None)
+    elif isinstance(error, RequestValidationError):
+        told = told.model_copy(update={"problems": problems(error.errors())})
+    more = {"www-authenticate": "Bearer"} if status == 401 else {"retry-after": RETRY_SECONDS} if status == 503 else {}
+    body = FaultAnswer(error=told).model_dump(exclude_none=True)
+    return JSONResponse(body, status, headers={"cache-control": "no-store", **more, **(headers or {})})
+
+
+def problems(found: Sequence[Any]) -> list[Problem]:
+    """What pydantic found, without the value: it may be a secret."""
+    return [Problem(where=".".join(str(part) for part in one.get("loc", ())), message=str(one.get("msg", ""))) for one in found]
+
+
+def of_http(error: Exception) -> JSONResponse:
+    if isinstance(error, StarletteException):
+        return answer(error.status_code, error.headers, error)
+    return answer(422 if isinstance(error, RequestValidationError) else 404, error=error)
+
+
+def told_of(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """What a route declares as ``responses``."""
+    return {status: {"model": FaultAnswer, "description": STATUSES[status][1]} for status in statuses}

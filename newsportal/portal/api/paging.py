@@ -1,0 +1,42 @@
+"""Lists of the API: a page, and a cursor to the next one. A cursor is opaque: who keeps one keeps nothing that he may rely on."""
+
+from __future__ import annotations
+
+import json
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from typing import Annotated, Any, Generic, TypeVar
+
+from fastapi import Query
+from pydantic import BaseModel, Field
+
+from newsportal.portal.api.faults import ApiError
+
+Item = TypeVar("Item")
+
+MOST = 200
+"""Of a page."""
+
+Limit = Annotated[int, Query(ge=1, le=MOST, description="How many at most.")]
+Cursor = Annotated[str | None, Query(max_length=500, description="`next` of the page before; none for the first page.")]
+
+
+class Page(BaseModel, Generic[Item]):
+    items: list[Item]
+    next: str | None = Field(None, description="The cursor to the next page; null on the last one.")
+
+
+def cursor_of(*place: str | int) -> str:
+    return urlsafe_b64encode(json.dumps(place, separators=(",", ":")).encode()).decode().rstrip("=")
+
+
+def place_of(cursor: str | None, *kinds: type) -> tuple[Any, ...] | None:
+    """What :func:`cursor_of` was told, checked against ``kinds``; None for the first page. Raises ``ApiError``."""
+    if cursor is None:
+        return None
+    try:
+        place = json.loads(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+    except (ValueError, RecursionError):
+        place = None
+    if not isinstance(place, list) or [type(part) for part in place] != list(kinds):
+        raise ApiError(400, "no-cursor", "This is no cursor.", "Take `next` of the page before as it is.")
+    return tuple(place)

@@ -1,0 +1,67 @@
+"""What is told once, on the page after a change: "Saved." A cookie carries it over the redirect, so that no address can say anything.
+
+    return told(request, "/sources", said("%(name)s was saved.") % {"name": name}, undo="/sources/undo/17")
+
+A page that renders shows it and lets it go.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from urllib.parse import quote, unquote
+
+from fastapi.responses import RedirectResponse
+from starlette.requests import Request
+from starlette.responses import Response
+
+from newsportal.portal.preferences import safe_next
+
+COOKIE = "notice"
+SECURE_COOKIE = "__Host-notice"
+SECONDS = 60
+MAX_CHARS = 500  # of a notice; escaped into a cookie it stays below the 4 kB that browsers keep
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """``undo``: where a form is sent that takes the change back."""
+
+    text: str
+    undo: str | None = None
+
+
+def told(request: Request, target: str, text: str, *, undo: str | None = None) -> RedirectResponse:
+    """Back to ``target``, a path of this portal, where ``text`` (in the reader's language) is told."""
+    answer = RedirectResponse(safe_next(target), 303, headers={"cache-control": "no-store"})
+    value = quote(json.dumps([text[:MAX_CHARS], undo], ensure_ascii=False, separators=(",", ":")), safe="")
+    answer.set_cookie(_name(request), value, max_age=SECONDS, path="/", httponly=True, samesite="lax", secure=_secure(request))
+    return answer
+
+
+def notice_of(request: Request) -> Notice | None:
+    """What is to be told on this page."""
+    found = request.cookies.get(_name(request))
+    if not found:
+        return None
+    try:
+        text, undo = json.loads(unquote(found))
+    except (ValueError, TypeError, RecursionError):
+        return None
+    if not isinstance(text, str) or not (undo is None or (isinstance(undo, str) and safe_next(undo) == undo)):
+        return None
+    return Notice(text[:MAX_CHARS], undo)
+
+
+def let_go(request: Request, answer: Response) -> None:
+    """It was told."""
+    if _name(request) in request.cookies:
+        answer.delete_cookie(_name(request), path="/", httponly=True, samesite="lax", secure=_secure(request))
+
+
+def _secure(request: Request) -> bool:
+    return request.url.scheme == "https"
+
+
+def _name(request: Request) -> str:
+    return SECURE_COOKIE if _secure(request) else COOKIE
