@@ -23,6 +23,7 @@ from newsportal.portal.moments import Clock
 from newsportal.portal.pace import Pace
 from newsportal.portal.preferences import CHOICES, Preferences, preferences
 from newsportal.portal.queues import Queues
+from newsportal.portal.shown import photo_stories
 from newsportal.portal.site import Site
 from newsportal.recommend.ratings import ALPHA
 from newsportal.search.base import Index
@@ -149,6 +150,7 @@ class Visit:
         self.portal: Portal = request.app.state.portal
         self.asked = request.query_params
         self.chosen: Preferences = preferences(request.cookies)
+        self._pictures: dict[str, int] = {}
 
     @cached_property
     def language(self) -> str:
@@ -182,8 +184,15 @@ class Visit:
 
     def pictures(self, article_id: str) -> int:
         """How many pictures a photo story shows."""
-        found = self.portal.store.galleries.gallery(article_id)
-        return found.pictures if found else 0
+        if article_id not in self._pictures:
+            self._pictures |= {article_id: 0, **self.portal.store.galleries.sizes([article_id])}
+        return self._pictures[article_id]
+
+    def shows(self, values: Mapping[str, Any]) -> None:
+        """Ask once for all that a page with these values asks of its photo stories."""
+        ids = list(photo_stories(values))
+        if ids:
+            self._pictures |= {**dict.fromkeys(ids, 0), **self.portal.store.galleries.sizes(ids)}
 
     @property
     def here(self) -> str:

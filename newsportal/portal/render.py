@@ -79,6 +79,7 @@ def environment(language: str, script: str = "original") -> Environment:
 def render(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:
     """The page ``template`` for this reader. ``?lang=`` and the like are remembered on the way."""
     visit = Visit(request)
+    visit.shows(values)
     page = environment(visit.language, visit.chosen.script).get_template(template)
     html = page.render(
         request=request,

@@ -143,6 +143,10 @@ class Galleries(Protocol):
 
     def gallery(self, id: str) -> StoredGallery | None: ...
 
+    def sizes(self, ids: Collection[str]) -> Mapping[str, int]:
+        """Id → how many pictures a photo story shows, of those that exist."""
+        ...
+
     def pictures(self, id: str, *, dropped: bool = False) -> list[StoredPicture]:
         """The pictures of a photo story in order; with ``dropped``, those left out too, at the end."""
         ...

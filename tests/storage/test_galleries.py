@@ -109,6 +109,15 @@ def test_a_photo_story_is_an_article_and_has_its_pictures(store: Store) -> None:
     assert store.known([NAME]) == {NAME}
 
 
+def test_how_many_pictures_several_stories_show_is_one_question(store: Store) -> None:
+    whole = store.galleries.save(gallery(1, 2, 3), now=NOW).id
+    part = store.galleries.save(gallery(1, story="31"), now=NOW).id
+    assert store.galleries.sizes([whole, "nobody", part, whole]) == {whole: 3, part: 1}
+    store.galleries.drop(urls=[image(2).url], reason="logo", now=NOW)
+    assert store.galleries.sizes([whole]) == {whole: 2}
+    assert store.galleries.sizes([]) == {}
+
+
 def test_another_page_of_a_known_story_leads_to_it(store: Store) -> None:
     saved = store.galleries.save(gallery(1, 2, 3), now=NOW)
     store.add_alias("pic.example/2026/88_2.html", NAME)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from math import isfinite
 from typing import Any, Protocol
 
@@ -46,6 +47,10 @@ class Backend(Questions, Protocol):
 
     def alone(self, alone: bool) -> None:
         """Nobody else writes for the time being, or others may again: what was read is known to be so still."""
+        ...
+
+    def together(self) -> AbstractContextManager[None]:
+        """See :meth:`~newsportal.storage.documents.base.Documents.together`."""
         ...
 
     def close(self) -> None: ...

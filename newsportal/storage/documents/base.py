@@ -206,6 +206,10 @@ class Documents(Rows, Protocol):
 
     def writing(self) -> AbstractContextManager[Transaction]: ...
 
+    def together(self) -> AbstractContextManager[None]:
+        """What this thread asks inside is one look: of a table it sees at least what was written before the first question about it."""
+        ...
+
     def close(self) -> None: ...
 
 

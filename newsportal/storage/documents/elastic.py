@@ -11,8 +11,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from itertools import islice
+from threading import local
 from typing import Any
 
 from elasticsearch import BadRequestError, ConflictError
@@ -41,6 +43,12 @@ KEPT = "1m"
 """How long a state of the index is kept between two pages."""
 
 
+class _Look(local):
+    """``fresh``: the tables that were refreshed for the questions that this thread asks together; ``None``: each stands alone."""
+
+    fresh: set[str] | None = None
+
+
 class ElasticBackend:
     """A :class:`~newsportal.storage.documents.backend.Backend`. Shared between threads; open one in each process."""
 
@@ -53,6 +61,7 @@ class ElasticBackend:
         self._written: Counter[str] = Counter()
         self._fresh: dict[str, int] = {}
         self._alone = False
+        self._look = _Look()
 
     def prepare(self, tables: Sequence[Table]) -> None:
         """An index is made when something is written into it first; those that are there learn of new fields."""
@@ -191,18 +200,32 @@ class ElasticBackend:
         self._alone = alone
         self._fresh.clear()
 
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        outer = self._look.fresh
+        self._look.fresh = set() if outer is None else outer
+        try:
+            yield
+        finally:
+            self._look.fresh = outer
+
     def _touched(self, names: Iterable[str]) -> None:
-        self._written.update(list(names))
+        written = list(names)
+        self._written.update(written)
+        if self._look.fresh:
+            self._look.fresh -= {*written}
 
     def _refresh(self, table: Table) -> None:
         """Let a search see all that was written."""
         name, written = table.name, self._written[table.name]
-        if self._alone and self._fresh.get(name) == written:
+        if (self._alone and self._fresh.get(name) == written) or name in (self._look.fresh or ()):
             return
         alone = self._alone
         self._connection.ask(partial(self._client.indices.refresh, index=self._index(name), ignore_unavailable=True))
         if alone:
             self._fresh[name] = written
+        if self._look.fresh is not None:
+            self._look.fresh.add(name)
 
     def close(self) -> None:
         self._connection.close()

@@ -60,6 +60,10 @@ class DocumentGalleries:
     def gallery(self, id: str) -> StoredGallery | None:
         return _galleries(self._documents, [id] if id else []).get(id)
 
+    def sizes(self, ids: Collection[str]) -> Mapping[str, int]:
+        rows = (row for chunk in chunks(ids) for row in self._documents.get(GALLERIES, chunk, only=("pictures",)).values())
+        return {row["id"]: row["pictures"] for row in rows}
+
     def pictures(self, id: str, *, dropped: bool = False) -> list[StoredPicture]:
         rows = self._documents.find(GALLERY_PICTURES, Is("gallery_id", id), order=("number",))
         shown = [row for row in rows if row["dropped"] is None]
@@ -71,7 +75,8 @@ class DocumentGalleries:
         return list(_with_names(self._documents, found).values())
 
     def wall(self, which: WallFilter) -> WallPage:
-        return galleries_wall.wall(self._documents, which)
+        with self._documents.together():
+            return galleries_wall.wall(self._documents, which)
 
 
 def _galleries(rows: Rows, ids: Collection[str]) -> dict[str, StoredGallery]:

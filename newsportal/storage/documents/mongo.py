@@ -7,7 +7,7 @@ replaced whole. FerretDB compares and replaces in two steps, so nothing rests on
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from bson import encode
@@ -182,6 +182,9 @@ class MongoBackend:
 
     def alone(self, alone: bool) -> None:
         """Every question of MongoDB sees all that was written."""
+
+    def together(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def _later(self, documents: Documents[dict[str, Any]], ids: Sequence[str], number: int) -> set[str]:
         """Those that have a later state. FerretDB finds documents fast by nothing but ``_id``, so it is asked before, not meanwhile."""

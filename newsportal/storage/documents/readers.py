@@ -126,7 +126,8 @@ class DocumentReaders:
                         transaction.put(OFFERS, {"id": id, **row})
 
     def months(self, *, alpha: float) -> list[Month]:
-        return readers_months.months(self._documents, alpha)
+        with self._documents.together():
+            return readers_months.months(self._documents, alpha)
 
     def bring(self, views: Iterable[View], *, now: datetime) -> Brought:
         done = Brought(0)

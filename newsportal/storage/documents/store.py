@@ -196,7 +196,8 @@ class DocumentStore:
                 memory.settle(transaction, names)
 
     def tally(self) -> Tally:
-        return articles.tally(self._documents)
+        with self._documents.together():
+            return articles.tally(self._documents)
 
     def close(self) -> None:
         self._documents.close()

@@ -13,7 +13,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from threading import Lock
 from typing import Any
 
@@ -80,6 +80,9 @@ class Transactions:
         if newest is None:
             return 0
         return (newest.before if newest.journal else newest.counters).get(counter, 0)
+
+    def together(self) -> AbstractContextManager[None]:
+        return self._backend.together()
 
     @contextmanager
     def writing(self) -> Iterator[Overlay]:

@@ -68,6 +68,14 @@ class SqlGalleries:
         with read(self._engine) as connection:
             return _galleries(connection, {id}).get(id)
 
+    def sizes(self, ids: Collection[str]) -> Mapping[str, int]:
+        found: dict[str, int] = {}
+        with read(self._engine) as connection:
+            for chunk in chunks(ids):
+                wanted = select(GALLERIES.c.id, GALLERIES.c.pictures).where(GALLERIES.c.id.in_(chunk))
+                found |= {row.id: row.pictures for row in connection.execute(wanted)}
+        return found
+
     def pictures(self, id: str, *, dropped: bool = False) -> list[StoredPicture]:
         wanted = select(PICTURES).where(PICTURES.c.gallery_id == id).order_by(PICTURES.c.number)
         with read(self._engine) as connection:

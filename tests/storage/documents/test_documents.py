@@ -280,3 +280,24 @@ def test_a_text_is_found_whatever_is_in_it(documents: Documents) -> None:
     ]  # fmt: skip
     for name in names:
         assert [[row["id"] for row in documents.find(ROWS, ask(name))] for ask in asked] == [[name]] * 4
+
+
+def test_questions_that_are_asked_together_see_what_was_written_before_them(opened: Opening) -> None:
+    one, other = opened(), opened()
+
+    def put(documents: Documents, id: str) -> None:
+        with documents.writing() as transaction:
+            transaction.put(ROWS, {"id": id, "number": 1})
+
+    put(other, "1")
+    with one.together():
+        assert one.count(ROWS, Is("number", 1)) == 1
+        put(one, "2")  # our own is seen at once
+        assert [row["id"] for row in one.find(ROWS, Is("number", 1))] == ["1", "2"]
+        put(other, "3")
+        with one.together():
+            assert one.count(ROWS, Is("number", 1)) in (2, 3)
+    put(other, "4")
+    assert one.count(ROWS, Is("number", 1)) == 4
+    with one.together():
+        assert one.count(ROWS, Is("number", 1)) == 4
