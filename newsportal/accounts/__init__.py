@@ -15,6 +15,7 @@ from newsportal.accounts.rights import RIGHTS as RIGHTS
 from newsportal.accounts.rights import Right as Right
 from newsportal.accounts.rights import Role as Role
 from newsportal.accounts.store import Accounts as Accounts
+from newsportal.storage.sql.dialect_sqlite import sqlite_file
 
 
 def open_accounts(uri: str, *, create: bool = True) -> Accounts:
@@ -22,4 +23,8 @@ def open_accounts(uri: str, *, create: bool = True) -> Accounts:
 
     Raises the errors of :func:`newsportal.storage.open_store`.
     """
+    file = sqlite_file(uri)
+    if create and file is not None and not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch(0o600)  # nobody else on the machine reads what passwords are kept as
     return Accounts(uri, create=create)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import webbrowser
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated
@@ -13,6 +14,7 @@ from urllib.parse import urlsplit
 import typer
 from rich.console import Console
 
+from newsportal.accounts import Accounts, open_accounts
 from newsportal.commands.frontier_shown import asking
 from newsportal.portal.app import create_app
 from newsportal.portal.guard import hosts_of
@@ -52,7 +54,9 @@ def run(
     once_open: Callable[[], None] = lambda: None,
     pushed: Callable[[], None] = lambda: None,
 ) -> None:
-    """Open store and index, say the address, call ``once_open``, serve until SIGTERM or Ctrl-C, close both. ``pushed``: as for the portal.
+    """Open store, index and accounts, say the address, call ``once_open``, serve until SIGTERM or Ctrl-C, close them.
+
+    ``pushed``: as for the portal.
 
     Raises ``SourcesError`` and ``CannotListen`` before anything is opened, ``StoreError`` when the store cannot be.
     """
@@ -63,17 +67,30 @@ def run(
         closing(listen(host, port)) as listening,
         closing(open_store(found.store)) as store,
         closing(open_index(found.index_uri)) as index,
+        closing(open_accounts(found.accounts_uri)) as accounts,
     ):
         names = hosts_of(host, [*allow_hosts, *_public_name(found.portal.url)])
-        app = create_app(store, index, found, hosts=names, pushed=pushed, queues=asking(found))
+        app = create_app(store, index, found, hosts=names, pushed=pushed, queues=asking(found), accounts=accounts)
         address = address_of(listening, host)
         if port is None and listening.getsockname()[1] != DEFAULT_PORT:
             console.print(f"port {DEFAULT_PORT} is in use; taking the next free one")
         console.print(f"{found.portal.title}: {address}  (Ctrl-C to stop)")
+        _let_in(accounts, address, console)
         once_open()
         if open_browser:
             threading.Timer(BROWSER_DELAY, webbrowser.open, [address]).start()
         serve_forever(app, host, listening=listening)
+
+
+def _let_in(accounts: Accounts, address: str, console: Console) -> None:
+    """Make the first administrator where there is nobody. His password is told here, once, and kept nowhere."""
+    made = accounts.people.first(now=datetime.now(UTC))
+    if made is None:
+        return
+    person, password = made
+    accounts.log(None, "person.first", person.name, now=datetime.now(UTC))
+    console.print(f"sign in at {address}/login as {person.name} with the password {password}")
+    console.print(f"(it is shown this once; another one: newsportal user password {person.name})")
 
 
 def _public_name(url: str | None) -> list[str]:

@@ -25,6 +25,9 @@ DEFAULT_STORE = "newsportal.db"
 DEFAULT_INDEX = "index.db"
 """The search index of a store of the default's name; that of any other is called after the store."""
 
+DEFAULT_ACCOUNTS = "accounts.db"
+"""Likewise for people."""
+
 KINDS = ("topics", "engines", "feeds", "sitemaps", "regions", "forums", "galleries")
 """The lists of sources, in the order of the file."""
 
@@ -111,6 +114,16 @@ class Sources(Part):
         if file is None:
             return "sqlite://"
         return f"sqlite:///{file.with_name(DEFAULT_INDEX if file.name == DEFAULT_STORE else f'{file.name}.index')}"
+
+    @property
+    def accounts_uri(self) -> str:
+        """People and their sessions: as given, else beside the store, each store's own; in memory for a store in memory."""
+        if self.portal.accounts is not None:
+            return self.portal.accounts
+        file = self._beside
+        if file is None:
+            return "sqlite://"
+        return f"sqlite:///{file.with_name(DEFAULT_ACCOUNTS if file.name == DEFAULT_STORE else f'{file.name}.accounts')}"
 
     @property
     def known_file(self) -> Path | None:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from newsportal.sources.values import Line, Name, PrivateHosts, RedisUri, Size, TimeZone, Url
+from newsportal.sources.values import AccountsUri, Line, Name, Networks, PrivateHosts, RedisUri, Size, TimeZone, Url
 
 Minutes = Annotated[float, Field(gt=0, le=43_200)]
 """Up to 30 days."""
@@ -52,6 +52,12 @@ class Portal(Part):
     """The address readers use, for the links in feeds and alerts."""
     contact: Line | None = None
     """Whom readers and publishers can write to. It also goes into the user agent, unless politeness.contact is given."""
+    reading: Literal["open", "members"] = "open"
+    """Who reads: everybody; who is signed in or has a token."""
+    accounts: AccountsUri | None = None
+    """Where people, their sessions and tokens, and the log of changes are kept; by default beside the store."""
+    proxies: Networks = ()
+    """Addresses or networks of reverse proxies in front of the portal, which say who asks (X-Forwarded-For) and how (X-Forwarded-Proto)."""
     metrics: Literal["open", "token", "off"] = "token"
     """Who may read /metrics: everybody; who is signed in as an editor or has a token for that; nobody."""
 

@@ -7,6 +7,7 @@ context; without it, the working folder and the process's own environment are ta
 from __future__ import annotations
 
 import codecs
+import ipaddress
 import os
 import re
 import unicodedata
@@ -28,6 +29,9 @@ CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]
 """What breaks lines and terminals: control characters, separators and direction overrides."""
 
 MAX_NAME_CHARS = 100
+ACCOUNT_SCHEMES = ("sqlite", "postgresql", "mysql", "mariadb")
+"""Those of ``newsportal.storage.sql``: people are kept in a SQL database."""
+
 INDEX_SCHEMES = ("sqlite", "elasticsearch")
 """Those of ``newsportal.search``, which stands beside this package and may not be asked; a test keeps them alike."""
 
@@ -132,6 +136,14 @@ def _private(value: str) -> str:
     return value
 
 
+def _network(value: str) -> str:
+    try:
+        ipaddress.ip_network(value, strict=False)
+    except ValueError as error:
+        raise mistake(f"{value!r} is no address or network; allowed: 127.0.0.1, 10.0.0.0/8, fd00::/8 and the like") from error
+    return value
+
+
 EMPTY = dom.parse_html("")
 
 
@@ -174,6 +186,8 @@ Rule = Annotated[str, StringConstraints(min_length=1, max_length=selector.MAX_PA
 Rules = Annotated[tuple[Rule, ...], BeforeValidator(one_or_many, json_schema_input_type=Rule | list[Rule])]
 PrivateHost = Annotated[Word, AfterValidator(_checked(_private))]
 PrivateHosts = Annotated[tuple[PrivateHost, ...], BeforeValidator(one_or_many, json_schema_input_type=PrivateHost | list[PrivateHost])]
+Network = Annotated[Word, AfterValidator(_network)]
+Networks = Annotated[tuple[Network, ...], BeforeValidator(one_or_many, json_schema_input_type=Network | list[Network])]
 TimeZone = Annotated[str, AfterValidator(_zone)]
 Encoding = Annotated[str, AfterValidator(_encoding)]
 Filled = Annotated[str, BeforeValidator(_expanded), StringConstraints(min_length=1, max_length=2000)]
@@ -181,6 +195,7 @@ Filled = Annotated[str, BeforeValidator(_expanded), StringConstraints(min_length
 
 StoreUri = Annotated[str, BeforeValidator(_expanded), AfterValidator(_uri(tuple(STORES)))]
 RedisUri = Annotated[str, BeforeValidator(_expanded), AfterValidator(_uri(REDIS_SCHEMES))]
+AccountsUri = Annotated[str, BeforeValidator(_expanded), AfterValidator(_uri(ACCOUNT_SCHEMES))]
 IndexUri = Annotated[str, BeforeValidator(_expanded), AfterValidator(_uri(INDEX_SCHEMES))]
 FilePath = Annotated[Path, BeforeValidator(_path, json_schema_input_type=str), BeforeValidator(_expanded, json_schema_input_type=str)]
 Hours = Annotated[

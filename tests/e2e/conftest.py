@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from datetime import timedelta
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from newsportal.accounts import Accounts, Role, open_accounts
 from newsportal.portal.app import create_app
 from newsportal.portal.queues import AsideRow, HostRow, QueueRow, Queues, WorkerRow
 from newsportal.search import open_index
@@ -61,23 +62,32 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 class Site:
-    """A served portal: its address, the ids of its stories, the newsroom that filled it, its store."""
+    """A served portal: its address, the ids of its stories, the newsroom that filled it, its store, its people."""
 
-    def __init__(self, address: str, ids: dict[str, str], store: Store) -> None:
-        self.address, self.ids, self.newsroom, self.store = address, ids, NEWSROOM, store
+    def __init__(self, address: str, ids: dict[str, str], store: Store, accounts: Accounts) -> None:
+        self.address, self.ids, self.newsroom, self.store, self.accounts = address, ids, NEWSROOM, store, accounts
+
+    def session(self, role: str) -> dict[str, str]:
+        """The cookie of somebody of this role who signed in."""
+        name = f"{role} of the tests"
+        person = self.accounts.people.named(name)
+        person = person or self.accounts.people.add(name, "correct horse battery staple", Role(role), now=NEWSROOM.NOW)
+        return {"name": "session", "value": self.accounts.sessions.begin(person.id, now=NEWSROOM.NOW), "url": self.address}
 
 
 @contextmanager
 def portal(folder: Path, *, albums: bool = False) -> Iterator[Site]:
     """A filled portal with pictures, and with photo stories where they are asked for."""
     store, index = open_store(f"sqlite:///{folder / 'store.db'}"), open_index(f"sqlite:///{folder / 'index.db'}")
-    with PICTURES.pictures() as pictures:
+    with ExitStack() as stack:
+        pictures = stack.enter_context(PICTURES.pictures())
         ids = NEWSROOM.fill(store, pictures)
         if albums:
             ids |= {f"album-{name}": id for name, id in ALBUMS.fill(store, pictures).items()}
         index.follow(store)
-        with SERVING.serving(create_app(store, index, NEWSROOM.Settings(), now=lambda: NEWSROOM.NOW, follow_every=0)) as address:
-            yield Site(address, ids, store)
+        accounts = stack.enter_context(closing(open_accounts("sqlite://")))
+        app = create_app(store, index, NEWSROOM.Settings(), now=lambda: NEWSROOM.NOW, follow_every=0, accounts=accounts)
+        yield Site(stack.enter_context(SERVING.serving(app)), ids, store, accounts)
     index.close()
     store.close()
 
@@ -127,9 +137,10 @@ def editors_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         store.visits.add(Visit(good, at, list_pages=1, entries=9, new=number + 1, stored=2))
         store.visits.add(Visit(bad, at, list_failed={"http-404": 1}))
     NEWSROOM.write(store, NEWSROOM.article("渡轮今晨开航", "海港新航线今晨开通。" * 12, html=LINK))
-    app = create_app(store, None, sources, now=lambda: now, follow_every=0, queues=queues)
-    with SERVING.serving(app) as address:
-        yield Site(address, {}, store)
+    with closing(open_accounts("sqlite://")) as accounts:
+        app = create_app(store, None, sources, now=lambda: now, follow_every=0, queues=queues, accounts=accounts)
+        with SERVING.serving(app) as address:
+            yield Site(address, {}, store, accounts)
     store.close()
 
 
@@ -158,13 +169,18 @@ class Visitor:
 
 @pytest.fixture
 def visit(browser: Browser, site: Site) -> Iterator[Any]:
-    """``visit(**options of the browser's context)`` answers a visitor. At the end, nothing may have gone wrong in any page."""
+    """``visit(**options of the browser's context)`` answers a visitor. At the end, nothing may have gone wrong in any page.
+
+    ``role`` (``reader``, ``editor``, ``admin``): somebody of this role is signed in; else nobody is.
+    """
     contexts, visitors = [], []
 
-    def start(**options: Any) -> Visitor:
+    def start(role: str | None = None, **options: Any) -> Visitor:
         context = browser.new_context(**{"locale": "zh-CN", "viewport": {"width": 1280, "height": 900}, **options})
         context.set_default_timeout(15_000)
         contexts.append(context)
+        if role is not None:
+            context.add_cookies([site.session(role)])  # type: ignore[list-item]  # playwright's own type of a cookie
         visitors.append(Visitor(context.new_page(), site))
         return visitors[-1]
 

@@ -19,7 +19,7 @@ def site(editors_site: Any) -> Any:
     "options", [{}, PHONE, {"color_scheme": "dark"}, {"java_script_enabled": False}], ids=["desk", "phone", "dark", "no-script"]
 )
 def test_no_page_runs_over_the_edge(visit: Any, options: dict[str, Any]) -> None:
-    visitor = visit(**options)
+    visitor = visit(role="editor", **options)
     for path in PAGES:
         page = visitor.go(path)
         assert page.locator("h1").count() == 1, path
@@ -30,7 +30,7 @@ def test_no_page_runs_over_the_edge(visit: Any, options: dict[str, Any]) -> None
 
 @pytest.mark.parametrize("path", PAGES[:2])
 def test_on_a_telephone_what_to_do_is_seen_without_scrolling_sideways(visit: Any, path: str) -> None:
-    page = visit(**PHONE).go(path)
+    page = visit(role="editor", **PHONE).go(path)
     for told in page.locator("td.told").all():
         box = told.bounding_box()
         assert box is not None

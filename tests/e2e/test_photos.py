@@ -69,7 +69,7 @@ def told(visitor: Any) -> None:
     "options", [{}, PHONE, {"color_scheme": "dark"}, {"java_script_enabled": False}], ids=["desk", "phone", "dark", "no-script"]
 )
 def test_no_page_breaks_the_policy_or_runs_over_the_edge(visit: Any, options: dict[str, Any]) -> None:
-    visitor = visit(**options)
+    visitor = visit(role="editor", **options)
     paths = ("/photos", "/photos?order=newest", "/for-you", "/profile", "/monitor", "/")
     for path in (*paths, *(f"/story/{visitor.site.ids[f'album-{name}']}" for name in ("bridge", "broken", "plain"))):
         page = visitor.go(path)
@@ -311,7 +311,7 @@ def test_everything_that_can_be_clicked_has_a_name(visit: Any) -> None:
 
 @pytest.mark.parametrize("options", [{}, PHONE], ids=["desk", "phone"])
 def test_the_monitor_draws_its_months(visit: Any, options: dict[str, Any]) -> None:
-    visitor = visit(**options)
+    visitor = visit(role="editor", **options)
     store, now = visitor.site.store, visitor.site.newsroom.NOW
     story = visitor.site.ids["album-bridge"]
     store.readers.bring([View(f"{ago:032x}", story, 3, 9, now - timedelta(days=ago)) for ago in (100, 70, 40, 10)], now=now)

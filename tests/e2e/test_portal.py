@@ -21,7 +21,7 @@ def path_of(visitor: Any) -> str:
     "options", [{}, PHONE, {"color_scheme": "dark"}, {"java_script_enabled": False}], ids=["desk", "phone", "dark", "no-script"]
 )
 def test_no_page_breaks_the_policy_or_runs_over_the_edge(visit: Any, options: dict[str, Any]) -> None:
-    visitor = visit(**options)
+    visitor = visit(role="editor", **options)
     for path in (*PATHS, *FOR_EDITORS, f"/story/{visitor.site.ids['bridge']}"):
         page = visitor.go(path)
         assert page.locator("h1").count() == 1, path
@@ -104,7 +104,7 @@ def test_the_theme_is_remembered(visit: Any) -> None:
     assert page.evaluate(paper) == "rgb(20, 21, 23)"  # the system's wish
     page.keyboard.press("t")
     assert page.evaluate(paper) == "rgb(252, 251, 248)"
-    visitor.go("/runs")
+    visitor.go("/feeds")
     assert page.locator("html[data-theme=light]").count() == 1
     page.locator("[data-theme-button]").click()
     visitor.go("/")

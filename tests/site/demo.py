@@ -25,7 +25,18 @@ from newsportal.storage.sql.dialects import open_engine
 FOLDER = Path("demo-data")
 """Made anew every time: the made-up sites have new ports, and their news is always of today."""
 
-STALE = ("newsportal.db", "newsportal.db-wal", "newsportal.db-shm", "index.db", "index.db-wal", "index.db-shm", "newsportal.db.known")
+STALE = (
+    "newsportal.db",
+    "newsportal.db-wal",
+    "newsportal.db-shm",
+    "index.db",
+    "index.db-wal",
+    "index.db-shm",
+    "newsportal.db.known",
+    "accounts.db",
+    "accounts.db-wal",
+    "accounts.db-shm",
+)
 PICTURES = "pictures"
 
 GALLERIES = ("guanlan", "lanting", "songling")

@@ -62,13 +62,18 @@ def test_relative_places_lie_beside_the_file(tmp_path: Path) -> None:
     )
     assert sources.store == f"sqlite:///{tmp_path}/x/a/b.db"
     assert sources.index_uri == f"sqlite:///{tmp_path}/x/a/b.db.index"
+    assert sources.accounts_uri == f"sqlite:///{tmp_path}/x/a/b.db.accounts"
     assert (sources.replay, sources.archive) == (tmp_path / "x/w/dev.warc.gz", Path("/out.warc.gz"))
     assert (sources.folder, sources.path) == (tmp_path / "x", tmp_path / "x" / "sources.yaml")
 
 
 def test_the_index_lies_beside_the_store_unless_it_is_named() -> None:
     assert loaded("version: 1").index_uri == "sqlite:////srv/portal/data/index.db"
+    assert loaded("version: 1").accounts_uri == "sqlite:////srv/portal/data/accounts.db"
+    assert loaded("store: sqlite:///other.db").accounts_uri == "sqlite:////srv/portal/other.db.accounts"
+    assert loaded("portal: {accounts: 'postgresql://u:p@h/people'}").accounts_uri == "postgresql://u:p@h/people"
     assert loaded("store: 'sqlite://'").index_uri == "sqlite://"
+    assert loaded("store: 'sqlite://'").accounts_uri == "sqlite://"
     assert loaded("index: sqlite:////var/i.db").index_uri == "sqlite:////var/i.db"
     assert loaded("index: elasticsearch+https://u:p@h:9200/news").index_uri == "elasticsearch+https://u:p@h:9200/news"
 
