@@ -15,9 +15,11 @@ from urllib.parse import quote
 from starlette.requests import Request
 
 from newsportal.accounts import Accounts, Right, Signed
+from newsportal.errors import SearchError
 from newsportal.portal.access import may, signed
 from newsportal.portal.desk import DESK, Entry
 from newsportal.portal.front import Fronts
+from newsportal.portal.kept import Kept
 from newsportal.portal.language import choose, translations
 from newsportal.portal.moments import Clock
 from newsportal.portal.pace import Pace
@@ -26,9 +28,11 @@ from newsportal.portal.queues import Queues
 from newsportal.portal.shown import photo_stories
 from newsportal.portal.site import Site
 from newsportal.recommend.ratings import ALPHA
-from newsportal.search.base import Index
+from newsportal.search.base import Hit, Index
+from newsportal.search.overview import Overview, overview
+from newsportal.search.similar import similar
 from newsportal.sources.watched import Judged, Watched, judged
-from newsportal.storage.base import Store, Tally
+from newsportal.storage.base import Store, StoredArticle, Tally
 from newsportal.storage.galleries import is_gallery
 from newsportal.storage.readers import Month
 
@@ -41,6 +45,12 @@ TALLY_SECONDS = 5.0
 
 READING_SECONDS = 60.0
 """The months of the monitor may be this old: counting them reads every view and offer."""
+
+OVERVIEW_SECONDS = 120.0
+"""A topic's numbers may be this old: each takes a search through thousands of reports."""
+
+SIMILAR = 4
+SIMILAR_SECONDS = 900.0
 
 SPARE = 10.0
 """Times as long as it took to judge the sources, until they are judged anew."""
@@ -83,6 +93,8 @@ class Portal:
     _health: list[tuple[float, list[Judged]]] = field(default_factory=list, repr=False, compare=False)
     _judging: Lock = field(default_factory=Lock, repr=False, compare=False)
     _reading: list[tuple[float, Reading]] = field(default_factory=list, repr=False, compare=False)
+    _overviews: Kept[Overview] = field(default_factory=lambda: Kept(OVERVIEW_SECONDS, 200), repr=False, compare=False)
+    _similar: Kept[tuple[Hit, ...]] = field(default_factory=lambda: Kept(SIMILAR_SECONDS, 2_000), repr=False, compare=False)
 
     def tally(self) -> Tally:
         """The store's totals, at most ``TALLY_SECONDS`` old: counting reads every row of a label, and every page shows some."""
@@ -124,6 +136,26 @@ class Portal:
             kept = (monotonic() + max(READING_SECONDS, SPARE * (monotonic() - began)), found)
             self._health[:] = [kept]
         return kept[1]
+
+    def overview(self, topic: str) -> Overview | None:
+        """``topic`` in numbers, some minutes old; None without an index, and while it is away."""
+        index, now = self.index, self.now()
+        if index is None:
+            return None
+        try:
+            return self._overviews.get(topic, lambda: overview(index, topic, now=now, zone=self.site.zone))
+        except SearchError:
+            return None
+
+    def similar(self, article: StoredArticle) -> tuple[Hit, ...]:
+        """Stories about the same things; none without an index, and while it is away."""
+        index = self.index
+        if index is None:
+            return ()
+        try:
+            return self._similar.get((article.id, article.revision), lambda: similar(index, article, limit=SIMILAR))
+        except SearchError:
+            return ()
 
     @cached_property
     def fronts(self) -> Fronts:

@@ -98,7 +98,7 @@ def test_a_story_reads_well(client: httpx.Client, ids: dict[str, str]) -> None:
     page = tree(client.get(f"/story/{ids['bridge']}"))
     assert said(page, "//article//h1") == ["云岭峡谷步行观景桥今日开放，首日八千张门票全部约满"]
     meta = said(page, "//header[@class='story-head']//p[@class='meta']")[0]
-    assert meta == "云岭晚报 2026-05-20 16:00 本报记者 另有 4 家报道"
+    assert meta == "云岭晚报 2026-05-20 16:00 本报记者 约 1 分钟读完 另有 4 家报道 原文"
     assert len(page.xpath("//div[@class='body']/p")) == 5
     assert said(page, "//figure/figcaption") == ["清晨的云岭峡谷步行观景桥。本报记者 摄", "游客在停留平台上辨认鸟类"]
     assert page.xpath("//article//img/@loading") == ["lazy"] * 2

@@ -46,6 +46,9 @@ OWN_MARKUP = {
     "//form[@class='search-large']",
     "//form[@class='choices']",
     "//form[@class='orders']",
+    "//form[@class='sizes']",
+    "//figure[@class='curve-days']",
+    "//form[@class='days-asked']",
     "//div[@class='switches']",
 }
 

@@ -36,7 +36,7 @@ def test_filters_are_links_that_can_be_taken_back(client: httpx.Client) -> None:
     assert page.xpath("//a[@class='chip']/@href")
     assert "topic" not in page.xpath("//a[@class='chip']/@href")[0]
     chosen = page.xpath("//aside//a[@aria-current]")
-    assert [node.text_content() for node in chosen] == ["不限时间", *(["人工智能"] if len(chosen) > 1 else [])]
+    assert [node.text_content() for node in chosen] == ["不限时间", "人工智能", "同一报道合并"]
 
 
 def test_time_narrows_the_search(client: httpx.Client) -> None:
@@ -57,6 +57,75 @@ def test_a_day_of_the_facet_finds_what_was_published_on_it(client: httpx.Client)
     assert len(titles(narrowed)) == counted
     assert names[-1] in narrowed.xpath("string(//a[@class='chip'])")
     assert titles(page_of(client, q="的", day="2026-02-31")) == titles(page)
+
+
+def test_days_can_be_chosen(client: httpx.Client) -> None:
+    every = titles(page_of(client, q="的"))
+    form = page_of(client, q="的", topic="旅游", until="2026-05-19").xpath("//form[@class='days-asked']")[0]
+    assert {one.get("name"): one.get("value") for one in form.xpath(".//input")} == {
+        "q": "的",
+        "topic": "旅游",
+        "since": "",
+        "until": "2026-05-19",
+    }
+    old, new = titles(page_of(client, q="的", until="2026-05-19")), titles(page_of(client, q="的", since="2026-05-20"))
+    assert old
+    assert new
+    assert not set(old) & set(new)
+    assert {*old, *new} == set(every)
+    assert titles(page_of(client, q="的", since="2026-02-31", until="yesterday")) == every
+
+
+def test_filters_alone_list_the_newest(client: httpx.Client) -> None:
+    page = page_of(client, topic="旅游", sort="relevance")
+    moments = page.xpath("//article//time/@datetime")
+    assert len(moments) == 5
+    assert moments == sorted(moments, reverse=True)
+    assert "怎样搜索" not in page.text_content()
+    assert titles(page_of(client, kind="thread")) == []
+
+
+def test_versions_are_one_hit_or_each_by_itself(client: httpx.Client) -> None:
+    assert len(titles(page_of(client, q="步行观景桥"))) == 1
+    page = page_of(client, q="步行观景桥", folds="open")
+    assert len(titles(page)) == 5
+    assert page.xpath("//form[@class='search-large']//input[@name='folds']/@value") == ["open"]
+    chosen = page.xpath("//aside/section[last()]//a[@aria-current]")
+    assert [node.text for node in chosen] == ["逐篇列出"]
+
+
+def test_kinds_are_offered_where_there_are_several(serve, shelf: Store, tmp_path: Path) -> None:
+    from newsportal.search import open_index
+
+    index = open_index(f"sqlite:///{tmp_path / 'index.db'}")
+    index.follow(shelf)
+    client = serve(shelf, index)
+    found = {kind: set(page_of(client, kind=kind).xpath("//article//h2/a/@href")) for kind in ("article", "photos")}
+    assert found["article"]
+    assert found["photos"]
+    assert not found["article"] & found["photos"]
+    assert "类型" in [node.text for node in page_of(client, kind="photos").xpath("//aside//h2")]
+    index.close()
+
+
+def test_nothing_found_proposes_what_finds_something(client: httpx.Client) -> None:
+    page = page_of(client, q="峡谷", site="没有这个站")
+    [link, *_] = page.xpath("//div[@class='empty']//a")
+    assert link.text == "不加筛选地搜“峡谷”"
+    assert titles(page_of(client, q="峡谷")) == titles(lxml_html.document_fromstring(client.get(link.get("href")).text))
+    links = page_of(client, q="峡谷 +zzzz").xpath("//div[@class='empty']//a")
+    assert "峡谷" in [one.text for one in links]
+
+
+def test_the_feed_of_a_search_has_its_filters(client: httpx.Client) -> None:
+    for asked in ({"q": "的", "site": "南江日报"}, {"topic": "旅游", "since": "2026-05-20"}, {"kind": "article", "category": "财经"}):
+        page = page_of(client, **asked)
+        [feed] = page.xpath("//link[@type='application/feed+json']/@href")
+        entries = client.get(feed).json()["items"]
+        assert {entry["id"].removeprefix("urn:newsportal:") for entry in entries} == {
+            link.rsplit("/", 1)[1] for link in page.xpath("//article//h2/a/@href")
+        }
+        assert entries
 
 
 def test_bounds_of_time_can_be_typed(client: httpx.Client) -> None:

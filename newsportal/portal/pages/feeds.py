@@ -13,11 +13,11 @@ from fastapi.responses import RedirectResponse
 
 from newsportal.errors import SearchError
 from newsportal.portal import reading
+from newsportal.portal.asked import asked_of
 from newsportal.portal.context import Portal, Visit
 from newsportal.portal.feeds import FORMATS, TYPES, Entry, Feed, Picture, opml
 from newsportal.portal.pages.gallery import absolute, figures, lead, shown
 from newsportal.portal.render import render, topic_address
-from newsportal.search.base import MAX_QUERY_CHARS, Query
 from newsportal.storage.base import StoredArticle, StoryFilter
 from newsportal.storage.galleries import is_gallery
 from newsportal.text import clean
@@ -66,15 +66,17 @@ def of_topic(request: Request, name: str, ending: str) -> Response:
 
 @router.get("/search/feed.{ending}")
 def of_search(request: Request, ending: str) -> Response:
-    """The newest stories for ``?q=``. Without words, or without an index, a feed without entries: readers keep asking."""
+    """The newest stories for ``?q=`` and the filters. Asked for nothing, or without an index, a feed without entries: readers keep
+    asking."""
     visit = Visit(request)
-    text = clean(visit.text("q", MAX_QUERY_CHARS) or "")
+    asked = replace(asked_of(visit), sort="time", page=1)
     try:
-        hits = visit.portal.index.search(Query(text=text, sort="time", limit=ENTRIES)).hits if visit.portal.index and text else ()
+        query = asked.query(visit.clock.now, visit.clock.zone, limit=ENTRIES)
+        hits = visit.portal.index.search(query).hits if visit.portal.index and not asked.empty else ()
     except SearchError as error:
         raise HTTPException(503) from error
-    page = f"/search?{urlencode({'q': text})}" if text else "/search"
-    return answer(visit, ending, f"{text[:60]} · {visit.portal.site.title}", page, [hit.id for hit in hits])
+    name = " · ".join(part[:60] for part in (asked.text, *asked.filters.values(), visit.portal.site.title) if part)
+    return answer(visit, ending, name, replace(asked, sort="relevance").address(), [hit.id for hit in hits])
 
 
 @router.get("/feeds.opml")

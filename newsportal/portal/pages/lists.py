@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
 from newsportal.portal.context import Visit
+from newsportal.portal.curve import Bar, bars, width
 from newsportal.portal.moments import by_day
 from newsportal.portal.pages.feeds import feed_addresses
 from newsportal.portal.render import address, render, topic_address
+from newsportal.search.overview import Overview
 from newsportal.storage.base import Order, StoryFilter
 from newsportal.text import clean
 
 router = APIRouter()
 
 PAGE = 30
+SHARES = 8
+"""Sites and categories that the page of a topic names: those that bring most."""
+
 FILTERS = ("site", "source", "category")
 
 
@@ -26,6 +32,26 @@ class Chip:
 
     label: str
     without: str
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A site or a category, how much of a topic it brings, and the list of that."""
+
+    label: str
+    count: int
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A topic in numbers, as its page shows them."""
+
+    whole: Overview
+    bars: tuple[Bar, ...]
+    width: int
+    sites: tuple[Share, ...]
+    categories: tuple[Share, ...]
 
 
 @router.get("/latest")
@@ -42,6 +68,14 @@ def topic(request: Request, name: str) -> Response:
     return listing(visit, topic_address(name), name, clean(name))
 
 
+def seen(whole: Overview, path: str) -> Seen:
+    def shares(name: str, counted: Mapping[str, int]) -> tuple[Share, ...]:
+        frequent = list(counted.items())[:SHARES]
+        return tuple(Share(clean(value), count, address(path, **{name: value})) for value, count in frequent if clean(value))
+
+    return Seen(whole, bars(whole.days), width(whole.days), shares("site", whole.sites), shares("category", whole.categories))
+
+
 def listing(visit: Visit, path: str, topic: str | None, heading: str) -> Response:
     """The list at ``path``, narrowed by the filters in the query. A filter that fits nothing is an empty list, no error."""
     chosen = {name: visit.text(name) for name in FILTERS}
@@ -50,6 +84,7 @@ def listing(visit: Visit, path: str, topic: str | None, heading: str) -> Respons
     which = StoryFilter(topic, chosen["category"], chosen["source"], chosen["site"], order=order, before=before, limit=PAGE)
     found = visit.portal.store.stories(which)
     counted = dict(visit.portal.tally().by_topic)
+    whole = visit.portal.overview(topic) if topic and not before and not any(chosen.values()) else None
     ordered = "hottest" if order == "hottest" else None
     here: dict[str, Any] = {"order": ordered, **chosen}
     return render(
@@ -63,6 +98,7 @@ def listing(visit: Visit, path: str, topic: str | None, heading: str) -> Respons
         newest=address(path, **chosen),
         hottest=address(path, order="hottest", **chosen),
         filters=[Chip(clean(value), address(path, **{**here, name: None})) for name, value in chosen.items() if value],
+        overview=seen(whole, path) if whole and whole.reports else None,
         days=by_day(found.stories, visit.clock, lambda story: story.head.moment) if order == "newest" else [],
         stories=found.stories,
         next=address(path, **here, before=found.next) if found.next else None,

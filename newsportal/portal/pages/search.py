@@ -1,41 +1,33 @@
-"""Search: words in, stories out, narrowed by time, site, topic and category. Whatever is asked, there is an answer and no error."""
+"""Search: words in, stories out, narrowed by time, kind, site, topic and category. Whatever is asked, there is an answer and no error."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta, tzinfo
-from typing import Literal
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
 from newsportal.errors import SearchError
+from newsportal.portal.asked import FACETS, MAX_PAGES, PAGE, SHOWN_QUERY_CHARS, Asked, asked_of
 from newsportal.portal.context import Visit
-from newsportal.portal.pages.feeds import feed_addresses
+from newsportal.portal.pages.feeds import FeedAddresses
 from newsportal.portal.pages.lists import Chip
-from newsportal.portal.render import address, render
-from newsportal.search.base import MAX_QUERY_CHARS, Query, Results
+from newsportal.portal.render import render
+from newsportal.search.base import Results
+from newsportal.storage.galleries import is_gallery
+from newsportal.storage.threads import is_thread
 from newsportal.text import CONTROL, clean
 
 router = APIRouter()
 
-PAGE = 20
-MAX_PAGES = 500  # deeper pages cost the index more and are asked for by robots only
-SHOWN_QUERY_CHARS = 300  # a query of 10 kB is answered, but not printed in every link
-FACETS = ("topic", "site", "category", "day")
 FACET_VALUES = 12
 SUGGESTIONS = 8
+PROPOSALS = 6
 SUGGESTIONS_KEPT = "public, max-age=60"
 """Titles change slowly: who types the same again within a minute need not ask again."""
 
 EMPTY = Results(hits=(), total=0)
-SPANS: Mapping[str, timedelta] = {
-    "day": timedelta(days=1),
-    "week": timedelta(days=7),
-    "month": timedelta(days=31),
-    "year": timedelta(days=366),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,92 +46,27 @@ class Facet:
     choices: list[Choice]
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """The search as asked, checked. What makes no sense is left out."""
-
-    text: str
-    when: str | None = None
-    sort: Literal["relevance", "time"] = "relevance"
-    page: int = 1
-    topic: str | None = None
-    site: str | None = None
-    category: str | None = None
-    day: str | None = None
-
-    def address(self, **changes: object) -> str:
-        """The address of this search with ``changes``; a changed filter starts at the first page."""
-        now: dict[str, object] = {name: getattr(self, name) for name in ("when", *FACETS)}
-        now |= {"sort": self.sort if self.sort != "relevance" else None, "page": None, **changes}
-        return address("/search", q=self.text[:SHOWN_QUERY_CHARS], **now)
-
-    def query(self, now: datetime, zone: tzinfo) -> Query:
-        since = [now.astimezone(UTC) - SPANS[self.when]] if self.when else []
-        first = _begins(self.day, zone) if self.day else None
-        return Query(
-            text=self.text,
-            topic=self.topic,
-            site=self.site,
-            category=self.category,
-            since=max([*since, first] if first else since, default=None),
-            until=_begins(self.day, zone, 1) if self.day else None,
-            sort=self.sort,
-            offset=(self.page - 1) * PAGE,
-            limit=PAGE,
-            zone=zone,
-        )
-
-
-def _begins(day: str, zone: tzinfo, later: int = 0) -> datetime:
-    """When a day, or one ``later``, begins in ``zone``."""
-    return datetime.combine(date.fromisoformat(day) + timedelta(days=later), time.min, zone).astimezone(UTC)
-
-
-def _day(said: str | None) -> str | None:
-    """A day as the facet says it; the first and last of the calendar have no beginning or end in every zone."""
-    try:
-        return said if said and 1 < date.fromisoformat(said).year < 9999 and len(said) == 10 else None
-    except ValueError:
-        return None
-
-
-def asked_of(visit: Visit) -> Asked:
-    """The search in the query's parameters."""
-    page, when = visit.text("page") or "", visit.text("when")
-    return Asked(
-        text=clean(visit.text("q", MAX_QUERY_CHARS) or ""),
-        when=when if when in SPANS else None,
-        sort="time" if visit.text("sort") == "time" else "relevance",
-        page=min(int(page), MAX_PAGES) if page.isdecimal() and len(page) < 6 and int(page) > 0 else 1,
-        topic=visit.text("topic"),
-        site=visit.text("site"),
-        category=visit.text("category"),
-        day=_day(visit.text("day")),
-    )
-
-
 @router.get("/search")
 def search(request: Request) -> Response:
     visit = Visit(request)
     asked = asked_of(visit)
     results, away = look(visit, asked)
-    words = visit.clock.words
     return render(
         request,
         "search.html",
         query_text=asked.text[:SHOWN_QUERY_CHARS],
+        asked=asked,
         kept=kept(asked),
+        kept_but_days=kept(asked, {"since": None, "until": None}) | {"q": asked.text[:SHOWN_QUERY_CHARS]},
         away=away,
         results=results,
-        sorts=[
-            Choice(words.gettext("By relevance"), asked.address(sort=None), asked.sort == "relevance"),
-            Choice(words.gettext("By time"), asked.address(sort="time"), asked.sort == "time"),
-        ],
-        filters=[Chip(clean(value), asked.address(**{name: None})) for name in FACETS if (value := getattr(asked, name))],
-        facets=facets(asked, results, visit) if asked.text and not away else [],
+        sorts=sorts(asked, visit),
+        filters=chips(asked, visit),
+        facets=facets(asked, results, visit) if not asked.empty and not away else [],
+        proposals=proposals(asked, results, visit) if not asked.empty and not away and not results.total else [],
         later=asked.address(page=asked.page - 1) if asked.page > 1 else None,
         next=asked.address(page=asked.page + 1) if asked.page * PAGE < results.total and results.hits and asked.page < MAX_PAGES else None,
-        feed=feed_addresses(f"{asked.text[:60]} · {visit.portal.site.title}", query=asked.text[:SHOWN_QUERY_CHARS]) if asked.text else None,
+        feed=feed_of(asked, visit) if not asked.empty else None,
     )
 
 
@@ -148,17 +75,28 @@ def suggest(request: Request) -> Response:
     """What completes ``?q=``, in the form of OpenSearch suggestions: the query, and a list. Never an error."""
     visit = Visit(request)
     typed = visit.text("q", SHOWN_QUERY_CHARS) or ""
+    return JSONResponse([typed, suggested(visit, typed, SUGGESTIONS)], headers={"cache-control": SUGGESTIONS_KEPT})
+
+
+def suggested(visit: Visit, typed: str, limit: int) -> list[str]:
+    """Completions of ``typed``; none while search is away: the page that shows hits tells of it."""
     try:
-        found = visit.portal.index.suggest(typed, SUGGESTIONS) if visit.portal.index else ()
-    except SearchError:  # the page that shows hits tells of it
-        found = ()
-    return JSONResponse([typed, [clean(one) for one in found]], headers={"cache-control": SUGGESTIONS_KEPT})
+        return [clean(one) for one in visit.portal.index.suggest(typed, limit)] if visit.portal.index else []
+    except SearchError:
+        return []
 
 
-def kept(asked: Asked) -> dict[str, str]:
-    """What the form sends with other words. A name that no page can show (terminal escapes, NUL) is left out."""
-    values = {name: getattr(asked, name) for name in ("when", *FACETS)} | {"sort": asked.sort if asked.sort == "time" else None}
-    return {name: value for name, value in values.items() if value and not CONTROL.search(value)}
+def kept(asked: Asked, changes: Mapping[str, object] | None = None) -> dict[str, str]:
+    """What a form sends beside its own fields. A name that no page can show (terminal escapes, NUL) is left out."""
+    values = {name: value for name, value in asked.parameters(**(changes or {})).items() if name != "q"}
+    return {name: str(value) for name, value in values.items() if value and not CONTROL.search(str(value))}
+
+
+def feed_of(asked: Asked, visit: Visit) -> FeedAddresses:
+    """The feeds of this search with its filters; they bring the newest, in whatever order the page is."""
+    title = " · ".join(clean(part)[:60] for part in (asked.text, *asked.filters.values()) if part)
+    addresses = (asked.address(f"/search/feed.{ending}", sort=None, folds=None) for ending in ("rss", "atom", "json"))
+    return FeedAddresses(clean(f"{title} · {visit.portal.site.title}"), *addresses)
 
 
 def look(visit: Visit, asked: Asked) -> tuple[Results, str | None]:
@@ -166,7 +104,7 @@ def look(visit: Visit, asked: Asked) -> tuple[Results, str | None]:
     words = visit.clock.words
     if visit.portal.index is None:
         return EMPTY, words.gettext("This portal runs without a search index.")
-    if not asked.text:
+    if asked.empty:
         return EMPTY, None
     try:
         return visit.portal.index.search(asked.query(visit.clock.now, visit.clock.zone)), None
@@ -174,14 +112,50 @@ def look(visit: Visit, asked: Asked) -> tuple[Results, str | None]:
         return EMPTY, words.gettext("Search is away for the moment; everything else works. Please try again in a minute.")
 
 
-def facets(asked: Asked, results: Results, visit: Visit) -> list[Facet]:
-    """Time first, then what the index counted."""
+def sorts(asked: Asked, visit: Visit) -> list[Choice]:
+    """Without words there is nothing to be relevant to."""
     said = visit.clock.words.gettext
-    spans = {None: said("any time"), "day": said("24 hours"), "week": said("7 days"), "month": said("a month"), "year": said("a year")}
+    by_time = Choice(said("By time"), asked.address(sort="time" if asked.text else None), asked.sort == "time" or not asked.text)
+    return [Choice(said("By relevance"), asked.address(sort=None), not by_time.chosen), by_time] if asked.text else [by_time]
+
+
+def names(visit: Visit) -> dict[str, dict[str | None, str]]:
+    """What the choices that no index counts are called."""
+    said = visit.clock.words.gettext
+    return {
+        "when": {None: said("any time"), "day": said("24 hours"), "week": said("7 days"), "month": said("a month"), "year": said("a year")},
+        "kind": {None: said("All kinds"), "article": said("Articles"), "thread": said("Forum threads"), "photos": said("Photo stories")},
+        "folds": {None: said("one hit a story"), "open": said("every version")},
+    }
+
+
+def chips(asked: Asked, visit: Visit) -> list[Chip]:
+    """The filters that are set, each with the way to the search without it."""
+    said, named = visit.clock.words.gettext, names(visit)
+    shown = {"since": said("from %(day)s on"), "until": said("up to %(day)s")}
+    return [
+        Chip(
+            shown[name] % {"day": value} if name in shown else named.get(name, {}).get(value) or clean(value), asked.address(**{name: None})
+        )
+        for name, value in asked.filters.items()
+        if name != "when"
+    ]
+
+
+def facets(asked: Asked, results: Results, visit: Visit) -> list[Facet]:
+    """Time first, then what the index counted, then how versions are shown."""
+    said, named = visit.clock.words.gettext, names(visit)
     labels = {"topic": said("Topic"), "site": said("Site"), "category": said("Category"), "day": said("Day")}
-    times = Facet(said("Time"), [Choice(label, asked.address(when=key), asked.when == key) for key, label in spans.items()])
+    listed = [Facet(said("Time"), plain(asked, "when", named["when"]))]
+    if any(is_thread(source) or is_gallery(source) for source in visit.portal.tally().by_source):
+        listed.append(Facet(said("Kind"), plain(asked, "kind", named["kind"])))
     counted = [Facet(labels[name], choices(asked, name, results.facets.get(name, {}))) for name in FACETS]
-    return [times, *(facet for facet in counted if facet.choices)]
+    folds = Facet(said("Versions"), plain(asked, "folds", named["folds"]))
+    return [*listed, *(facet for facet in counted if facet.choices), folds]
+
+
+def plain(asked: Asked, name: str, labels: Mapping[str | None, str]) -> list[Choice]:
+    return [Choice(label, asked.address(**{name: key}), getattr(asked, name) == key) for key, label in labels.items()]
 
 
 def choices(asked: Asked, name: str, counted: Mapping[str, int]) -> list[Choice]:
@@ -192,3 +166,17 @@ def choices(asked: Asked, name: str, counted: Mapping[str, int]) -> list[Choice]
         Choice(clean(value), asked.address(**{name: None if value == now else value}), value == now, count)
         for value, count in frequent[:FACET_VALUES]
     ]
+
+
+def proposals(asked: Asked, results: Results, visit: Visit) -> list[Choice]:
+    """What may be looked for where nothing was found: the same without filters, each word by itself, and what begins alike."""
+    found = []
+    if asked.text and asked.filters:
+        found.append(
+            Choice(visit.clock.words.gettext("“%(query)s” without filters") % {"query": asked.text[:60]}, Asked(asked.text).address())
+        )
+    words = [word for word in results.words if len(word) > 1] if len(results.words) > 1 else []
+    beginning = asked.text[: max(2, len(asked.text) // 2)]
+    words += suggested(visit, beginning, PROPOSALS) if asked.text else []
+    found += [Choice(word, Asked(word).address()) for word in dict.fromkeys(words) if word != asked.text]
+    return found[:PROPOSALS]

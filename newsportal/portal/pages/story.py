@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse
 from newsportal.portal.context import Visit
 from newsportal.portal.pages.gallery import gallery_view
 from newsportal.portal.pages.thread import thread_view
-from newsportal.portal.reading import body, pictures
+from newsportal.portal.reading import body, minutes, pictures
 from newsportal.portal.recommending import further
 from newsportal.portal.render import render
 from newsportal.storage.base import Store, StoredArticle, Story, StoryFilter
@@ -89,6 +89,8 @@ def reading_view(request: Request, found: Story, article: StoredArticle) -> Resp
         newer=newer,
         topic=topic,
         suggested=further(visit, found.id),
+        minutes=minutes(article.text),
+        similar=visit.portal.similar(article),
     )
 
 

@@ -85,6 +85,24 @@
     if (act) { event.preventDefault(); act(); }
   });
 
+  /* Passing a story on: the address of this page, without what led here. Nobody is told. */
+  const share = find("[data-share]");
+  const copy = find("[data-copy]");
+  const address = location.origin + location.pathname;
+  if (share && navigator.share) {
+    share.hidden = false;
+    share.addEventListener("click", () => navigator.share({ title: document.title, url: address }).catch(() => {}));
+  }
+  if (copy && navigator.clipboard) {
+    copy.hidden = false;
+    copy.addEventListener("click", () => navigator.clipboard.writeText(address).then(() => { copy.textContent = copy.dataset.done; }, () => {}));
+  }
+  const print_ = find("[data-print]");
+  if (print_) {
+    print_.hidden = false;
+    print_.addEventListener("click", () => print());
+  }
+
   find("[data-theme-button]")?.addEventListener("click", (event) => { event.preventDefault(); theme(); });
   const helpButton = find("[data-help-button]");
   if (helpButton && help) {

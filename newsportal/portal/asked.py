@@ -1,0 +1,116 @@
+"""A search as it was asked for, in an address: words and filters, checked. What makes no sense is left out, never an error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from typing import Final, Literal
+
+from newsportal.portal.context import Visit
+from newsportal.portal.render import address
+from newsportal.search.base import MAX_QUERY_CHARS, Query
+from newsportal.text import clean
+
+PAGE: Final = 20
+MAX_PAGES: Final = 500  # deeper pages cost the index more and are asked for by robots only
+SHOWN_QUERY_CHARS: Final = 300  # a query of 10 kB is answered, but not printed in every link
+FACETS: Final = ("topic", "site", "category", "day")
+KINDS: Final = ("article", "thread", "photos")
+EVERYTHING: Final = "since:1900-01-01"
+"""What is asked for where only filters are: an index looks for words or for times."""
+
+SPANS: Final[Mapping[str, timedelta]] = {
+    "day": timedelta(days=1),
+    "week": timedelta(days=7),
+    "month": timedelta(days=31),
+    "year": timedelta(days=366),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """``since`` and ``until`` are days, both included; ``folds`` ``open``: every version of a story by itself."""
+
+    text: str
+    when: str | None = None
+    since: str | None = None
+    until: str | None = None
+    kind: str | None = None
+    folds: Literal["open"] | None = None
+    sort: Literal["relevance", "time"] = "relevance"
+    page: int = 1
+    topic: str | None = None
+    site: str | None = None
+    category: str | None = None
+    day: str | None = None
+
+    @property
+    def filters(self) -> dict[str, str]:
+        """What narrows the search beside its words."""
+        named = ("when", "since", "until", "kind", *FACETS)
+        return {name: value for name in named if (value := getattr(self, name))}
+
+    @property
+    def empty(self) -> bool:
+        return not self.text and not self.filters
+
+    def parameters(self, **changes: object) -> dict[str, object]:
+        """The parameters of this search's address with ``changes``; a changed filter starts at the first page."""
+        sort = self.sort if self.sort != "relevance" else None
+        return {"q": self.text[:SHOWN_QUERY_CHARS], **self.filters, "folds": self.folds, "sort": sort, **changes}
+
+    def address(self, path: str = "/search", /, **changes: object) -> str:
+        return address(path, **self.parameters(**changes))
+
+    def query(self, now: datetime, zone: tzinfo, *, limit: int = PAGE) -> Query:
+        """The query for an index. Without words the newest come first."""
+        spans = [now.astimezone(UTC) - SPANS[self.when]] if self.when else []
+        begins = [_begins(day, zone) for day in (self.since, self.day) if day]
+        ends = [_begins(day, zone, 1) for day in (self.until, self.day) if day]
+        words = f"{self.text} kind:{self.kind}" if self.kind else self.text or EVERYTHING
+        return Query(
+            text=words,
+            topic=self.topic,
+            site=self.site,
+            category=self.category,
+            since=max([*spans, *begins], default=None),
+            until=min(ends, default=None),
+            sort=self.sort if self.text else "time",
+            collapse=self.folds is None,
+            offset=(self.page - 1) * limit,
+            limit=limit,
+            zone=zone,
+        )
+
+
+def asked_of(visit: Visit) -> Asked:
+    """The search in the query's parameters."""
+    page, when, kind = visit.text("page") or "", visit.text("when"), visit.text("kind")
+    return Asked(
+        text=clean(visit.text("q", MAX_QUERY_CHARS) or ""),
+        when=when if when in SPANS else None,
+        since=_day(visit.text("since")),
+        until=_day(visit.text("until")),
+        kind=kind if kind in KINDS else None,
+        folds="open" if visit.text("folds") == "open" else None,
+        sort="time" if visit.text("sort") == "time" else "relevance",
+        page=min(int(page), MAX_PAGES) if page.isdecimal() and len(page) < 6 and int(page) > 0 else 1,
+        topic=visit.text("topic"),
+        site=visit.text("site"),
+        category=visit.text("category"),
+        day=_day(visit.text("day")),
+    )
+
+
+def _begins(day: str, zone: tzinfo, later: int = 0) -> datetime:
+    """When a day, or one ``later``, begins in ``zone``."""
+    return datetime.combine(date.fromisoformat(day) + timedelta(days=later), time.min, zone).astimezone(UTC)
+
+
+def _day(said: str | None) -> str | None:
+    """A day as the facet says it; the first and last of the calendar have no beginning or end in every zone."""
+    try:
+        return said if said and 1 < date.fromisoformat(said).year < 9999 and len(said) == 10 else None
+    except ValueError:
+        return None

@@ -1,0 +1,96 @@
+"""The topic page in numbers, similar stories, and what a story's page offers."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+import httpx
+import pytest
+from lxml import html as lxml_html
+
+from newsportal.portal.curve import HEIGHT, bars, width
+from newsportal.portal.kept import Kept
+from newsportal.portal.reading import minutes
+from newsportal.search.base import Index
+from newsportal.storage.base import Store
+
+
+def test_a_topic_shows_its_days_sites_and_categories(client: httpx.Client) -> None:
+    page = lxml_html.document_fromstring(client.get("/topic/旅游").text)
+    [drawn] = page.xpath("//figure[@class='curve-days']//*[name()='svg']")
+    assert drawn.get("aria-label").endswith(tuple("123456789"))
+    assert len(drawn.xpath("*[name()='rect']")) == 30
+    sites = page.xpath("//ul[@class='shares'][1]/li/a")
+    assert "云岭晚报" in [site.text for site in sites]
+    for site in sites[:2]:
+        narrowed = lxml_html.document_fromstring(client.get(site.get("href")).text)
+        assert narrowed.xpath("//*[contains(@class, 'headline')]")
+        assert not narrowed.xpath("//figure")  # a part has no curve
+    assert not lxml_html.document_fromstring(client.get("/latest").text).xpath("//figure")
+
+
+def test_without_search_a_topic_is_a_list(serve, store: Store) -> None:
+    assert "云岭峡谷" in serve(store, None).get("/topic/旅游").text
+
+
+def test_a_story_leads_to_others_on_its_subject(client: httpx.Client, ids: dict[str, str]) -> None:
+    texts = [client.get(f"/story/{id}").text for name, id in ids.items() if name != "repost"]
+    found = [lxml_html.document_fromstring(text).xpath("//section[@aria-labelledby='similar-name']//h3/a/@href") for text in texts]
+    assert any(found)
+    for text, links in zip(texts, found, strict=True):
+        own = lxml_html.document_fromstring(text).xpath("//article/@data-article")[0]
+        assert f"/story/{own}" not in links
+        assert len(links) == len(set(links)) <= 4
+
+
+def test_the_size_of_type_is_set_from_the_story(client: httpx.Client, ids: dict[str, str]) -> None:
+    path = f"/story/{ids['bridge']}"
+    form = lxml_html.document_fromstring(client.get(path).text).xpath("//form[@class='sizes']")[0]
+    answer = client.get("/settings", params={"size": "large", "next": form.xpath(".//input/@value")[0]})
+    assert answer.headers["location"] == path
+    page = lxml_html.document_fromstring(client.get(path, headers={"cookie": "size=large"}).text)
+    assert page.xpath("//form[@class='sizes']//button[@aria-pressed='true']/@value") == ["large"]
+    client.cookies.clear()
+
+
+@pytest.mark.parametrize(
+    ("text", "told"), [("", 0), ("。", 0), ("短讯", 1), ("字" * 4_000, 10), ("word " * 2_380, 10), ("字" * 2_000 + "word " * 1_190, 10)]
+)
+def test_minutes_to_read(text: str, told: int) -> None:
+    assert minutes(text) == told
+
+
+def test_the_highest_day_is_as_high_as_the_drawing() -> None:
+    days = [(date(2026, 5, 1) + timedelta(days=number), count) for number, count in enumerate((0, 1, 1000))]
+    drawn = bars(days)
+    assert [bar.tall for bar in drawn] == [0, 2, HEIGHT]
+    assert all(bar.y + bar.tall == HEIGHT for bar in drawn)
+    assert drawn[-1].x + 16 == width(days)
+    assert bars([]) == ()
+    assert width([]) == 0
+
+
+def test_what_is_kept_is_made_anew_in_time_and_bounded() -> None:
+    clock, made = [0.0], []
+    kept: Kept[int] = Kept(10, 2, lambda: clock[0])
+
+    def make() -> int:
+        made.append(1)
+        return len(made)
+
+    assert [kept.get("a", make), kept.get("a", make)] == [1, 1]
+    clock[0] = 10
+    assert kept.get("a", make) == 2
+    assert [kept.get(key, make) for key in ("b", "c", "b", "a")] == [3, 4, 3, 5]
+
+
+def test_a_search_that_is_away_costs_no_page(serve, store: Store, index: Index, ids: dict[str, str]) -> None:
+    from newsportal.errors import SearchError
+
+    class Broken:
+        def __getattr__(self, name: str) -> object:
+            raise SearchError("away")
+
+    client = serve(store, Broken())
+    assert client.get("/topic/旅游").status_code == 200
+    assert client.get(f"/story/{ids['bridge']}").status_code == 200
