@@ -145,7 +145,7 @@ class Alerts:
 
     def due(self, now: datetime) -> set[str]:
         """The alerts that have something to send."""
-        wanted = select(distinct(MESSAGES.c.alert_id)).where(MESSAGES.c.state.in_(("waiting", "sending")), MESSAGES.c.due <= now)
+        wanted = select(MESSAGES.c.alert_id).where(MESSAGES.c.state.in_(("waiting", "sending")), MESSAGES.c.due <= now).distinct()
         with read(self._engine) as connection:
             return set(connection.scalars(wanted))
 

@@ -36,13 +36,14 @@ CALLS = frozenset(
 DRIVERS = {
     "redis": ("frontier/",),
     "scrapy_redis": ("frontier/",),
-    "sqlalchemy": ("storage/", "search/", "publishing/"),
+    "sqlalchemy": ("storage/", "search/", "publishing/", "accounts/"),
     "pymysql": ("storage/",),
     "psycopg": ("storage/",),
     "pymongo": ("storage/documents/",),
     "elasticsearch": ("storage/documents/", "search/"),
     "elastic_transport": ("storage/documents/",),
     "pyspark": ("recommending/spark.py",),
+    "apprise": ("alerts/sending.py",),  # the operator's own mail server, and addresses that an administrator alone may name
     "uvicorn": ("portal/listen.py",),
     "scrapyd": (),
     "scrapyd_client": ("runners/egg.py",),

@@ -1,0 +1,125 @@
+"""Everything that sending alerts needs, from ``sources.yaml``; and the thread that sends while the portal is served."""
+
+from __future__ import annotations
+
+import logging
+import os
+import platform
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime
+from time import monotonic
+from typing import Final
+from uuid import uuid4
+from zoneinfo import ZoneInfo
+
+from newsportal.accounts import Accounts
+from newsportal.alerts.base import Setting
+from newsportal.alerts.conditions import folder_of, tell
+from newsportal.alerts.run import Work, present, step
+from newsportal.egress import Policy
+from newsportal.errors import NewsportalError
+from newsportal.search.base import Index
+from newsportal.sources import Sources
+from newsportal.sources.watched import watched
+from newsportal.storage.base import Store
+
+logger = logging.getLogger(__name__)
+
+EVERY: Final = 5.0
+"""Seconds between two looks. A look at nothing new is some small questions to store and accounts."""
+
+HELD: Final = 60.0
+"""Seconds for which one process is the one that sends; another takes over when it died."""
+
+CONDITIONS_EVERY: Final = 300.0
+"""Seconds between two looks at what operators are told of: judging a thousand sources takes a second."""
+
+MAX_PAUSE: Final = 60.0
+
+
+def setting_of(sources: Sources) -> Setting:
+    told = sources.alerts
+    policy = Policy(tuple(sources.politeness.allow_private))
+    return Setting(policy, sources.user_agent, told.mail_server, told.mail_from)
+
+
+def work_of(
+    accounts: Accounts,
+    store: Store,
+    index: Index | None,
+    sources: Sources,
+    *,
+    now: Callable[[], datetime] = present,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Work:
+    return Work(
+        accounts,
+        store,
+        index,
+        ZoneInfo(sources.portal.timezone),
+        setting_of(sources),
+        (sources.portal.url or "").rstrip("/") or None,
+        sources.alerts.per_hour,
+        now,
+        stopped,
+        watched(sources),
+        folder_of(sources.store),
+        sources.alerts.disk_free,
+        sources.alerts.crawl_hours,
+    )
+
+
+class Sender(threading.Thread):
+    """Follows and sends, again and again, in one of several processes at a time. It may be killed at any time."""
+
+    def __init__(self, work: Callable[[Callable[[], bool]], Work], every: float = EVERY) -> None:
+        super().__init__(daemon=True, name="alerts")
+        self._stopping = threading.Event()
+        self._work = work(self._stopping.is_set)
+        self._every = every
+        self._owner = f"{platform.node() or 'localhost'}:{os.getpid()}:{uuid4().hex[:8]}"
+        self._conditions = 0.0
+        self.error: str | None = None
+
+    def run(self) -> None:
+        pause = 0.0
+        while not self._stopping.wait(pause):
+            pause = self.look()
+
+    def look(self) -> float:
+        """One look; answers how many seconds to wait until the next."""
+        try:
+            self._step()
+        except NewsportalError as error:
+            self._failed(str(error))
+            return MAX_PAUSE
+        except Exception as error:
+            self._failed(f"{type(error).__name__}: {error}")
+            logger.exception("alerts cannot be sent")
+            return MAX_PAUSE
+        self.error = None
+        return self._every
+
+    def _step(self) -> None:
+        if not self._work.accounts.alerts.hold(self._owner, now=datetime.now(UTC), seconds=HELD):
+            return
+        if self._conditions <= monotonic():
+            self._conditions = monotonic() + CONDITIONS_EVERY
+            tell(self._work)
+        step(self._work)
+
+    def _failed(self, message: str) -> None:
+        if message != self.error:
+            logger.warning("alerts wait: %s", message)
+        self.error = message
+
+    def stop(self) -> None:
+        """Ends after the message at hand; another process may send from then on."""
+        self._stopping.set()
+        if self.is_alive():
+            self.join(timeout=10)
+        try:
+            self._work.accounts.alerts.release(self._owner, now=datetime.now(UTC))
+        except NewsportalError as error:
+            logger.warning("alerts: %s", error)

@@ -1,0 +1,240 @@
+"""The services: 企业微信, 飞书, 钉钉, Telegram, ntfy, webhooks over HTTP, through the egress guard; mail and all others through Apprise.
+
+The robots of 企业微信, 飞书 and 钉钉 answer 200 whatever happened and tell in the body what did, so that is read here.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import re
+from base64 import b64encode
+from collections.abc import Mapping
+from datetime import datetime
+from hashlib import sha256
+from typing import Any, Final
+from urllib.parse import parse_qs, quote, urlsplit
+
+from newsportal.alerts.base import BadField, Field, Fields, Later, Rejected, Request, Service, stripped
+from newsportal.alerts.wording import Told
+from newsportal.egress import Answer
+from newsportal.publishing.webhook import SIGNATURE, signature
+from newsportal.sources.uris import BadAddress, check_url
+
+JSON: Final = {"content-type": "application/json; charset=utf-8", "accept": "application/json"}
+
+WECOM_BYTES: Final = 2048  # developer.work.weixin.qq.com: a text message of a robot
+FEISHU_BYTES: Final = 18_000  # open.feishu.cn: a request of a robot has at most 20 kB
+DINGTALK_BYTES: Final = 18_000  # open.dingtalk.com: 20,000 bytes
+TELEGRAM_BYTES: Final = 4000  # core.telegram.org: 4096 characters after entities
+NTFY_BYTES: Final = 3800  # docs.ntfy.sh: more than 4096 bytes become an attachment
+
+TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{8,200}")
+TELEGRAM_TOKEN: Final = re.compile(r"\d{5,20}:[A-Za-z0-9_-]{20,100}")
+TELEGRAM_CHAT: Final = re.compile(r"-?\d{3,20}|@[A-Za-z][A-Za-z0-9_]{3,40}")
+NTFY_TOPIC: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+ADDRESS: Final = re.compile(r"[^\s@,;<>\"'?&]+@[^\s@,;<>\"'?&]+\.[^\s@,;<>\"'?&]+")
+
+BUSY: Final[Mapping[str, frozenset[int]]] = {
+    "wecom": frozenset({-1, 45009}),
+    "feishu": frozenset({11232, 99991400}),
+    "dingtalk": frozenset({-1, 130101}),
+}
+"""Codes with which a robot says: too many for now (its documentation), or: busy."""
+
+
+def _json(url: str, told: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Request:
+    return Request(url, json.dumps(told, ensure_ascii=False).encode(), {**JSON, **(headers or {})})
+
+
+def _lines(told: Told, limit: int) -> str:
+    return f"{told.title}\n\n{told.text(limit - len(told.title.encode()) - 2)}"
+
+
+def _secret_of(value: str, host: str, found: str, name: str) -> str:
+    """A robot's key from what people paste: the key, or the whole address of its webhook, of which ``found`` is the key."""
+    key = found if value.startswith(("http://", "https://")) else value
+    if value.startswith("http") and urlsplit(value).hostname != host:
+        raise BadField(name, "This is the address of another service.")
+    if not TOKEN.fullmatch(key):
+        raise BadField(name, "This is no key of a robot; paste the address of its webhook as the service shows it.")
+    return key
+
+
+def _parameter(value: str, name: str) -> str:
+    return next(iter(parse_qs(urlsplit(value).query).get(name, ())), "")
+
+
+WECOM_FIELDS: Final = (Field("key", "Webhook address", "As the group's robot shows it.", secret=True),)
+FEISHU_FIELDS: Final = (
+    Field("key", "Webhook address", "As the group's robot shows it.", secret=True),
+    Field("secret", "Signing secret", "If the robot checks signatures.", secret=True, needed=False),
+)
+DINGTALK_FIELDS: Final = FEISHU_FIELDS
+TELEGRAM_FIELDS: Final = (
+    Field("token", "Bot token", "BotFather tells it: 123456789:AbC…", secret=True),
+    Field("chat", "Chat", "The number of a chat, or @ and the name of a channel."),
+)
+NTFY_FIELDS: Final = (
+    Field("topic", "Topic at ntfy", "Letters, digits, - and _. Whoever knows it can read along.", secret=True),
+    Field("server", "Server", needed=False, default="https://ntfy.sh"),
+    Field("token", "Access token", "If the topic is protected.", secret=True, needed=False),
+)
+WEBHOOK_FIELDS: Final = (
+    Field("url", "Address", "It is sent JSON.", secret=True),
+    Field("secret", "Signing secret", "If given, messages are signed with it.", secret=True, needed=False),
+)
+MAIL_FIELDS: Final = (Field("to", "Mail address", "Several, with commas between."),)
+APPRISE_FIELDS: Final = (Field("url", "Address for Apprise", "Such as matrixs://… or slack://…", secret=True),)
+
+
+def _wecom_fields(fields: Fields) -> dict[str, str]:
+    told = stripped(fields, WECOM_FIELDS)
+    return {"key": _secret_of(told["key"], "qyapi.weixin.qq.com", _parameter(told["key"], "key"), "key")}
+
+
+def _wecom(fields: Fields, told: Told, now: datetime) -> Request:
+    url = f"https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key={fields['key']}"
+    return _json(url, {"msgtype": "text", "text": {"content": _lines(told, WECOM_BYTES)}})
+
+
+def _feishu_fields(fields: Fields) -> dict[str, str]:
+    told = stripped(fields, FEISHU_FIELDS)
+    return told | {"key": _secret_of(told["key"], "open.feishu.cn", urlsplit(told["key"]).path.rpartition("/")[2], "key")}
+
+
+def _feishu(fields: Fields, told: Told, now: datetime) -> Request:
+    body: dict[str, Any] = {"msg_type": "text", "content": {"text": _lines(told, FEISHU_BYTES)}}
+    if fields.get("secret"):
+        seconds = str(int(now.timestamp()))
+        sign = b64encode(hmac.new(f"{seconds}\n{fields['secret']}".encode(), b"", sha256).digest()).decode()
+        body |= {"timestamp": seconds, "sign": sign}
+    return _json(f"https://open.feishu.cn/open-apis/bot/v2/hook/{fields['key']}", body)
+
+
+def _dingtalk_fields(fields: Fields) -> dict[str, str]:
+    told = stripped(fields, DINGTALK_FIELDS)
+    return told | {"key": _secret_of(told["key"], "oapi.dingtalk.com", _parameter(told["key"], "access_token"), "key")}
+
+
+def _dingtalk(fields: Fields, told: Told, now: datetime) -> Request:
+    url = f"https://oapi.dingtalk.com/robot/send?access_token={fields['key']}"
+    if fields.get("secret"):
+        moment = str(int(now.timestamp() * 1000))
+        sign = b64encode(hmac.new(fields["secret"].encode(), f"{moment}\n{fields['secret']}".encode(), sha256).digest()).decode()
+        url += f"&timestamp={moment}&sign={quote(sign, safe='')}"
+    return _json(url, {"msgtype": "text", "text": {"content": _lines(told, DINGTALK_BYTES)}})
+
+
+def _telegram_fields(fields: Fields) -> dict[str, str]:
+    told = stripped(fields, TELEGRAM_FIELDS)
+    if not TELEGRAM_TOKEN.fullmatch(told["token"]):
+        raise BadField("token", "This is no token of a bot: digits, a colon, and some 35 characters.")
+    if not TELEGRAM_CHAT.fullmatch(told["chat"]):
+        raise BadField("chat", "A chat is a number, or @ and the name of a channel.")
+    return told
+
+
+def _telegram(fields: Fields, told: Told, now: datetime) -> Request:
+    body = {"chat_id": fields["chat"], "text": _lines(told, TELEGRAM_BYTES), "disable_web_page_preview": True}
+    return _json(f"https://api.telegram.org/bot{fields['token']}/sendMessage", body)
+
+
+def _web_address(value: str, name: str) -> str:
+    try:
+        return check_url(value)
+    except BadAddress as error:
+        raise BadField(name, "This is no address of the Web: https://…") from error
+
+
+def _ntfy_fields(fields: Fields) -> dict[str, str]:
+    told = stripped(fields, NTFY_FIELDS)
+    if not NTFY_TOPIC.fullmatch(told["topic"]):
+        raise BadField("topic", "A topic at ntfy has letters, digits, - and _ alone.")
+    return told | {"server": _web_address(told["server"], "server").rstrip("/")}
+
+
+def _ntfy(fields: Fields, told: Told, now: datetime) -> Request:
+    body: dict[str, Any] = {"topic": fields["topic"], "title": told.title, "message": told.text(NTFY_BYTES)}
+    if len(told.items) == 1:
+        body["click"] = told.items[0].address
+    return _json(fields["server"], body, {"authorization": f"Bearer {fields['token']}"} if fields.get("token") else None)
+
+
+def _webhook_fields(fields: Fields) -> dict[str, str]:
+    told = stripped(fields, WEBHOOK_FIELDS)
+    return told | {"url": _web_address(told["url"], "url")}
+
+
+def _webhook(fields: Fields, told: Told, now: datetime) -> Request:
+    stories = [{"id": one.id, "title": one.title, "site": one.site, "url": one.address, "sites": one.sites} for one in told.items]
+    body = {
+        "form": 1,
+        "event": "alert",
+        "alert": told.alert,
+        "title": told.title,
+        "text": told.text(),
+        "stories": stories,
+        "more": told.more,
+    }
+    asked = _json(fields["url"], body, {"idempotency-key": told.key})
+    if not fields.get("secret"):
+        return asked
+    return Request(asked.url, asked.body, {**asked.headers, SIGNATURE: signature(fields["secret"], asked.body, now)})
+
+
+def _mail_fields(fields: Fields) -> dict[str, str]:
+    told = stripped(fields, MAIL_FIELDS)
+    found = [one.strip() for one in told["to"].replace("，", ",").replace(";", ",").split(",") if one.strip()]
+    if not found or not all(ADDRESS.fullmatch(one) for one in found):
+        raise BadField("to", "This is no mail address: name@example.org")
+    return {"to": ", ".join(found)}
+
+
+def _apprise_fields(fields: Fields) -> dict[str, str]:
+    told = stripped(fields, APPRISE_FIELDS)
+    if "://" not in told["url"]:
+        raise BadField("url", "Apprise knows no such address; it lists them at github.com/caronc/apprise.")
+    return told
+
+
+def judge(answer: Answer) -> None:
+    """By the status alone."""
+    if 200 <= answer.status < 300:
+        return
+    if answer.status in (408, 425, 429) or answer.status >= 500:
+        wait = answer.headers.get("retry-after", "")
+        raise Later(f"the service answered {answer.status}", min(float(wait), 86_400.0) if wait.isdecimal() else None)
+    raise Rejected(f"the service answered {answer.status}")
+
+
+def _robot(name: str, code: str, words: str) -> Any:
+    def judged(answer: Answer) -> None:
+        judge(answer)
+        try:
+            told = json.loads(answer.body)
+            number = told.get(code, told.get("StatusCode", 0))
+        except (ValueError, RecursionError, AttributeError) as error:
+            raise Rejected("the service answered something that is no answer of a robot") from error
+        if number in BUSY[name]:
+            raise Later(f"the service says: too many for now ({number})")
+        if number:
+            raise Rejected(f"the service says: {number} {' '.join(str(told.get(words, '')).split())[:200]}")
+
+    return judged
+
+
+SERVICES: Final[Mapping[str, Service]] = {
+    service.name: service
+    for service in (
+        Service("mail", "Mail", MAIL_FIELDS, _mail_fields),
+        Service("wecom", "WeCom", WECOM_FIELDS, _wecom_fields, _wecom, _robot("wecom", "errcode", "errmsg")),
+        Service("feishu", "Feishu", FEISHU_FIELDS, _feishu_fields, _feishu, _robot("feishu", "code", "msg")),
+        Service("dingtalk", "DingTalk", DINGTALK_FIELDS, _dingtalk_fields, _dingtalk, _robot("dingtalk", "errcode", "errmsg")),
+        Service("telegram", "Telegram", TELEGRAM_FIELDS, _telegram_fields, _telegram, judge),
+        Service("ntfy", "ntfy", NTFY_FIELDS, _ntfy_fields, _ntfy, judge),
+        Service("webhook", "Webhook", WEBHOOK_FIELDS, _webhook_fields, _webhook, judge),
+        Service("apprise", "Another service", APPRISE_FIELDS, _apprise_fields, needs="administer"),
+    )
+}
+"""A new one is a line here."""

@@ -1,0 +1,205 @@
+"""Accounts, a store and an index, with receivers of alerts on loopback: a Web server that keeps what it is sent, and a mail server."""
+
+from __future__ import annotations
+
+import json
+import socketserver
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from random import Random
+from shutil import copytree
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from newsportal.accounts import Accounts, Role, open_accounts
+from newsportal.accounts.alerts import Alert, new_id
+from newsportal.alerts.base import Setting
+from newsportal.alerts.run import Work
+from newsportal.egress import Policy
+from newsportal.items import Article, FoldKey, Link
+from newsportal.search import open_index
+from newsportal.storage import open_store
+from newsportal.storage.base import Added
+
+START = datetime(2026, 5, 20, 2, 0, tzinfo=UTC)
+"""10:00 in Shanghai."""
+
+SHANGHAI = ZoneInfo("Asia/Shanghai")
+
+
+class Receiver:
+    """What came to a Web server on loopback. ``answers``: what it answers, one after the other; the last for ever."""
+
+    def __init__(self) -> None:
+        self.got: list[tuple[str, dict[str, str], dict[str, Any]]] = []
+        self.answers: list[tuple[int, bytes]] = [(200, b"{}")]
+        receiver = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["content-length"]))
+                receiver.got.append((self.path, {name.lower(): value for name, value in self.headers.items()}, json.loads(body)))
+                status, answer = receiver.answers.pop(0) if len(receiver.answers) > 1 else receiver.answers[0]
+                if status == 0:  # hang up without a word
+                    self.close_connection = True
+                    return
+                self.send_response(status)
+                self.send_header("content-length", str(len(answer)))
+                self.end_headers()
+                self.wfile.write(answer)
+
+            def log_message(self, format: str, *args: object) -> None:
+                """Quiet."""
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.address = f"http://127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+
+    @property
+    def stories(self) -> list[str]:
+        return [story["title"] for _, _, told in self.got for story in told.get("stories", ())]
+
+    def close(self) -> None:
+        self.server.shutdown()
+        self.server.server_close()
+
+
+class MailServer(socketserver.ThreadingTCPServer):
+    """As much of SMTP as takes a mail. ``refuses``: what it answers to a recipient."""
+
+    allow_reuse_address = True
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), MailSession)
+        self.mails: list[str] = []
+        self.refuses: bytes | None = None
+        self.hangs_up = False
+        threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+
+    @property
+    def address(self) -> str:
+        return f"smtp://127.0.0.1:{self.server_address[1]}"
+
+
+class MailSession(socketserver.StreamRequestHandler):
+    server: MailServer
+
+    def handle(self) -> None:
+        self.wfile.write(b"220 here\r\n")
+        for line in self.rfile:
+            word = line.strip().upper()
+            if word.startswith(b"RCPT") and self.server.refuses:
+                self.wfile.write(self.server.refuses + b"\r\n")
+            elif word == b"DATA":
+                self.wfile.write(b"354 go on\r\n")
+                self._data()
+                if self.server.hangs_up:
+                    return
+                self.wfile.write(b"250 taken\r\n")
+            elif word == b"QUIT":
+                self.wfile.write(b"221 bye\r\n")
+                return
+            else:
+                self.wfile.write(b"250 ok\r\n")
+
+    def _data(self) -> None:
+        lines = []
+        for line in self.rfile:
+            if line == b".\r\n":
+                break
+            lines.append(line)
+        self.server.mails.append(b"".join(lines).decode())
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with closing(Receiver()) as made:
+        yield made
+
+
+@pytest.fixture
+def mail_server() -> Iterator[MailServer]:
+    made = MailServer()
+    yield made
+    made.shutdown()
+    made.server_close()
+
+
+def unlike(title: str) -> str:
+    """A text that is like no other."""
+    drawn = Random(title)
+    return "".join(chr(drawn.randrange(0x4E00, 0x9000)) for _ in range(120))
+
+
+@dataclass
+class Desk:
+    """A portal's parts, with a clock that is set by hand."""
+
+    work: Work
+    clock: list[datetime]
+    person: str
+    accounts: Accounts
+    names: dict[str, str] = field(default_factory=dict)
+
+    def pass_time(self, **by: float) -> None:
+        self.clock[0] += timedelta(**by)
+
+    def alert(self, channel: str, fields: dict[str, str], **said: Any) -> Alert:
+        values: dict[str, Any] = {"name": "旅游", "about": "topic", "of": "旅游", "after": self.work.store.last_seq(), **said}
+        made = Alert(new_id(), self.person, channel=channel, fields=fields, created=self.clock[0], **values)
+        self.accounts.alerts.add(made)
+        return made
+
+    def write(
+        self, title: str, text: str | None = None, *, topics: tuple[str, ...] = ("旅游",), same: str | None = None, **said: Any
+    ) -> Added:
+        site = said.pop("site", "晨光网")
+        url = said.pop("url", f"https://{site}.example/{title}.html")
+        made = Article(
+            url=url,
+            link=Link(url=url, source=f"feed:{site}"),
+            fetched=self.clock[0],
+            identity=url,
+            title=title,
+            text=f"{title}。{text or unlike(title)}",
+            site=site,
+            topics=topics,
+            published=said.pop("published", self.clock[0]),
+            language="zh",
+        )
+        added = self.work.store.add(made, [FoldKey(same, "同题")] if same else [], now=self.clock[0])
+        if self.work.index is not None:
+            self.work.index.follow(self.work.store)
+        return added
+
+
+@pytest.fixture(scope="session")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A folder with the files of a portal in which there is one editor, and his id."""
+    folder = tmp_path_factory.mktemp("alerts")
+    with closing(open_accounts(f"sqlite:///{folder / 'accounts.db'}")) as accounts:
+        person = accounts.people.add("editor", "correct horse battery staple", Role.EDITOR, now=START).id
+    for opened in (open_store(f"sqlite:///{folder / 'store.db'}"), open_index(f"sqlite:///{folder / 'index.db'}")):
+        opened.close()
+    return folder, person
+
+
+@pytest.fixture
+def desk(tmp_path: Path, empty: tuple[Path, str]) -> Iterator[Desk]:
+    copytree(empty[0], tmp_path, dirs_exist_ok=True)
+    with ExitStack() as stack:
+        accounts = stack.enter_context(closing(open_accounts(f"sqlite:///{tmp_path / 'accounts.db'}")))
+        store = stack.enter_context(closing(open_store(f"sqlite:///{tmp_path / 'store.db'}")))
+        index = stack.enter_context(closing(open_index(f"sqlite:///{tmp_path / 'index.db'}")))
+        clock = [START]
+        setting = Setting(Policy(("127.0.0.1",)))
+        work = Work(accounts, store, index, SHANGHAI, setting, "https://portal.example", now=lambda: clock[0])
+        yield Desk(work, clock, empty[1], accounts)

@@ -1,0 +1,241 @@
+"""Alerts over a real store, a real index and real receivers: told once, in time, of nothing older."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from newsportal.accounts import Role
+from newsportal.alerts.preview import preview
+from newsportal.alerts.run import FIRST_WAIT, LEASE, TOGETHER, step
+from newsportal.alerts.run import test as send_test
+
+pytestmark = pytest.mark.filterwarnings("ignore:'imghdr' is deprecated:DeprecationWarning")  # Apprise looks for it in Python 3.11
+
+
+def test_a_story_is_told_once_however_often_it_is_told_of(desk: Any, receiver: Any) -> None:
+    desk.write("老新闻")
+    desk.alert("webhook", {"url": receiver.address})
+    first = desk.write("云岭峡谷观景桥开放", same="bridge")
+    assert step(desk.work).sent == 1
+    desk.pass_time(minutes=1)
+    desk.write("观景桥开放首日约满", same="bridge", site="海港晚报")  # another site: the same story
+    desk.write("云岭峡谷观景桥开放", "改过的正文，比原来长一些。", url="https://晨光网.example/云岭峡谷观景桥开放.html")  # revised
+    step(desk.work)
+    desk.work.store.unfold(desk.work.store.story(first.story_id).versions[1].id, now=desk.clock[0])
+    step(desk.work)
+    assert receiver.stories == ["云岭峡谷观景桥开放"]
+
+
+def test_a_story_that_was_folded_into_another_is_not_told_again(desk: Any, receiver: Any) -> None:
+    desk.alert("webhook", {"url": receiver.address})
+    told = desk.write("甲地开通高铁")
+    step(desk.work)
+    other = desk.write("甲地高铁今日开通", topics=(), site="海港晚报")  # not of the topic: nobody is told
+    desk.work.store.fold(told.id, other.story_id, reason="editor", now=desk.clock[0])
+    desk.write("甲地开通高铁", "又改过一次的正文。", url="https://晨光网.example/甲地开通高铁.html")
+    step(desk.work)
+    assert receiver.stories == ["甲地开通高铁"]
+
+
+def test_nothing_older_than_the_alert_is_told(desk: Any, receiver: Any) -> None:
+    desk.write("之前的新闻")
+    desk.pass_time(minutes=5)
+    desk.alert("webhook", {"url": receiver.address})
+    desk.pass_time(minutes=5)
+    desk.write("之前的新闻", "改过的正文，是老新闻。", url="https://晨光网.example/之前的新闻.html")
+    desk.write("去年的新闻", published=desk.clock[0] - timedelta(days=300))
+    desk.write("今天的新闻", published=desk.clock[0].replace(hour=0, minute=0))
+    step(desk.work)
+    assert receiver.stories == ["今天的新闻"]
+
+
+def test_a_search_tells_of_what_a_reader_would_find(desk: Any, receiver: Any) -> None:
+    desk.alert("webhook", {"url": receiver.address}, about="search", of='"观景桥" -门票', name="观景桥")
+    desk.write("云岭观景桥开放", topics=())
+    desk.write("观景桥门票约满", topics=())
+    desk.write("海港码头扩建", topics=())
+    step(desk.work)
+    assert receiver.stories == ["云岭观景桥开放"]
+
+
+def test_a_search_waits_for_the_index(desk: Any, receiver: Any) -> None:
+    desk.alert("webhook", {"url": receiver.address}, about="search", of="观景桥", name="观景桥")
+    index, store = desk.work.index, desk.work.store
+    lagging = replace(desk.work, index=Lagging(index, index.position()))
+    desk.write("云岭观景桥开放")
+    step(lagging)
+    assert receiver.stories == []
+    lagging.index.reached = store.last_seq()
+    step(lagging)
+    assert receiver.stories == ["云岭观景桥开放"]
+
+
+class Lagging:
+    """An index that has not come so far yet."""
+
+    def __init__(self, index: Any, reached: int) -> None:
+        self.index, self.reached = index, reached
+
+    def position(self) -> int:
+        return self.reached
+
+    def search(self, query: Any) -> Any:
+        return self.index.search(query)
+
+
+def test_digest_and_quiet_hours(desk: Any, receiver: Any) -> None:
+    desk.alert("webhook", {"url": receiver.address}, digest=(18,), name="晚报")
+    desk.alert("webhook", {"url": receiver.address}, quiet=(9, 11), name="不打扰")
+    desk.write("早上的新闻")  # 10:00
+    step(desk.work)
+    assert receiver.got == []
+    desk.pass_time(hours=1)
+    step(desk.work)
+    assert [told["alert"] for _, _, told in receiver.got] == ["不打扰"]
+    desk.write("中午的新闻")
+    desk.pass_time(hours=7)
+    step(desk.work)
+    (digest,) = [told for _, _, told in receiver.got if told["alert"] == "晚报"]
+    assert {story["title"] for story in digest["stories"]} == {"早上的新闻", "中午的新闻"}
+
+
+def test_a_full_hour_lets_the_rest_wait_for_the_next(desk: Any, receiver: Any) -> None:
+    desk.alert("webhook", {"url": receiver.address}, per_hour=2)
+    for number in range(2 * TOGETHER + 3):
+        desk.write(f"第{number}条消息")
+    step(desk.work)
+    assert [len(told["stories"]) for _, _, told in receiver.got] == [TOGETHER, TOGETHER]
+    desk.pass_time(hours=1, seconds=1)
+    step(desk.work)
+    assert [len(told["stories"]) for _, _, told in receiver.got] == [TOGETHER, TOGETHER, 3]
+    assert len(set(receiver.stories)) == len(receiver.stories) == 2 * TOGETHER + 3
+
+
+def test_a_busy_service_is_asked_again_later(desk: Any, receiver: Any) -> None:
+    receiver.answers = [(503, b""), (200, b"")]
+    alert = desk.alert("webhook", {"url": receiver.address})
+    desk.write("一条新闻")
+    assert step(desk.work).put_off == 1
+    step(desk.work)
+    assert len(receiver.got) == 1
+    desk.pass_time(seconds=FIRST_WAIT.total_seconds() + 1)
+    step(desk.work)
+    assert len(receiver.got) == 2
+    assert [message.state for message in desk.accounts.alerts.messages(alert.id)] == ["sent"]
+
+
+def test_a_refusal_is_final_and_its_reason_told(desk: Any, receiver: Any) -> None:
+    receiver.answers = [(403, b"no")]
+    alert = desk.alert("webhook", {"url": f"{receiver.address}/hook?key=geheim123"})
+    desk.write("一条新闻")
+    step(desk.work)
+    desk.pass_time(days=1)
+    step(desk.work)
+    (message,) = desk.accounts.alerts.messages(alert.id)
+    assert message.state == "failed"
+    assert "403" in (message.reason or "")
+    assert "geheim123" not in (message.reason or "")
+    assert len(receiver.got) == 1
+
+
+def test_what_perhaps_arrived_is_not_sent_again_unless_somebody_says_so(desk: Any, receiver: Any) -> None:
+    receiver.answers = [(0, b""), (200, b"")]
+    alert = desk.alert("webhook", {"url": receiver.address})
+    desk.write("一条新闻")
+    assert step(desk.work).unclear == 1
+    desk.pass_time(days=1)
+    step(desk.work)
+    assert len(receiver.got) == 1
+    assert desk.accounts.alerts.again(alert.id, now=desk.clock[0]) == 1
+    step(desk.work)
+    assert len(receiver.got) == 2
+
+
+def test_a_claim_that_nobody_settled_counts_as_sent_perhaps(desk: Any, receiver: Any) -> None:
+    alert = desk.alert("webhook", {"url": receiver.address})
+    desk.write("一条新闻")
+    desk.accounts.alerts.position()
+    from newsportal.alerts.run import Tally, follow
+
+    follow(desk.work, Tally())
+    held = desk.accounts.alerts.claim(alert, now=desk.clock[0], seconds=LEASE, most=10)
+    assert len(held) == 1
+    step(desk.work)
+    assert receiver.got == []
+    desk.pass_time(seconds=LEASE + 1)
+    step(desk.work)
+    assert receiver.got == []
+    assert [message.state for message in desk.accounts.alerts.messages(alert.id)] == ["unknown"]
+    assert not desk.accounts.alerts.settle(held, "sent", now=desk.clock[0])
+
+
+def test_who_may_not_any_more_is_told_nothing(desk: Any, receiver: Any) -> None:
+    desk.alert("webhook", {"url": receiver.address})
+    desk.accounts.people.add("admin", "correct horse battery staple", Role.ADMIN, now=desk.clock[0])
+    desk.accounts.people.disable(desk.person)
+    desk.write("一条新闻")
+    step(desk.work)
+    assert receiver.got == []
+
+
+def test_a_private_address_is_refused(desk: Any, receiver: Any) -> None:
+    """threats A: a webhook is a second way out."""
+    from newsportal.alerts.base import Setting
+
+    alert = desk.alert("webhook", {"url": receiver.address})
+    desk.write("一条新闻")
+    step(replace(desk.work, setting=Setting()))
+    assert receiver.got == []
+    assert "politeness.allow_private" in (desk.accounts.alerts.messages(alert.id)[0].reason or "")
+
+
+def test_mail_arrives_and_a_refused_one_is_told(desk: Any, mail_server: Any) -> None:
+    work = replace(desk.work, setting=replace(desk.work.setting, mail_server=mail_server.address, mail_from="portal@example.org"))
+    alert = desk.alert("mail", {"to": "reader@example.org"})
+    desk.write("云岭峡谷观景桥开放")
+    assert step(work).sent == 1
+    assert len(mail_server.mails) == 1
+    assert "reader@example.org" in mail_server.mails[0]
+    mail_server.refuses = b"550 no such person"
+    desk.write("第二条新闻")
+    step(work)
+    assert [message.state for message in desk.accounts.alerts.messages(alert.id) if message.title == "第二条新闻"] == ["failed"]
+    mail_server.refuses = None
+    mail_server.hangs_up = True
+    desk.write("第三条新闻")
+    step(work)
+    assert [message.state for message in desk.accounts.alerts.messages(alert.id) if message.title == "第三条新闻"] == ["unknown"]
+
+
+def test_mail_waits_for_its_server(desk: Any) -> None:
+    work = replace(desk.work, setting=replace(desk.work.setting, mail_server="smtp://127.0.0.1:9"))
+    desk.alert("mail", {"to": "reader@example.org"})
+    desk.write("云岭峡谷观景桥开放")
+    assert step(work).put_off == 1
+
+
+def test_a_test_message(desk: Any, receiver: Any) -> None:
+    send_test(desk.work, desk.alert("ntfy", {"server": receiver.address, "topic": "news", "token": ""}))
+    assert receiver.got[0][2] == {"topic": "news", "title": "旅游", "message": "这是一条测试消息：通知渠道设置正确。"}
+
+
+@pytest.mark.parametrize("said", [{}, {"about": "search", "of": "消息", "name": "搜索"}, {"digest": (8, 18)}, {"per_hour": 1}])
+def test_the_preview_tells_what_is_sent_then(desk: Any, receiver: Any, said: dict[str, Any]) -> None:
+    alert = desk.alert("webhook", {"url": receiver.address}, **said)
+    for number in range(8):
+        desk.write(f"第{number}条消息")
+        for _ in range(5):
+            step(desk.work)
+            desk.pass_time(minutes=10)
+    for _ in range(24):
+        desk.pass_time(minutes=60)
+        step(desk.work)
+    told = preview(replace(desk.work, url=None), alert)
+    assert told.stories == 8
+    assert [[one.title for one in planned.items] for planned in reversed(told.planned)] == [
+        [story["title"] for story in message["stories"]] for _, _, message in receiver.got
+    ]

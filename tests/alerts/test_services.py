@@ -1,0 +1,146 @@
+"""What is sent to each service, what is made of its answer, and that no secret comes out."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from datetime import UTC, datetime
+from hashlib import sha256
+from hmac import new
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from newsportal.accounts.alerts import Alert
+from newsportal.alerts.base import BadField, Later, Rejected, Setting
+from newsportal.alerts.sending import hidden, mail_address
+from newsportal.alerts.services import SERVICES, WECOM_BYTES
+from newsportal.alerts.wording import Item, told
+from newsportal.egress import Answer
+
+NOW = datetime(2026, 5, 20, 2, 0, tzinfo=UTC)
+BOT = "123456789:ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+KEY = "693a91f6-7xxx-4bc4-97a0-0ec2sifa5aaa"
+
+
+def message(number: int = 2) -> object:
+    alert = Alert("a", "p", "旅游", "topic", "旅游", "webhook", {}, NOW)
+    title = "云岭峡谷观景桥今日开放"
+    items = [Item(f"s{place}", f"第{place}条：{title}", "晨光网", f"https://p.example/story/s{place}") for place in range(number)]
+    return told(alert, items, "k1")
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "kept"),
+    [
+        ("wecom", {"key": f"https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key={KEY}"}, {"key": KEY}),
+        ("wecom", {"key": f" {KEY} "}, {"key": KEY}),
+        ("feishu", {"key": f"https://open.feishu.cn/open-apis/bot/v2/hook/{KEY}"}, {"key": KEY, "secret": ""}),
+        ("dingtalk", {"key": f"https://oapi.dingtalk.com/robot/send?access_token={KEY}", "secret": "SEC1"}, {"key": KEY, "secret": "SEC1"}),
+        ("ntfy", {"topic": "news"}, {"topic": "news", "server": "https://ntfy.sh", "token": ""}),
+        ("mail", {"to": "a@b.cn， c@d.cn"}, {"to": "a@b.cn, c@d.cn"}),
+        ("telegram", {"token": f" {BOT}", "chat": "@news "}, {"token": BOT, "chat": "@news"}),
+    ],
+)
+def test_what_people_paste_is_understood(name: str, given: dict[str, str], kept: dict[str, str]) -> None:
+    assert SERVICES[name].checked(given) == kept
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "field"),
+    [
+        ("wecom", {}, "key"),
+        ("wecom", {"key": f"https://evil.example/cgi-bin/webhook/send?key={KEY}"}, "key"),
+        ("feishu", {"key": "https://open.feishu.cn/open-apis/bot/v2/hook/"}, "key"),
+        ("dingtalk", {"key": f"{KEY}&x=/../"}, "key"),
+        ("telegram", {"token": "abc", "chat": "1"}, "token"),
+        ("telegram", {"token": "123456789:ABCDEFGHIJKLMNOPQRSTUVWXYZ/../", "chat": "12345"}, "token"),
+        ("telegram", {"token": "123456789:ABCDEFGHIJKLMNOPQRSTUVWXYZ", "chat": "my chat"}, "chat"),
+        ("ntfy", {"topic": "a/b"}, "topic"),
+        ("ntfy", {"topic": "a", "server": "file:///etc/passwd"}, "server"),
+        ("webhook", {"url": "http://169.254.169.254\\@example.com/"}, "url"),
+        ("webhook", {"url": "https://a.example/\r\nx: y"}, "url"),
+        ("mail", {"to": "nobody"}, "to"),
+        ("mail", {"to": "a@b.cn&bcc=x@y.z"}, "to"),
+        ("mail", {"to": "a@b.cn\nBcc: x@y.z"}, "to"),
+    ],
+)
+def test_what_cannot_be_is_refused_beside_its_field(name: str, given: dict[str, str], field: str) -> None:
+    with pytest.raises(BadField) as said:
+        SERVICES[name].checked(given)
+    assert said.value.field == field
+
+
+def test_robots_get_texts_and_signatures() -> None:
+    sent = {name: SERVICES[name].asks({"key": KEY, "secret": "SEC1"}, message(), NOW) for name in ("wecom", "feishu", "dingtalk")}  # type: ignore[misc,arg-type]
+    wecom, feishu = json.loads(sent["wecom"].body), json.loads(sent["feishu"].body)
+    assert wecom["text"]["content"].startswith("「旅游」有 2 条新消息\n\n第0条")
+    assert sent["wecom"].url.endswith(f"?key={KEY}")
+    assert feishu["sign"] == b64encode(new(f"{feishu['timestamp']}\nSEC1".encode(), b"", sha256).digest()).decode()
+    asked = parse_qs(urlsplit(sent["dingtalk"].url).query)
+    assert asked["sign"] == [b64encode(new(b"SEC1", f"{asked['timestamp'][0]}\nSEC1".encode(), sha256).digest()).decode()]
+
+
+def test_what_is_too_long_is_told_to_be_more() -> None:
+    asked = SERVICES["wecom"].asks({"key": KEY}, message(100), NOW)  # type: ignore[misc,arg-type]
+    content = json.loads(asked.body)["text"]["content"]
+    assert len(content.encode()) <= WECOM_BYTES
+    shown = content.count("https://")
+    assert content.endswith(f"另有 {100 - shown} 条")
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "body", "error"),
+    [
+        ("wecom", 200, {"errcode": 0, "errmsg": "ok"}, None),
+        ("wecom", 200, {"errcode": 93000, "errmsg": "invalid webhook url"}, Rejected),
+        ("wecom", 200, {"errcode": 45009, "errmsg": "api freq out of limit"}, Later),
+        ("feishu", 200, {"code": 19021, "msg": "sign match fail"}, Rejected),
+        ("feishu", 200, {"StatusCode": 0, "StatusMessage": "success"}, None),
+        ("dingtalk", 200, {"errcode": 310000, "errmsg": "keywords not in content"}, Rejected),
+        ("telegram", 429, {"ok": False}, Later),
+        ("telegram", 401, {"ok": False}, Rejected),
+        ("ntfy", 507, {}, Later),
+        ("webhook", 301, {}, Rejected),
+        ("wecom", 200, "<html>", Rejected),
+    ],
+)
+def test_answers_are_read(name: str, status: int, body: object, error: type[Exception] | None) -> None:
+    raw = body.encode() if isinstance(body, str) else json.dumps(body).encode()
+    judges = SERVICES[name].judges
+    assert judges is not None
+    if error is None:
+        judges(Answer(status, {}, raw))
+    else:
+        with pytest.raises(error):
+            judges(Answer(status, {}, raw))
+
+
+@pytest.mark.filterwarnings("ignore:'imghdr' is deprecated:DeprecationWarning")
+@pytest.mark.parametrize(
+    ("server", "says"),
+    [
+        ("smtps://me%40x.cn:p%3Aw@smtp.x.cn", ("smtp.x.cn", True)),
+        ("smtp+starttls://smtp.x.cn:587", ("smtp.x.cn", True)),
+        ("smtp://127.0.0.1:2525", ("127.0.0.1", False)),
+    ],
+)
+def test_the_mail_server_in_the_form_of_apprise(server: str, says: tuple[str, bool]) -> None:
+    import apprise
+
+    made = apprise.Apprise.instantiate(mail_address({"to": "a@b.cn, c@d.cn"}, Setting(mail_server=server)))
+    assert made is not None
+    assert (made.smtp_host, made.secure) == says
+    assert [address for _, address in made.targets] == ["a@b.cn", "c@d.cn"]
+
+
+def test_without_a_mail_server_the_reason_names_the_remedy() -> None:
+    with pytest.raises(Rejected, match=r"alerts\.mail_server"):
+        mail_address({"to": "a@b.cn"}, Setting())
+
+
+def test_secrets_are_hidden() -> None:
+    assert hidden("POST https://h.example/abcdefg failed with abcdefg", {"key": "abcdefg"}) == "POST https://h.example/*** failed with ***"
+    alert = Alert("a", "p", "旅游", "topic", "旅游", "webhook", {"url": "https://geheim.example"}, NOW)
+    assert "geheim" not in repr(alert)
+    assert "geheim" not in repr(Setting(mail_server="smtp://u:geheim@h"))

@@ -1,0 +1,64 @@
+"""When messages go: digests, quiet hours, full hours, over midnight and the change of summer time."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from newsportal.accounts.alerts import Alert
+from newsportal.alerts.timing import due_of, gathered, is_quiet
+
+SHANGHAI, BERLIN = ZoneInfo("Asia/Shanghai"), ZoneInfo("Europe/Berlin")
+
+
+def alert(**said: object) -> Alert:
+    return Alert("a", "p", "旅游", "topic", "旅游", "webhook", {}, datetime(2026, 1, 1, tzinfo=UTC), **said)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("found", "due", "said"),
+    [
+        ("2026-05-20T10:00", "2026-05-20T10:00", {}),
+        ("2026-05-20T10:00", "2026-05-20T18:00", {"digest": (8, 18)}),
+        ("2026-05-20T18:00", "2026-05-20T18:00", {"digest": (18, 8)}),
+        ("2026-05-20T18:01", "2026-05-21T08:00", {"digest": (8, 18)}),
+        ("2026-05-20T23:30", "2026-05-21T07:00", {"quiet": (22, 7)}),
+        ("2026-05-20T03:30", "2026-05-20T07:00", {"quiet": (22, 7)}),
+        ("2026-05-20T07:00", "2026-05-20T07:00", {"quiet": (22, 7)}),
+        ("2026-05-20T12:30", "2026-05-20T14:00", {"quiet": (12, 14)}),
+        ("2026-05-20T12:30", "2026-05-20T12:30", {"quiet": (12, 12)}),
+        ("2026-05-20T20:00", "2026-05-21T07:00", {"quiet": (22, 7), "digest": (23,)}),
+    ],
+)
+def test_due(found: str, due: str, said: dict[str, object]) -> None:
+    moment = datetime.fromisoformat(found).replace(tzinfo=SHANGHAI).astimezone(UTC)
+    assert due_of(moment, alert(**said), SHANGHAI) == datetime.fromisoformat(due).replace(tzinfo=SHANGHAI)
+
+
+def test_the_clocks_change() -> None:
+    """In the night to 29 March 2026 there is no half past two in Berlin, and in that to 25 October there are two."""
+    quiet, digest = alert(quiet=(22, 3)), alert(digest=(2,))
+    assert due_of(datetime(2026, 3, 29, 0, 30, tzinfo=UTC), quiet, BERLIN) == datetime(2026, 3, 29, 1, tzinfo=UTC)
+    assert due_of(datetime(2026, 10, 25, 0, 30, tzinfo=UTC), quiet, BERLIN) == datetime(2026, 10, 25, 2, tzinfo=UTC)
+    moment = datetime(2026, 10, 25, 1, 30, tzinfo=UTC)  # the second half past two
+    assert moment <= due_of(moment, digest, BERLIN) <= moment + timedelta(days=1)
+
+
+@pytest.mark.parametrize(("hour", "quiet", "said"), [(23, (22, 7), True), (7, (22, 7), False), (12, (12, 13), True), (0, (0, 0), False)])
+def test_quiet(hour: int, quiet: tuple[int, int], said: bool) -> None:
+    assert is_quiet(hour, quiet) is said
+
+
+def test_nothing_is_lost_when_messages_are_gathered() -> None:
+    began = datetime(2026, 5, 20, tzinfo=UTC)
+    found = [began + timedelta(minutes=7 * place) for place in range(100)]
+    for said in ({}, {"per_hour": 1}, {"quiet": (8, 20)}, {"digest": (9, 21), "per_hour": 2}):
+        messages = gathered(found, alert(**said), SHANGHAI, 3)
+        assert sorted(place for _, places in messages for place in places) == list(range(100))
+        assert [at for at, _ in messages] == sorted(at for at, _ in messages)
+        for at, _ in messages:
+            within = [one for one, _ in messages if at - timedelta(hours=1) < one <= at]
+            assert len(within) <= alert(**said).per_hour
+            assert said.get("quiet") is None or not is_quiet(at.astimezone(SHANGHAI).hour, (8, 20))
