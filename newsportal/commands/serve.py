@@ -52,7 +52,7 @@ def run(
     open_browser: bool = False,
     allow_hosts: Sequence[str] = (),
     once_open: Callable[[], None] = lambda: None,
-    pushed: Callable[[], None] = lambda: None,
+    pushed: Callable[[], None] | None = None,
 ) -> None:
     """Open store, index and accounts, say the address, call ``once_open``, serve until SIGTERM or Ctrl-C, close them.
 

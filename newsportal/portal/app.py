@@ -17,10 +17,13 @@ from newsportal import __version__
 from newsportal.accounts import Accounts, Right
 from newsportal.portal import api, errors
 from newsportal.portal.access import needs
+from newsportal.portal.alerting import sender
 from newsportal.portal.context import Portal, present
 from newsportal.portal.follower import EVERY, Follower
 from newsportal.portal.guard import LOCAL_HOSTS, Guard
+from newsportal.portal.looks import Looks
 from newsportal.portal.pages import (
+    alerts,
     discovery,
     feeds,
     for_you,
@@ -34,9 +37,14 @@ from newsportal.portal.pages import (
     profile,
     publishing,
     runs,
+    schedule,
     search,
     seen,
     settings,
+    source,
+    source_looks,
+    source_run,
+    sources_file,
     story,
     suggestions,
     websub,
@@ -46,6 +54,8 @@ from newsportal.portal.pages import (
 )
 from newsportal.portal.picture_desk import Desk
 from newsportal.portal.queues import Ask, Asked
+from newsportal.portal.reloading import EVERY as REREAD
+from newsportal.portal.reloading import Reloading
 from newsportal.portal.resting import rested_index, rested_store
 from newsportal.portal.site import SourcesLike, site_of, watched_of
 from newsportal.portal.subscribing import Subscriber
@@ -64,11 +74,17 @@ ROUTERS: tuple[APIRouter, ...] = (
     seen.router,
     for_you.router,
     profile.router,
+    alerts.router,
     search.router,
     runs.router,
     monitor.router,
     settings.router,
     sources_page.router,
+    source_looks.router,
+    sources_file.router,
+    source_run.router,
+    source.router,  # behind those whose addresses would be keys
+    schedule.router,
     publishing.router,
     suggestions.router,
     discovery.router,
@@ -102,15 +118,17 @@ def create_app(
     hosts: Iterable[str] = LOCAL_HOSTS,
     follow_every: float = EVERY,
     now: Callable[[], datetime] = present,
-    pushed: Callable[[], None] = lambda: None,
+    pushed: Callable[[], None] | None = None,
     queues: Ask | None = None,
     accounts: Accounts | None = None,
+    reread_every: float = REREAD,
 ) -> FastAPI:
     """The portal over ``store`` and ``index`` (None: no search).
 
     ``hosts`` are the names it answers to (:func:`newsportal.portal.guard.hosts_of`). While it is served, the index follows the store every
     ``follow_every`` seconds (0: never). The caller opens store and index, and closes them after serving. ``now`` is the clock of its pages.
-    ``pushed`` is called when a hub told that a source has something new (its next visit is now).
+    ``pushed`` is called when a source's next visit is now (a hub told of something new, somebody asks for it) and when ``sources.yaml`` was
+    changed (None: nobody crawls beside the portal). The file is followed while the portal is served, as ``reread_every`` seconds say.
     ``queues`` tells how the queue of requests stands (None: the monitor does not show it).
     ``accounts`` says who may what (None: nobody signs in, and there is no desk); the caller closes them, too.
     """
@@ -119,7 +137,9 @@ def create_app(
     async def following(app: FastAPI) -> AsyncIterator[None]:
         app.state.follower = Follower(index, store, follow_every) if index is not None and follow_every > 0 else None
         subscriber = Subscriber(store, sources) if isinstance(sources, Sources) and sources.portal.url else None
-        threads = [thread for thread in (app.state.follower, subscriber) if thread is not None]
+        app.state.subscriber = subscriber
+        app.state.sender = sender(app.state.portal)
+        threads = [thread for thread in (app.state.follower, subscriber, app.state.reloading, app.state.sender) if thread is not None]
         for thread in threads:
             thread.start()
         try:
@@ -140,8 +160,13 @@ def create_app(
         queues=asked,
         accounts=accounts,
         sources=watched_of(sources),
+        known=sources if isinstance(sources, Sources) else None,
+        first=sources if isinstance(sources, Sources) else None,
+        crawls=pushed is not None,
     )
-    app.state.pushed = pushed
+    app.state.pushed = pushed or (lambda: None)
+    app.state.looks = Looks()
+    app.state.reloading = Reloading(app, reread_every)
     app.state.suggesting = Suggesting(at_hand, sources)
     app.state.feeds = tuple(getattr(sources, "feeds", ()))
     app.mount("/static", Static(directory=str(resources.files("newsportal.portal").joinpath("static"))), name="static")

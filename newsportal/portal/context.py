@@ -15,7 +15,7 @@ from urllib.parse import quote
 from starlette.requests import Request
 
 from newsportal.accounts import Accounts, Right, Signed
-from newsportal.errors import SearchError
+from newsportal.errors import Problem, SearchError
 from newsportal.portal.access import may, signed
 from newsportal.portal.desk import DESK, Entry
 from newsportal.portal.front import Fronts
@@ -31,6 +31,7 @@ from newsportal.recommend.ratings import ALPHA
 from newsportal.search.base import Hit, Index
 from newsportal.search.overview import Overview, overview
 from newsportal.search.similar import similar
+from newsportal.sources import Source, Sources
 from newsportal.sources.watched import Judged, Watched, judged
 from newsportal.storage.base import Store, StoredArticle, Tally
 from newsportal.storage.galleries import is_gallery
@@ -77,6 +78,8 @@ class Portal:
 
     ``desk`` has the pictures (None: browsers fetch them from their publishers). ``pace`` bounds what readers have recorded; ``missed``
     counts what a busy store did not take (``seen``, ``offer``), for ``/health``. ``accounts`` None: nobody can sign in.
+    ``known`` is the whole of ``sources.yaml`` where it is there (``first``: as it was when store and index were opened), ``broken`` its
+    mistakes since it was changed, ``waiting`` the keys that count when the portal is started anew. ``crawls``: a crawl runs beside it.
     """
 
     store: Store
@@ -90,6 +93,11 @@ class Portal:
     accounts: Accounts | None = field(default=None, repr=False, compare=False)
     _tally: list[tuple[float, Tally]] = field(default_factory=list, repr=False, compare=False)
     sources: tuple[Watched, ...] = ()
+    known: Sources | None = field(default=None, repr=False, compare=False)
+    first: Sources | None = field(default=None, repr=False, compare=False)
+    broken: tuple[Problem, ...] = ()
+    waiting: tuple[str, ...] = ()
+    crawls: bool = False
     _health: list[tuple[float, list[Judged]]] = field(default_factory=list, repr=False, compare=False)
     _judging: Lock = field(default_factory=Lock, repr=False, compare=False)
     _reading: list[tuple[float, Reading]] = field(default_factory=list, repr=False, compare=False)
@@ -168,6 +176,11 @@ class Portal:
         from newsportal.recommending.serving import Recommender
 
         return Recommender(self.store, days=self.site.recommends_from)
+
+    @cached_property
+    def by_key(self) -> Mapping[str, Source]:
+        """The sources of the file by their keys."""
+        return {source.key: source for source in self.known.all()} if self.known is not None else {}
 
     def topics(self) -> tuple[str, ...]:
         """The topics of ``sources.yaml`` in its order, then those that only the store still knows."""

@@ -25,6 +25,7 @@ DESK: tuple[tuple[str, tuple[Entry, ...]], ...] = (
         _("Content"),
         (
             Entry("/sources", _("Sources"), Right.WATCH),
+            Entry("/schedule", _("Schedule"), Right.WATCH),
             Entry("/suggestions", _("Suggested sources"), Right.WATCH),
         ),
     ),

@@ -23,6 +23,8 @@ from newsportal.portal.pictures import beside
 from newsportal.portal.preferences import remember
 from newsportal.portal.reasons import ended, explain, folded
 from newsportal.portal.scripts import lang, written
+from newsportal.portal.source_fields import address_of
+from newsportal.portal.source_words import told
 from newsportal.storage.galleries import is_gallery
 from newsportal.storage.threads import is_thread
 from newsportal.text import clean
@@ -51,6 +53,7 @@ def environment(language: str, script: str = "original") -> Environment:
         "static": static_address,
         "topic_address": topic_address,
         "address": address,
+        "source_address": address_of,
     }
     filters: dict[str, Callable[..., Any]] = {
         "clean": clean,
@@ -64,6 +67,7 @@ def environment(language: str, script: str = "original") -> Environment:
         "number": lambda value: babel.numbers.format_decimal(value, locale=language),
         "heat": lambda value: babel.numbers.format_decimal(value, "#,##0.0" if value < 10 else "#,##0", locale=language),
         "percent": lambda value: babel.numbers.format_percent(value, "#,##0.0%", locale=language),
+        "mistake": lambda problem: told(problem, words),
         "explain": lambda reason: explain(reason, words),
         "folded": lambda reason: folded(reason, words),
         "ended": lambda reason: ended(reason, words),

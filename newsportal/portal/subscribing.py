@@ -55,6 +55,10 @@ class Subscriber(threading.Thread):
             except Exception:  # what one feed says of itself must not end the subscriptions of all
                 logger.exception("subscriptions wait")
 
+    def follow(self, sources: Sources) -> None:
+        """``sources.yaml`` was changed."""
+        self._sources, self._policy = sources, egress.Policy(tuple(sources.politeness.allow_private))
+
     def stop(self) -> None:
         self._stopped.set()
 

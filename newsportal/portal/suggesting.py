@@ -28,6 +28,13 @@ class Suggesting:
         self._lock = Lock()
         self._made: tuple[float, list[Suggestion]] | None = None
 
+    def follow(self, sources: object) -> None:
+        """``sources.yaml`` was changed: what it visits now is no suggestion."""
+        visited = tuple(_addresses(sources))
+        with self._lock:
+            if visited != self._visited:
+                self._visited, self._made = visited, None
+
     def suggestions(self) -> list[Suggestion]:
         """Raises ``StoreError``."""
         with self._lock:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,31 +13,39 @@ from ruamel.yaml.tokens import CommentToken
 
 from newsportal.errors import NewsportalError
 from newsportal.sources.editing import Change, add_following, cut_following
+from newsportal.sources.history import digest_of
 from newsportal.sources.places import Forum
+from newsportal.sources.reading import Unreadable, read
+from newsportal.sources.uris import VARIABLE
 
 
 class NoEntry(NewsportalError):
     """Raised by a change whose entry the file does not have (any more). The caller shows the file as it is."""
 
 
-def set_entry(kind: str, name: str, values: Mapping[str, Any]) -> Change:
+class EntryChanged(NewsportalError):
+    """Raised by a change whose entry is not any more what somebody saw. The caller shows both."""
+
+
+def set_entry(kind: str, name: str, values: Mapping[str, Any], seen: str | None = None) -> Change:
     """Give keys of the entry ``name`` of the list ``kind`` (``feeds`` …) new values.
 
-    ``None`` takes a key away, a mapping is changed within. The change raises ``NoEntry``.
+    ``None`` takes a key away, a mapping is changed within. The change raises ``NoEntry``, and ``EntryChanged`` if the entry is another one
+    than was ``seen`` (its :func:`entry_digest`).
     """
 
     def change(document: CommentedMap) -> None:
-        _, entry = _found(document, kind, name)
+        _, entry = _found(document, kind, name, seen)
         _update(entry, values)
 
     return change
 
 
-def drop_entry(kind: str, name: str) -> Change:
-    """Take an entry away, with the comments inside it; those behind it stay. The change raises ``NoEntry``."""
+def drop_entry(kind: str, name: str, seen: str | None = None) -> Change:
+    """Take an entry away, with the comments inside it; those behind it stay. The change raises as that of :func:`set_entry`."""
 
     def change(document: CommentedMap) -> None:
-        place, entry = _found(document, kind, name)
+        place, entry = _found(document, kind, name, seen)
         entries, following = document[kind], cut_following(entry)
         del entries[place]
         if place:
@@ -60,9 +69,36 @@ def name_of(kind: str, entry: Mapping[str, Any]) -> str:
     return unicodedata.normalize("NFC", str(name)).strip()
 
 
-def _found(document: CommentedMap, kind: str, name: str) -> tuple[int, CommentedMap]:
+def entry_of(content: bytes, kind: str, name: str) -> tuple[int, dict[str, Any]] | None:
+    """The place of an entry in its list, and its keys as they are written; ``None`` where the file has none, or cannot be read."""
+    try:
+        listed = read(content).value.get(kind)
+    except (Unreadable, AttributeError):
+        return None
+    for place, entry in enumerate(listed if isinstance(listed, list) else ()):
+        if isinstance(entry, dict) and name_of(kind, entry) == name:
+            return place, entry
+    return None
+
+
+def entry_digest(entry: Mapping[str, Any]) -> str:
+    """What identifies an entry's keys and values; comments and quotes do not count."""
+    return digest_of(json.dumps(entry, sort_keys=True, default=str).encode())
+
+
+def new_variables(values: Mapping[str, Any], before: Mapping[str, Any]) -> list[str]:
+    """The keys whose new values name environment variables (``${NAME}``) that stood there not before.
+
+    What the environment holds, whoever starts the portal knows: who may only write addresses must not send it to one.
+    """
+    return [key for key, value in values.items() if VARIABLE.search(json.dumps(value, default=str)) and value != before.get(key)]
+
+
+def _found(document: CommentedMap, kind: str, name: str, seen: str | None) -> tuple[int, CommentedMap]:
     for place, entry in enumerate(document.get(kind) or ()):
-        if isinstance(entry, Mapping) and name_of(kind, entry) == name:
+        if isinstance(entry, CommentedMap) and name_of(kind, entry) == name:
+            if seen not in (None, entry_digest(entry)):
+                raise EntryChanged(f"{name!r} was changed by somebody else meanwhile; nothing was written")
             return place, entry
     raise NoEntry(f"sources.yaml has no {name!r} under {kind} any more")
 

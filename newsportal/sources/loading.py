@@ -29,6 +29,18 @@ def find(start: Path | None = None, environ: Mapping[str, str] = os.environ) -> 
     return next((place / FILE_NAME for place in (folder, *folder.parents) if (place / FILE_NAME).is_file()), None)
 
 
+Stamp = tuple[int, int, int]
+
+
+def stamp(path: Path) -> Stamp | None:
+    """What changes whenever the file is written (time, size, inode); ``None`` while it cannot be seen."""
+    try:
+        told = path.stat()
+    except OSError:
+        return None
+    return told.st_mtime_ns, told.st_size, told.st_ino
+
+
 def load(path: Path | None = None, environ: Mapping[str, str] = os.environ) -> Sources:
     """The sources in ``path`` (by default what :func:`find` finds, else the file within the package), checked and frozen.
 

@@ -13,9 +13,17 @@ from newsportal.sources import Feed, Forum, Gallery, Region, Sitemap, Sources
 from newsportal.sources.values import CONTROL, MAX_NAME_CHARS
 from newsportal.text import clean
 
-__all__ = ["NoSource", "Proposal", "Visited", "common_folder", "entry", "free_name", "holder", "visits"]
+__all__ = ["AlreadyThere", "NoSource", "Proposal", "Visited", "common_folder", "entry", "free_name", "holder", "visits"]
 
 Visited = Feed | Sitemap | Region | Forum | Gallery
+
+
+class AlreadyThere(NewsportalError):
+    """Raised by :func:`entry` for an address that the source ``key`` visits. The caller names it."""
+
+    def __init__(self, address: str, key: str) -> None:
+        super().__init__(f"{address} is there already, as {key}")
+        self.key = key
 
 
 def visits(source: Visited) -> Sequence[str]:
@@ -31,11 +39,10 @@ def holder(found: Proposal, known: Sources) -> Visited | None:
 
 
 def entry(found: Proposal, name: str | None, category: str | None, known: Sources, taken: Collection[str] = ()) -> dict[str, str]:
-    """The proposal's values under a name of its own; ``taken`` are names given meanwhile. Raises ``NewsportalError`` for an address that
-    is there already."""
+    """The proposal's values under a name of its own; ``taken`` are names given meanwhile. Raises ``AlreadyThere``."""
     there = holder(found, known)
     if there is not None:
-        raise NewsportalError(f"{found.address} is there already, as {there.key}")
+        raise AlreadyThere(found.address, there.key)
     listed: Sequence[Visited] = getattr(known, found.kind)
     names = {source.name for source in listed} | set(taken)
     values = {**found.values, "name": name if name and name not in taken else free_name(name or found.values["name"], names)}

@@ -1,10 +1,12 @@
-"""``/sources``: how the sources do, those that need somebody first."""
+"""``/sources``: how the sources do, those that need somebody first; searched, filtered, and steered."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
 
 from fastapi import APIRouter, Request, Response
 
@@ -13,20 +15,33 @@ from newsportal.portal.access import needs
 from newsportal.portal.context import Visit
 from newsportal.portal.health_words import NAMES, explained
 from newsportal.portal.render import render
+from newsportal.portal.source_fields import FAMILIES, KINDS
+from newsportal.sources import Source, mask
 from newsportal.sources.watched import ORDER, Judged
 
 router = APIRouter(dependencies=[needs(Right.WATCH)])
 
-SHOWN = 300
-"""Rows of a page. The states above it are ways to the others."""
+SHOWN = 100
+"""Rows of a page: more take longer to read than to search."""
 
 HEIGHT, STEP = 16, 4
 """Of a day in the line of entries, in units of its drawing."""
 
+NEVER: Final = datetime.min.replace(tzinfo=UTC)
+
+SORTS: Final[Mapping[str, Callable[[Judged], Any]]] = {
+    "health": lambda one: 0,  # as they come: those that need somebody first
+    "name": lambda one: one.source.name,
+    "kind": lambda one: (list(FAMILIES).index(_family(one)) if _family(one) in FAMILIES else len(FAMILIES), one.source.name),
+    "last": lambda one: one.health.figures.last_success or NEVER,
+    "new": lambda one: -sum(one.days),
+}
+"""The orders that may be asked for."""
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """``line`` is the path of the drawing of the last days' entries, ``total`` their sum."""
+    """``line`` is the path of the drawing of the last days' entries, ``total`` their sum. ``editable``: the file has an entry of it."""
 
     judged: Judged
     state: str
@@ -34,6 +49,9 @@ class Row:
     remedy: str | None
     line: str
     total: int
+    kind: str
+    address: str
+    editable: bool
 
 
 @router.get("/sources")
@@ -41,26 +59,72 @@ def sources(request: Request) -> Response:
     visit = Visit(request)
     found = visit.portal.health()
     counted = Counter(one.health.state for one in found)
-    wanted = visit.text("state")
-    chosen = [one for one in found if wanted in (None, one.health.state)]
-    rows = [_row(one, visit) for one in chosen[:SHOWN]]
-    states = [(state, visit.clock.words.gettext(NAMES[state]), counted[state]) for state in ORDER if counted[state]]
+    families = Counter(map(_family, found))
+    wanted, kind, query = visit.text("state"), visit.text("kind"), visit.text("q")
+    chosen = [one for one in found if wanted in (None, one.health.state) and kind in (None, _family(one)) and _fits(one, query, visit)]
+    sort = visit.text("sort") or "health"
+    chosen.sort(key=SORTS.get(sort, SORTS["health"]))
+    last = max(1, -(-len(chosen) // SHOWN))
+    page = min(max(1, _whole(visit.text("page"))), last)
+    words = visit.clock.words.gettext
     return render(
         request,
         "sources.html",
-        rows=rows,
-        states=states,
+        rows=[_row(one, visit) for one in chosen[(page - 1) * SHOWN : page * SHOWN]],
+        states=[(state, words(NAMES[state]), counted[state]) for state in ORDER if counted[state]],
+        kinds=[(family, words(KINDS[FAMILIES[family]]), families[family]) for family in FAMILIES if families[family]],
         wanted=wanted,
-        more=len(chosen) - len(rows),
+        kind=kind,
+        query=query,
+        sort=sort if sort in SORTS else "health",
+        page=page,
+        last=last,
+        number=len(chosen),
         total=len(found),
         width=STEP * max((len(one.days) for one in found), default=0),
         height=HEIGHT,
     )
 
 
+def _whole(text: str | None) -> int:
+    return int(text) if text and text.isdecimal() and len(text) < 9 else 1
+
+
+def _family(one: Judged) -> str:
+    return one.source.key.partition(":")[0]
+
+
+def _fits(one: Judged, query: str | None, visit: Visit) -> bool:
+    """Whether all words of the query stand in name, key, address, topics or category."""
+    if not query:
+        return True
+    source = visit.portal.by_key.get(one.source.key)
+    belongs = (*getattr(source, "topics", ()), getattr(source, "category", None) or "")
+    said = " ".join((one.source.key, one.source.name, addresses(source), *belongs)).lower()
+    return all(word in said for word in query.lower().split())
+
+
+def addresses(source: Source | None) -> str:
+    """What of a source is fetched, fit to be shown."""
+    told: Sequence[str] = getattr(source, "seeds", ()) or ((source.url,) if source is not None and hasattr(source, "url") else ())
+    return mask(" ".join(told))
+
+
 def _row(one: Judged, visit: Visit) -> Row:
     reason, remedy = explained(one.health, visit.clock)
-    return Row(one, visit.clock.words.gettext(NAMES[one.health.state]), reason, remedy, line(one.days), sum(one.days))
+    source = visit.portal.by_key.get(one.source.key)
+    kind = KINDS.get(FAMILIES.get(_family(one), ""), "")
+    return Row(
+        one,
+        visit.clock.words.gettext(NAMES[one.health.state]),
+        reason,
+        remedy,
+        line(one.days),
+        sum(one.days),
+        visit.clock.words.gettext(kind) if kind else _family(one),
+        addresses(source),
+        source is not None,
+    )
 
 
 def line(days: Sequence[int]) -> str:

@@ -1,0 +1,245 @@
+"""``/sources/KEY``: one source: how it does, its form, and what may be done with it. Every change can be taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import APIRouter, HTTPException, Request, Response
+
+from newsportal.accounts import Right
+from newsportal.errors import NewsportalError, SourcesError
+from newsportal.portal.access import needs
+from newsportal.portal.context import Visit
+from newsportal.portal.health_words import NAMES, explained
+from newsportal.portal.language import _
+from newsportal.portal.notices import told
+from newsportal.portal.pages.sources import line
+from newsportal.portal.render import render
+from newsportal.portal.source_fields import FAMILIES, FORMS, KINDS, Field, address_of, values_of, written
+from newsportal.portal.source_file import Entry, Fields, entry, known_of, one, path_of, write
+from newsportal.portal.source_words import beside
+from newsportal.sources import append, edit
+from newsportal.sources.changing import EntryChanged, NoEntry, drop_entry, entry_digest, new_variables, set_entry
+from newsportal.sources.editing import EditConflict, go_back
+from newsportal.sources.history import NoVersion, versions
+from newsportal.sources.watched import judged, watched
+
+router = APIRouter(dependencies=[needs(Right.EDIT)])
+
+LATEST = 8
+"""Visits that a source's page shows."""
+
+GONE = _("The source is gone: somebody has removed it meanwhile.")
+ELSEWHERE = _("sources.yaml was changed since; look at its earlier versions.")
+CANNOT = _("sources.yaml cannot be written: %(why)s")
+MEANWHILE = _("Somebody else has changed it meanwhile: both stand here. Save again to keep yours.")
+VARIABLES = _("Only administrators may name environment variables here.")
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A field as the form shows it: ``value`` is its text (of topics: names), ``now`` what somebody else wrote meanwhile."""
+
+    field: Field
+    value: str | tuple[str, ...]
+    fault: str | None = None
+    now: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Mistakes:
+    """``fields``: by key; ``others``: elsewhere in the file; ``now``: the entry as somebody else wrote it."""
+
+    fields: Mapping[str, str]
+    others: Sequence[str] = ()
+    now: Mapping[str, Any] | None = None
+
+
+NONE = Mistakes({})
+
+
+@router.get("/sources/write")
+def blank(request: Request) -> Response:
+    """An empty form for a source that the wizard cannot find."""
+    kind = Visit(request).text("kind") or "feeds"
+    if kind not in FORMS:
+        raise HTTPException(404)
+    return _form(request, kind, {})
+
+
+@router.post("/sources/write")
+def add(request: Request, fields: Fields) -> Response:
+    kind = one(fields, "list")
+    if kind not in FORMS:
+        raise HTTPException(404)
+    values = _without_nothing(values_of(kind, fields))
+    family = next(family for family, name in FAMILIES.items() if name == kind)
+    key = f"{family}:{values.get('name', '')}"
+    place = len(getattr(known_of(request), kind))
+    if fault := _forbidden(request, values, {}):
+        return _form(request, kind, values, Mistakes(fault), 422)
+    try:
+        done = write(request, lambda path: edit(path, lambda document: append(document, kind, values)), "source.add", key, values)
+    except (NewsportalError, OSError) as error:
+        return _form(request, kind, values, _mistakes(request, error, kind, place), _status(error))
+    said = Visit(request).clock.words.gettext(_("%(name)s was added to %(file)s."))
+    name = next((source.name for source in getattr(known_of(request), kind)[place:]), values.get("name", ""))
+    return told(request, address_of(f"{family}:{name}"), said % {"name": name, "file": path_of(request).name}, undo=done.undo)
+
+
+@router.get("/sources/{key}")
+def source(request: Request, key: str) -> Response:
+    found = entry(request, key)
+    return _form(request, found.kind, found.written, found=found)
+
+
+@router.post("/sources/{key}")
+def save(request: Request, key: str, fields: Fields) -> Response:
+    found = entry(request, key)
+    values = values_of(found.kind, fields)
+    if fault := _forbidden(request, values, found.written):
+        return _form(request, found.kind, values, Mistakes(fault), 422, found)
+    change = set_entry(found.kind, found.source.name, values, one(fields, "seen") or None)
+    details = {name: value for name, value in values.items() if value != found.written.get(name)}
+    try:
+        done = write(request, lambda path: edit(path, change), "source.change", key, details)
+    except (NewsportalError, OSError) as error:
+        return _form(request, found.kind, values, _mistakes(request, error, found.kind, found.place, key), _status(error), found)
+    after = getattr(known_of(request), found.kind)[found.place].key
+    words = Visit(request).clock.words.gettext
+    text = _("%(name)s was saved.") if done.undo else _("It was the same as before.")
+    return told(request, address_of(after), words(text) % {"name": values["name"]}, undo=done.undo)
+
+
+@router.post("/sources/{key}/enable")
+def enable(request: Request, key: str, fields: Fields) -> Response:
+    found = entry(request, key)
+    on = bool(one(fields, "enabled"))
+    change = set_entry(found.kind, found.source.name, {"enabled": None if on else False})
+    text = _("%(name)s was switched on.") if on else _("%(name)s was switched off.")
+    return _done(request, lambda path: edit(path, change), "source.enable" if on else "source.disable", found, text, one(fields, "next"))
+
+
+@router.post("/sources/{key}/delete")
+def delete(request: Request, key: str) -> Response:
+    found = entry(request, key)
+    change = drop_entry(found.kind, found.source.name)
+    text = _("%(name)s was removed; its articles stay.")
+    return _done(request, lambda path: edit(path, change), "source.delete", found, text, "/sources", found.written)
+
+
+@router.post("/sources/undo/{version}/{digest}")
+def undo(request: Request, version: str, digest: str) -> Response:
+    """Take back the change after which the file held ``digest``; before it, it held ``version``."""
+    path, words = path_of(request), Visit(request).clock.words.gettext
+    kept = next((one for one in versions(path.resolve()) if one.id == version), None)
+    if kept is None:
+        return told(request, "/sources/versions", words(ELSEWHERE))
+    try:
+        done = write(request, lambda path: go_back(path, kept, digest), "sources.undo", version)
+    except (EditConflict, NoVersion, SourcesError):
+        return told(request, "/sources/versions", words(ELSEWHERE))
+    except OSError as error:
+        return told(request, "/sources", words(CANNOT) % {"why": error.strerror or error})
+    return told(request, "/sources", words(_("It is as it was before.")), undo=done.undo)
+
+
+def _done(
+    request: Request, change: Any, action: str, found: Entry, text: str, target: str, details: Mapping[str, Any] | None = None
+) -> Response:
+    words = Visit(request).clock.words.gettext
+    try:
+        done = write(request, change, action, found.source.key, details)
+    except NoEntry:
+        return told(request, "/sources", words(GONE))
+    except SourcesError as error:
+        return told(request, "/sources", words(CANNOT) % {"why": error.problems[0]})
+    except EditConflict:
+        return told(request, "/sources", words(ELSEWHERE))
+    except OSError as error:
+        return told(request, "/sources", words(CANNOT) % {"why": error.strerror or error})
+    return told(request, target or "/sources", words(text) % {"name": found.source.name}, undo=done.undo)
+
+
+def _forbidden(request: Request, values: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, str]:
+    if Visit(request).may("administer"):
+        return {}
+    words = Visit(request).clock.words.gettext
+    return dict.fromkeys(new_variables(values, before), words(VARIABLES))
+
+
+def _without_nothing(values: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {key: _without_nothing(value) if isinstance(value, dict) else value for key, value in values.items()}
+    return {key: value for key, value in kept.items() if value is not None and value != {}}
+
+
+def _status(error: Exception) -> int:
+    return 422 if isinstance(error, SourcesError) else 409 if isinstance(error, EntryChanged | NoEntry | EditConflict) else 503
+
+
+def _mistakes(request: Request, error: Exception, kind: str, place: int, key: str | None = None) -> Mistakes:
+    """What a form says of ``error``."""
+    words = Visit(request).clock.words
+    if isinstance(error, SourcesError):
+        return Mistakes(*beside(error.problems, kind, place, words))
+    if isinstance(error, EntryChanged) and key is not None:
+        return Mistakes({}, (words.gettext(MEANWHILE),), entry(request, key).written)
+    if isinstance(error, OSError):
+        return Mistakes({}, (words.gettext(CANNOT) % {"why": error.strerror or error},))
+    return Mistakes({}, (words.gettext(GONE if isinstance(error, NoEntry) else ELSEWHERE),))
+
+
+def _form(
+    request: Request,
+    kind: str,
+    values: Mapping[str, Any],
+    mistakes: Mistakes = NONE,
+    status: int = 200,
+    found: Entry | None = None,
+) -> Response:
+    visit = Visit(request)
+    seen = mistakes.now if mistakes.now is not None else found.written if found else None
+    return render(
+        request,
+        "source.html",
+        status,
+        kind=kind,
+        kind_name=visit.clock.words.gettext(KINDS[kind]),
+        groups=[(name, [_shown(field, values, mistakes) for field in fields]) for name, fields in FORMS[kind]],
+        topic_names=[topic.name for topic in known_of(request).topics],
+        others=mistakes.others,
+        faults=len(mistakes.fields),
+        found=found,
+        seen=entry_digest(seen) if seen is not None else "",
+        file=path_of(request),
+        **(_doing(visit, found) if found and status == 200 else {"health": None}),
+    )
+
+
+def _shown(field: Field, values: Mapping[str, Any], mistakes: Mistakes) -> Shown:
+    value = written(field, values)
+    now = written(field, mistakes.now) if mistakes.now is not None else value
+    other = None if now == value else now if isinstance(now, str) else ", ".join(now)
+    return Shown(field, value, mistakes.fields.get(field.key), other)
+
+
+def _doing(visit: Visit, found: Entry) -> dict[str, Any]:
+    """How the source does: its health, its last visits, its entries of the last days."""
+    portal = visit.portal
+    named = [one for one in watched(known_of(visit.request)) if one.key == found.source.key]
+    if not named:
+        return {"health": None}
+    (judgement,) = judged(portal.store, named, visit.clock.local(visit.clock.now))
+    reason, remedy = explained(judgement.health, visit.clock)
+    visits = portal.store.visits.recent([found.source.key], each=LATEST).get(found.source.key, ())
+    return {
+        "health": judgement.health,
+        "state": visit.clock.words.gettext(NAMES[judgement.health.state]),
+        "reason": reason,
+        "remedy": remedy,
+        "line": line(judgement.days),
+        "days": judgement.days,
+        "visits": visits,
+    }

@@ -1,0 +1,212 @@
+"""``/sources/new``: paste addresses, see what stands behind them, choose. ``/sources/KEY/test``: what a source gives right now.
+
+Both look at other sites, so they run beside the pages (:mod:`newsportal.portal.looks`), whose progress a page shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast, get_args
+
+from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi.responses import RedirectResponse
+
+from newsportal.accounts import Right
+from newsportal.errors import NewsportalError, SourcesError
+from newsportal.portal.access import log, needs, signed
+from newsportal.portal.context import Visit
+from newsportal.portal.language import _
+from newsportal.portal.looks import Look, Looks, TooMany
+from newsportal.portal.notices import told
+from newsportal.portal.render import render
+from newsportal.portal.source_fields import FAMILIES, KINDS, address_of
+from newsportal.portal.source_file import Fields, entry, known_of, one, path_of, write
+from newsportal.portal.source_words import Told, beside, failed
+from newsportal.sources import mask
+from newsportal.sources.editing import EditConflict
+from newsportal.trying.proposing import Family
+from newsportal.trying.proposing import write as write_entries
+from newsportal.trying.several import MAX_ADDRESSES, Choice, Found, listed, looked
+from newsportal.trying.tried import tried
+
+router = APIRouter(dependencies=[needs(Right.EDIT)])
+
+SHOWN = 5
+"""Entries of a proposal, and of a trial twice as many."""
+
+BUSY = _("Too many look at other sites just now. Try again in a minute.")
+NOTHING = _("Paste an address: of a site, a channel, a feed or a list.")
+MANY = _("At most %(number)s addresses at a time; for more, paste an OPML list.")
+
+
+@router.get("/sources/new")
+def asked(request: Request) -> Response:
+    return _asked(request)
+
+
+@router.post("/sources/new")
+def begin(request: Request, fields: Fields) -> Response:
+    """Look at what was pasted: addresses, one a line, or an OPML list."""
+    text, kind = one(fields, "addresses").strip(), one(fields, "kind")
+    words = Visit(request).clock.words.gettext
+    known, everything = known_of(request), bool(one(fields, "everything"))
+    if kind not in get_args(Family):
+        kind = ""
+    if text.startswith("<"):
+        return _begun(request, {"what": "new"}, lambda tell: listed(text, known), fields)
+    addresses = text.split()
+    if not addresses or len(addresses) > MAX_ADDRESSES:
+        fault = words(MANY) % {"number": MAX_ADDRESSES} if addresses else words(NOTHING)
+        return _asked(request, fields, fault)
+    family = cast("Family | None", kind or None)
+    about = {"what": "new", "addresses": text, "kind": kind, "everything": everything}
+    return _begun(request, about, lambda tell: looked(addresses, known, tell, kind=family, everything=everything), fields)
+
+
+@router.post("/sources/{key}/test")
+def test(request: Request, key: str) -> Response:
+    """Fetch a list page and an article of the source."""
+    known = known_of(request)
+    entry(request, key)
+    return _begun(request, {"what": "test", "key": key}, lambda tell: tried(key, known), {})
+
+
+@router.get("/sources/looks/{id}")
+def look(request: Request, id: str) -> Response:
+    """How a look goes on; htmx asks for the inner part every second."""
+    found = _look(request, id)
+    whole = "hx-request" not in request.headers
+    return _shown(request, found, {}, whole=whole)
+
+
+@router.post("/sources/looks/{id}/end")
+def end(request: Request, id: str) -> Response:
+    _looks(request).drop(_look(request, id))
+    return RedirectResponse("/sources/new", 303)
+
+
+@router.post("/sources/looks/{id}")
+def add(request: Request, id: str, fields: Fields) -> Response:
+    """Write what was chosen into the file."""
+    found, visit = _look(request, id), Visit(request)
+    words = visit.clock.words.gettext
+    chosen = [(number, choice) for number, choice in _choices(found) if str(number) in fields.get("take", ())]
+    if not chosen:
+        return _shown(request, found, fields, words(_("Choose at least one.")), status=422)
+    new = [(choice.kind, _values(number, choice, fields)) for number, choice in chosen]
+    kinds = dict.fromkeys(kind for kind, _values_ in new)
+    first = {kind: len(getattr(known_of(request), kind)) for kind in kinds}
+    family = {kind: name for name, kind in FAMILIES.items()}
+    keys = [f"{family[kind]}:{values['name']}" for kind, values in new]
+    try:
+        done = write(
+            request, lambda path: write_entries(path, new), "source.add", ", ".join(keys)[:500], {"sources": [values for _k, values in new]}
+        )
+    except SourcesError as error:
+        faults = [text for kind in kinds for text in _all(error, kind, first[kind], visit)]
+        return _shown(request, found, fields, " ".join(faults) or str(error), status=422)
+    except (EditConflict, OSError) as error:
+        return _shown(request, found, fields, str(error), status=409)
+    said = words(_("%(number)s sources were added to %(file)s.")) if len(new) > 1 else words(_("%(name)s was added to %(file)s."))
+    text = said % {"number": len(new), "name": new[0][1]["name"], "file": path_of(request).name}
+    return told(request, address_of(keys[0], "/run") if len(keys) == 1 else "/sources", text, undo=done.undo)
+
+
+def _all(error: SourcesError, kind: str, place: int, visit: Visit) -> list[str]:
+    fields, others = beside(error.problems, kind, place, visit.clock.words)
+    return [*fields.values(), *others]
+
+
+def _values(number: int, choice: Choice, fields: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """A choice as it is written: under the name, category and topics that were typed."""
+    name, category = one(fields, f"name-{number}").strip(), one(fields, f"category-{number}").strip()
+    topics = [topic for topic in fields.get(f"topics-{number}", ()) if topic]
+    values = {**choice.values, "name": name or choice.values["name"]}
+    values.pop("category", None)
+    return values | ({"category": category} if category else {}) | ({"topics": topics} if topics else {})
+
+
+def _begun(request: Request, about: dict[str, Any], work: Any, fields: Mapping[str, Sequence[str]]) -> Response:
+    visit = Visit(request)
+    try:
+        begun = _looks(request).start(_owner(request), about, work)
+    except TooMany:
+        text = visit.clock.words.gettext(BUSY)
+        return told(request, address_of(about["key"]), text) if about["what"] == "test" else _asked(request, fields, text, 429)
+    log(request, f"source.{'test' if about['what'] == 'test' else 'look'}", about.get("key", "") or mask(about.get("addresses", ""))[:500])
+    return RedirectResponse(f"/sources/looks/{begun.id}", 303)
+
+
+def _asked(request: Request, fields: Mapping[str, Sequence[str]] | None = None, fault: str | None = None, status: int = 422) -> Response:
+    given = fields or {"addresses": [Visit(request).text("url", 2000) or ""]}
+    words = Visit(request).clock.words.gettext
+    return render(
+        request,
+        "source_new.html",
+        status if fault else 200,
+        addresses=one(given, "addresses"),
+        kind=one(given, "kind"),
+        everything=one(given, "everything"),
+        families=[(family, words(KINDS[FAMILIES[family]])) for family in get_args(Family)],
+        kinds=[(kind, words(name)) for kind, name in KINDS.items()],
+        fault=fault,
+        most=MAX_ADDRESSES,
+        file=path_of(request),
+    )
+
+
+def _shown(
+    request: Request, found: Look, fields: Mapping[str, Sequence[str]], fault: str | None = None, *, status: int = 200, whole: bool = True
+) -> Response:
+    visit = Visit(request)
+    words = visit.clock.words
+    results: list[Found] = found.found if found.about["what"] == "new" and found.found else []
+    numbers = {id(choice): number for number, choice in _choices(found)}
+    return render(
+        request,
+        "source_look.html" if whole else "parts/source_look.html",
+        status,
+        look=found,
+        what=found.about["what"],
+        results=results,
+        faults={one.url: _fault(one, visit) for one in results if one.error is not None or one.there},
+        failure=failed(found.error, words) if found.error else None,
+        trials=found.found if found.about["what"] == "test" and found.found else [],
+        number=lambda choice: numbers[id(choice)],
+        typed=lambda name, usual: one(fields, name) if name in fields else usual,
+        taken=lambda choice: str(numbers[id(choice)]) in fields.get("take", ()) if fields else choice.best,
+        topics_of=lambda choice: fields.get(f"topics-{numbers[id(choice)]}", ()),
+        topic_names=[topic.name for topic in known_of(request).topics],
+        kind_names={kind: words.gettext(name) for kind, name in KINDS.items()},
+        fault=fault,
+        most=SHOWN,
+        file=path_of(request),
+        mask=mask,
+    )
+
+
+def _fault(found: Found, visit: Visit) -> Told:
+    if found.there:
+        return Told(visit.clock.words.gettext(_("It is there already, as %(key)s.")) % {"key": found.there})
+    return failed(found.error or NewsportalError(""), visit.clock.words)
+
+
+def _choices(found: Look) -> list[tuple[int, Choice]]:
+    results: list[Found] = found.found if found.about["what"] == "new" and found.found else []
+    return list(enumerate(choice for result in results for choice in result.choices))
+
+
+def _looks(request: Request) -> Looks:
+    return cast(Looks, request.app.state.looks)
+
+
+def _owner(request: Request) -> str:
+    who = signed(request)
+    return who.person.id if who else ""
+
+
+def _look(request: Request, id: str) -> Look:
+    found = _looks(request).get(id, _owner(request))
+    if found is None:
+        raise HTTPException(404)
+    return found

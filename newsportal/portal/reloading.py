@@ -1,0 +1,122 @@
+"""A changed ``sources.yaml`` counts at once: a thread looks at the file, and the portal, one frozen value, is replaced whole.
+
+A file that does not load leaves the last good one in force; its mistakes stand on the desk until they are mended.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from dataclasses import replace
+from threading import Lock
+from typing import Any
+
+from fastapi import FastAPI
+
+from newsportal.errors import SourcesError
+from newsportal.portal.context import Portal
+from newsportal.portal.picture_desk import Desk
+from newsportal.portal.site import site_of, watched_of
+from newsportal.portal.subscribing import Subscriber
+from newsportal.portal.suggesting import Suggesting
+from newsportal.sources import Sources, load, use_own_words
+from newsportal.sources.loading import Stamp, stamp
+
+log = logging.getLogger(__name__)
+
+EVERY = 2.0
+"""Seconds between two looks at the file: one question to the file system."""
+
+FIXED = ("store", "index")
+"""What is opened once: a change of these counts when the portal is started anew."""
+
+
+class Reloading(threading.Thread):
+    """Watches the file of ``app.state.portal.known`` until :meth:`stop`. ``every``: seconds between two looks; 0: only when asked."""
+
+    def __init__(self, app: FastAPI, every: float = EVERY) -> None:
+        super().__init__(daemon=True, name="sources-reloading")
+        self._app = app
+        self._every = every
+        self._stopping = threading.Event()
+        self._turn = Lock()
+        self._seen = self._stamp()
+
+    def run(self) -> None:
+        while self._every > 0 and not self._stopping.wait(self._every):
+            try:
+                self.look()
+            except Exception:  # whatever a half-written file does: the portal goes on with what it knows
+                log.exception("sources.yaml cannot be read anew")
+
+    def stop(self) -> None:
+        self._stopping.set()
+
+    def look(self) -> bool:
+        """Read the file anew if it was changed; whether it was. Called by the thread, and by whoever has just changed it."""
+        with self._turn:
+            found = self._stamp()
+            if found == self._seen:
+                return False
+            self._seen = found
+            self._read()
+            return True
+
+    def _stamp(self) -> Stamp | None:
+        known = self._app.state.portal.known
+        return stamp(known.path) if known is not None and known.path is not None else None
+
+    def _read(self) -> None:
+        state = self._app.state
+        before: Portal = state.portal
+        if before.known is None:
+            return
+        try:
+            known = load(before.known.path)
+        except SourcesError as error:
+            log.error("sources.yaml was changed and has mistakes; the portal goes on with what it said before\n%s", error)
+            state.portal = replace(before, broken=error.problems)
+            return
+        log.info("%s was changed, and read anew", known.path)
+        state.portal = renewed(before, known)
+        adapt(state, before.known, known)
+        state.pushed()
+
+
+def renewed(before: Portal, known: Sources) -> Portal:
+    """The portal over another ``sources.yaml``: the same store, index, accounts and clock."""
+    assert before.known is not None
+    same = all(getattr(before.known, part) == getattr(known, part) for part in ("pictures", "politeness", "portal"))
+    after = replace(
+        before,
+        known=known,
+        broken=(),
+        waiting=tuple(part for part in FIXED if getattr(opened(before), part) != getattr(known, part)),
+        site=site_of(known),
+        desk=before.desk if same else Desk.of(known),
+        sources=watched_of(known),
+        _health=[],
+        _judging=Lock(),
+    )
+    if (kept := before.__dict__.get("recommender")) is not None and before.site.recommends_from == after.site.recommends_from:
+        after.__dict__["recommender"] = kept
+    return after
+
+
+def opened(portal: Portal) -> Sources:
+    """What the file said when store and index were opened."""
+    found = portal.first or portal.known
+    assert found is not None
+    return found
+
+
+def adapt(state: Any, before: Sources, known: Sources) -> None:
+    """Hand ``known`` to those who go on beside the portal."""
+    state.feeds = known.feeds
+    if (known.words, known.dictionary) != (before.words, before.dictionary):
+        use_own_words(known)
+    suggesting: Suggesting = state.suggesting
+    suggesting.follow(known)
+    subscriber: Subscriber | None = getattr(state, "subscriber", None)
+    if subscriber is not None:
+        subscriber.follow(known)

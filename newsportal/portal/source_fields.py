@@ -1,0 +1,270 @@
+"""The form of a source: which keys of ``sources.yaml`` it has, how each is written in a field, and what a field's text means.
+
+What a text may be, ``newsportal.sources`` decides: a field hands on what was typed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+from urllib.parse import quote
+
+from newsportal.portal.language import _
+
+Way = Literal["text", "address", "lines", "words", "number", "switch", "exception", "choice", "topics"]
+"""How a key is written: one line, one a line, words with commas, a number, true or not given, true or false or not given …"""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """``key`` as in the file, ``article.body`` within a part. ``hint`` stands below the field. ``usual``: what is not written down."""
+
+    key: str
+    label: str
+    way: Way
+    hint: str | None = None
+    usual: bool | None = None
+    needed: bool = False
+    choices: tuple[str, ...] = ()
+
+    @property
+    def id(self) -> str:
+        return f"field-{self.key.replace('.', '-')}"
+
+
+NAME = Field("name", _("Name of the source"), "text", _("Readers see it. Under another name its figures begin anew."), needed=True)
+TOPICS = Field("topics", _("Topics"), "topics", _("Every article from here belongs to them."))
+CATEGORY = Field("category", _("Category"), "text", _("Of its articles."))
+CLASSIFY = Field("auto_classify", _("Let the classifier choose the category"), "switch", usual=False)
+SITE = Field("site", _("Publisher"), "text", _("Where pages do not say it well."))
+INTERVAL = Field("interval", _("Minutes between visits"), "number", _("Empty: the schedule decides."))
+RENDER = Field("render", _("Open pages in a browser first"), "switch", _("For sites that show nothing without scripts."), usual=False)
+ROBOTS = Field("obey_robots", _("Obey robots.txt"), "exception", _("No: only where its owner allowed it."))
+CERTIFICATE = Field("verify_certificate", _("Check the certificate"), "switch", usual=True)
+ALLOW = Field("allow", _("Only addresses with"), "lines", _("A part of the address a line, or re: and a regular expression."))
+DENY = Field("deny", _("Never addresses with"), "lines")
+AGE = Field("max_age", _("Oldest, in days"), "number")
+
+PLACE: Final = (TOPICS, CATEGORY)
+MANNERS: Final = (SITE, INTERVAL, RENDER, ROBOTS, CERTIFICATE)
+ARTICLE: Final = (
+    Field(
+        "article.body", _("Where the text stands"), "text", _("CSS selectors, for pages that are read badly. Empty: they are read without.")
+    ),
+    Field("article.title", _("Where the title stands"), "text"),
+    Field("article.date", _("Where the date stands"), "text"),
+    Field("article.author", _("Where the author stands"), "text"),
+    Field("article.remove", _("What is taken out"), "lines"),
+)
+
+Group = tuple[str, tuple[Field, ...]]
+
+WHERE, BELONGS, READS, VISITS, SELECTORS = (
+    _("Where it is"),
+    _("What belongs to it"),
+    _("What is read"),
+    _("How it is visited"),
+    _("Where the parts of its articles stand"),
+)
+
+FORMS: Final[Mapping[str, tuple[Group, ...]]] = {
+    "feeds": (
+        (WHERE, (NAME, Field("url", _("Address of the feed"), "address", needed=True))),
+        (BELONGS, (*PLACE, CLASSIFY)),
+        (
+            READS,
+            (
+                Field("language", _("Language"), "text", _("zh, zh-Hant, en …; empty: what the pages say.")),
+                Field("fulltext", _("Take the feed's own text where a page cannot be read"), "switch", usual=False),
+            ),
+        ),
+        (VISITS, MANNERS),
+        (SELECTORS, ARTICLE),
+    ),
+    "sitemaps": (
+        (WHERE, (NAME, Field("url", _("Address of the sitemap"), "address", _("Or of the site's robots.txt."), needed=True))),
+        (BELONGS, (*PLACE, CLASSIFY)),
+        (READS, (ALLOW, DENY, AGE, Field("limit", _("Articles of one visit at most"), "number"))),
+        (VISITS, MANNERS),
+        (SELECTORS, ARTICLE),
+    ),
+    "regions": (
+        (
+            WHERE,
+            (
+                NAME,
+                Field("prefix", _("What its articles' addresses begin with"), "address", needed=True),
+                Field("seeds", _("List pages"), "lines", _("One a line. Empty: the address above.")),
+            ),
+        ),
+        (BELONGS, (*PLACE, CLASSIFY)),
+        (READS, (ALLOW, DENY, Field("pages", _("Pages of each list"), "number"))),
+        (VISITS, (Field("hours", _("Hours of the day"), "text", _("Such as 6-24 or 6-9,18-23.")), *MANNERS)),
+        (SELECTORS, ARTICLE),
+    ),
+    "forums": (
+        (
+            WHERE,
+            (
+                NAME,
+                Field("url", _("Front page"), "address", _("Of a board's page, that board alone is read."), needed=True),
+                Field("boards", _("Boards"), "lines", _("Their list pages, one a line. Empty: those found on the front page.")),
+            ),
+        ),
+        (BELONGS, PLACE),
+        (
+            READS,
+            (
+                AGE,
+                Field("pages", _("Pages of each board"), "number"),
+                Field("depth", _("Pages of a thread in one visit"), "number"),
+            ),
+        ),
+        (VISITS, MANNERS),
+    ),
+    "galleries": (
+        (WHERE, (NAME, Field("seeds", _("Index pages"), "lines", _("One a line."), needed=True))),
+        (BELONGS, (*PLACE, CLASSIFY)),
+        (
+            READS,
+            (
+                Field("seed", _("What a story's address contains"), "text"),
+                Field("banned_seed", _("What no story's address contains"), "lines"),
+                Field("pattern", _("How further pages are named"), "text", _("Such as {id}_{n}.html.")),
+                Field("pages", _("Pages of each index"), "number"),
+            ),
+        ),
+        (
+            VISITS,
+            (
+                Field("weight", _("Weight, from 1 to 10"), "number", _("The heavier, the more often it is visited.")),
+                Field("min_period", _("Shortest time between visits, in minutes"), "number"),
+                Field("max_period", _("Longest time between visits, in minutes"), "number"),
+                *MANNERS,
+            ),
+        ),
+    ),
+    "engines": (
+        (
+            WHERE,
+            (
+                NAME,
+                Field(
+                    "url",
+                    _("Address of a result page"),
+                    "address",
+                    _("##QUERY## where the words go, ##START## where the offset goes."),
+                    needed=True,
+                ),
+                Field("kind", _("What it finds"), "choice", choices=("news", "web")),
+                Field("encoding", _("Encoding of the words"), "text"),
+                Field("first", _("Offset of the first page"), "number"),
+                Field("step", _("Added for each further page"), "number"),
+                Field("rest", _("Minutes of rest after a captcha"), "number"),
+            ),
+        ),
+        (
+            READS,
+            (
+                Field(
+                    "wrapper.block",
+                    _("Element of one result"),
+                    "lines",
+                    _("CSS selector, XPath, or re: and a regular expression; empty: found by its shape."),
+                ),
+                Field("wrapper.title", _("Where the title stands"), "lines"),
+                Field("wrapper.link", _("Where the link stands"), "lines"),
+                Field("wrapper.site", _("Where the publisher stands"), "lines"),
+                Field("wrapper.summary", _("Where the summary stands"), "lines"),
+                Field("wrapper.date", _("Where the date stands"), "lines"),
+            ),
+        ),
+    ),
+}
+"""The lists of ``sources.yaml`` → the groups of their form."""
+
+KINDS: Final[Mapping[str, str]] = {
+    "feeds": _("Feed"),
+    "sitemaps": _("Sitemap"),
+    "regions": _("Channel of a site"),
+    "forums": _("Forum"),
+    "galleries": _("Photo stories"),
+    "engines": _("Search engine of your own"),
+}
+"""What one of each is called."""
+
+FAMILIES: Final[Mapping[str, str]] = {
+    "feed": "feeds",
+    "sitemap": "sitemaps",
+    "region": "regions",
+    "forum": "forums",
+    "gallery": "galleries",
+    "engine": "engines",
+}
+"""How a source's key begins → its list."""
+
+
+def fields_of(kind: str) -> tuple[Field, ...]:
+    return tuple(field for _name, fields in FORMS[kind] for field in fields)
+
+
+def written(field: Field, entry: Mapping[str, Any]) -> str | tuple[str, ...]:
+    """What stands in the field for an entry as it stands in the file. Of topics, their names."""
+    value: Any = entry
+    for step in field.key.split("."):
+        value = value.get(step) if isinstance(value, Mapping) else None
+    if field.way == "topics":
+        return tuple(map(str, value)) if isinstance(value, Sequence) and not isinstance(value, str) else (str(value),) if value else ()
+    if field.way == "lines":
+        return "\n".join(map(str, value)) if isinstance(value, Sequence) and not isinstance(value, str) else str(value or "")
+    if field.way == "switch":
+        return "yes" if (field.usual if value is None else value) else ""
+    if field.way == "exception":
+        return "" if value is None else "yes" if value else "no"
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return ",".join(map(str, value))
+    return "" if value is None else str(value)
+
+
+def meant(field: Field, sent: Mapping[str, Sequence[str]]) -> Any:
+    """The value for the file of what was sent; ``None``: the key is not written down."""
+    texts = [text.strip() for text in sent.get(field.key, ()) if text.strip()]
+    text = texts[-1] if texts else ""
+    if field.way == "topics":
+        return texts or None
+    if field.way == "lines":
+        return [line.strip() for line in text.splitlines() if line.strip()] or None
+    if field.way == "switch":
+        return None if bool(text) is field.usual else bool(text)
+    if field.way == "exception":
+        return {"yes": True, "no": False}.get(text)
+    return (_number(text) if field.way == "number" else text) if text else None
+
+
+def _number(text: str) -> int | float | str:
+    """A number as it is; anything else as it was typed, for the checks to tell of it."""
+    try:
+        return int(text)
+    except ValueError:
+        try:
+            return float(text)
+        except ValueError:
+            return text
+
+
+def values_of(kind: str, sent: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """All values of a form, parts as mappings; keys with ``None`` are not written down."""
+    values: dict[str, Any] = {}
+    for field in fields_of(kind):
+        value, (first, _dot, inner) = meant(field, sent), field.key.partition(".")
+        if inner:
+            values.setdefault(first, {})[inner] = value
+        else:
+            values[first] = value
+    return values
+
+
+def address_of(key: str, tail: str = "") -> str:
+    """The page of a source."""
+    return f"/sources/{quote(key, safe=':')}{tail}"

@@ -1,0 +1,102 @@
+"""``sources.yaml`` as the desk changes it: written whole or not at all, kept as it was, logged, and in force at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import parse_qs
+
+from fastapi import Depends, HTTPException, Request
+
+from newsportal.portal.access import log
+from newsportal.portal.context import Visit
+from newsportal.portal.source_fields import FAMILIES
+from newsportal.sources import Source, Sources
+from newsportal.sources.changing import entry_of
+from newsportal.sources.history import digest_of, versions
+
+MAX_FIELDS = 400
+"""Of a form: a source has some thirty, and a list of proposals a few each."""
+
+
+async def _fields(request: Request) -> Mapping[str, Sequence[str]]:
+    try:
+        return parse_qs((await request.body()).decode(), keep_blank_values=True, max_num_fields=MAX_FIELDS)
+    except ValueError as error:
+        raise HTTPException(400) from error
+
+
+Fields = Annotated[Mapping[str, Sequence[str]], Depends(_fields)]
+"""The fields of a form, each with all that was sent under its name."""
+
+
+def one(fields: Mapping[str, Sequence[str]], name: str) -> str:
+    """A field's last text."""
+    return (fields.get(name) or [""])[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A source: ``kind`` is its list, ``place`` where it stands there, ``written`` its keys as the file has them."""
+
+    source: Source
+    kind: str
+    place: int
+    written: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What became of a change. ``undo``: where a form is sent that takes it back; ``None``: nothing had to be changed."""
+
+    digest: str
+    undo: str | None
+
+
+def known_of(request: Request) -> Sources:
+    """``sources.yaml`` as it counts now; 404 for a portal that was not opened over one."""
+    known = Visit(request).portal.known
+    if known is None:
+        raise HTTPException(404)
+    return known
+
+
+def path_of(request: Request) -> Path:
+    """Where the file lies; 404 where there is none."""
+    path = known_of(request).path
+    if path is None:
+        raise HTTPException(404)
+    return path
+
+
+def entry(request: Request, key: str) -> Entry:
+    """The source ``feed:NAME``; 404 where there is none."""
+    kind = FAMILIES.get(key.partition(":")[0])
+    source = next((one for one in known_of(request).find(key) if one.key == key), None)
+    if kind is None or source is None:
+        raise HTTPException(404)
+    try:
+        found = entry_of(path_of(request).read_bytes(), kind, source.name)
+    except OSError:
+        found = None
+    if found is None:
+        raise HTTPException(404)
+    return Entry(source, kind, *found)
+
+
+def write(
+    request: Request, change: Callable[[Path], str], action: str, thing: str = "", details: Mapping[str, Any] | None = None
+) -> Written:
+    """Let ``change`` write the file, log it, and let it count. Raises what ``change`` raises; then nothing was written."""
+    path = path_of(request).resolve()
+    before = digest_of(path.read_bytes())
+    after = change(path)
+    if after == before:
+        return Written(after, None)
+    log(request, action, thing, details)
+    request.app.state.reloading.look()
+    kept = versions(path)
+    undo = f"/sources/undo/{kept[0].id}/{after}" if kept and kept[0].digest == before else None
+    return Written(after, undo)

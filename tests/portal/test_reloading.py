@@ -1,0 +1,93 @@
+"""A changed ``sources.yaml`` counts without a restart; a broken one does no harm."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from newsportal.sources import load
+from newsportal.storage import open_store
+
+FIRST = """\
+portal: {title: 晨报}
+feeds:
+  - {name: 甲报, url: "https://a.example/feed"}
+"""
+SECOND = """\
+portal: {title: 晚报, language: en}
+topics: [{name: 港口}]
+feeds:
+  - {name: 甲报, url: "https://a.example/feed"}
+  - {name: 乙报, url: "https://b.example/feed", topics: [港口]}
+"""
+
+
+def until(done: Callable[[], bool], seconds: float = 10) -> bool:
+    ends = time.monotonic() + seconds
+    while time.monotonic() < ends:
+        if done():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+@pytest.fixture
+def served(serve: Any, tmp_path: Path) -> Iterator[tuple[httpx.Client, Path, list[int]]]:
+    path, looked = tmp_path / "sources.yaml", list[int]()
+    path.write_text(FIRST, "utf-8")
+    store = open_store(f"sqlite:///{tmp_path / 'store.db'}")
+    yield serve(store, settings=load(path), role="editor", reread_every=0.05, pushed=lambda: looked.append(1)), path, looked
+    store.close()
+
+
+def replaced(path: Path, text: str) -> None:
+    beside = path.with_suffix(".new")
+    beside.write_text(text, "utf-8")
+    os.replace(beside, path)
+
+
+def test_title_topics_sources_and_feeds_follow_the_file(served: tuple[httpx.Client, Path, list[int]]) -> None:
+    client, path, looked = served
+    assert "晨报" in client.get("/").text
+    replaced(path, SECOND)
+    assert until(lambda: "晚报" in client.get("/").text)
+    assert "港口" in client.get("/").text
+    assert "乙报" in client.get("/sources").text
+    assert "https://b.example/feed" in client.get("/opml").text
+    assert looked, "who crawls is told: a new source is due"
+
+
+def test_a_broken_file_leaves_the_last_good_one_and_says_so_on_the_desk(served: tuple[httpx.Client, Path, list[int]]) -> None:
+    client, path, looked = served
+    replaced(path, "feeds:\n  - {name: 甲报}\n")
+    assert until(lambda: "feeds[0].url" in client.get("/sources").text)
+    page = client.get("/").text
+    assert "晨报" in page
+    assert "feeds[0].url" not in page, "readers need not know"
+    assert "甲报" in client.get("/sources").text
+    assert not looked
+    replaced(path, SECOND)
+    assert until(lambda: "晚报" in client.get("/").text)
+    assert "feeds[0].url" not in client.get("/sources").text
+
+
+def test_a_file_that_is_away_for_a_moment_does_no_harm(served: tuple[httpx.Client, Path, list[int]]) -> None:
+    client, path, _ = served
+    path.unlink()
+    assert until(lambda: "cannot be read" in client.get("/sources").text)
+    assert "晨报" in client.get("/").text
+    replaced(path, FIRST.replace("晨报", "午报"))
+    assert until(lambda: "午报" in client.get("/").text)
+
+
+def test_what_is_opened_once_waits_for_a_new_start(served: tuple[httpx.Client, Path, list[int]]) -> None:
+    client, path, _ = served
+    replaced(path, FIRST + "store: sqlite:///elsewhere.db\n")
+    assert until(lambda: "store" in client.get("/sources").text and "重新启动" in client.get("/sources").text)
+    assert not (path.parent / "elsewhere.db").exists()
