@@ -9,13 +9,10 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from newsportal.classify import base
-from newsportal.classify.measure import Report, measure
-from newsportal.commands.corpus.common import AsJson, Name, SourcesFile, opened, print_json, print_rows, shown, told
-from newsportal.commands.train import watched, writable
-from newsportal.commands.training import answers, known_of
-from newsportal.errors import ModelError, StoreError
-from newsportal.storage.base import Store
+from newsportal.classify.measure import Report
+from newsportal.commands.corpus.common import AsJson, Name, SourcesFile, opened, print_json, print_rows, shown, told, watched
+from newsportal.commands.train import writable
+from newsportal.learning.comparing import kept_versions, put_to_use, side_by_side
 from newsportal.storage.corpora import Model
 from newsportal.text import clean
 
@@ -112,8 +109,10 @@ def compare(
     """Compare versions on the same documents: those that none of them has seen, under the labels that they have today."""
     from newsportal.commands.evaluate.confusion import print_figures
 
-    with opened(sources) as (_, store):
-        reports = side_by_side(store, name, versions or [model.version for model in store.corpora.models(name) if model.size])
+    with opened(sources) as (_, store), watched() as say:
+        reports, unread = side_by_side(store, name, versions or kept_versions(store, name), say)
+    for line in unread:
+        told(line)
     called = {f"version {version}": measured for version, measured in sorted(reports.items())}
     _write(report, f"{name}: versions compared", called)
     if as_json:
@@ -121,27 +120,6 @@ def compare(
             print_json({"corpus": name, "version": version, **measured.as_json()})
         return
     print_figures(called)
-
-
-def side_by_side(store: Store, name: str, versions: Sequence[int]) -> dict[int, Report]:
-    """The figures of versions on documents that none of them has seen. Raises ``StoreError`` when there are none."""
-    models = [store.corpora.model(name, version) for version in dict.fromkeys(versions)]
-    if not models:
-        raise StoreError(f"{name}: no model yet; `newsportal train --corpus {name}` trains one")
-    unseen = frozenset.intersection(*(model.held_out for model in models))
-    known = [known_of(document) for document in store.corpora.documents(name) if document.id in unseen]
-    if not known:
-        raise StoreError("there is no document that none of these versions has seen; compare fewer of them")
-    reports = {}
-    with watched() as say:
-        for model in models:
-            try:
-                classifier = base.restore(store.corpora.blob(name, model.version))
-            except ModelError as error:
-                told(f"version {model.version}: {error}")
-                continue
-            reports[model.version] = measure([one.label for one in known], answers(classifier, known, say))
-    return reports
 
 
 def _write(path: Path | None, title: str, reports: Mapping[str, Report], notes: Sequence[str] = ()) -> None:
@@ -159,8 +137,7 @@ def activate(
 ) -> None:
     """Put a version to use."""
     with opened(sources) as (_, store):
-        base.restore(store.corpora.blob(name, version))  # one that cannot be read is not put to use
-        store.corpora.activate(name, version, now=datetime.now(UTC))
+        put_to_use(store, name, version, datetime.now(UTC))
     typer.echo(f"{name}: version {version} is in use")
 
 

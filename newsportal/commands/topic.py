@@ -10,8 +10,7 @@ import typer
 
 from newsportal.classify.topics import TopicRule, rule
 from newsportal.commands.context import open_all
-from newsportal.commands.corpus.common import AsJson, SourcesFile, opened, print_json, print_rows
-from newsportal.commands.train import watched
+from newsportal.commands.corpus.common import AsJson, SourcesFile, opened, print_json, print_rows, watched
 from newsportal.errors import NewsportalError
 from newsportal.sources import Sources, Topic
 from newsportal.sources.spelling import did_you_mean

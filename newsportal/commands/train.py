@@ -12,14 +12,13 @@ from typing import Annotated, Any
 
 import typer
 
-from newsportal.classify.base import CLASSIFIERS, DEFAULT, Progress
+from newsportal.classify.base import CLASSIFIERS, DEFAULT
 from newsportal.classify.held_out import SHARE
-from newsportal.commands.corpus.common import SourcesFile, opened, print_json, progress, told
-from newsportal.commands.corpus.files import FORMS, UTF8, is_empty, read_file, read_stream
-from newsportal.commands.training import Known, Trained, train_corpus
-from newsportal.commands.training import train as trained_on
+from newsportal.commands.corpus.common import SourcesFile, opened, print_json, told, watched
 from newsportal.errors import ModelError, NewsportalError
-from newsportal.jobs import teller
+from newsportal.learning.files import FORMS, UTF8, is_empty, read_file, read_stream
+from newsportal.learning.training import Known, Trained, train_corpus
+from newsportal.learning.training import train as trained_on
 from newsportal.text import clean
 
 
@@ -148,14 +147,3 @@ def writable(path: Path) -> Iterator[Callable[[bytes], None]]:
     finally:
         with suppress(OSError):  # there may be no such folder at all
             part.unlink()
-
-
-@contextmanager
-def watched() -> Iterator[Progress]:
-    """What is under way: a bar on standard error, if somebody looks; told to the portal that started the command."""
-    if (tell := teller()) is not None:
-        yield tell
-        return
-    with progress() as bar:
-        task = bar.add_task("training", total=1.0)
-        yield lambda share, what: bar.update(task, completed=share, description=what)

@@ -14,6 +14,7 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from newsportal.errors import NewsportalError
 from newsportal.sources import Keywords, append
+from newsportal.sources.changing import drop_entry
 from newsportal.sources.editing import Change
 
 PLACES: Final = ("feeds", "sitemaps", "regions", "forums", "galleries")
@@ -70,12 +71,10 @@ def put(draft: Draft, before: str | None = None) -> Change:
 
 
 def delete(name: str) -> Change:
-    """Take a topic out, and its name out of the sources that name it."""
+    """Take a topic out, and its name out of the sources that name it. The change raises ``NoEntry``."""
 
     def change(document: CommentedMap) -> None:
-        _topics(document).pop(_place(document, name))
-        if not document["topics"]:
-            del document["topics"]
+        drop_entry("topics", name)(document)
         for names, at in reversed(list(_named(document, name, published=False))):
             del names[at]
 

@@ -11,8 +11,8 @@ import pytest
 
 from newsportal.classify.topics import IN, OUT, corpus_of
 from newsportal.commands import retrain
-from newsportal.commands.retrain import Done
 from newsportal.items import Article, Link, TopicMark
+from newsportal.learning.retraining import Done
 from newsportal.sources import load
 from newsportal.storage import open_store
 from newsportal.storage.base import Store

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import getpass
 import sys
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,14 +16,13 @@ import typer
 from rich.progress import Progress
 
 from newsportal.commands.context import moment
-from newsportal.commands.corpus.choosing import LEAST_CHARS, PER_LABEL, Candidate, Choice, choose
-from newsportal.commands.corpus.common import AsJson, SourcesFile, opened, print_json, progress, told
-from newsportal.commands.corpus.files import FORMS, UTF8, check_encoding, is_empty, read_file, read_stream
+from newsportal.commands.corpus.common import AsJson, SourcesFile, opened, print_json, progress, told, watched
 from newsportal.errors import CorpusError
-from newsportal.sources import Sources
-from newsportal.storage.base import Store, StoredArticle
-from newsportal.storage.corpora import CATEGORIES, Brought, LabelSource, NewDocument
-from newsportal.storage.editors import EDITOR
+from newsportal.learning.choosing import LEAST_CHARS, PER_LABEL
+from newsportal.learning.files import FORMS, UTF8, check_encoding, is_empty, read_file, read_stream
+from newsportal.learning.gathering import gather, give_label
+from newsportal.storage.base import Store
+from newsportal.storage.corpora import CATEGORIES, NewDocument
 from newsportal.text import clean
 
 LEFT = {
@@ -127,8 +126,8 @@ def from_store(
     A story counts once, and no site gives more than half of a label once others give some. Run it again for what is new.
     """
     start = moment(since)
-    with opened(sources) as (known, store):
-        found = gather(known, store, name, least=least, most=most, since=start)
+    with opened(sources) as (known, store), watched() as say:
+        found = gather(known, store, name, least=least, most=most, since=start, progress=say)
     if as_json:
         counts = {"added": found.added, "by_editors": found.by_editors}
         print_json({"corpus": name, **counts, "left": dict(found.choice.left), "from_one_site": list(found.choice.alone)})
@@ -141,68 +140,6 @@ def from_store(
         told(
             f"so far only one site gives {', '.join(found.choice.alone)}: the model may learn the site for the subject; add another source"
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Gathered:
-    """What stored articles brought to a corpus: articles that label themselves, and labels that editors gave."""
-
-    added: int
-    by_editors: int
-    choice: Choice
-
-
-def gather(
-    known: Sources, store: Store, name: str, *, least: int = LEAST_CHARS, most: int = PER_LABEL, since: datetime | None = None
-) -> Gathered:
-    """Let stored articles join corpus ``name``, which is made when there are any. What a classifier chose teaches nothing."""
-    labels = categories(known)
-    there = store.corpora.articles(name) if store.corpora.find(name) else {}
-    stories, counts = set[str](), defaultdict[str, Counter[str]](Counter)
-    candidates, corrected = [], []
-    for article in _watched(store):
-        label = there.get(article.id)
-        if article.category_by == EDITOR and article.category and (label or article.id not in there):  # not what an editor left out
-            corrected.append(NewDocument(article.category, article_id=article.id))
-            label = article.category
-        if label or article.id in there:
-            stories.add(article.story_id)
-        elif article.source in labels and article.category_by != EDITOR and (since is None or article.moment >= since):
-            candidates.append(_candidate(article, labels[article.source]))
-        if label:
-            counts[label][article.publisher] += 1
-    said = _join(store, name, corrected, "editor")
-    choice = choose(candidates, frozenset(stories), counts, least_chars=least, per_label=most)
-    brought = _join(store, name, [NewDocument(one.label, article_id=one.id) for one in choice.chosen], "from-store")
-    return Gathered(brought.added, said.added + said.relabelled, choice)
-
-
-def _join(store: Store, name: str, documents: Sequence[NewDocument], source: LabelSource) -> Brought:
-    if not documents:
-        return Brought()
-    store.corpora.create(name, now=datetime.now(UTC), note="from stored articles")
-    return store.corpora.add(name, documents, source=source, now=datetime.now(UTC))
-
-
-def _watched(store: Store) -> Iterator[StoredArticle]:
-    with progress() as bar:
-        task = bar.add_task("looking at articles", total=store.tally().articles)
-        for article in store.all_articles():
-            yield article
-            bar.advance(task)
-
-
-def categories(known: Sources) -> dict[str, str]:
-    """The sources whose articles label themselves: their key → their category. Not where the classifier chooses."""
-    return {
-        place.key: place.category
-        for place in (*known.feeds, *known.sitemaps, *known.regions)
-        if place.category and not getattr(place, "auto_classify", False)
-    }
-
-
-def _candidate(article: StoredArticle, label: str) -> Candidate:
-    return Candidate(article.id, article.story_id, label, article.publisher, article.moment, len(article.text), article.fold_of is None)
 
 
 def label(
@@ -221,9 +158,7 @@ def label(
     if (label is None) != leave_out:
         raise typer.BadParameter("say either a label or --leave-out", param_hint="LABEL")
     with opened(sources) as (_, store):
-        found = store.corpora.label(corpus, id, label, by=by or _user(), now=datetime.now(UTC))
-        if corpus == CATEGORIES and found.article_id and label is not None:
-            store.set_category(found.article_id, found.label.label, by=EDITOR, now=datetime.now(UTC))
+        found = give_label(store, corpus, id, label, by=by or _user(), now=datetime.now(UTC))
         history = store.corpora.history(corpus, id)
     if as_json:
         print_json({"corpus": corpus, "id": id, "title": found.title, "labels": [asdict(one) for one in history]})

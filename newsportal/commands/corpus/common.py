@@ -17,7 +17,9 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from newsportal.classify.base import Progress as Say
 from newsportal.commands.context import local
+from newsportal.jobs import teller
 from newsportal.sources import Sources, load, use_own_words
 from newsportal.storage import open_store
 from newsportal.storage.base import Store
@@ -92,6 +94,17 @@ def progress(*columns: Any, total: bool = True) -> Progress:
     shows = Console(stderr=True, emoji=False)
     described = TextColumn("{task.description}", markup=False)
     return Progress(described, *bar, *columns, console=shows, transient=True, disable=not shows.is_terminal)
+
+
+@contextmanager
+def watched() -> Iterator[Say]:
+    """What is under way: a bar on standard error, if somebody looks; told to the portal that started the command."""
+    if (tell := teller()) is not None:
+        yield tell
+        return
+    with progress() as bar:
+        task = bar.add_task("training", total=1.0)
+        yield lambda share, what: bar.update(task, completed=share, description=what)
 
 
 def told(text: str) -> None:

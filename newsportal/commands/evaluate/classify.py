@@ -13,9 +13,9 @@ import typer
 
 from newsportal.classify.base import CLASSIFIERS, Answer, Example, train
 from newsportal.classify.measure import Report, measure
+from newsportal.commands.corpus.common import watched
 from newsportal.commands.evaluate import classify_foreign, classify_peers
 from newsportal.commands.evaluate.classify_gold import mapping, read, renamed
-from newsportal.commands.train import watched
 from newsportal.errors import ModelError
 
 HEADINGS: Final = ("macro-F1", "accuracy", "ECE", "none", "docs/s", "training s")

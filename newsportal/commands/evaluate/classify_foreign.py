@@ -11,7 +11,7 @@ import numpy as np
 
 from newsportal.classify.base import Answer, Example, train
 from newsportal.classify.refusing import auroc
-from newsportal.commands.train import watched
+from newsportal.commands.corpus.common import watched
 
 PARTS: Final = 3
 """A third of the labels is left out at a time: three trainings, and each label is foreign once."""

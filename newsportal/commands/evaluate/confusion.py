@@ -11,11 +11,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from newsportal.classify.confusion import Cell, matrix
 from newsportal.classify.measure import Report
 from newsportal.text import clean
-
-NONE: Final = "—"
-"""How "none of the labels" is written."""
 
 FIGURES: Final = {"macro_f1": "macro-F1", "accuracy": "right", "unanswered": "none", "ece": "ECE"}
 """Figure → heading; ``right``: share of documents with the right label, ``none``: share that was given no label."""
@@ -31,15 +29,6 @@ NOTABLE: Final = 0.1
 
 SIDE: Final = 240
 """Pixels of the plot's side."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A cell of the confusion table: documents, and their share of the row, which is its shade."""
-
-    count: int
-    share: float
-    right: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,22 +104,6 @@ def _labels(reports: Mapping[str, Report]) -> Table:
 def _print(table: Table) -> None:
     console = Console(emoji=False, highlight=False)
     (console if console.is_terminal else Console(emoji=False, highlight=False, width=WIDE)).print(table)
-
-
-def matrix(report: Report) -> tuple[list[tuple[str, tuple[Cell, ...]]], list[str]]:
-    """The rows of the confusion table and the headings of its columns; labels that are only given come last, then none."""
-    true = [one.label for one in report.labels]
-    given = {said for _, said in report.confusion}
-    columns: list[str | None] = [*true, *sorted(said for said in given if said is not None and said not in true)]
-    if None in given:
-        columns.append(None)
-    sizes = {one.label: max(1, one.documents) for one in report.labels}
-    counts = {label: [report.confusion.get((label, said), 0) for said in columns] for label in true}
-    rows = [
-        (clean(label), tuple(Cell(count, count / sizes[label], said == label) for said, count in zip(columns, counts[label], strict=True)))
-        for label in true
-    ]
-    return rows, [NONE if said is None else clean(said) for said in columns]
 
 
 def page(title: str, reports: Mapping[str, Report], notes: Sequence[str] = ()) -> str:

@@ -19,10 +19,10 @@ import pytest
 from portal_folder import Portal
 
 from newsportal.classify.base import CLASSIFIERS, Answer
-from newsportal.commands import training
 from newsportal.commands.train import writable
-from newsportal.commands.training import Known, grouped, surely_worse, train, train_corpus
 from newsportal.errors import ModelError, NewsportalError
+from newsportal.learning import training
+from newsportal.learning.training import Known, grouped, surely_worse, train, train_corpus
 
 NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
 QUICK = ("-a", "chi_cosine")

@@ -1,0 +1,97 @@
+"""Stored articles label themselves: those of sources whose category ``sources.yaml`` tells, and those that an editor corrected."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from newsportal.classify.base import Progress
+from newsportal.learning.choosing import LEAST_CHARS, PER_LABEL, Candidate, Choice, choose
+from newsportal.sources import Sources
+from newsportal.storage.base import Store, StoredArticle
+from newsportal.storage.corpora import CATEGORIES, Brought, Document, LabelSource, NewDocument
+from newsportal.storage.editors import EDITOR
+
+AT_ONCE: Final = 500
+"""Articles between two looks at the progress."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What stored articles brought to a corpus: articles that label themselves, and labels that editors gave."""
+
+    added: int
+    by_editors: int
+    choice: Choice
+
+
+def _quiet(share: float, what: str) -> None:
+    """No progress is shown."""
+
+
+def gather(
+    known: Sources, store: Store, name: str, *, least: int = LEAST_CHARS, most: int = PER_LABEL, since: datetime | None = None,
+    progress: Progress = _quiet,
+) -> Gathered:  # fmt: skip
+    """Let stored articles join corpus ``name``, which is made when there are any. What a classifier chose teaches nothing."""
+    labels = categories(known)
+    there = store.corpora.articles(name) if store.corpora.find(name) else {}
+    stories, counts = set[str](), defaultdict[str, Counter[str]](Counter)
+    candidates, corrected = [], []
+    for article in _watched(store, progress):
+        label = there.get(article.id)
+        if article.category_by == EDITOR and article.category and (label or article.id not in there):  # not what an editor left out
+            corrected.append(NewDocument(article.category, article_id=article.id))
+            label = article.category
+        if label or article.id in there:
+            stories.add(article.story_id)
+        elif article.source in labels and article.category_by != EDITOR and (since is None or article.moment >= since):
+            candidates.append(_candidate(article, labels[article.source]))
+        if label:
+            counts[label][article.publisher] += 1
+    said = _join(store, name, corrected, "editor")
+    choice = choose(candidates, frozenset(stories), counts, least_chars=least, per_label=most)
+    brought = _join(store, name, [NewDocument(one.label, article_id=one.id) for one in choice.chosen], "from-store")
+    return Gathered(brought.added, said.added + said.relabelled, choice)
+
+
+def _join(store: Store, name: str, documents: Sequence[NewDocument], source: LabelSource) -> Brought:
+    if not documents:
+        return Brought()
+    store.corpora.create(name, now=datetime.now(UTC), note="from stored articles")
+    return store.corpora.add(name, documents, source=source, now=datetime.now(UTC))
+
+
+def _watched(store: Store, say: Progress) -> Iterator[StoredArticle]:
+    total = max(1, store.tally().articles)
+    for number, article in enumerate(store.all_articles()):
+        if number % AT_ONCE == 0:
+            say(min(1.0, number / total), "looking at articles")
+        yield article
+
+
+def categories(known: Sources) -> dict[str, str]:
+    """The sources whose articles label themselves: their key → their category. Not where the classifier chooses."""
+    return {
+        place.key: place.category
+        for place in (*known.feeds, *known.sitemaps, *known.regions)
+        if place.category and not getattr(place, "auto_classify", False)
+    }
+
+
+def _candidate(article: StoredArticle, label: str) -> Candidate:
+    return Candidate(article.id, article.story_id, label, article.publisher, article.moment, len(article.text), article.fold_of is None)
+
+
+def give_label(store: Store, corpus: str, id: str, label: str | None, *, by: str | None, now: datetime) -> Document:
+    """An editor's word on a document of a corpus or a stored article; ``None``: it is left out of training for ever.
+
+    In the corpus of categories it is also the article's category from now on, whatever a model says. Raises ``StoreError``.
+    """
+    found = store.corpora.label(corpus, id, label, by=by, now=now)
+    if corpus == CATEGORIES and found.article_id and label is not None:
+        store.set_category(found.article_id, found.label.label, by=EDITOR, now=now)
+    return found
