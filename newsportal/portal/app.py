@@ -17,11 +17,13 @@ from newsportal import __version__
 from newsportal.accounts import Accounts, Right
 from newsportal.portal import api, errors
 from newsportal.portal.access import needs
+from newsportal.portal.alerting import sender
 from newsportal.portal.context import Portal, present
 from newsportal.portal.follower import EVERY, Follower
 from newsportal.portal.guard import LOCAL_HOSTS, Guard
 from newsportal.portal.looks import Looks
 from newsportal.portal.pages import (
+    alerts,
     discovery,
     feeds,
     for_you,
@@ -72,6 +74,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     seen.router,
     for_you.router,
     profile.router,
+    alerts.router,
     search.router,
     runs.router,
     monitor.router,
@@ -135,7 +138,8 @@ def create_app(
         app.state.follower = Follower(index, store, follow_every) if index is not None and follow_every > 0 else None
         subscriber = Subscriber(store, sources) if isinstance(sources, Sources) and sources.portal.url else None
         app.state.subscriber = subscriber
-        threads = [thread for thread in (app.state.follower, subscriber, app.state.reloading) if thread is not None]
+        app.state.sender = sender(app.state.portal)
+        threads = [thread for thread in (app.state.follower, subscriber, app.state.reloading, app.state.sender) if thread is not None]
         for thread in threads:
             thread.start()
         try:

@@ -35,6 +35,7 @@ DESK: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             Entry("/monitor", _("Monitor"), Right.WATCH),
             Entry("/runs", _("Crawl reports"), Right.WATCH),
             Entry("/publishing", _("Publishing"), Right.WATCH),
+            Entry("/alerts", _("Alerts"), Right.KEEP),
         ),
     ),
 )

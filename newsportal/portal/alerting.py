@@ -1,0 +1,49 @@
+"""Alerts in the portal: what sending them needs, and the thread that sends while it is served."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from starlette.requests import Request
+
+from newsportal.accounts.alerts import Alert
+from newsportal.alerts.making import Terms
+from newsportal.alerts.opening import Sender, work_of
+from newsportal.alerts.run import Work
+from newsportal.portal.access import signed
+from newsportal.portal.context import Portal
+from newsportal.sources import Sources
+
+
+def work(portal: Portal) -> Work:
+    """Only where there are accounts."""
+    assert portal.accounts is not None
+    made = work_of(portal.accounts, portal.store, portal.index, portal.known or Sources(), now=portal.now)
+    return replace(made, zone=portal.site.zone, url=portal.site.url)
+
+
+def sender(portal: Portal) -> Sender | None:
+    """``None``: nobody can have set up an alert, or the operator wants none sent."""
+    if portal.accounts is None or portal.known is None or not portal.known.alerts.enabled:
+        return None
+    return Sender(lambda stopped: replace(work(portal), stopped=stopped))
+
+
+def terms(request: Request, *, after: int = 0) -> Terms:
+    """Who asks, and what he may choose from."""
+    portal: Portal = request.app.state.portal
+    who = signed(request)
+    assert who is not None
+    assert portal.accounts is not None
+    known = portal.known or Sources()
+    others = len(portal.accounts.alerts.all(who.person.id))
+    mail = known.alerts.mail_server is not None
+    return Terms(who.person, who.rights, portal.topics(), mail, portal.now(), after, known.alerts.per_hour, others)
+
+
+def own(request: Request, id: str) -> Alert | None:
+    """The alert, if it is of who asks: nobody sees another's."""
+    portal: Portal = request.app.state.portal
+    who = signed(request)
+    found = portal.accounts.alerts.alert(id) if portal.accounts is not None else None
+    return found if found is not None and who is not None and found.person_id == who.person.id else None

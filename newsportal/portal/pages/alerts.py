@@ -1,0 +1,250 @@
+"""``/alerts``: what somebody wants to be told of, where and when; what would have been sent, and what was."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from fastapi import APIRouter, HTTPException, Request, Response
+from starlette.concurrency import run_in_threadpool
+
+from newsportal.accounts import Right
+from newsportal.accounts.alerts import Alert
+from newsportal.alerts.base import Later, Rejected, Unclear
+from newsportal.alerts.making import OPERATORS, BadFields, alert_of, resumed
+from newsportal.alerts.preview import Preview, preview
+from newsportal.alerts.run import test as send_test
+from newsportal.alerts.sending import hidden
+from newsportal.alerts.services import SERVICES
+from newsportal.errors import DependencyMissing, SearchError
+from newsportal.portal import alert_words
+from newsportal.portal.access import log, needs, signed
+from newsportal.portal.alerting import own, terms, work
+from newsportal.portal.context import Visit
+from newsportal.portal.language import LANGUAGES
+from newsportal.portal.notices import told as say
+from newsportal.portal.render import render
+from newsportal.portal.sent import form
+
+router = APIRouter(dependencies=[needs(Right.KEEP)])
+
+HISTORY: Final = 30
+"""Messages that are shown of an alert."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    alert: Alert
+    about: str
+    service: str
+    counts: Mapping[str, int]
+
+
+@router.get("/alerts")
+def alerts(request: Request) -> Response:
+    visit = Visit(request)
+    book, who, words = accounts(visit).alerts, signed(request), visit.clock.words.gettext
+    counts = book.counts()
+    rows = [
+        Row(one, words(alert_words.ABOUT[one.about]), words(alert_words.SERVICES.get(one.channel, one.channel)), counts.get(one.id, {}))
+        for one in book.all(who.person.id if who else "")
+    ]
+    return render(request, "alerts.html", rows=rows, states={name: words(said) for name, said in alert_words.STATES.items()})
+
+
+@router.get("/alerts/new")
+def asked(request: Request) -> Response:
+    visit = Visit(request)
+    channel = visit.text("channel") or ""
+    given = {name: visit.text(name, 500) or "" for name in ("about", "topic", "search", "name")}
+    if channel not in SERVICES or SERVICES[channel].needs not in terms(request).rights:
+        return render(request, "alert_new.html", services=services(request), given={key: value for key, value in given.items() if value})
+    language = visit.language if visit.language in LANGUAGES else "zh"
+    values = {"about": "search" if given["search"] else "topic", "when": "once", "per_hour": "6", "language": language, "channel": channel}
+    return shown(request, values | {key: value for key, value in given.items() if value})
+
+
+@router.post("/alerts/new")
+async def make(request: Request) -> Response:
+    return await run_in_threadpool(_made, request, await form(request))
+
+
+def _made(request: Request, told: Mapping[str, str]) -> Response:
+    visit = Visit(request)
+    try:
+        made = alert_of(told, terms(request, after=visit.portal.store.last_seq()))
+    except BadFields as error:
+        return shown(request, told, faults=error.faults, status=422)
+    if told.get("then") == "preview":
+        return shown(request, told, seen=previewed(visit, made))
+    accounts(visit).alerts.add(made)
+    log(request, "alert.make", made.id, logged(made))
+    return say(request, f"/alerts/{made.id}", visit.clock.words.gettext("The alert is on. What comes from now on is told."))
+
+
+@router.get("/alerts/{id}")
+def alert(request: Request, id: str) -> Response:
+    found = there(request, id)
+    visit = Visit(request)
+    return shown(request, written(found), before=found, seen=previewed(visit, found))
+
+
+@router.post("/alerts/{id}")
+async def change(request: Request, id: str) -> Response:
+    return await run_in_threadpool(_changed, request, id, await form(request))
+
+
+def _changed(request: Request, id: str, told: Mapping[str, str]) -> Response:
+    before, visit = there(request, id), Visit(request)
+    try:
+        made = alert_of(told, terms(request, after=visit.portal.store.last_seq()), before)
+    except BadFields as error:
+        return shown(request, told, before=before, faults=error.faults, status=422)
+    if told.get("then") == "preview":
+        return shown(request, told, before=before, seen=previewed(visit, made))
+    accounts(visit).alerts.save(made)
+    log(request, "alert.change", made.id, logged(made))
+    return say(request, f"/alerts/{made.id}", visit.clock.words.gettext("Saved."))
+
+
+@router.post("/alerts/{id}/test")
+def test(request: Request, id: str) -> Response:
+    found, visit = there(request, id), Visit(request)
+    words = visit.clock.words.gettext
+    try:
+        send_test(work(visit.portal), found)
+    except (Rejected, Later, Unclear, DependencyMissing) as error:
+        text = words("The test message did not arrive: %(reason)s") % {"reason": hidden(str(error), found.fields)}
+    else:
+        text = words("The test message was sent. Please look whether it arrived.")
+    log(request, "alert.test", id)
+    return say(request, f"/alerts/{id}", text)
+
+
+@router.post("/alerts/{id}/on")
+async def switch(request: Request, id: str) -> Response:
+    """``enabled`` empty: off."""
+    return await run_in_threadpool(_switched, request, id, bool((await form(request)).get("enabled")))
+
+
+def _switched(request: Request, id: str, enabled: bool) -> Response:
+    found, visit = there(request, id), Visit(request)
+    words, store = visit.clock.words.gettext, visit.portal.store
+    made = resumed(found, now=visit.portal.now(), after=store.last_seq()) if enabled else replace(found, enabled=False)
+    accounts(visit).alerts.save(made)
+    log(request, "alert.on" if enabled else "alert.off", id)
+    text = words("It is on again. What came meanwhile is not told.") if enabled else words("It is off.")
+    return say(request, "/alerts", text, undo=None)
+
+
+@router.post("/alerts/{id}/again")
+def again(request: Request, id: str) -> Response:
+    there(request, id)
+    visit = Visit(request)
+    number = accounts(visit).alerts.again(id, now=visit.portal.now())
+    log(request, "alert.again", id, {"messages": number})
+    said = visit.clock.words.ngettext("%(num)d message waits anew.", "%(num)d messages wait anew.", number) % {"num": number}
+    return say(request, f"/alerts/{id}", said)
+
+
+@router.get("/alerts/{id}/delete")
+def sure(request: Request, id: str) -> Response:
+    return render(request, "alert_delete.html", alert=there(request, id))
+
+
+@router.post("/alerts/{id}/delete")
+def delete(request: Request, id: str) -> Response:
+    found, visit = there(request, id), Visit(request)
+    accounts(visit).alerts.drop(id)
+    log(request, "alert.delete", id, logged(found))
+    return say(request, "/alerts", visit.clock.words.gettext("%(name)s was deleted.") % {"name": found.name})
+
+
+def accounts(visit: Visit) -> Any:
+    found = visit.portal.accounts
+    if found is None:
+        raise HTTPException(404)
+    return found
+
+
+def there(request: Request, id: str) -> Alert:
+    found = own(request, id)
+    if found is None:
+        raise HTTPException(404)
+    return found
+
+
+def services(request: Request) -> list[tuple[str, str, bool]]:
+    """Those that who asks may choose: name, what it is called, whether it can be used."""
+    chosen, said = terms(request), Visit(request).clock.words.gettext
+    return [
+        (service.name, said(alert_words.SERVICES[service.name]), service.name != "mail" or chosen.mail)
+        for service in SERVICES.values()
+        if service.needs in chosen.rights
+    ]
+
+
+def previewed(visit: Visit, made: Alert) -> Preview | None:
+    """``None``: the search does not answer."""
+    try:
+        return preview(work(visit.portal), made)
+    except SearchError:
+        return None
+
+
+def written(alert: Alert) -> dict[str, str]:
+    """An alert as the form has it, without its secrets."""
+    secret = {field.name for field in SERVICES[alert.channel].fields if field.secret} if alert.channel in SERVICES else set(alert.fields)
+    plain = {name: value for name, value in alert.fields.items() if name not in secret}
+    quiet = alert.quiet or ("", "")
+    return plain | {
+        "name": alert.name,
+        "about": alert.about,
+        "topic": alert.of if alert.about == "topic" else "",
+        "search": alert.of if alert.about == "search" else "",
+        "channel": alert.channel,
+        "when": "digest" if alert.digest else "once",
+        "hours": ", ".join(map(str, alert.digest)),
+        "quiet_from": str(quiet[0]),
+        "quiet_to": str(quiet[1]),
+        "per_hour": str(alert.per_hour),
+        "language": alert.language,
+    }
+
+
+def logged(alert: Alert) -> dict[str, Any]:
+    """What the log of changes keeps of an alert: nothing of where it goes but the service's name."""
+    return {"name": alert.name, "about": alert.about, "of": alert.of, "channel": alert.channel}
+
+
+def shown(
+    request: Request,
+    values: Mapping[str, str],
+    *,
+    before: Alert | None = None,
+    faults: Mapping[str, str] | None = None,
+    seen: Preview | None = None,
+    status: int = 200,
+) -> Response:
+    visit, chosen = Visit(request), terms(request)
+    said = visit.clock.words.gettext
+    channel = values.get("channel") or (before.channel if before else "")
+    service = SERVICES.get(channel)
+    about = {name: said(text) for name, text in alert_words.ABOUT.items() if name not in OPERATORS or "watch" in chosen.rights}
+    return render(
+        request,
+        "alert.html",
+        status,
+        alert=before,
+        values=values,
+        faults={name: said(why) for name, why in (faults or {}).items()},
+        service=service,
+        called=said(alert_words.SERVICES[channel]) if channel in alert_words.SERVICES else channel,
+        about=about,
+        topic_names=chosen.topics,
+        most=chosen.most,
+        seen=seen,
+        history=accounts(visit).alerts.messages(before.id, HISTORY) if before else (),
+        states={name: said(text) for name, text in alert_words.STATES.items()},
+    )

@@ -1,0 +1,133 @@
+"""Alerts in the portal: made, tried, seen in advance, changed, switched off and deleted; nobody sees another's."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import httpx
+import pytest
+
+from newsportal.sources import Sources
+from newsportal.storage.base import Store
+
+pytestmark = pytest.mark.filterwarnings("ignore:'imghdr' is deprecated:DeprecationWarning")
+
+HOOK = {
+    "channel": "webhook",
+    "url": "https://hooks.example/geheim-4711",
+    "about": "topic",
+    "topic": "旅游",
+    "when": "once",
+    "per_hour": "6",
+}
+
+
+@pytest.fixture(scope="module")
+def settings() -> Sources:
+    return Sources.model_validate({"topics": [{"name": "旅游", "engines": ["bing_news"]}], "alerts": {"enabled": False}})
+
+
+@pytest.fixture(scope="module")
+def editor(serve: Any, store: Store, index: Any, settings: Sources) -> httpx.Client:
+    made: httpx.Client = serve(store, index, settings, role="editor")
+    return made
+
+
+def make(client: httpx.Client, **said: str) -> str:
+    answer = client.post("/alerts/new", data=HOOK | said)
+    assert answer.status_code == 303, answer.text
+    return answer.headers["location"].rpartition("/")[2]
+
+
+def test_one_is_made_shown_and_its_secret_is_not(editor: httpx.Client) -> None:
+    id = make(editor, name="旅游快讯", hours="8, 18", when="digest", quiet_from="22", quiet_to="7")
+    page = editor.get(f"/alerts/{id}").text
+    assert "旅游快讯" in page
+    assert "geheim-4711" not in page + editor.get("/alerts").text
+    assert re.search(r'name="hours"[^>]*value="8, 18"|value="8, 18"[^>]*name="hours"', page)
+    assert "云岭峡谷步行观景桥" in page.partition('id="preview"')[2]
+    accounts = editor.accounts  # type: ignore[attr-defined]
+    (entry,) = [one for one in accounts.trail.entries(limit=50) if one.action == "alert.make" and one.thing == id]
+    assert "geheim" not in str(entry)
+
+
+def test_mistakes_stand_beside_their_fields_and_what_was_typed_is_kept(editor: httpx.Client) -> None:
+    answer = editor.post("/alerts/new", data=HOOK | {"url": "ftp://x", "topic": "没有", "name": "我的提醒", "per_hour": "0"})
+    assert answer.status_code == 422
+    for field in ("url", "topic", "per_hour"):
+        assert f'id="alert-{field}-fault"' in answer.text
+    assert 'value="我的提醒"' in answer.text
+
+
+def test_a_preview_writes_nothing(editor: httpx.Client) -> None:
+    before = len(editor.accounts.alerts.all())  # type: ignore[attr-defined]
+    answer = editor.post("/alerts/new", data=HOOK | {"about": "search", "search": "观景桥", "then": "preview"})
+    assert answer.status_code == 200
+    assert "云岭峡谷步行观景桥" in answer.text.partition('id="preview"')[2]
+    assert len(editor.accounts.alerts.all()) == before  # type: ignore[attr-defined]
+
+
+def test_a_secret_that_is_left_open_stays(editor: httpx.Client) -> None:
+    id = make(editor)
+    assert editor.post(f"/alerts/{id}", data=HOOK | {"url": "", "name": "新名字"}).status_code == 303
+    kept = editor.accounts.alerts.alert(id)  # type: ignore[attr-defined]
+    assert (kept.name, kept.fields["url"]) == ("新名字", HOOK["url"])
+
+
+def test_off_on_and_deleted(editor: httpx.Client) -> None:
+    id = make(editor)
+    alerts = editor.accounts.alerts  # type: ignore[attr-defined]
+    editor.post(f"/alerts/{id}/on", data={"enabled": ""})
+    assert not alerts.alert(id).enabled
+    editor.post(f"/alerts/{id}/on", data={"enabled": "yes"})
+    assert alerts.alert(id).enabled
+    assert editor.get(f"/alerts/{id}/delete").status_code == 200
+    assert editor.post(f"/alerts/{id}/delete", data={"sure": "yes"}).status_code == 303
+    assert alerts.alert(id) is None
+
+
+def test_a_test_that_does_not_arrive_says_why(editor: httpx.Client) -> None:
+    id = make(editor, url="http://127.0.0.1:9/geheim-4711")
+    page = editor.post(f"/alerts/{id}/test", data={"now": "yes"}, follow_redirects=True).text
+    assert "allow_private" in page
+    assert "geheim" not in page
+
+
+def test_nobody_sees_another_s(editor: httpx.Client, serve: Any, store: Store, index: Any, settings: Sources) -> None:
+    id = make(editor)
+    other: httpx.Client = serve(store, index, settings, role="editor", accounts=editor.accounts)  # type: ignore[attr-defined]
+    assert "geheim" not in other.get("/alerts").text
+    for way, path in (
+        ("GET", ""),
+        ("POST", ""),
+        ("POST", "/test"),
+        ("POST", "/on"),
+        ("POST", "/again"),
+        ("GET", "/delete"),
+        ("POST", "/delete"),
+    ):
+        assert other.request(way, f"/alerts/{id}{path}", **({"data": HOOK} if way == "POST" else {})).status_code == 404
+    assert editor.accounts.alerts.alert(id) is not None  # type: ignore[attr-defined]
+
+
+def test_readers_are_told_of_topics_and_searches_alone(serve: Any, store: Store, index: Any, settings: Sources) -> None:
+    reader: httpx.Client = serve(store, index, settings, role="reader")
+    page = reader.get("/alerts/new?channel=webhook").text
+    assert 'value="topic"' in page
+    assert 'value="disk"' not in page
+    assert reader.post("/alerts/new", data=HOOK | {"about": "disk"}).status_code == 422
+    assert reader.post("/alerts/new", data=HOOK | {"channel": "apprise", "url": "json://169.254.169.254/"}).status_code == 422
+    assert make(reader)
+
+
+def test_mail_without_a_server_names_the_remedy(editor: httpx.Client) -> None:
+    assert "alerts.mail_server" in editor.get("/alerts/new").text
+    assert editor.post("/alerts/new", data=HOOK | {"channel": "mail", "to": "a@b.cn"}).status_code == 422
+
+
+def test_the_anonymous_are_asked_to_sign_in(serve: Any, store: Store, index: Any, settings: Sources) -> None:
+    nobody: httpx.Client = serve(store, index, settings)
+    assert nobody.get("/alerts").headers["location"].startswith("/login")
+    assert nobody.post("/alerts/new", data=HOOK, headers={"origin": str(nobody.base_url)}).status_code in (303, 401)
+    assert nobody.accounts.alerts.all() == []  # type: ignore[attr-defined]
