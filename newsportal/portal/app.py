@@ -15,6 +15,7 @@ from starlette.types import Scope
 
 from newsportal import __version__
 from newsportal.accounts import Accounts, Right
+from newsportal.jobs import Jobs
 from newsportal.portal import api, errors
 from newsportal.portal.access import needs
 from newsportal.portal.alerting import sender
@@ -29,6 +30,7 @@ from newsportal.portal.pages import (
     for_you,
     health,
     home,
+    jobs,
     lists,
     login,
     monitor,
@@ -47,6 +49,7 @@ from newsportal.portal.pages import (
     sources_file,
     story,
     suggestions,
+    topics,
     websub,
 )
 from newsportal.portal.pages import (
@@ -88,6 +91,8 @@ ROUTERS: tuple[APIRouter, ...] = (
     publishing.router,
     suggestions.router,
     discovery.router,
+    topics.router,
+    jobs.router,
 )
 """The pages. A new one is a file in ``pages/`` and a line here. Each asks for the right to read, whatever else it asks for."""
 
@@ -145,6 +150,7 @@ def create_app(
         try:
             yield
         finally:
+            app.state.jobs.stop()
             for thread in threads:
                 thread.stop()
 
@@ -166,6 +172,7 @@ def create_app(
     )
     app.state.pushed = pushed or (lambda: None)
     app.state.looks = Looks()
+    app.state.jobs = Jobs(sources.path if isinstance(sources, Sources) else None, now)
     app.state.reloading = Reloading(app, reread_every)
     app.state.suggesting = Suggesting(at_hand, sources)
     app.state.feeds = tuple(getattr(sources, "feeds", ()))

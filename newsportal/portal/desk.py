@@ -27,6 +27,7 @@ DESK: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             Entry("/sources", _("Sources"), Right.WATCH),
             Entry("/schedule", _("Schedule"), Right.WATCH),
             Entry("/suggestions", _("Suggested sources"), Right.WATCH),
+            Entry("/topics", _("Topics"), Right.EDIT),
         ),
     ),
     (
@@ -34,6 +35,7 @@ DESK: tuple[tuple[str, tuple[Entry, ...]], ...] = (
         (
             Entry("/monitor", _("Monitor"), Right.WATCH),
             Entry("/runs", _("Crawl reports"), Right.WATCH),
+            Entry("/jobs", _("Jobs"), Right.EDIT),
             Entry("/publishing", _("Publishing"), Right.WATCH),
             Entry("/alerts", _("Alerts"), Right.KEEP),
         ),

@@ -1,0 +1,207 @@
+"""Topics: what they are, what their words would find, and stored articles following them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, Field
+
+from newsportal.accounts import Right
+from newsportal.classify.topics import rule
+from newsportal.errors import NewsportalError, SourcesError
+from newsportal.jobs import Busy, Job
+from newsportal.portal.access import log, needs, signed
+from newsportal.portal.api.faults import ApiError, told_of
+from newsportal.portal.context import Portal
+from newsportal.portal.working import jobs_of
+from newsportal.sources import EditConflict, Sources, Topic, digest, edit, load
+from newsportal.sources.editing import Change
+from newsportal.topics.changing import Draft, delete, put
+from newsportal.topics.preview import DAYS, preview
+
+router = APIRouter(tags=["Topics"], dependencies=[needs(Right.EDIT)])
+
+MOST_WORDS = 500
+Words = Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=MOST_WORDS)]
+
+
+class TopicIn(BaseModel):
+    name: str = Field(max_length=100)
+    any: Words = Field([], description="Words of which one must occur; none: the topic's name.")
+    must: Words = Field([], description="Words that must all occur.")
+    never: Words = Field([], description="Words that must not occur.")
+    query: Words = Field([], description="What engines are asked; none: the topic's name.")
+    engines: Words = Field([], description="Search engines that are asked for it.")
+    pages: int | None = Field(None, description="Result pages of each engine; null: as before, or what hours teach.")
+    enabled: bool = True
+    auto_classify: bool = False
+
+    def draft(self) -> Draft:
+        pages = None if self.pages is None else str(self.pages)
+        return Draft(
+            self.name.strip(), tuple(self.must), tuple(self.any), tuple(self.never), tuple(self.query), tuple(self.engines),
+            pages, False, self.enabled, self.auto_classify,
+        )  # fmt: skip
+
+
+class TopicOut(TopicIn):
+    digest: str = Field(description="What sources.yaml holds now; send it with a change to be told of others' changes.")
+
+
+class PreviewIn(BaseModel):
+    name: str | None = Field(None, description="The topic as the store knows it; null for a new one.", max_length=100)
+    any: Words = []
+    must: Words = []
+    never: Words = []
+    days: int = Field(DAYS, ge=1, le=365)
+
+
+class Found(BaseModel):
+    id: str
+    story: str
+    title: str
+    moment: datetime
+    words: list[str]
+    known: bool = Field(description="Whether the topic has it already.")
+
+
+class PreviewOut(BaseModel):
+    stories: int
+    comes: int
+    capped: bool = Field(description="There may be more: a word stands in more articles than are looked at.")
+    newest: list[Found]
+    goes: list[str] = Field(description="Articles that the topic's former words brought and these do not find.")
+
+
+class AssignIn(BaseModel):
+    topic: str | None = Field(None, description="Null: all that are enabled.", max_length=100)
+    days: int = Field(30, ge=1, le=36_500)
+
+
+class JobOut(BaseModel):
+    id: str
+    kind: str
+    thing: str
+    state: str
+    share: float
+    failure: str | None
+
+
+@router.get("/topics/settings", summary="The topics as sources.yaml has them")
+def listed(request: Request) -> list[TopicOut]:
+    stamp, known = _read(request)
+    return [_out(topic, stamp) for topic in known.topics]
+
+
+@router.post("/topics/preview", summary="What words would find among the stories of the last days")
+def previewed(request: Request, asked: PreviewIn) -> PreviewOut:
+    portal: Portal = request.app.state.portal
+    wanted = rule(asked.name or "", asked.must, asked.any, asked.never)
+    found = preview(portal.store, portal.index, wanted, topic=asked.name, now=portal.now(), days=asked.days)
+    newest = [
+        Found(
+            id=one.article.id,
+            story=one.article.story_id,
+            title=one.article.title,
+            moment=one.article.moment,
+            words=list(one.words),
+            known=one.known,
+        )
+        for one in found.newest
+    ]
+    return PreviewOut(stories=found.stories, comes=found.comes, capped=found.capped, newest=newest, goes=[one.id for one in found.goes])
+
+
+@router.put("/topics/settings/{name}", summary="Write a topic, a new one or another form of one", responses=told_of(404, 409))
+def written(request: Request, name: str, topic: TopicIn, digest: str | None = None) -> TopicOut:
+    """``name`` is what it is called now; a new topic has the same name in both places."""
+    _, known = _read(request)
+    before = name if known.topic(name) else None
+    if before is None and topic.name.strip() != name:
+        raise ApiError(404, "no-topic", f"sources.yaml has no topic {name!r}.")
+    _change(request, put(topic.draft(), before), digest)
+    log(request, "topic.change" if before else "topic.add", topic.name.strip(), {"before": before, "any": topic.any})
+    stamp, known = _read(request)
+    made = known.topic(topic.name.strip())
+    assert made is not None
+    return _out(made, stamp)
+
+
+@router.delete("/topics/settings/{name}", summary="Delete a topic", status_code=204, responses=told_of(404, 409))
+def deleted(request: Request, name: str, digest: str | None = None) -> None:
+    if _read(request)[1].topic(name) is None:
+        raise ApiError(404, "no-topic", f"sources.yaml has no topic {name!r}.")
+    _change(request, delete(name), digest)
+    log(request, "topic.delete", name)
+
+
+@router.post("/topics/assign", summary="Let stored articles follow the topics", status_code=202, responses=told_of(404, 409))
+def assigned(request: Request, asked: AssignIn) -> JobOut:
+    if asked.topic is not None and _read(request)[1].topic(asked.topic) is None:
+        raise ApiError(404, "no-topic", f"sources.yaml has no topic {asked.topic!r}.")
+    words = ["topic", "assign", *([asked.topic] if asked.topic else []), "--days", str(asked.days), "--json"]
+    return begun(request, "assign", asked.topic or "", words)
+
+
+@router.get("/jobs/{id}", summary="How far a job is", responses=told_of(404))
+def job(request: Request, id: str) -> JobOut:
+    found = jobs_of(request).find(id)
+    if found is None:
+        raise ApiError(404, "no-job", "There is no such job; the newest are remembered while the portal runs.")
+    return job_out(found)
+
+
+@router.delete("/jobs/{id}", summary="End a job", status_code=204, responses=told_of(404))
+def ended(request: Request, id: str) -> None:
+    if not jobs_of(request).cancel(id):
+        raise ApiError(404, "no-job", "There is no such job, or it has ended.")
+    log(request, "job.cancel", id)
+
+
+def begun(request: Request, kind: str, thing: str, words: list[str]) -> JobOut:
+    """Begin a job for whoever sent the request."""
+    who = signed(request)
+    _read(request)
+    try:
+        made = jobs_of(request).start(kind, thing, words, by=who.person.name if who else "")
+    except Busy as error:
+        raise ApiError(409, "busy", "Another job runs; one runs at a time.", f"Wait for it, or end it: {error.running.id}") from error
+    log(request, f"job.{kind}", thing, {"command": words})
+    return job_out(made)
+
+
+def job_out(job: Job) -> JobOut:
+    return JobOut(id=job.id, kind=job.kind, thing=job.thing, state=job.state, share=job.share, failure=job.failure)
+
+
+def _read(request: Request) -> tuple[str, Sources]:
+    portal: Portal = request.app.state.portal
+    if portal.known is None or portal.known.path is None:
+        raise ApiError(404, "no-file", "This portal was started without a sources.yaml of its own.")
+    return digest(portal.known.path), load(portal.known.path)
+
+
+def _change(request: Request, made: Change, expected: str | None) -> None:
+    portal: Portal = request.app.state.portal
+    assert portal.known is not None
+    assert portal.known.path is not None
+    try:
+        edit(portal.known.path, made, expected)
+    except SourcesError as error:
+        raise ApiError(422, "not-valid", "; ".join(f"{one.key}: {one.message}" for one in error.problems)) from error
+    except EditConflict as error:
+        raise ApiError(409, "conflict", "sources.yaml was changed meanwhile.", "Read it again, then send the change again.") from error
+    except NewsportalError as error:
+        raise ApiError(404, "gone", str(error)) from error
+    request.app.state.reloading.look()
+
+
+def _out(topic: Topic, stamp: str) -> TopicOut:
+    words, pages = topic.keywords, set(topic.breadth.by_hour)
+    return TopicOut(
+        name=topic.name, any=list(words.any), must=list(words.must), never=list(words.not_), query=list(topic.query),
+        engines=list(topic.engines), pages=next(iter(pages)) if len(pages) == 1 else None, enabled=topic.enabled,
+        auto_classify=topic.auto_classify, digest=stamp,
+    )  # fmt: skip

@@ -1,0 +1,45 @@
+"""``/jobs``: what runs beside the portal and how far it is; a fragment of it for pages that show one job, and a button that ends it."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, HTTPException, Request, Response
+
+from newsportal.accounts import Right
+from newsportal.portal.access import log, needs
+from newsportal.portal.context import Visit
+from newsportal.portal.notices import told
+from newsportal.portal.preferences import safe_next
+from newsportal.portal.render import render
+from newsportal.portal.source_file import Fields, one
+from newsportal.portal.working import jobs_of
+
+router = APIRouter(dependencies=[needs(Right.EDIT)])
+
+
+@router.get("/jobs")
+def jobs(request: Request) -> Response:
+    return render(request, "jobs.html", jobs=jobs_of(request).all())
+
+
+@router.get("/jobs/{id}")
+def job(request: Request, id: str) -> Response:
+    """How far it is: for the script of a page that shows it, and a page of its own without one."""
+    found = jobs_of(request).find(id)
+    if found is None:
+        raise HTTPException(404)
+    if not request.headers.get("hx-request"):
+        return render(request, "jobs.html", jobs=[found])
+    answer = render(request, "parts/job.html", job=found, back=safe_next(Visit(request).asked.get("back")))
+    if found.state != "running":
+        answer.headers["hx-refresh"] = "true"  # what it brought is on the page
+    return answer
+
+
+@router.post("/jobs/{id}/cancel")
+def cancel(request: Request, id: str, sent: Fields) -> Response:
+    said = Visit(request).clock.words.gettext
+    back = safe_next(one(sent, "back"))
+    if jobs_of(request).cancel(id):
+        log(request, "job.cancel", id)
+        return told(request, back, said("It was ended; what it had not finished is not kept."))
+    return told(request, back, said("It had ended already."))

@@ -1,0 +1,158 @@
+"""``/topics``: the topics in order, and how much they brought; a topic's form, with what its words would find, as they are typed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+from urllib.parse import quote
+
+from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi.responses import RedirectResponse
+
+from newsportal.accounts import Right
+from newsportal.errors import SourcesError
+from newsportal.portal.access import needs
+from newsportal.portal.context import Visit
+from newsportal.portal.notices import told
+from newsportal.portal.render import render
+from newsportal.portal.source_file import Fields, known_of, one, path_of, write
+from newsportal.portal.source_words import told as worded
+from newsportal.portal.topic_form import Typed, engines_of, typed, typed_of, with_faults
+from newsportal.portal.working import jobs_of, start_job
+from newsportal.search.highlight import marked, one_line, snippet
+from newsportal.sources import EditConflict, digest, edit, load
+from newsportal.sources.changing import NoEntry
+from newsportal.sources.editing import Change
+from newsportal.topics.changing import NoSuchTopic, delete, move, put
+from newsportal.topics.counting import counts
+from newsportal.topics.preview import DAYS, SHOWN, Preview, lead, preview
+
+router = APIRouter(dependencies=[needs(Right.EDIT)])
+
+ASSIGN_DAYS = (7, 30, 90, 365)
+"""How far back stored articles may follow, by choice."""
+
+
+@router.get("/topics")
+def topics(request: Request) -> Response:
+    visit = Visit(request)
+    known = visit.portal.known
+    names = [topic.name for topic in known.topics] if known else []
+    lately = counts(visit.portal.store, names, visit.portal.now())
+    job = jobs_of(request).latest("assign")
+    return render(request, "topics.html", known=known, lately=lately, job=job, days=ASSIGN_DAYS)
+
+
+@router.get("/topics/new")
+def new(request: Request) -> Response:
+    name = Visit(request).text("name", 100) or ""
+    return _form(request, Typed(digest=digest(path_of(request)), name=name))
+
+
+@router.get("/topics/{name}/edit")
+def change(request: Request, name: str) -> Response:
+    path = path_of(request)
+    stamp = digest(path)
+    topic = load(path).topic(name)
+    if topic is None:
+        raise HTTPException(404)
+    return _form(request, typed_of(topic, stamp))
+
+
+@router.post("/topics/preview")
+def tried(request: Request, sent: Fields) -> Response:
+    """What the words would find: a part of the page for a script, else the whole of it."""
+    form = typed(sent)
+    if request.headers.get("hx-request"):
+        return render(request, "parts/topic_preview.html", **_preview(request, form))
+    return _form(request, form)
+
+
+@router.post("/topics/save")
+def save(request: Request, sent: Fields) -> Response:
+    form, path = typed(sent), path_of(request)
+    said = Visit(request).clock.words.gettext
+    action, name = "topic.change" if form.before else "topic.add", form.draft().name
+    details = {"before": form.before, "any": form.any, "must": form.must, "not": form.never}
+    try:
+        done = write(request, lambda file: edit(file, put(form.draft(), form.before), form.digest or None), action, name, details)
+    except SourcesError as error:
+        known = load(path)
+        names = [topic.name for topic in known.topics]
+        place = names.index(form.before) if form.before in names else len(names)
+        return _form(request, with_faults(form, error.problems, place, Visit(request).clock.words), 422)
+    except (EditConflict, NoSuchTopic) as error:
+        clash = said("sources.yaml was changed meanwhile. Your words stand here still; look at them and save again.")
+        gone = isinstance(error, NoSuchTopic)
+        form = replace(form, digest=digest(path), before=None if gone else form.before, others=(clash,))
+        return _form(request, form, 409)
+    return told(request, f"/topics?saved={quote(name, safe='')}", said("The topic %(name)s was saved.") % {"name": name}, undo=done.undo)
+
+
+@router.get("/topics/{name}/delete")
+def asked(request: Request, name: str) -> Response:
+    known = known_of(request)
+    if known.topic(name) is None:
+        raise HTTPException(404)
+    named = [source.name for source in known.all() if name in getattr(source, "topics", ())]
+    published = [target.name for target in known.publish if name in getattr(target.only, "topics", ())]
+    return render(request, "topic_delete.html", name=name, named=named, published=published)
+
+
+@router.post("/topics/{name}/delete")
+def deleted(request: Request, name: str) -> Response:
+    said = Visit(request).clock.words.gettext
+    return _changed(request, delete(name), "topic.delete", name, lambda: said("The topic %(name)s was deleted.") % {"name": name})
+
+
+@router.post("/topics/{name}/up")
+def up(request: Request, name: str) -> Response:
+    return _changed(request, move(name, -1), "topic.move", name)
+
+
+@router.post("/topics/{name}/down")
+def down(request: Request, name: str) -> Response:
+    return _changed(request, move(name, 1), "topic.move", name)
+
+
+@router.post("/topics/assign")
+def assign(request: Request, sent: Fields) -> Response:
+    """Let stored articles follow: all topics, or one."""
+    name, days = one(sent, "name"), one(sent, "days")
+    if days not in map(str, ASSIGN_DAYS) or (name and known_of(request).topic(name) is None):
+        raise HTTPException(400)
+    words = ["topic", "assign", *([name] if name else []), "--days", days, "--json"]
+    return start_job(request, "assign", name, words, back="/topics", values={"days": days})
+
+
+def _form(request: Request, form: Typed, status: int = 200) -> Response:
+    engines = engines_of(known_of(request))
+    return render(request, "topic.html", status, form=form, title=form.before or "", engines=engines, **_preview(request, form))
+
+
+def _preview(request: Request, form: Typed) -> dict[str, Any]:
+    """What the form's words find, each story with its title and the beginning of its text, the words marked."""
+    portal = Visit(request).portal
+    found: Preview | None = None
+    if form.name.strip() or form.any or form.must:
+        found = preview(portal.store, portal.index, form.rule(), topic=form.before, now=portal.now())
+    shown = [
+        (one, marked(one_line(one.article.title), one.words), snippet(lead(one.article), one.words))
+        for one in (found.newest if found else ())
+    ]
+    return {"found": found, "shown": shown, "days": DAYS, "most": SHOWN}
+
+
+def _changed(request: Request, made: Change, action: str, name: str, say: Callable[[], str] | None = None) -> Response:
+    """Change the file and go back to the list."""
+    said = Visit(request).clock.words
+    try:
+        done = write(request, lambda file: edit(file, made), action, name)
+    except SourcesError as error:
+        return told(request, "/topics", " ".join(worded(problem, said) for problem in error.problems))
+    except (EditConflict, NoSuchTopic, NoEntry):
+        return told(request, "/topics", said.gettext("sources.yaml was changed meanwhile; nothing was written."))
+    return (
+        told(request, "/topics", say(), undo=done.undo) if say else RedirectResponse("/topics", 303, headers={"cache-control": "no-store"})
+    )

@@ -1,0 +1,34 @@
+"""Long work of the desk: where its pages find the jobs, and how one is begun from a form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from newsportal.jobs import Busy, Jobs
+from newsportal.portal.access import log
+from newsportal.portal.context import Visit
+from newsportal.portal.notices import told
+from newsportal.portal.source_file import path_of
+
+
+def jobs_of(request: Request) -> Jobs:
+    return cast(Jobs, request.app.state.jobs)
+
+
+def start_job(
+    request: Request, kind: str, thing: str, words: Sequence[str], *, back: str, values: Mapping[str, str] | None = None
+) -> Response:  # fmt: skip
+    """Begin a job and go back to the page that shows it; while another runs, say so there."""
+    visit = Visit(request)
+    said = visit.clock.words.gettext
+    path_of(request)
+    try:
+        jobs_of(request).start(kind, thing, words, by=visit.who.person.name if visit.who else "", values=values)
+    except Busy:
+        return told(request, back, said("Another job runs; one runs at a time. Wait until it is done, or end it."))
+    log(request, f"job.{kind}", thing, {"command": list(words)})
+    return told(request, back, said("It has begun; this page shows how far it is."))

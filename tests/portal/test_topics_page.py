@@ -1,0 +1,177 @@
+"""The topics in an editor's hands: the list, a form that tells what its words would find, changes of the file, jobs that follow."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+
+import httpx
+import pytest
+
+from newsportal.sources import load
+from newsportal.storage import open_store
+from newsportal.storage.base import Store
+
+SOURCES = """\
+# ours
+store: sqlite:///news.db
+topics:
+  - {name: 旅游, keywords: [旅游, 峡谷]}   # the first one
+  - {name: 汽车, keywords: {any: [电池], not: [手机]}}
+feeds:
+  - {name: 晨光网, url: "https://a.example/rss", topics: [旅游]}
+"""
+
+HTMX = {"hx-request": "true"}
+GO = {"go": "1"}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "sources.yaml"
+    path.write_text(SOURCES, "utf-8")
+    return path
+
+
+@pytest.fixture
+def store(file: Path, newsroom: ModuleType) -> Iterator[Store]:
+    opened = open_store(load(file).store)
+    newsroom.fill(opened)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def editor(serve: Callable[..., httpx.Client], store: Store, file: Path) -> httpx.Client:
+    return serve(store, None, load(file), role="editor", reread_every=0)
+
+
+def fields(page: str) -> dict[str, str]:
+    """The hidden fields of a form."""
+    return dict(re.findall(r'<input type="hidden" name="(before|digest)" value="([^"]*)"', page))
+
+
+def test_the_list_has_topics_in_order_with_what_they_brought(editor: httpx.Client) -> None:
+    page = editor.get("/topics").text
+    assert page.index("/topics/%E6%97%85%E6%B8%B8/edit") < page.index("/topics/%E6%B1%BD%E8%BD%A6/edit")
+    assert "峡谷" in page
+    assert "排除：手机" in page
+
+
+def test_a_preview_tells_what_the_words_find(editor: httpx.Client) -> None:
+    part = editor.post("/topics/preview", data={"name": "桥", "any": "观景桥，杜鹃"}, headers=HTMX)
+    assert "<html" not in part.text
+    assert "<mark>观景桥</mark>" in part.text
+    assert "最近 7 天" in part.text
+    whole = editor.post("/topics/preview", data={"name": "桥", "any": "观景桥"})
+    assert "<html" in whole.text
+    assert 'value="桥"' in whole.text, "what was typed is kept"
+    assert "<mark>观景桥</mark>" in whole.text
+    nothing = editor.post("/topics/preview", data={"name": "", "any": ""}, headers=HTMX)
+    assert "填入关键词后" in nothing.text
+
+
+def test_a_new_topic_is_written_and_the_portal_has_it_at_once(editor: httpx.Client, file: Path) -> None:
+    sent = {**fields(editor.get("/topics/new").text), "name": "桥", "any": "观景桥", "engines": ["bing_news", "baidu_news"], "enabled": "1"}
+    answer = editor.post("/topics/save", data=sent)
+    assert answer.status_code == 303
+    topic = load(file).topic("桥")
+    assert topic is not None
+    assert (topic.keywords.any, topic.engines) == (("观景桥",), ("bing_news", "baidu_news"))
+    assert file.read_text("utf-8").startswith(SOURCES.split("feeds:")[0])
+    page = editor.get("/topics").text
+    assert "话题“桥”已保存" in page
+    assert 'href="/topic/%E6%A1%A5"' in page
+    assert editor.accounts.trail.entries()[0].action == "topic.add"  # type: ignore[attr-defined]
+
+
+def test_a_mistake_stands_beside_its_field_and_what_was_typed_is_kept(editor: httpx.Client, file: Path) -> None:
+    sent = {**fields(editor.get("/topics/new").text), "name": "a/b", "any": "观景桥", "engines": "no_such", "pages": "many", "enabled": "1"}
+    answer = editor.post("/topics/save", data=sent)
+    assert answer.status_code == 422
+    assert 'id="name-fault"' in answer.text
+    assert 'id="engines-fault"' in answer.text
+    assert 'id="pages-fault"' in answer.text
+    assert 'value="a/b"' in answer.text
+    assert 'value="many"' in answer.text
+    assert file.read_text("utf-8") == SOURCES
+    double = editor.post("/topics/save", data={**sent, "name": "旅游", "engines": "", "pages": ""})
+    assert double.status_code == 422
+    assert 'id="name-fault"' in double.text
+
+
+def test_somebody_elses_change_is_never_written_over(editor: httpx.Client, file: Path) -> None:
+    sent = {**fields(editor.get("/topics/旅游/edit").text), "name": "旅游", "any": "海岛", "enabled": "1"}
+    file.write_text(SOURCES + "# another was here\n", "utf-8")
+    answer = editor.post("/topics/save", data=sent)
+    assert answer.status_code == 409
+    assert "海岛" in answer.text
+    assert "在此期间已被修改" in answer.text
+    again = editor.post("/topics/save", data={**sent, **fields(answer.text)})
+    assert again.status_code == 303
+    assert "another was here" in file.read_text("utf-8")
+    found = load(file).topic("旅游")
+    assert found is not None
+    assert found.keywords.any == ("海岛",)
+
+
+def test_order_and_deletion(editor: httpx.Client, file: Path) -> None:
+    assert editor.post("/topics/汽车/up", data=GO).status_code == 303
+    assert [topic.name for topic in load(file).topics] == ["汽车", "旅游"]
+    assert "晨光网" in editor.get("/topics/旅游/delete").text
+    assert editor.post("/topics/旅游/delete", data=GO).status_code == 303
+    assert [topic.name for topic in load(file).topics] == ["汽车"]
+    assert load(file).feeds[0].topics == ()
+    assert editor.get("/topics/旅游/edit").status_code == 404
+    assert editor.get("/topics/旅游/delete").status_code == 404
+    assert editor.post("/topics/旅游/delete", data=GO).status_code == 303, "it is told on the list that it is gone"
+
+
+@pytest.mark.parametrize("path", ["/topics", "/topics/new", "/topics/旅游/edit", "/topics/旅游/delete", "/jobs"])
+def test_only_editors_steer(serve: Callable[..., httpx.Client], store: Store, file: Path, path: str) -> None:
+    reader = serve(store, None, load(file), role="reader", reread_every=0)
+    assert reader.get(path).status_code == 403
+    reader.cookies.clear()
+    assert reader.get(path).status_code == 303
+    assert reader.post("/topics/save", data={"name": "x"}).status_code in (303, 401, 403)
+    assert "x" not in [topic.name for topic in load(file).topics]
+
+
+def test_a_change_from_another_site_is_refused(editor: httpx.Client, file: Path) -> None:
+    for path in ("/topics/save", "/topics/旅游/delete", "/topics/旅游/up", "/topics/assign"):
+        assert editor.post(path, data={"name": "x"}, headers={"origin": "https://evil.example"}).status_code == 403
+    assert file.read_text("utf-8") == SOURCES
+
+
+def test_what_was_typed_is_never_markup(editor: httpx.Client) -> None:
+    nasty = '"><script>alert(1)</script>'
+    page = editor.post("/topics/preview", data={"name": nasty, "any": nasty, "before": nasty}).text
+    assert "<script>alert" not in page
+
+
+@pytest.mark.slow
+def test_stored_articles_follow_in_a_job(editor: httpx.Client, store: Store) -> None:
+    assert editor.post("/topics/assign", data={"name": "汽车", "days": "365"}).status_code == 303
+    assert "hx-get=" in editor.get("/topics").text
+    until = time.monotonic() + 60
+    while 'data-state="running"' in (page := editor.get("/topics").text) and time.monotonic() < until:
+        time.sleep(0.2)
+    assert 'data-state="done"' in page, page
+    assert "查看了" in page
+    marked = [one for one in store.all_articles() if any(mark.topic == "汽车" and mark.by == "keywords" for mark in one.topic_marks)]
+    assert marked
+    assert all("电池" in one.title + one.text + (one.summary or "") for one in marked)
+
+
+@pytest.mark.slow
+def test_one_job_at_a_time_and_it_can_be_ended(editor: httpx.Client) -> None:
+    assert editor.post("/topics/assign", data={"days": "7"}).status_code == 303
+    assert editor.post("/topics/assign", data={"days": "7"}).status_code == 303
+    assert "另一个任务正在运行" in editor.get("/topics").text
+    id = re.findall(r'id="job-(\w+)"', editor.get("/jobs").text)[0]
+    assert editor.post(f"/jobs/{id}/cancel", data={"back": "//evil.example"}).headers["location"] == "/"
+    assert 'data-state="cancelled"' in editor.get("/jobs").text
+    assert editor.get("/jobs/nothing").status_code == 404
