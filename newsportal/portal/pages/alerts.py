@@ -111,13 +111,13 @@ def _changed(request: Request, id: str, told: Mapping[str, str]) -> Response:
 @router.post("/alerts/{id}/test")
 def test(request: Request, id: str) -> Response:
     found, visit = there(request, id), Visit(request)
-    words = visit.clock.words.gettext
+    said = visit.clock.words.gettext
     try:
         send_test(work(visit.portal), found)
     except (Rejected, Later, Unclear, DependencyMissing) as error:
-        text = words("The test message did not arrive: %(reason)s") % {"reason": hidden(str(error), found.fields)}
+        text = said("The test message did not arrive: %(reason)s") % {"reason": hidden(str(error), found.fields)}
     else:
-        text = words("The test message was sent. Please look whether it arrived.")
+        text = said("The test message was sent. Please look whether it arrived.")
     log(request, "alert.test", id)
     return say(request, f"/alerts/{id}", text)
 
@@ -130,12 +130,12 @@ async def switch(request: Request, id: str) -> Response:
 
 def _switched(request: Request, id: str, enabled: bool) -> Response:
     found, visit = there(request, id), Visit(request)
-    words, store = visit.clock.words.gettext, visit.portal.store
+    said, store = visit.clock.words.gettext, visit.portal.store
     made = resumed(found, now=visit.portal.now(), after=store.last_seq()) if enabled else replace(found, enabled=False)
     accounts(visit).alerts.save(made)
     log(request, "alert.on" if enabled else "alert.off", id)
-    text = words("It is on again. What came meanwhile is not told.") if enabled else words("It is off.")
-    return say(request, "/alerts", text, undo=None)
+    text = said("It is on again. What came meanwhile is not told.") if enabled else said("It is off.")
+    return say(request, "/alerts", text)
 
 
 @router.post("/alerts/{id}/again")
