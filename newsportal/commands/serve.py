@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 import webbrowser
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit

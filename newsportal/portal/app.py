@@ -24,7 +24,10 @@ from newsportal.portal.follower import EVERY, Follower
 from newsportal.portal.guard import LOCAL_HOSTS, Guard
 from newsportal.portal.looks import Looks
 from newsportal.portal.pages import (
+    account,
     alerts,
+    audit,
+    desk,
     discovery,
     feeds,
     for_you,
@@ -34,6 +37,7 @@ from newsportal.portal.pages import (
     lists,
     login,
     monitor,
+    people,
     photos,
     pictures,
     profile,
@@ -82,6 +86,10 @@ ROUTERS: tuple[APIRouter, ...] = (
     runs.router,
     monitor.router,
     settings.router,
+    desk.router,
+    account.router,
+    people.router,
+    audit.router,
     sources_page.router,
     source_looks.router,
     sources_file.router,

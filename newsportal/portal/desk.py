@@ -40,5 +40,13 @@ DESK: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             Entry("/alerts", _("Alerts"), Right.KEEP),
         ),
     ),
+    (
+        _("People"),
+        (
+            Entry("/people", _("Who may what"), Right.ADMINISTER),
+            Entry("/audit", _("Log of changes"), Right.ADMINISTER),
+            Entry("/account", _("Your account"), Right.KEEP),
+        ),
+    ),
 )
 """Groups, each with a heading."""

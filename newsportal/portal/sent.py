@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qs, parse_qsl, urlsplit
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
@@ -24,7 +25,14 @@ PUSHED = "/websub/"
 MAX_BODY = 16_384
 """Bytes. The largest that our pages send are the places of a photo story, some four bytes each."""
 
+MAX_TEXT = 1_000_000
+"""Bytes, where a whole article is sent (an editor corrects it): a form takes nine for a Chinese character."""
+
+TEXTS = re.compile(r"/story/[^/]+/[^/]+/edit|/api/v1/articles/[^/]+")
+"""Paths to which a whole article is sent."""
+
 MAX_FIELDS = 20
+MAX_MANY = 2000  # of a form with lists in it
 PATIENCE = 10.0  # seconds: a body of one packet that takes longer is held back on purpose
 
 KINDS = frozenset(("application/x-www-form-urlencoded", "application/json"))
@@ -50,17 +58,22 @@ def from_here(headers: Headers) -> bool:
     return bool(host) and host == headers.get("host", "").lower()
 
 
-async def received(headers: Headers, receive: Receive) -> Receive:
+def most_of(path: str) -> int:
+    """How many bytes may be sent to this path."""
+    return MAX_TEXT if TEXTS.fullmatch(path) else MAX_BODY
+
+
+async def received(headers: Headers, receive: Receive, most: int = MAX_BODY) -> Receive:
     """The body, read whole, as something to receive it from. Raises ``Refused``."""
     if not from_here(headers):
         raise Refused(403, "Only this portal's own pages may send it anything.")
     if headers.get("content-type", "").partition(";")[0].strip().lower() not in KINDS:
         raise Refused(415, "A form or JSON is expected.")
     declared = headers.get("content-length", "0")
-    if not declared.isdecimal() or len(declared) > len(str(MAX_BODY)) or int(declared) > MAX_BODY:
-        raise Refused(413, f"At most {MAX_BODY} bytes may be sent.")
+    if not declared.isdecimal() or len(declared) > len(str(most)) or int(declared) > most:
+        raise Refused(413, f"At most {most} bytes may be sent.")
     try:
-        body = await asyncio.wait_for(_read(receive), PATIENCE)
+        body = await asyncio.wait_for(_read(receive, most), PATIENCE)
     except TimeoutError as error:
         raise Refused(408, "It took too long to arrive.") from error
     given = False
@@ -75,7 +88,7 @@ async def received(headers: Headers, receive: Receive) -> Receive:
     return again
 
 
-async def _read(receive: Receive) -> bytes:
+async def _read(receive: Receive, most: int) -> bytes:
     body, more = b"", True
     while more:
         message = await receive()
@@ -83,8 +96,8 @@ async def _read(receive: Receive) -> bytes:
             raise Refused(400, "It broke off.")
         body += message.get("body", b"")
         more = message.get("more_body", False)
-        if len(body) > MAX_BODY:
-            raise Refused(413, f"At most {MAX_BODY} bytes may be sent.")
+        if len(body) > most:
+            raise Refused(413, f"At most {most} bytes may be sent.")
     return body
 
 
@@ -94,6 +107,15 @@ async def form(request: Request) -> dict[str, str]:
         text = (await request.body()).decode()
         return dict(parse_qsl(text, max_num_fields=MAX_FIELDS, keep_blank_values=True))
     except ValueError:  # no UTF-8, too many fields
+        return {}
+
+
+async def many(request: Request) -> dict[str, list[str]]:
+    """The fields of a form that may come several times, each with all that was sent for it."""
+    try:
+        text = (await request.body()).decode()
+        return parse_qs(text, max_num_fields=MAX_MANY, keep_blank_values=True)
+    except ValueError:
         return {}
 
 

@@ -1,0 +1,154 @@
+"""``/account``: one's password, sessions and tokens. Through a browser alone: a token makes no tokens, and changes no password."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from anyio.to_thread import run_sync
+from fastapi import APIRouter, HTTPException, Request, Response
+from starlette.concurrency import run_in_threadpool
+
+from newsportal.accounts import Right, Signed
+from newsportal.accounts.people import LEAST_PASSWORD
+from newsportal.errors import AccountError
+from newsportal.portal.access import log, needs, signed
+from newsportal.portal.account_words import mistake, rights, roles
+from newsportal.portal.context import Visit
+from newsportal.portal.notices import told
+from newsportal.portal.pace import address_of
+from newsportal.portal.pages.login import accounts_of, limiter_of, wait_told
+from newsportal.portal.render import render
+from newsportal.portal.sent import form, many
+
+router = APIRouter(dependencies=[needs(Right.KEEP)])
+
+LENGTHS = (30, 90, 365, 0)
+"""Days that a token may count; 0: until it is revoked."""
+
+
+@router.get("/account")
+def account(request: Request) -> Response:
+    return _page(request)
+
+
+@router.post("/account/password")
+async def password(request: Request) -> Response:
+    sent = await form(request)
+    return await run_sync(_password, request, sent, limiter=limiter_of(request))
+
+
+@router.post("/account/sessions/end")
+async def end(request: Request) -> Response:
+    """``session``: the one of this digest; without it all but this one."""
+    sent = await form(request)
+    return await run_in_threadpool(_end, request, sent.get("session"))
+
+
+@router.post("/account/tokens")
+async def token(request: Request) -> Response:
+    sent = await many(request)
+    return await run_in_threadpool(_token, request, sent)
+
+
+@router.post("/account/tokens/revoke")
+async def revoke(request: Request) -> Response:
+    sent = await form(request)
+    return await run_in_threadpool(_revoke, request, sent.get("token", ""))
+
+
+def _who(request: Request) -> Signed:
+    who = signed(request)
+    if who is None or who.way != "session":
+        raise HTTPException(403)
+    return who
+
+
+def _page(
+    request: Request,
+    status: int = 200,
+    *,
+    mistakes: Mapping[str, str] | None = None,
+    typed: Mapping[str, Any] | None = None,
+    secret: str = "",
+) -> Response:
+    who, accounts, visit = _who(request), accounts_of(request), Visit(request)
+    words = visit.clock.words
+    days = {number: words.ngettext("%(num)d day", "%(num)d days", number) % {"num": number} for number in LENGTHS if number}
+    return render(
+        request,
+        "account.html",
+        status,
+        who=who,
+        roles=roles(words),
+        rights=rights(words),
+        lengths={**days, 0: words.gettext("until it is revoked")},
+        sessions=accounts.sessions.of(who.person.id, now=visit.portal.now()),
+        tokens=accounts.tokens.of(who.person.id),
+        mistakes=defaultdict(str, mistakes or {}),
+        typed=dict(typed or {}),
+        secret=secret,
+        least=LEAST_PASSWORD,
+    )
+
+
+def _password(request: Request, sent: Mapping[str, str]) -> Response:
+    who, accounts, visit = _who(request), accounts_of(request), Visit(request)
+    said, name, address = visit.clock.words.gettext, who.person.name, address_of(request)
+    if sent.get("new") != sent.get("again"):
+        return _page(request, 422, mistakes={"again": said("The two are not the same.")})
+    wait = accounts.attempts.begin(name, address, now=visit.portal.now())
+    if wait > timedelta():
+        return _page(request, 429, mistakes={"old": wait_told(request, wait)})
+    if accounts.people.checked(name, sent.get("old", "")) is None:
+        return _page(request, 422, mistakes={"old": said("This is not your password.")})
+    accounts.attempts.succeeded(name, address, now=visit.portal.now())
+    try:
+        accounts.people.set_password(who.person.id, sent.get("new", ""), but=who.by)
+    except AccountError as error:
+        return _page(request, 422, mistakes={"new": mistake(error, visit.clock.words)})
+    log(request, "person.password", name)
+    return told(request, "/account", said("The password was changed; all other sessions have ended."))
+
+
+def _end(request: Request, name: str | None) -> Response:
+    who, accounts, said = _who(request), accounts_of(request), Visit(request).clock.words.gettext
+    if name:
+        accounts.sessions.end_one(who.person.id, name)
+    else:
+        accounts.sessions.end_all(who.person.id, but=who.by)
+    log(request, "session.end", "" if name else "all")
+    return told(request, "/account", said("The session has ended.") if name else said("All other sessions have ended."))
+
+
+def _token(request: Request, sent: Mapping[str, list[str]]) -> Response:
+    who, accounts, visit = _who(request), accounts_of(request), Visit(request)
+    name, asked, days = (sent.get("token_name") or [""])[-1], sent.get("rights", []), (sent.get("days") or ["90"])[-1]
+    length = int(days) if days in map(str, LENGTHS) else LENGTHS[0]
+    now = visit.portal.now()
+    try:
+        made, secret = accounts.tokens.add(
+            who.person,
+            name,
+            [right for right in Right if right in asked],
+            now=now,
+            expires=now + timedelta(days=length) if length else None,
+        )
+    except AccountError as error:
+        place = "rights" if error.code == "token-rights" else "token_name"
+        typed = {"token_name": name, "rights": asked, "days": days}
+        return _page(request, 422, mistakes={place: mistake(error, visit.clock.words)}, typed=typed)
+    log(request, "token.add", made.name, {"rights": sorted(made.rights), "days": length})
+    return _page(request, secret=secret)
+
+
+def _revoke(request: Request, token_id: str) -> Response:
+    who, accounts, said = _who(request), accounts_of(request), Visit(request).clock.words.gettext
+    found = next((one for one in accounts.tokens.of(who.person.id) if one.id == token_id), None)
+    if found is None:
+        raise HTTPException(404)
+    accounts.tokens.revoke(found.id, person_id=who.person.id)
+    log(request, "token.revoke", found.name)
+    return told(request, "/account", said("The token does not count any more."))

@@ -1,0 +1,142 @@
+"""``/people``: who may what. Passwords are made here and shown once; nobody types one for somebody else."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from fastapi import APIRouter, HTTPException, Request, Response
+from starlette.concurrency import run_in_threadpool
+
+from newsportal.accounts import Accounts, Person, Right, Role
+from newsportal.accounts.secret import drawn_password
+from newsportal.errors import AccountError
+from newsportal.portal.access import log, needs
+from newsportal.portal.account_words import mistake, roles
+from newsportal.portal.context import Visit
+from newsportal.portal.notices import told
+from newsportal.portal.pages.login import accounts_of
+from newsportal.portal.render import render
+from newsportal.portal.sent import form
+
+router = APIRouter(dependencies=[needs(Right.ADMINISTER)])
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """``sessions`` and ``tokens``: how many."""
+
+    person: Person
+    sessions: int
+    tokens: int
+
+
+@router.get("/people")
+def people(request: Request) -> Response:
+    return _page(request)
+
+
+@router.post("/people")
+async def add(request: Request) -> Response:
+    sent = await form(request)
+    return await run_in_threadpool(_add, request, sent)
+
+
+@router.post("/people/{person_id}/role")
+async def role(request: Request, person_id: str) -> Response:
+    wanted = (await form(request)).get("role", "")
+    return await run_in_threadpool(_role, request, person_id, wanted)
+
+
+@router.post("/people/{person_id}/disable")
+def disable(request: Request, person_id: str) -> Response:
+    said = Visit(request).clock.words.gettext
+    change, done = accounts_of(request).people.disable, said("%(name)s may not sign in any more.")
+    return _changed(request, person_id, "person.disable", lambda person: change(person.id), done)
+
+
+@router.post("/people/{person_id}/enable")
+def enable(request: Request, person_id: str) -> Response:
+    said = Visit(request).clock.words.gettext
+    change, done = accounts_of(request).people.disable, said("%(name)s may sign in again.")
+    return _changed(request, person_id, "person.enable", lambda person: change(person.id, False), done)
+
+
+@router.post("/people/{person_id}/password")
+def password(request: Request, person_id: str) -> Response:
+    accounts, made = accounts_of(request), drawn_password()
+    person = _person(accounts, person_id)
+    accounts.people.set_password(person.id, made)
+    log(request, "person.password", person.name)
+    return _page(request, secret=made, secret_of=person.name)
+
+
+@router.get("/people/{person_id}/remove")
+def sure(request: Request, person_id: str) -> Response:
+    return render(request, "person_remove.html", person=_person(accounts_of(request), person_id))
+
+
+@router.post("/people/{person_id}/remove")
+def remove(request: Request, person_id: str) -> Response:
+    said, change = Visit(request).clock.words.gettext, accounts_of(request).people.remove
+    return _changed(request, person_id, "person.remove", lambda person: change(person.id), said("%(name)s was removed."))
+
+
+def _page(
+    request: Request,
+    status: int = 200,
+    *,
+    mistakes: Mapping[str, str] | None = None,
+    typed: Mapping[str, str] | None = None,
+    secret: str = "",
+    secret_of: str = "",
+) -> Response:
+    accounts, visit = accounts_of(request), Visit(request)
+    tokens = Counter(token.person_id for token in accounts.tokens.of())
+    now = visit.portal.now()
+    rows = [Row(person, len(accounts.sessions.of(person.id, now=now)), tokens[person.id]) for person in accounts.people.all()]
+    shown = {"mistakes": defaultdict(str, mistakes or {}), "typed": dict(typed or {}), "secret": secret, "secret_of": secret_of}
+    return render(request, "people.html", status, rows=rows, roles=roles(visit.clock.words), **shown)
+
+
+def _add(request: Request, sent: Mapping[str, str]) -> Response:
+    accounts, visit, made = accounts_of(request), Visit(request), drawn_password()
+    try:
+        person = accounts.people.add(sent.get("name", ""), made, _role_named(sent.get("role", "")), now=visit.portal.now())
+    except AccountError as error:
+        return _page(request, 422, mistakes={"name": mistake(error, visit.clock.words)}, typed=sent)
+    log(request, "person.add", person.name, {"role": person.role})
+    return _page(request, secret=made, secret_of=person.name)
+
+
+def _role(request: Request, person_id: str, wanted: str) -> Response:
+    change, role, said = accounts_of(request).people.set_role, _role_named(wanted), Visit(request).clock.words.gettext
+    done = said("%(name)s has another role now.")
+    return _changed(request, person_id, "person.role", lambda person: change(person.id, role), done, {"role": role})
+
+
+def _changed(
+    request: Request, person_id: str, action: str, change: Callable[[Person], None], done: str, details: Mapping[str, str] | None = None
+) -> Response:
+    """Back to the list, with what was done or why it cannot be."""
+    person = _person(accounts_of(request), person_id)
+    try:
+        change(person)
+    except AccountError as error:
+        return _page(request, 422, mistakes={"person": mistake(error, Visit(request).clock.words)})
+    log(request, action, person.name, details)
+    return told(request, "/people", done % {"name": person.name})
+
+
+def _person(accounts: Accounts, person_id: str) -> Person:
+    found = accounts.people.get(person_id)
+    if found is None:
+        raise HTTPException(404)
+    return found
+
+
+def _role_named(name: str) -> Role:
+    if name not in set(Role):
+        raise HTTPException(400)
+    return Role(name)

@@ -1,0 +1,97 @@
+"""``/people`` and ``/audit``: who may what, who changed what; nobody locks himself out of the portal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+from lxml import html as lxml_html
+
+from newsportal.storage.base import Store
+
+
+@pytest.fixture
+def client(serve: Any, fresh: Store) -> httpx.Client:
+    found: httpx.Client = serve(fresh, role="admin")
+    return found
+
+
+def rows(client: httpx.Client) -> dict[str, Any]:
+    return {row.get("data-person"): row for row in lxml_html.document_fromstring(client.get("/people").text).xpath("//tr[@data-person]")}
+
+
+def id_of(client: httpx.Client, name: str) -> str:
+    found: str = client.accounts.people.named(name).id  # type: ignore[attr-defined]
+    return found
+
+
+def test_somebody_is_added_and_signs_in_with_what_was_shown(client: httpx.Client) -> None:
+    page = lxml_html.document_fromstring(client.post("/people", data={"name": "李读者", "role": "reader"}).text)
+    [password] = page.xpath("//*[@data-secret]/text()")
+    assert "李读者" in rows(client)
+    with httpx.Client(base_url=client.base_url, headers={"origin": str(client.base_url)}) as other:
+        assert other.post("/login", data={"name": "李读者", "password": password}).status_code == 303
+        assert other.get("/people").status_code == 403
+        assert other.get("/account").status_code == 200
+
+
+@pytest.mark.parametrize("name", ["", "<script>alert(1)</script>", "a" * 100, "两 \u3000格", "x\x00y", "..", "ADMIN 0"])
+def test_a_name_that_cannot_be_one_is_told_beside_the_field(client: httpx.Client, name: str) -> None:
+    answer = client.post("/people", data={"name": name, "role": "reader"})
+    assert answer.status_code == 422
+    assert 'id="name-mistake"' in answer.text
+    assert "<script>alert" not in answer.text
+    assert len(rows(client)) == 1
+
+
+def test_roles_change_and_the_last_administrator_stays(client: httpx.Client) -> None:
+    client.post("/people", data={"name": "乙", "role": "reader"})
+    other, own = id_of(client, "乙"), id_of(client, "admin 0")
+    for path in (f"/people/{own}/disable", f"/people/{own}/remove"):
+        answer = client.post(path, data={"": ""})
+        assert (answer.status_code, "目前没有其他管理员" in answer.text) == (422, True)
+    assert client.post(f"/people/{own}/role", data={"role": "reader"}).status_code == 422
+    assert client.post(f"/people/{other}/role", data={"role": "king"}).status_code == 400
+    assert client.post(f"/people/{other}/role", data={"role": "admin"}).status_code == 303
+    assert client.post(f"/people/{own}/role", data={"role": "reader"}).status_code == 303
+    assert client.get("/people").status_code == 403
+
+
+def test_locked_out_let_in_and_removed(client: httpx.Client) -> None:
+    client.post("/people", data={"name": "丙", "role": "editor"})
+    other = id_of(client, "丙")
+    assert client.post(f"/people/{other}/disable", data={"": ""}).status_code == 303
+    assert "已停用" in rows(client)["丙"].text_content()
+    client.post(f"/people/{other}/enable", data={"": ""})
+    assert "无法恢复" in client.get(f"/people/{other}/remove").text
+    assert "丙" in rows(client)
+    client.post(f"/people/{other}/remove", data={"": ""})
+    assert "丙" not in rows(client)
+    assert client.post(f"/people/{other}/disable", data={"": ""}).status_code == 404
+
+
+def test_what_was_done_is_in_the_log_without_secrets(client: httpx.Client) -> None:
+    page = client.post("/people", data={"name": "丁", "role": "editor"}).text
+    [password] = lxml_html.document_fromstring(page).xpath("//*[@data-secret]/text()")
+    client.post(f"/people/{id_of(client, '丁')}/role", data={"role": "reader"})
+    text = client.get("/audit").text
+    entries = [row.text_content() for row in lxml_html.document_fromstring(text).xpath("//tr[@data-entry]")]
+    assert ["person.role" in entries[0], "person.add" in entries[1]] == [True, True]
+    assert "admin 0" in entries[0]
+    assert password not in text
+    narrowed = client.get("/audit", params={"action": "person.add", "person": "admin 0", "days": "1"}).text
+    assert len(lxml_html.document_fromstring(narrowed).xpath("//tr[@data-entry]")) == 1
+    assert "没有符合条件的记录" in client.get("/audit", params={"person": "nobody"}).text
+
+
+@pytest.mark.parametrize("name", ["person", "action", "days", "before"])
+@pytest.mark.parametrize("value", ["' OR 1=1 --", "9" * 40, "-1", "\x00", "%", "<script>alert(1)</script>", "²"])
+def test_no_filter_is_sql(client: httpx.Client, name: str, value: str) -> None:
+    answer = client.get("/audit", params={name: value})
+    assert answer.status_code == 200
+    assert "<script>alert" not in answer.text
+
+
+def test_the_desk_says_what_needs_somebody(client: httpx.Client) -> None:
+    assert "目前没有待处理的事项" in client.get("/desk").text

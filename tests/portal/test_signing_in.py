@@ -1,0 +1,159 @@
+"""Signing in: no name is told from another, tries are bounded, a session is new and ends; who is signed in sees his own."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+from types import ModuleType
+from typing import Any
+
+import httpx
+import pytest
+from lxml import html as lxml_html
+
+from newsportal.accounts import Right, Role
+from newsportal.accounts.attempts import BOTH
+from newsportal.storage.base import Store
+
+PASSWORD = "correct horse battery staple"
+
+
+class Clock:
+    """A clock that a test moves."""
+
+    def __init__(self, now: datetime) -> None:
+        self.now = now
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+@pytest.fixture
+def clock(newsroom: ModuleType) -> Clock:
+    return Clock(newsroom.NOW)
+
+
+@pytest.fixture
+def client(serve: Any, fresh: Store, clock: Clock) -> httpx.Client:
+    found: httpx.Client = serve(fresh, now=clock)
+    found.headers["origin"] = str(found.base_url)
+    found.accounts.people.add("王编辑", PASSWORD, Role.EDITOR, now=clock())  # type: ignore[attr-defined]
+    return found
+
+
+def enter(client: httpx.Client, name: str = "王编辑", password: str = PASSWORD, **more: str) -> httpx.Response:
+    return client.post("/login", data={"name": name, "password": password, **more})
+
+
+def status(client: httpx.Client, path: str, secret: str) -> int:
+    """What a browser with this session is answered."""
+    with httpx.Client(base_url=client.base_url, cookies={"session": secret}) as other:
+        return other.get(path).status_code
+
+
+def test_the_way_in_and_out(client: httpx.Client) -> None:
+    asked = client.get("/sources?state=failing")
+    assert asked.status_code == 303
+    assert asked.headers["location"] == "/login?next=%2Fsources%3Fstate%3Dfailing"
+    page = lxml_html.document_fromstring(client.get(asked.headers["location"]).text)
+    answer = enter(client, next=page.xpath("//form[@action='/login']//input[@name='next']/@value")[0])
+    assert (answer.status_code, answer.headers["location"]) == (303, "/sources?state=failing")
+    cookie = answer.headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=lax" in cookie
+    assert client.get("/sources").status_code == 200
+    assert "no-store" in client.get("/latest").headers["cache-control"]
+    secret = client.cookies["session"]
+    assert client.post("/logout", data={"": ""}).status_code == 303
+    assert status(client, "/sources", secret) == 303
+
+
+@pytest.mark.parametrize("target", ["//evil.example", "/\\evil.example", "https://evil.example", "/\t/evil.example", "javascript:alert(1)"])
+def test_no_way_in_leads_away(client: httpx.Client, target: str) -> None:
+    assert enter(client, next=target).headers["location"] == "/"
+    assert client.get("/login", params={"next": target}).headers["location"] == "/"
+
+
+def test_a_wrong_name_reads_as_a_wrong_password(client: httpx.Client) -> None:
+    answers = [enter(client, name, "wrong password") for name in ("王编辑", "nobody")]
+    assert [answer.status_code for answer in answers] == [403, 403]
+    first, second = (re.sub(r"王编辑|nobody", "", answer.text) for answer in answers)
+    assert first == second
+    assert "用户名或密码不正确" in first
+    assert "set-cookie" not in answers[0].headers
+
+
+def test_a_session_is_a_new_one_and_ends_the_old(client: httpx.Client) -> None:
+    client.cookies.set("session", "planted")
+    first = enter(client).headers["set-cookie"].partition("=")[2].partition(";")[0]
+    assert first != "planted"
+    client.cookies.clear()
+    client.cookies.set("session", first)
+    assert status(client, "/account", first) == 200
+    assert first not in enter(client).headers["set-cookie"]
+    assert status(client, "/account", first) == 303
+
+
+def test_tries_are_bounded_and_the_wait_is_told(client: httpx.Client, clock: Clock) -> None:
+    for _ in range(BOTH.free + 1):
+        assert enter(client, password="wrong password").status_code == 403
+        clock.now += timedelta(seconds=1)
+    answer = enter(client)
+    assert answer.status_code == 429
+    assert int(answer.headers["retry-after"]) >= 1
+    assert "秒后重试" in answer.text
+    clock.now += timedelta(seconds=int(answer.headers["retry-after"]))
+    assert enter(client).status_code == 303
+
+
+def test_a_password_that_was_changed_ends_other_sessions(client: httpx.Client) -> None:
+    enter(client)
+    other = client.cookies["session"]
+    client.cookies.clear()
+    enter(client)
+    wrong = client.post("/account/password", data={"old": "not it, really", "new": "another one 123", "again": "another one 123"})
+    assert (wrong.status_code, "当前密码不正确" in wrong.text) == (422, True)
+    short = client.post("/account/password", data={"old": PASSWORD, "new": "短", "again": "短"})
+    assert 'aria-describedby="new-mistake' in short.text
+    apart = client.post("/account/password", data={"old": PASSWORD, "new": "another one 123", "again": "another one 124"})
+    assert "两次输入的密码不一致" in apart.text
+    answer = client.post("/account/password", data={"old": PASSWORD, "new": "another one 123", "again": "another one 123"})
+    assert answer.headers["location"] == "/account"
+    assert "密码已修改" in client.get("/account").text
+    assert "密码已修改" not in client.get("/account").text  # told once
+    assert status(client, "/account", other) == 303
+    assert enter(client, password="another one 123").status_code == 303
+
+
+def test_tokens_are_shown_once_and_never_more_than_the_person(client: httpx.Client) -> None:
+    enter(client)
+    more = client.post("/account/tokens", data={"token_name": "脚本", "rights": ["read", "administer"], "days": "30"})
+    assert (more.status_code, "不能超出您自己的权限" in more.text, 'value="脚本"' in more.text) == (422, True, True)
+    made = client.post("/account/tokens", data={"token_name": "脚本", "rights": ["read"], "days": "30"})
+    secret = lxml_html.document_fromstring(made.text).xpath("//*[@data-secret]/text()")[0]
+    assert secret not in client.get("/account").text
+    [token] = client.accounts.tokens.of()  # type: ignore[attr-defined]
+    assert token.rights == {Right.READ}
+    with httpx.Client(base_url=client.base_url, headers={"authorization": f"Bearer {secret}"}) as program:
+        assert program.get("/api/v1/me").json()["rights"] == ["read"]
+        assert program.get("/account").status_code == 403
+        assert program.post("/account/tokens", data={"token_name": "more", "rights": "read"}).status_code == 403
+    client.post("/account/tokens/revoke", data={"token": token.id})
+    assert client.get("/api/v1/me", headers={"authorization": f"Bearer {secret}"}).status_code == 401
+
+
+def test_a_token_makes_no_tokens_even_with_every_right(client: httpx.Client, clock: Clock) -> None:
+    person = client.accounts.people.named("王编辑")  # type: ignore[attr-defined]
+    _, secret = client.accounts.tokens.add(person, "all", person.rights, now=clock())  # type: ignore[attr-defined]
+    with httpx.Client(base_url=client.base_url, headers={"authorization": f"Bearer {secret}"}) as program:
+        assert program.get("/account").status_code == 403
+        assert program.post("/account/tokens", data={"token_name": "more", "rights": "read"}).status_code == 403
+        assert program.post("/account/password", data={"old": PASSWORD, "new": "x" * 12, "again": "x" * 12}).status_code == 403
+
+
+def test_without_accounts_nobody_signs_in_and_there_is_no_desk(serve: Any, fresh: Store) -> None:
+    client = serve(fresh, accounts=None)
+    for path in ("/login", "/desk", "/sources", "/monitor", "/account", "/people", "/audit"):
+        assert client.get(path).status_code == 404, path
+    assert "/login" not in client.get("/").text
+    assert client.get("/latest").status_code == 200
