@@ -19,7 +19,7 @@ from newsportal.commands import hints, network, serve
 from newsportal.commands.hints import counted
 from newsportal.commands.learning import Learning
 from newsportal.commands.nightly import Nightly
-from newsportal.errors import StoreError
+from newsportal.errors import SourcesError, StoreError
 from newsportal.portal.site import zone_named
 from newsportal.sources import Sources, load
 from newsportal.storage import open_store
@@ -34,6 +34,10 @@ STOP_PATIENCE = 20.0
 """Seconds a crawl gets to end by itself."""
 
 
+LAST_GOOD = ".last-good"
+"""What the copy of a file is called that had no mistakes yet."""
+
+
 class Crawls(threading.Thread):
     """Starts ``newsportal crawl --due`` again and again, never two at a time, and tells what each brought."""
 
@@ -44,6 +48,8 @@ class Crawls(threading.Thread):
         self._every = every
         self._console = console
         self._everything = everything
+        self._good = _content(known)
+        self._broken: str | None = None
         self._done = threading.Event()
         self._look = threading.Event()
         self._child: subprocess.Popen[str] | None = None
@@ -77,6 +83,8 @@ class Crawls(threading.Thread):
             self._done.set()
             child = self._child
         self._look.set()
+        if self._known.path is not None and self._broken is not None:
+            self._known.path.with_name(f".{self._known.path.name}{LAST_GOOD}").unlink(missing_ok=True)
         self._learning.stop()
         self._nightly.stop()
         if child is not None and child.poll() is None:
@@ -89,8 +97,8 @@ class Crawls(threading.Thread):
     def _crawl(self) -> None:
         which = "--once" if self._everything else "--due"
         command = [sys.executable, "-m", "newsportal", "crawl", which, "--json", "--log-level", "ERROR"]
-        if self._sources is not None:
-            command += ["--sources", str(self._sources)]
+        if (file := self._file()) is not None:
+            command += ["--sources", str(file)]
         self._say("crawling what is due ...")
         with self._starting:
             if self._done.is_set():
@@ -105,6 +113,30 @@ class Crawls(threading.Thread):
             self._say(
                 f"the crawl ended with status {self._child.returncode}; the portal goes on, the next try is in {self._every:g} minutes"
             )
+
+    def _file(self) -> Path | None:
+        """The file to crawl by: as it is; while it has mistakes, a copy beside it of what it said before."""
+        try:
+            self._known = load(self._sources)
+        except SourcesError as error:
+            path = self._known.path
+            if path is None or self._good is None:
+                return self._sources
+            if str(error) != self._broken:
+                self._say(f"{error}\nthe crawl goes on with the sources as they were before")
+            self._broken = str(error)
+            kept = path.with_name(f".{path.name}{LAST_GOOD}")
+            try:
+                kept.touch(mode=0o600)
+                kept.write_bytes(self._good)
+            except OSError as reason:
+                self._say(f"{kept} cannot be written: {reason.strerror or reason}")
+                return self._sources
+            return kept
+        if self._broken is not None:
+            self._say("sources.yaml is mended, and read anew")
+        self._broken, self._good = None, _content(self._known)
+        return self._sources
 
     def _tell(self, run: report.Run) -> None:
         self._everything = hints.offline(run) and network.away(self._known)
@@ -121,6 +153,14 @@ class Crawls(threading.Thread):
 
     def _say(self, text: str) -> None:
         self._console.print(f"{datetime.now().astimezone():%H:%M:%S} {text}")
+
+
+def _content(known: Sources) -> bytes | None:
+    """What the file held when it was loaded; ``None`` where there is none."""
+    try:
+        return known.path.read_bytes() if known.path is not None else None
+    except OSError:
+        return None
 
 
 def summary(run: report.Run) -> str:

@@ -66,6 +66,8 @@ DENIED: Final = (
     _("This address lies in a private network or is written oddly; it may not be fetched."),
     _("Mend the address, or list the network under politeness.allow_private in sources.yaml."),
 )
+UNREACHED: Final = re.compile(r"robots\.txt cannot be had \((?P<reason>[\w-]+)\)")
+
 UNSEEN: Final = (
     _("Nothing stands there that can be read regularly."),
     _("Try the address of a list page, a feed or a channel of the site, or say what kind of source it is."),
@@ -118,8 +120,9 @@ def failed(error: NewsportalError, words: NullTranslations) -> Told:
         text, remedy = DENIED
     elif isinstance(error, FetchFailed) and error.reason == "enough":
         text, remedy = ENOUGH
-    elif isinstance(error, FetchFailed) and (cause := cause_of(error.reason)) in CAUSES:
-        why, remedy = CAUSES[cause]
+    elif isinstance(error, FetchFailed):
+        away = UNREACHED.search(plain)  # robots.txt was to be asked first, and could not be
+        why, remedy = CAUSES[cause_of(away["reason"] if away else error.reason)]
         return Told(words.gettext(_("It cannot be had: %(why)s.")) % {"why": words.gettext(why)}, words.gettext(remedy), plain)
     elif isinstance(error, NoSource):
         text, remedy = UNSEEN

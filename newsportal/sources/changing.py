@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import unicodedata
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import CommentMark
@@ -17,6 +17,17 @@ from newsportal.sources.history import digest_of
 from newsportal.sources.places import Forum
 from newsportal.sources.reading import Unreadable, read
 from newsportal.sources.uris import VARIABLE
+
+FAMILIES: Final[Mapping[str, str]] = {
+    "topic": "topics",
+    "engine": "engines",
+    "feed": "feeds",
+    "sitemap": "sitemaps",
+    "region": "regions",
+    "forum": "forums",
+    "gallery": "galleries",
+}
+"""How a source's key begins → the list in which it stands."""
 
 
 class NoEntry(NewsportalError):

@@ -65,3 +65,23 @@ def test_an_address_that_may_not_be_visited_is_no_missing_network(tmp_path: Path
     path = tmp_path / "sources.yaml"
     path.write_text('feeds: [{name: 甲, url: "http://127.0.0.1/rss"}, {name: 乙, url: "http://127.0.0.2/rss"}]\n', "utf-8")
     assert not network.away(load(path))
+
+
+def test_a_file_that_broke_leaves_the_crawl_the_last_good_one(tmp_path: Path) -> None:
+    path = tmp_path / "sources.yaml"
+    path.write_text("feeds: [{name: 甲, url: 'https://a.example/rss'}]\n", "utf-8")
+    said = StringIO()
+    crawls = Crawls(path, load(path), 10.0, Console(file=said))
+    assert crawls._file() == path
+    path.write_text("feeds: [{name: 甲}]\n", "utf-8")
+    kept = crawls._file()
+    assert kept is not None
+    assert kept.parent == path.parent, "relative paths mean the same"
+    assert [feed.name for feed in load(kept).feeds] == ["甲"]
+    assert "feeds[0].url" in said.getvalue()
+    path.write_text("feeds: [{name: 乙, url: 'https://b.example/rss'}]\n", "utf-8")
+    assert crawls._file() == path
+    path.write_text("nonsense", "utf-8")
+    assert [feed.name for feed in load(crawls._file()).feeds] == ["乙"]
+    crawls.stop()
+    assert not kept.exists()

@@ -18,6 +18,7 @@ from newsportal.portal.notices import told
 from newsportal.portal.render import address, render
 from newsportal.portal.source_file import Fields, entry, known_of, one, write
 from newsportal.portal.source_words import told as mistake
+from newsportal.portal.why_words import why
 from newsportal.sources import edit
 from newsportal.sources.changing import EntryChanged, NoEntry, set_entry
 from newsportal.sources.editing import EditConflict
@@ -59,6 +60,7 @@ class Cell:
 @dataclass(frozen=True, slots=True)
 class Row:
     planned: Planned
+    why: str
     name: str
     policy: str
     cells: tuple[Cell, ...]
@@ -131,6 +133,7 @@ def _row(found: Visited, planned: Planned, visit: Visit, now: datetime) -> Row:
     hours = getattr(source, "hours", None)
     return Row(
         planned,
+        why(planned.why, visit.clock.words),
         getattr(source, "name", planned.key.partition(":")[2]),
         visit.clock.words.gettext(POLICIES[planned.policy]),
         cells(planned.expected, on, now.hour),

@@ -1,0 +1,79 @@
+"""Sources are switched, removed and wanted from the command line, and every change can be taken back."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from newsportal.cli import app
+from newsportal.sources import load
+from newsportal.sources.timing import due_at, rules
+from newsportal.storage import open_store
+from newsportal.storage.base import SourceState
+
+TEXT = """\
+store: sqlite:///data/newsportal.db
+feeds:
+  # 早报
+  - name: 甲报
+    url: https://a.example/feed
+  - name: 乙
+    url: https://b.example/feed
+sitemaps:
+  - {name: 乙, url: "https://b.example/sitemap.xml"}
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    file = tmp_path / "sources.yaml"
+    file.write_text(TEXT, "utf-8")
+    return file
+
+
+def run(path: Path, *arguments: str) -> Result:
+    return CliRunner().invoke(app, ["source", *arguments, "--sources", str(path)])
+
+
+def test_off_on_gone_and_back(path: Path) -> None:
+    assert run(path, "disable", "甲报").exit_code == 0
+    assert "    enabled: false" in path.read_text("utf-8")
+    assert run(path, "enable", "feed:甲报").exit_code == 0
+    assert path.read_text("utf-8") == TEXT
+    assert run(path, "remove", "甲报").exit_code == 0
+    assert [feed.name for feed in load(path).feeds] == ["乙"]
+    assert "# 早报" in path.read_text("utf-8")
+    done = run(path, "undo")
+    assert done.exit_code == 0
+    assert path.read_text("utf-8") == TEXT
+    assert len([json.loads(line) for line in run(path, "undo", "--json").stdout.splitlines()]) == 4
+    assert run(path, "undo", "--steps", "4").exit_code == 0
+    assert path.read_text("utf-8") == TEXT
+
+
+def test_what_is_not_clear_changes_nothing(path: Path) -> None:
+    several = run(path, "remove", "乙")
+    assert several.exit_code == 1
+    assert "feed:乙, sitemap:乙" in str(several.exception)
+    near = run(path, "remove", "feed:乙", "--sources", str(path))
+    assert near.exit_code == 0
+    assert run(path, "undo", "--steps", "9").exit_code == 1
+    assert "甲报" in str(run(path, "disable", "甲").exception)
+
+
+def test_a_source_is_due_at_once_whatever_its_interval(path: Path) -> None:
+    known, now = load(path), datetime.now(UTC)
+    store = open_store(known.store)
+    store.save_source_state(SourceState("feed:甲报", last_run=now, last_success=now, next_visit=now + timedelta(hours=5)))
+    assert run(path, "visit", "甲报").exit_code == 0
+    assert due_at(store.source_state("feed:甲报"), rules(known, known.feeds[0]), datetime.now(UTC)) <= datetime.now(UTC)
+    rest = now + timedelta(hours=3)
+    store.save_source_state(SourceState("feed:甲报", last_run=now, next_visit=now + timedelta(hours=5), rest_until=rest))
+    assert "asked for rest" in run(path, "visit", "甲报").stdout
+    assert due_at(store.source_state("feed:甲报"), rules(known, known.feeds[0]), now) == rest
+    store.close()
+    assert run(path, "visit", "丙").exit_code == 1
