@@ -36,6 +36,7 @@ from newsportal.portal.pages import (
     jobs,
     lists,
     login,
+    marks,
     monitor,
     people,
     photos,
@@ -45,6 +46,7 @@ from newsportal.portal.pages import (
     runs,
     schedule,
     search,
+    searches,
     seen,
     settings,
     source,
@@ -83,6 +85,9 @@ ROUTERS: tuple[APIRouter, ...] = (
     profile.router,
     alerts.router,
     search.router,
+    marks.open_router,
+    marks.router,
+    searches.router,
     runs.router,
     monitor.router,
     settings.router,
@@ -153,6 +158,8 @@ def create_app(
         app.state.subscriber = subscriber
         app.state.sender = sender(app.state.portal)
         threads = [thread for thread in (app.state.follower, subscriber, app.state.reloading, app.state.sender) if thread is not None]
+        marked = Follower(accounts.marks, store, follow_every, "marks") if accounts is not None and follow_every > 0 else None
+        threads = [thread for thread in (app.state.follower, subscriber, marked) if thread is not None]
         for thread in threads:
             thread.start()
         try:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Final, Literal
+from urllib.parse import parse_qsl
 
 from newsportal.portal.context import Visit
 from newsportal.portal.render import address
@@ -19,6 +20,9 @@ FACETS: Final = ("topic", "site", "category", "day")
 KINDS: Final = ("article", "thread", "photos")
 EVERYTHING: Final = "since:1900-01-01"
 """What is asked for where only filters are: an index looks for words or for times."""
+
+MAX_FIELDS: Final = 30
+MAX_CHARS: Final = 200  # of a filter
 
 SPANS: Final[Mapping[str, timedelta]] = {
     "day": timedelta(days=1),
@@ -86,20 +90,34 @@ class Asked:
 
 def asked_of(visit: Visit) -> Asked:
     """The search in the query's parameters."""
-    page, when, kind = visit.text("page") or "", visit.text("when"), visit.text("kind")
+    return asked_by(visit.text)
+
+
+def asked_in(query: str) -> Asked:
+    """The search in the query of an address that was kept."""
+    try:
+        told = dict(parse_qsl(query, max_num_fields=MAX_FIELDS))
+    except ValueError:
+        told = {}
+    return asked_by(lambda name, limit=MAX_CHARS: told.get(name, "")[:limit].strip() or None)
+
+
+def asked_by(get: Callable[..., str | None]) -> Asked:
+    """The search by its parameters: ``get(name)``, ``get(name, limit)``."""
+    page, when, kind = get("page") or "", get("when"), get("kind")
     return Asked(
-        text=clean(visit.text("q", MAX_QUERY_CHARS) or ""),
+        text=clean(get("q", MAX_QUERY_CHARS) or ""),
         when=when if when in SPANS else None,
-        since=_day(visit.text("since")),
-        until=_day(visit.text("until")),
+        since=_day(get("since")),
+        until=_day(get("until")),
         kind=kind if kind in KINDS else None,
-        folds="open" if visit.text("folds") == "open" else None,
-        sort="time" if visit.text("sort") == "time" else "relevance",
+        folds="open" if get("folds") == "open" else None,
+        sort="time" if get("sort") == "time" else "relevance",
         page=min(int(page), MAX_PAGES) if page.isdecimal() and len(page) < 6 and int(page) > 0 else 1,
-        topic=visit.text("topic"),
-        site=visit.text("site"),
-        category=visit.text("category"),
-        day=_day(visit.text("day")),
+        topic=get("topic"),
+        site=get("site"),
+        category=get("category"),
+        day=_day(get("day")),
     )
 
 

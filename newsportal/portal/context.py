@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
@@ -16,6 +16,8 @@ from starlette.requests import Request
 
 from newsportal.accounts import Accounts, Right, Signed
 from newsportal.errors import Problem, SearchError
+from newsportal.accounts.marks import Marked
+from newsportal.errors import SearchError
 from newsportal.portal.access import may, signed
 from newsportal.portal.desk import DESK, Entry
 from newsportal.portal.front import Fronts
@@ -25,6 +27,7 @@ from newsportal.portal.moments import Clock
 from newsportal.portal.pace import Pace
 from newsportal.portal.preferences import CHOICES, Preferences, preferences
 from newsportal.portal.queues import Queues
+from newsportal.portal.shown import ids as shown_ids
 from newsportal.portal.shown import photo_stories
 from newsportal.portal.site import Site
 from newsportal.recommend.ratings import ALPHA
@@ -33,7 +36,7 @@ from newsportal.search.overview import Overview, overview
 from newsportal.search.similar import similar
 from newsportal.sources import Source, Sources
 from newsportal.sources.watched import Judged, Watched, judged
-from newsportal.storage.base import Store, StoredArticle, Tally
+from newsportal.storage.base import Store, StoredArticle, Story, Tally
 from newsportal.storage.galleries import is_gallery
 from newsportal.storage.readers import Month
 
@@ -196,6 +199,7 @@ class Visit:
         self.asked = request.query_params
         self.chosen: Preferences = preferences(request.cookies)
         self._pictures: dict[str, int] = {}
+        self._marked = Marked()
 
     @cached_property
     def language(self) -> str:
@@ -234,10 +238,33 @@ class Visit:
         return self._pictures[article_id]
 
     def shows(self, values: Mapping[str, Any]) -> None:
-        """Ask once for all that a page with these values asks of its photo stories."""
+        """Ask once for all that a page with these values asks of its photo stories and of the reader's marks."""
         ids = list(photo_stories(values))
         if ids:
             self._pictures |= {**dict.fromkeys(ids, 0), **self.portal.store.galleries.sizes(ids)}
+        if self.keeps:
+            self._marked = self.marks_on(shown_ids(values))
+
+    @cached_property
+    def keeps(self) -> bool:
+        """Whether marks of who asks are kept."""
+        return self.who is not None and self.may("keep")
+
+    def marks_on(self, ids: Collection[str]) -> Marked:
+        """His marks on these stories; none of one who keeps none."""
+        if not self.keeps or self.who is None or self.portal.accounts is None:
+            return Marked()
+        return self.portal.accounts.marks.of(self.who.person.id, ids)
+
+    def read(self, story: Story | str) -> bool:
+        """Whether he has read a story of this page (of a hit its id is known: then what was said of it by itself)."""
+        if isinstance(story, Story):
+            return self._marked.read(story)
+        mark = self._marked.marks.get(story)
+        return mark is not None and bool(mark.read)
+
+    def starred(self, story_id: str) -> bool:
+        return self._marked.starred(story_id)
 
     @property
     def here(self) -> str:

@@ -1,12 +1,12 @@
-"""The index follows the store while the portal is served: a thread that asks every few seconds what has changed."""
+"""The index and readers' marks follow the store while the portal is served: threads that ask every few seconds what has changed."""
 
 from __future__ import annotations
 
 import logging
 import threading
+from typing import Protocol
 
 from newsportal.errors import NewsportalError
-from newsportal.search.base import Index
 from newsportal.storage.base import Store
 
 log = logging.getLogger(__name__)
@@ -18,14 +18,21 @@ MAX_PAUSE = 60.0
 """Seconds between two tries while store or index are away."""
 
 
-class Follower:
-    """Runs ``index.follow(store)`` again and again. ``error`` is the last failure, None once it works again; it never ends the portal."""
+class Follows(Protocol):
+    """An index, or marks."""
 
-    def __init__(self, index: Index, store: Store, every: float = EVERY) -> None:
-        self.index, self.store, self.every = index, store, every
+    def follow(self, store: Store) -> int: ...
+
+
+class Follower:
+    """Runs ``index.follow(store)`` again and again; ``name`` is what the log calls it. ``error`` is the last failure, None once it works
+    again; it never ends the portal."""
+
+    def __init__(self, index: Follows, store: Store, every: float = EVERY, name: str = "search index") -> None:
+        self.index, self.store, self.every, self.name = index, store, every, name
         self.error: str | None = None
         self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="index-follower", daemon=True)
+        self._thread = threading.Thread(target=self._run, name=f"{name} follower", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
@@ -44,16 +51,16 @@ class Follower:
             return MAX_PAUSE if self.every < MAX_PAUSE else self.every
         except Exception as error:
             self._failed(f"{type(error).__name__}: {error}")
-            log.exception("the search index cannot follow the store")
+            log.exception("the %s cannot follow the store", self.name)
             return MAX_PAUSE
         if self.error:
-            log.info("the search index follows the store again")
+            log.info("the %s follows the store again", self.name)
         self.error = None
         return self.every
 
     def _failed(self, message: str) -> None:
         if message != self.error:
-            log.warning("the search index cannot follow the store: %s", message)
+            log.warning("the %s cannot follow the store: %s", self.name, message)
         self.error = message
 
     def _run(self) -> None:

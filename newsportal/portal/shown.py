@@ -1,4 +1,4 @@
-"""What is asked of a page's photo stories all at once, before it is written: a question for each would hold the reader up."""
+"""What is asked of a page's stories all at once, before it is written: a question for each would hold the reader up."""
 
 from __future__ import annotations
 
@@ -6,21 +6,31 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from newsportal.search.base import Hit
 from newsportal.storage.base import Story
 from newsportal.storage.galleries import is_gallery
 
 
-def photo_stories(values: Any) -> Iterator[str]:
-    """The ids of the photo stories that stand for their stories in what a template is given: in its lists, mappings and dataclasses."""
-    if isinstance(values, Story):
-        if is_gallery(values.head.source):
-            yield values.head.id
+def stories(values: Any) -> Iterator[Story | Hit]:
+    """The stories and hits in what a template is given: in its lists, mappings and dataclasses."""
+    if isinstance(values, Story | Hit):
+        yield values
     elif isinstance(values, Mapping):
         for value in values.values():
-            yield from photo_stories(value)
+            yield from stories(value)
     elif isinstance(values, list | tuple):
         for value in values:
-            yield from photo_stories(value)
+            yield from stories(value)
     elif is_dataclass(values):
         for one in fields(values):
-            yield from photo_stories(getattr(values, one.name))
+            yield from stories(getattr(values, one.name))
+
+
+def photo_stories(values: Any) -> Iterator[str]:
+    """The ids of the photo stories that stand for their stories."""
+    return (one.head.id for one in stories(values) if isinstance(one, Story) and is_gallery(one.head.source))
+
+
+def ids(values: Any) -> list[str]:
+    """The stories' ids, each once."""
+    return list(dict.fromkeys(one.story_id if isinstance(one, Hit) else one.id for one in stories(values)))

@@ -64,7 +64,7 @@ def test_keys_walk_the_stories(visit: Any) -> None:
 def test_keys_for_order_search_and_help(visit: Any) -> None:
     visitor = visit()
     page = visitor.go("/topic/旅游")
-    page.keyboard.press("s")
+    page.keyboard.press("r")
     page.wait_for_url("**order=hottest")
     page.keyboard.press("?")
     assert page.locator("dialog[open]").is_visible()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fastapi import APIRouter, HTTPException, Request, Response
@@ -14,12 +14,14 @@ from newsportal.portal.moments import by_day
 from newsportal.portal.pages.feeds import feed_addresses
 from newsportal.portal.render import address, render, topic_address
 from newsportal.search.overview import Overview
-from newsportal.storage.base import Order, StoryFilter
+from newsportal.storage.base import Order, Story, StoryFilter, StoryPage
 from newsportal.text import clean
 
 router = APIRouter()
 
 PAGE = 30
+LOOKS = 20  # pages of a list that are searched for unread stories: the last few days of a large portal
+
 SHARES = 8
 """Sites and categories that the page of a topic names: those that bring most."""
 
@@ -68,6 +70,20 @@ def topic(request: Request, name: str) -> Response:
     return listing(visit, topic_address(name), name, clean(name))
 
 
+def unread_of(visit: Visit, which: StoryFilter) -> StoryPage:
+    """The next page or two of the list in which ``PAGE`` stories are unread, without those that were read; looked for in as many pages
+    as ``LOOKS`` says, so that a reader who has read all does not make us walk through years."""
+    left: list[Story] = []
+    for _ in range(LOOKS):
+        page = visit.portal.store.stories(which)
+        marked = visit.marks_on([story.id for story in page.stories])
+        left += [story for story in page.stories if not marked.read(story)]
+        if page.next is None or len(left) >= PAGE:
+            return StoryPage(tuple(left), page.next)
+        which = replace(which, before=page.next)
+    return StoryPage(tuple(left), which.before)
+
+
 def seen(whole: Overview, path: str) -> Seen:
     def shares(name: str, counted: Mapping[str, int]) -> tuple[Share, ...]:
         frequent = list(counted.items())[:SHARES]
@@ -82,11 +98,13 @@ def listing(visit: Visit, path: str, topic: str | None, heading: str) -> Respons
     order: Order = "hottest" if visit.text("order") == "hottest" else "newest"
     before = visit.text("before")
     which = StoryFilter(topic, chosen["category"], chosen["source"], chosen["site"], order=order, before=before, limit=PAGE)
-    found = visit.portal.store.stories(which)
+    unread = visit.keeps and visit.text("show") == "unread"
+    found = unread_of(visit, which) if unread else visit.portal.store.stories(which)
     counted = dict(visit.portal.tally().by_topic)
     whole = visit.portal.overview(topic) if topic and not before and not any(chosen.values()) else None
     ordered = "hottest" if order == "hottest" else None
-    here: dict[str, Any] = {"order": ordered, **chosen}
+    shown = "unread" if unread else None
+    here: dict[str, Any] = {"order": ordered, **chosen, "show": shown}
     return render(
         visit.request,
         "list.html",
@@ -95,8 +113,11 @@ def listing(visit: Visit, path: str, topic: str | None, heading: str) -> Respons
         topics=visit.portal.topics(),
         count=counted.get(topic, 0) if topic and not any(chosen.values()) else None,
         order=order,
-        newest=address(path, **chosen),
-        hottest=address(path, order="hottest", **chosen),
+        newest=address(path, **chosen, show=shown),
+        hottest=address(path, order="hottest", **chosen, show=shown),
+        unread=unread,
+        others=address(path, **{**here, "show": None if unread else "unread"}),
+        here=address(path, **here),
         filters=[Chip(clean(value), address(path, **{**here, name: None})) for name, value in chosen.items() if value],
         overview=seen(whole, path) if whole and whole.reports else None,
         days=by_day(found.stories, visit.clock, lambda story: story.head.moment) if order == "newest" else [],

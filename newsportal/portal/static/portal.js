@@ -62,14 +62,16 @@
     k: () => choose(-1),
     o: () => go(only() && link(only())?.href),
     v: () => go(only()?.dataset.original),
-    s: () => go(find("[data-order]")?.href),
+    r: () => { const order = find("[data-order]"); if (order?.href) go(order.href); else order?.click(); },
+    s: () => find(".star", only() || document.createElement("p"))?.click(),
+    m: () => find(".tick", only() || document.createElement("p"))?.click(),
     n: () => go(find("a[rel=next]")?.href),
     p: () => go(find("a[rel=prev]")?.href),
     t: theme,
     "/": () => (find("#query") || find("[data-search]"))?.focus(),
     "?": () => (help?.open ? help.close() : help?.showModal()),
   };
-  const places = { h: "/", l: "/latest", r: "/runs", p: "/photos", f: "/for-you" };
+  const places = { t: "/", h: "/", s: "/starred", l: "/latest", r: "/runs", p: "/photos", f: "/for-you" };
 
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.defaultPrevented) return;

@@ -1,0 +1,160 @@
+"""What a reader who is signed in marks: stories as read or starred, all as read; and the list of the starred ones with its feed."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi.responses import RedirectResponse
+from starlette.concurrency import run_in_threadpool
+
+from newsportal.accounts import Accounts, Right
+from newsportal.accounts.marks import TooManyStarred
+from newsportal.portal.access import log, needs
+from newsportal.portal.context import Visit
+from newsportal.portal.notices import told
+from newsportal.portal.pages.feeds import ENTRIES, FeedAddresses, answer
+from newsportal.portal.preferences import safe_next
+from newsportal.portal.render import address, render, topic_address
+from newsportal.portal.sent import form
+from newsportal.storage.base import Story
+
+router = APIRouter(dependencies=[needs(Right.KEEP)])
+open_router = APIRouter()
+
+PAGE = 30
+ACTIONS = ("read", "unread", "star", "unstar")
+CURSOR = re.compile(r"(\d{1,11})\.(\d{6})\.([0-9a-f]{1,64})")
+KEY_CHARS = 100
+
+
+def mine(visit: Visit) -> tuple[Accounts, str]:
+    """The accounts, and who asks. Routes have asked for the right already."""
+    if visit.portal.accounts is None or visit.who is None:
+        raise HTTPException(404)
+    return visit.portal.accounts, visit.who.person.id
+
+
+@router.post("/marks")
+async def mark(request: Request) -> Response:
+    """``star=ID`` (``unstar``, ``read``, ``unread``); back to ``next``, or 204 for a script. 404 for an unknown story, else 400."""
+    sent = await form(request)
+    [(action, story_id), *_] = [*((name, sent[name]) for name in ACTIONS if sent.get(name)), ("", "")]
+    if not action:
+        raise HTTPException(400)
+    visit = Visit(request)
+    try:
+        await run_in_threadpool(record, visit, action, story_id)
+    except TooManyStarred:
+        full = visit.clock.words.gettext("That is as many starred stories as are kept; take the star off some first.")
+        return told(request, safe_next(sent.get("next")), full) if wants_page(request) else Response(full, 409, media_type="text/plain")
+    return RedirectResponse(safe_next(sent.get("next")), 303) if wants_page(request) else Response(status_code=204)
+
+
+def wants_page(request: Request) -> bool:
+    """Whether a form was sent, not our script."""
+    return "text/html" in request.headers.get("accept", "")
+
+
+def record(visit: Visit, action: str, story_id: str) -> None:
+    """Raises ``TooManyStarred``, and 404 for a story that there is not. A folded story is marked where it is now."""
+    accounts, person = mine(visit)
+    found = visit.portal.store.listed([story_id]).get(story_id)
+    if found is None:
+        raise HTTPException(404)
+    now = visit.portal.now()
+    if action in ("star", "unstar"):
+        accounts.marks.star(person, found.id, action == "star", now=now)
+    else:
+        accounts.marks.set_read(person, found.id, action == "read", now=now)
+
+
+@router.post("/marks/all")
+async def mark_all(request: Request) -> Response:
+    """All stories (of ``?topic=``) are read; it can be undone."""
+    sent, visit = await form(request), Visit(request)
+    topic = visit.text("topic") or ""
+    accounts, person = mine(visit)
+    if topic and topic not in await run_in_threadpool(visit.portal.topics):
+        raise HTTPException(404)
+    await run_in_threadpool(accounts.marks.catch_up, person, topic, now=visit.portal.now())
+    undo = address("/marks/all/undo", topic=topic)
+    return told(request, safe_next(sent.get("next")), visit.clock.words.gettext("All these stories are marked as read."), undo=undo)
+
+
+@router.post("/marks/all/undo")
+def undo_all(request: Request) -> Response:
+    visit = Visit(request)
+    accounts, person = mine(visit)
+    topic = visit.text("topic") or ""
+    accounts.marks.undo_catch_up(person, topic)
+    return told(request, topic_address(topic) if topic else "/latest", visit.clock.words.gettext("They are as they were before."))
+
+
+@router.get("/starred")
+def starred(request: Request) -> Response:
+    visit = Visit(request)
+    accounts, person = mine(visit)
+    before = _cursor(visit.text("before"))
+    rows = accounts.marks.starred(person, before=before, limit=PAGE + 1)
+    last = rows[PAGE - 1] if len(rows) > PAGE else None
+    return render(
+        request,
+        "starred.html",
+        stories=there(visit, [story_id for _, story_id in rows[:PAGE]]),
+        next=address("/starred", before=_said(last)) if last else None,
+        later="/starred" if before else None,
+        feed=feed_addresses(visit, accounts.marks.feed_key(person)),
+    )
+
+
+def there(visit: Visit, ids: list[str]) -> list[Story]:
+    """The stories in their order; those that are gone are left out."""
+    found = visit.portal.store.listed(ids)
+    return list({story.id: story for id in ids if (story := found.get(id)) is not None}.values())
+
+
+def feed_addresses(visit: Visit, key: str) -> FeedAddresses:
+    title = f"{visit.clock.words.gettext('Starred')} · {visit.portal.site.title}"
+    return FeedAddresses(title, *(address(f"/starred/feed.{ending}", key=key) for ending in ("rss", "atom", "json")))
+
+
+@router.post("/starred/key")
+def new_key(request: Request) -> Response:
+    """Another secret address for the feed; the former opens nothing any more."""
+    visit = Visit(request)
+    accounts, person = mine(visit)
+    accounts.marks.feed_key(person, anew=True)
+    log(request, "feed.renew", "starred")
+    return told(request, "/starred", visit.clock.words.gettext("The feed has a new address; the former one no longer works."))
+
+
+@open_router.get("/starred/feed.{ending}")
+def feed(request: Request, ending: str) -> Response:
+    """The starred stories of whose secret ``?key=`` is, the last starred first."""
+    visit = Visit(request)
+    accounts, key = visit.portal.accounts, visit.text("key", KEY_CHARS)
+    person = accounts.marks.person_of_feed(key) if accounts and key else None
+    if accounts is None or person is None:
+        raise HTTPException(404)
+    ids = [story_id for _, story_id in accounts.marks.starred(person, limit=ENTRIES)]
+    found = answer(visit, ending, feed_addresses(visit, "").title, "/starred", [story.head.id for story in there(visit, ids)])
+    found.headers["cache-control"] = f"private, {found.headers['cache-control']}"
+    found.headers["referrer-policy"] = "no-referrer"
+    return found
+
+
+def _said(row: tuple[datetime, str]) -> str:
+    moment, story_id = row
+    return f"{int(moment.timestamp())}.{moment.microsecond:06}.{story_id}"
+
+
+def _cursor(said: str | None) -> tuple[datetime, str] | None:
+    found = CURSOR.fullmatch(said or "")
+    if not found:
+        return None
+    try:
+        return datetime.fromtimestamp(int(found[1]), UTC).replace(microsecond=int(found[2])), found[3]
+    except (OverflowError, ValueError):
+        return None
