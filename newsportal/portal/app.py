@@ -157,9 +157,9 @@ def create_app(
         subscriber = Subscriber(store, sources) if isinstance(sources, Sources) and sources.portal.url else None
         app.state.subscriber = subscriber
         app.state.sender = sender(app.state.portal)
-        threads = [thread for thread in (app.state.follower, subscriber, app.state.reloading, app.state.sender) if thread is not None]
         marked = Follower(accounts.marks, store, follow_every, "marks") if accounts is not None and follow_every > 0 else None
-        threads = [thread for thread in (app.state.follower, subscriber, marked) if thread is not None]
+        everyone = (app.state.follower, subscriber, app.state.reloading, app.state.sender, marked)
+        threads = [thread for thread in everyone if thread is not None]
         for thread in threads:
             thread.start()
         try:

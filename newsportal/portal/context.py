@@ -15,9 +15,8 @@ from urllib.parse import quote
 from starlette.requests import Request
 
 from newsportal.accounts import Accounts, Right, Signed
-from newsportal.errors import Problem, SearchError
 from newsportal.accounts.marks import Marked
-from newsportal.errors import SearchError
+from newsportal.errors import Problem, SearchError
 from newsportal.portal.access import may, signed
 from newsportal.portal.desk import DESK, Entry
 from newsportal.portal.front import Fronts
