@@ -12,6 +12,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from newsportal import __version__
 from newsportal.accounts import Accounts, Right
@@ -200,4 +201,6 @@ def create_app(
     errors.add_to(app)
     app.add_middleware(GZipMiddleware, minimum_size=MIN_GZIP_BYTES, compresslevel=GZIP_LEVEL)
     app.add_middleware(Guard, hosts=tuple(hosts))
+    if proxies := getattr(sources.portal, "proxies", ()):
+        app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=list(proxies))
     return app

@@ -14,9 +14,9 @@ from newsportal.errors import StoreError
 from newsportal.portal.access import bearer
 from newsportal.portal.api import faults
 from newsportal.portal.context import Visit
-from newsportal.portal.guard import SECURITY_HEADERS
+from newsportal.portal.guard import SECURITY_HEADERS, refused
 from newsportal.portal.render import render
-from newsportal.portal.sent import SAFE
+from newsportal.portal.sent import SAFE, Refused
 
 log = logging.getLogger(__name__)
 
@@ -49,6 +49,11 @@ def on_http(request: Request, error: Exception) -> Response:
     return page(request, status)
 
 
+def on_refused(request: Request, error: Exception) -> Response:
+    """A body that a page reads as it comes turned out too long or too slow."""
+    return refused(request.scope, error) if isinstance(error, Refused) else page(request, 400)
+
+
 def on_store(request: Request, error: Exception) -> Response:
     log.warning("the store does not answer: %s", error)
     request.state.signed = None  # the page that says so asks nothing more of the accounts: they may be what is away
@@ -73,4 +78,5 @@ def add_to(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, on_http)
     app.add_exception_handler(RequestValidationError, on_http)
     app.add_exception_handler(StoreError, on_store)
+    app.add_exception_handler(Refused, on_refused)
     app.add_exception_handler(Exception, on_crash)

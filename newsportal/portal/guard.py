@@ -8,10 +8,11 @@ import re
 from collections.abc import Iterable
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from newsportal.portal.sent import PUSHED, SAFE, Refused, received
+from newsportal.portal.api import faults
+from newsportal.portal.sent import PUSHED, SAFE, Refused, bound_of, received
 
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 """What a portal on this machine is called. Any other name may be a stranger's page that resolves to us (DNS rebinding)."""
@@ -78,9 +79,9 @@ class Guard:
             await self.app({**scope, "method": "GET"} if head else scope, receive, guarded)
         else:
             try:
-                whole = await received(headers, receive)
+                whole = await received(headers, receive, bound_of(scope["path"]))
             except Refused as reason:
-                await PlainTextResponse(f"{reason}\n", reason.status)(scope, receive, guarded)
+                await refused(scope, reason)(scope, receive, guarded)
             else:
                 await self.app(scope, whole, guarded)
 
@@ -98,6 +99,13 @@ class Guard:
 REFUSED = PlainTextResponse(
     "This portal does not answer to that host name. Whoever runs it can allow it: newsportal serve --allow-host NAME\n", status_code=400
 )
+
+
+def refused(scope: Scope, reason: Refused) -> Response:
+    """What is answered in place of a page: for programs in the form of the API."""
+    if scope["path"].startswith(faults.PATHS):
+        return faults.answer(reason.status, error=faults.ApiError(reason.status, faults.STATUSES[reason.status][0], str(reason)))
+    return PlainTextResponse(f"{reason}\n", reason.status)
 
 
 def _is_address(name: str) -> bool:

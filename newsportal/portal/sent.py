@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs, parse_qsl, urlsplit
 
@@ -26,16 +27,27 @@ MAX_BODY = 16_384
 """Bytes. The largest that our pages send are the places of a photo story, some four bytes each."""
 
 MAX_TEXT = 1_000_000
-"""Bytes, where a whole article is sent (an editor corrects it): a form takes nine for a Chinese character."""
+"""Bytes, where an editor sends a whole article or file: a form takes nine for a Chinese character."""
 
-TEXTS = re.compile(r"/story/[^/]+/[^/]+/edit|/api/v1/articles/[^/]+")
-"""Paths to which a whole article is sent."""
+MAX_FILE = 64 * 1024 * 1024
+"""Bytes of a file that is read from the network to the disk as it comes: a corpus."""
+
+EDITED = re.compile(r"/story/[^/]+/[^/]+/edit|/(?:sources|topics|templates|wrappers|schedule|articles)(?:/.*)?|/api/v1/.*")
+"""Paths to which editors send a whole article, a list or a page."""
+
+FILED = re.compile(r"/(?:api/v1/)?corpora(?:/.*)?")
+"""Paths to which files are sent. Such a route takes ``Request`` alone and reads ``request.stream()`` or ``request.form()`` itself: what
+FastAPI reads for a parameter it reads before it asks for rights."""
 
 MAX_FIELDS = 20
 MAX_MANY = 2000  # of a form with lists in it
 PATIENCE = 10.0  # seconds: a body of one packet that takes longer is held back on purpose
 
-KINDS = frozenset(("application/x-www-form-urlencoded", "application/json"))
+FORM, JSON, PARTS = "application/x-www-form-urlencoded", "application/json", "multipart/form-data"
+
+KINDS = frozenset((FORM, JSON))
+
+FILES = frozenset((FORM, JSON, PARTS, "application/x-ndjson", "text/csv"))
 
 
 class Refused(Exception):
@@ -58,20 +70,42 @@ def from_here(headers: Headers) -> bool:
     return bool(host) and host == headers.get("host", "").lower()
 
 
-def most_of(path: str) -> int:
-    """How many bytes may be sent to this path."""
-    return MAX_TEXT if TEXTS.fullmatch(path) else MAX_BODY
+def with_token(headers: Headers) -> bool:
+    """Whether a program sent it, with a token. No page can let a browser do that, and where there is a token no cookie counts
+    (:func:`newsportal.portal.access.bearer`)."""
+    return headers.get("authorization", "")[: len("bearer ")].lower() == "bearer "
 
 
-async def received(headers: Headers, receive: Receive, most: int = MAX_BODY) -> Receive:
-    """The body, read whole, as something to receive it from. Raises ``Refused``."""
-    if not from_here(headers):
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """How many bytes may be sent, and in what forms. ``streamed``: the page reads it as it comes."""
+
+    most: int
+    kinds: frozenset[str] = KINDS
+    streamed: bool = False
+
+
+def bound_of(path: str) -> Bound:
+    """What may be sent to this path."""
+    if FILED.fullmatch(path):
+        return Bound(MAX_FILE, FILES, streamed=True)
+    return Bound(MAX_TEXT, KINDS | {PARTS}) if EDITED.fullmatch(path) else Bound(MAX_BODY)
+
+
+async def received(headers: Headers, receive: Receive, bound: Bound) -> Receive:
+    """The body, as something to receive it from: read whole, or counted as it comes. Raises ``Refused``."""
+    if not (with_token(headers) or from_here(headers)):
         raise Refused(403, "Only this portal's own pages may send it anything.")
-    if headers.get("content-type", "").partition(";")[0].strip().lower() not in KINDS:
-        raise Refused(415, "A form or JSON is expected.")
     declared = headers.get("content-length", "0")
-    if not declared.isdecimal() or len(declared) > len(str(most)) or int(declared) > most:
-        raise Refused(413, f"At most {most} bytes may be sent.")
+    if not declared.isdecimal() or len(declared) > len(str(bound.most)) or int(declared) > bound.most:
+        raise Refused(413, f"At most {bound.most} bytes may be sent.")
+    kind, empty = headers.get("content-type", "").partition(";")[0].strip().lower(), "content-length" in headers and declared == "0"
+    if kind not in bound.kinds and not (empty and not kind and with_token(headers)):
+        raise Refused(415, "A form or JSON is expected.")
+    return _counted(receive, bound.most) if bound.streamed else await _whole(receive, bound.most)
+
+
+async def _whole(receive: Receive, most: int) -> Receive:
     try:
         body = await asyncio.wait_for(_read(receive, most), PATIENCE)
     except TimeoutError as error:
@@ -86,6 +120,26 @@ async def received(headers: Headers, receive: Receive, most: int = MAX_BODY) -> 
         return {"type": "http.request", "body": body, "more_body": False}
 
     return again
+
+
+def _counted(receive: Receive, most: int) -> Receive:
+    """The same, but for what is above ``most`` and for a part that does not come: the page that reads it gets ``Refused``."""
+    left, whole = most, False
+
+    async def counted() -> Message:
+        nonlocal left, whole
+        if whole:  # only that the reader went away can be told any more
+            return await receive()
+        try:
+            message = await asyncio.wait_for(receive(), PATIENCE)
+        except TimeoutError as error:
+            raise Refused(408, "It took too long to arrive.") from error
+        left, whole = left - len(message.get("body", b"")), not message.get("more_body", False)
+        if left < 0:
+            raise Refused(413, f"At most {most} bytes may be sent.")
+        return message
+
+    return counted
 
 
 async def _read(receive: Receive, most: int) -> bytes:

@@ -38,9 +38,9 @@ class FaultAnswer(BaseModel):
 class ApiError(HTTPException):
     """Raised by an endpoint for a mistake of its own; ``code`` is a short stable slug."""
 
-    def __init__(self, status: int, code: str, message: str, remedy: str | None = None) -> None:
+    def __init__(self, status: int, code: str, message: str, remedy: str | None = None, problems: list[Problem] | None = None) -> None:
         super().__init__(status, message)
-        self.code, self.message, self.remedy = code, message, remedy
+        self.code, self.message, self.remedy, self.problems = code, message, remedy, problems
 
 
 STATUSES: Final[Mapping[int, tuple[str, str, str | None]]] = {
@@ -49,6 +49,7 @@ STATUSES: Final[Mapping[int, tuple[str, str, str | None]]] = {
     403: ("not-allowed", "This may not be done with this token or role.", "Take a token with this right, or ask an administrator."),
     404: ("not-found", "There is no such thing.", None),
     405: ("method-not-allowed", "This address does not take that method.", "See /api/openapi.json."),
+    408: ("too-slow", "It took too long to arrive.", None),
     409: ("conflict", "It was changed meanwhile.", "Read it again, then send the change again."),
     413: ("too-large", "What was sent is too large.", None),
     415: ("not-understood", "JSON is expected.", "Send Content-Type: application/json."),
@@ -70,7 +71,7 @@ def answer(status: int, headers: Mapping[str, str] | None = None, error: Excepti
     code, message, remedy = STATUSES.get(status, STATUSES[500 if status >= 500 else 400])
     told = Fault(code=code, message=message, remedy=remedy, problems=None)
     if isinstance(error, ApiError):
-        told = Fault(code=error.code, message=error.message, remedy=error.remedy, problems=None)
+        told = Fault(code=error.code, message=error.message, remedy=error.remedy, problems=error.problems)
     elif isinstance(error, RequestValidationError):
         told = told.model_copy(update={"problems": problems(error.errors())})
     more = {"www-authenticate": "Bearer"} if status == 401 else {"retry-after": RETRY_SECONDS} if status == 503 else {}

@@ -1,0 +1,113 @@
+"""Threats F: what proxies say is believed where they are named; tokens come without cookies; bodies are as large as their path allows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import pytest
+
+from newsportal.accounts import Right, Role
+from newsportal.portal.sent import FILES, MAX_BODY, MAX_FILE, MAX_TEXT, bound_of
+from newsportal.storage.base import Store
+
+PASSWORD = "correct horse battery staple"
+HTTPS = {"x-forwarded-proto": "https", "x-forwarded-for": "203.0.113.9"}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What ``sources.yaml`` says, as far as it matters here."""
+
+    portal: Any
+    topics: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class Own:
+    proxies: tuple[str, ...] = ()
+    reading: str = "open"
+
+
+def portal(serve: Any, store: Store, newsroom: Any, **own: Any) -> httpx.Client:
+    client: httpx.Client = serve(store, settings=Settings(Own(**own)))
+    client.headers["origin"] = str(client.base_url)
+    client.accounts.people.add("boss", PASSWORD, Role.ADMIN, now=newsroom.NOW)  # type: ignore[attr-defined]
+    return client
+
+
+def test_a_named_proxy_says_who_asks_and_how(serve: Any, fresh: Store, newsroom: Any) -> None:
+    client = portal(serve, fresh, newsroom, proxies=("127.0.0.0/8",))
+    answer = client.post("/login", data={"name": "boss", "password": PASSWORD}, headers=HTTPS)
+    cookie = answer.headers["set-cookie"]
+    assert cookie.startswith("__Host-session=")
+    assert "Secure" in cookie
+    assert "Path=/" in cookie
+    assert "Domain" not in cookie
+    [session] = client.accounts.sessions.of(client.accounts.people.named("boss").id, now=newsroom.NOW)  # type: ignore[attr-defined]
+    assert session.address == "203.0.113.9"
+    secret = cookie.partition("=")[2].partition(";")[0]
+    assert client.get("/people", headers={**HTTPS, "cookie": f"__Host-session={secret}"}).status_code == 200
+    assert client.get("/people", headers={**HTTPS, "cookie": f"session={secret}"}).status_code == 303  # anybody could have set that one
+
+
+@pytest.mark.parametrize("proxies", [(), ("192.0.2.1", "10.0.0.0/8")])
+def test_nobody_else_is_believed(serve: Any, fresh: Store, newsroom: Any, proxies: tuple[str, ...]) -> None:
+    client = portal(serve, fresh, newsroom, proxies=proxies)
+    answer = client.post("/login", data={"name": "boss", "password": PASSWORD}, headers=HTTPS)
+    assert answer.headers["set-cookie"].startswith("session=")
+    [session] = client.accounts.sessions.of(client.accounts.people.named("boss").id, now=newsroom.NOW)  # type: ignore[attr-defined]
+    assert session.address == "127.0.0.1"
+
+
+def test_an_address_that_is_made_up_gives_no_further_tries(serve: Any, fresh: Store, newsroom: Any) -> None:
+    client = portal(serve, fresh, newsroom)
+    found = [
+        client.post("/login", data={"name": "boss", "password": "x"}, headers={"x-forwarded-for": f"203.0.113.{number}"}).status_code
+        for number in range(8)
+    ]
+    assert found[-1] == 429
+
+
+def test_a_token_needs_no_origin_and_lets_no_cookie_count(serve: Any, fresh: Store, newsroom: Any) -> None:
+    client = portal(serve, fresh, newsroom)
+    boss = client.accounts.people.named("boss")  # type: ignore[attr-defined]
+    _, secret = client.accounts.tokens.add(boss, "script", [Right.ADMINISTER, Right.READ], now=newsroom.NOW)  # type: ignore[attr-defined]
+    session = client.accounts.sessions.begin(boss.id, now=newsroom.NOW)  # type: ignore[attr-defined]
+    form = {"name": "new", "role": "reader"}
+    with httpx.Client(base_url=client.base_url) as other:
+        assert other.post("/people", data=form, headers={"authorization": f"Bearer {secret}"}).status_code == 200
+        with_cookie = {"cookie": f"session={session}"}
+        assert other.post("/people", data=form, headers=with_cookie).status_code == 403
+        wrong = other.post("/people", data=form, headers={**with_cookie, "authorization": "Bearer np_wrong"})
+        assert (wrong.status_code, wrong.json()["error"]["code"]) == (401, "not-signed-in")
+        assert wrong.headers["www-authenticate"] == "Bearer"
+    assert {person.name for person in client.accounts.people.all()} == {"boss", "new"}  # type: ignore[attr-defined]
+
+
+def test_each_path_takes_what_it_needs(client: httpx.Client) -> None:
+    assert bound_of("/seen").most == bound_of("/login").most == MAX_BODY
+    assert bound_of("/sources/new").most == bound_of("/api/v1/sources").most == MAX_TEXT
+    assert (bound_of("/corpora").most, bound_of("/corpora").kinds, bound_of("/corpora").streamed) == (MAX_FILE, FILES, True)
+    headers = {"sec-fetch-site": "same-origin", "content-type": "application/json"}
+    answer = client.post("/api/v1/nothing", content=b"x" * (MAX_TEXT + 1), headers=headers)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (413, "too-large")
+    refused = client.post("/api/v1/nothing", content=b"{}", headers={"content-type": "application/json"})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (403, "not-allowed")
+
+
+def test_a_portal_for_members_shows_nothing_to_others(serve: Any, fresh: Store, newsroom: Any) -> None:
+    client = portal(serve, fresh, newsroom, reading="members")
+    for path in ("/", "/latest", "/search?q=x", "/feed.rss", "/photos", "/settings"):
+        answer = client.get(path)
+        assert answer.status_code == 303, path
+        assert answer.headers["location"].startswith("/login?next="), path
+    assert client.get("/api/v1/me").status_code == 401
+    assert client.get("/login").status_code == 200
+    assert client.get("/health").status_code == 200
+    boss = client.accounts.people.named("boss")  # type: ignore[attr-defined]
+    _, secret = client.accounts.tokens.add(boss, "reader", [Right.READ], now=newsroom.NOW)  # type: ignore[attr-defined]
+    assert client.get("/feed.rss", headers={"authorization": f"Bearer {secret}"}).status_code == 200
+    client.post("/login", data={"name": "boss", "password": PASSWORD})
+    assert client.get("/latest").status_code == 200
