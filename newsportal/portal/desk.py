@@ -24,6 +24,8 @@ DESK: tuple[tuple[str, tuple[Entry, ...]], ...] = (
     (
         _("Content"),
         (
+            Entry("/articles", _("Articles"), Right.EDIT),
+            Entry("/corrections", _("Corrections of categories"), Right.EDIT),
             Entry("/sources", _("Sources"), Right.WATCH),
             Entry("/schedule", _("Schedule"), Right.WATCH),
             Entry("/suggestions", _("Suggested sources"), Right.WATCH),

@@ -167,7 +167,8 @@ def test_earlier_texts_of_an_article_can_be_read(fresh: Store, serve, newsroom: 
     client = serve(fresh)
     assert "1 份此前的文本" in client.get(f"/story/{made}").text
     page = tree(client.get(f"/story/{made}/{made}/revisions"))
-    assert said(page, "//details//h2") == ["初稿标题"]
+    assert said(page, "//details//h2") == ["[删去：初稿][加入：改后]标题", "初稿标题"]
+    assert said(page, "//details[2]//div[@class='compared']") == ["初稿的正文" * 20]
 
 
 def test_an_empty_portal_says_what_to_do(fresh: Store, serve) -> None:

@@ -55,6 +55,7 @@ OWN_MARKUP = {
     "//figure[@class='curve-days']",
     "//form[@class='days-asked']",
     "//div[@class='switches']",
+    "//div[@class='editors-ways']",
 }
 
 

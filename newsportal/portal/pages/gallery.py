@@ -10,6 +10,7 @@ from fastapi import Request, Response
 from markupsafe import Markup
 
 from newsportal.portal.context import Portal, Visit
+from newsportal.portal.differences import headlines
 from newsportal.portal.pictures import address_of
 from newsportal.portal.reading import paragraphs
 from newsportal.portal.recommending import Suggested, further
@@ -56,6 +57,7 @@ def gallery_view(
         newer=newer,
         topic=visit.text("topic"),
         suggested=suggested,
+        headlines=headlines(story, article),
     )
 
 

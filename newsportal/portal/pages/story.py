@@ -8,6 +8,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
 
 from newsportal.portal.context import Visit
+from newsportal.portal.differences import headlines, states
 from newsportal.portal.pages.gallery import gallery_view
 from newsportal.portal.pages.thread import thread_view
 from newsportal.portal.reading import body, minutes, pictures
@@ -31,10 +32,11 @@ WINDOWS = (timedelta(minutes=5), timedelta(hours=1), timedelta(hours=6), timedel
 @router.get("/story/{story_id}")
 def story(request: Request, story_id: str) -> Response:
     """A story. The id of one that was folded into another, or of one of its versions, leads to where it is now."""
-    store = Visit(request).portal.store
-    found, moved = store.story(story_id), store.article(story_id)
+    visit = Visit(request)
+    store = visit.portal.store
+    found, moved = store.story(story_id, hidden=visit.may("edit")), store.article(story_id)
     now = found.id if found else moved.story_id if moved else None
-    if now is None:
+    if now is None or (found is None and now == story_id):  # the second: editors hide it
         raise HTTPException(404)
     if found is None or now != story_id:
         return RedirectResponse(f"/story/{now}", 303)
@@ -44,13 +46,14 @@ def story(request: Request, story_id: str) -> Response:
 @router.get("/story/{story_id}/{article_id}")
 def version(request: Request, story_id: str, article_id: str) -> Response:
     """One version of a story. A version that was moved to another story leads there."""
-    store = Visit(request).portal.store
+    visit = Visit(request)
+    store, editor = visit.portal.store, visit.may("edit")
     article = store.article(article_id)
-    if article is None:
+    if article is None or (article.hidden is not None and not editor):
         raise HTTPException(404)
     if article.story_id != story_id:
         return RedirectResponse(f"/story/{article.story_id}/{article.id}", 303)
-    found = store.story(story_id)
+    found = store.story(story_id, hidden=editor)
     if found is None:
         raise HTTPException(404)
     return reading_view(request, found, next((one for one in found.versions if one.id == article_id), article))
@@ -58,12 +61,12 @@ def version(request: Request, story_id: str, article_id: str) -> Response:
 
 @router.get("/story/{story_id}/{article_id}/revisions")
 def revisions(request: Request, story_id: str, article_id: str) -> Response:
-    store = Visit(request).portal.store
-    article = store.article(article_id)
-    if article is None or article.story_id != story_id:
+    """The states of an article, the newest first, each with what differs from the one before."""
+    visit = Visit(request)
+    article = visit.portal.store.article(article_id)
+    if article is None or article.story_id != story_id or (article.hidden is not None and not visit.may("edit")):
         raise HTTPException(404)
-    earlier = [(one, body(one)) for one in reversed(store.revisions(article_id))]
-    return render(request, "revisions.html", article=article, revisions=earlier)
+    return render(request, "revisions.html", article=article, states=states(article, visit.portal.store.revisions(article_id)))
 
 
 def reading_view(request: Request, found: Story, article: StoredArticle) -> Response:
@@ -89,6 +92,7 @@ def reading_view(request: Request, found: Story, article: StoredArticle) -> Resp
         newer=newer,
         topic=topic,
         suggested=further(visit, found.id),
+        headlines=headlines(found, article),
         minutes=minutes(article.text),
         similar=visit.portal.similar(article),
     )

@@ -1,0 +1,193 @@
+"""``/articles``: editors look through articles by what may want a hand, hide many at once, give many a category; and for one article the
+same from its page."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, HTTPException, Request, Response
+from starlette.concurrency import run_in_threadpool
+
+from newsportal.accounts import Right
+from newsportal.portal.access import log, needs
+from newsportal.portal.context import Visit
+from newsportal.portal.language import _
+from newsportal.portal.notices import told
+from newsportal.portal.preferences import safe_next
+from newsportal.portal.render import address, render
+from newsportal.portal.sent import form
+from newsportal.portal.sent import many as every_field
+from newsportal.portal.versions import said_in, version_of, who
+from newsportal.storage.base import ArticleFilter, StoredArticle
+from newsportal.storage.editors import EDITOR
+
+router = APIRouter(dependencies=[needs(Right.EDIT)])
+
+PAGE: Final = 50
+SHORT: Final = 100
+"""Characters; a shorter text is a flash, or an extraction that went wrong."""
+
+UNSURE: Final = 0.6
+"""Scores of classifiers below this are worth a look. Chosen."""
+
+MOST_REASON: Final = 300
+
+FILTERS: Final[Mapping[str, tuple[str, ArticleFilter]]] = {
+    "all": (_("All"), ArticleFilter()),
+    "hidden": (_("Hidden"), ArticleFilter(hidden=True)),
+    "corrected": (_("Corrected"), ArticleFilter(corrected=True)),
+    "judged": (_("Category by an editor"), ArticleFilter(judged=True)),
+    "unsure": (_("Doubtful category"), ArticleFilter(unsure=UNSURE, hidden=False)),
+    "short": (_("Short text"), ArticleFilter(shorter=SHORT, hidden=False)),
+    "undated": (_("Without a date"), ArticleFilter(undated=True, hidden=False)),
+}
+"""``?show=`` -> name and filter."""
+
+ASSIGNERS: Final = ("source", "lexicon", "model ")
+"""Whose category an editor may put back in place of his own."""
+
+
+@router.get("/articles")
+def articles(request: Request) -> Response:
+    return _page(request)
+
+
+@router.get("/corrections")
+def corrections(request: Request) -> Response:
+    """The categories that editors chose: what classifiers are trained anew from."""
+    return _page(request, "judged")
+
+
+@router.post("/articles")
+async def many(request: Request) -> Response:
+    """``article`` (each), ``do`` (hide, show, category), ``category``, ``reason``, ``next``."""
+    told = await every_field(request)
+    sent, ids = {name: values[-1] for name, values in told.items()}, dict.fromkeys(told.get("article", ()))
+    return await run_in_threadpool(_many, request, sent, list(ids)[:PAGE])
+
+
+@router.post("/story/{story_id}/{article_id}/hide")
+async def hide(request: Request, story_id: str, article_id: str) -> Response:
+    """``reason``; ``whole``: all versions of the story."""
+    return await run_in_threadpool(_hide, request, story_id, article_id, await form(request))
+
+
+@router.post("/story/{story_id}/{article_id}/show")
+async def show(request: Request, story_id: str, article_id: str) -> Response:
+    """``whole``: all versions of the story."""
+    return await run_in_threadpool(_show, request, story_id, article_id, {**await form(request), **request.query_params})
+
+
+@router.post("/story/{story_id}/{article_id}/category")
+async def category(request: Request, story_id: str, article_id: str) -> Response:
+    """``category``, empty for none. In the address also ``by``: an editor takes his word back."""
+    return await run_in_threadpool(_category, request, story_id, article_id, {**request.query_params, **await form(request)})
+
+
+def _hide(request: Request, story_id: str, article_id: str, sent: Mapping[str, str]) -> Response:
+    article = version_of(request, story_id, article_id)
+    if isinstance(article, Response):
+        return article
+    visit, whole = Visit(request), bool(sent.get("whole"))
+    hidden = hide_all(request, _meant(visit, article, whole), sent.get("reason", ""))
+    here = f"/story/{article.story_id}/{article.id}"
+    undo = f"{here}/show?whole=1" if whole else f"{here}/show"
+    message = _("The story is hidden from readers now.") if whole else _("The article is hidden from readers now.")
+    return told(request, here, said_in(visit, message), undo=undo if hidden else None)
+
+
+def _show(request: Request, story_id: str, article_id: str, sent: Mapping[str, str]) -> Response:
+    article = version_of(request, story_id, article_id)
+    if isinstance(article, Response):
+        return article
+    visit = Visit(request)
+    show_all(request, _meant(visit, article, bool(sent.get("whole"))))
+    return told(request, f"/story/{article.story_id}/{article.id}", said_in(visit, _("Readers see it again.")))
+
+
+def _category(request: Request, story_id: str, article_id: str, sent: Mapping[str, str]) -> Response:
+    article = version_of(request, story_id, article_id)
+    if isinstance(article, Response):
+        return article
+    visit, by = Visit(request), sent.get("by", EDITOR)
+    if by != EDITOR and not by.startswith(ASSIGNERS):
+        raise HTTPException(422)
+    judge(request, [article], sent.get("category", "").strip() or None, by)
+    undo = urlencode({"category": article.category or "", "by": article.category_by or "lexicon"})
+    here = f"/story/{article.story_id}/{article.id}"
+    return told(request, here, said_in(visit, _("The category was changed.")), undo=f"{here}/category?{undo}" if by == EDITOR else None)
+
+
+def _many(request: Request, sent: Mapping[str, str], ids: list[str]) -> Response:
+    visit, do = Visit(request), sent.get("do")
+    back = safe_next(sent.get("next")) if sent.get("next") else "/articles"
+    if not ids:
+        return told(request, back, said_in(visit, _("No article was chosen.")))
+    if do == "hide":
+        number = len(hide_all(request, ids, sent.get("reason", "")))
+    elif do == "show":
+        number = len(show_all(request, ids))
+    elif do == "category":
+        number = judge(request, visit.portal.store.articles(ids), sent.get("category", "").strip() or None, EDITOR)
+    else:
+        raise HTTPException(422)
+    words = visit.clock.words.ngettext("%(num)d article was changed.", "%(num)d articles were changed.", number)
+    return told(request, back, words % {"num": number})
+
+
+def hide_all(request: Request, ids: Collection[str], reason: str) -> list[str]:
+    """Hide these, and write it down."""
+    visit = Visit(request)
+    hidden = visit.portal.store.hide(ids, by=who(visit), reason=reason.strip()[:MOST_REASON], now=visit.portal.now())
+    for id in hidden:
+        log(request, "article.hide", id, {"reason": reason.strip()[:MOST_REASON]})
+    return hidden
+
+
+def show_all(request: Request, ids: Collection[str]) -> list[str]:
+    """Show these again, and write it down."""
+    visit = Visit(request)
+    shown = visit.portal.store.show(ids, now=visit.portal.now())
+    for id in shown:
+        log(request, "article.show", id)
+    return shown
+
+
+def judge(request: Request, found: Collection[StoredArticle], wanted: str | None, by: str) -> int:
+    """Give these a category, and write it down; answers how many had another."""
+    visit, number = Visit(request), 0
+    for article in found:
+        if (article.category, article.category_by) == (wanted, by):
+            continue
+        visit.portal.store.set_category(article.id, wanted, by=by, now=visit.portal.now(), over=True)
+        log(request, "article.category", article.id, {"category": [article.category, wanted], "by": [article.category_by, by]})
+        number += 1
+    return number
+
+
+def _meant(visit: Visit, article: StoredArticle, whole: bool) -> list[str]:
+    story = visit.portal.store.story(article.story_id, hidden=True) if whole else None
+    return [version.id for version in story.versions] if story is not None else [article.id]
+
+
+def _page(request: Request, chosen: str | None = None) -> Response:
+    visit = Visit(request)
+    asked = visit.asked.get("show", "all")
+    show = chosen or (asked if asked in FILTERS else "all")
+    which = FILTERS[show][1]
+    values: dict[str, Any] = {name: visit.text(name) for name in ("source", "category")}
+    page = visit.portal.store.pick(_narrowed(which, values, visit.text("before")))
+    path = "/corrections" if chosen else "/articles"
+    more = address(path, show=None if chosen else show, **values, before=page.next) if page.next else None
+    links = [(said_in(visit, name), address("/articles", show=key), key == show) for key, (name, _which) in FILTERS.items()]
+    return render(
+        request, "articles.html", articles=page.articles, more=more, links=links, show=show, asked=values,
+        categories=sorted(visit.portal.tally().by_category), here=visit.here, judged=bool(chosen),
+    )  # fmt: skip
+
+
+def _narrowed(which: ArticleFilter, values: Mapping[str, Any], before: str | None) -> ArticleFilter:
+    return replace(which, source=values["source"], category=values["category"], before=before, limit=PAGE)

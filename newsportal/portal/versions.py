@@ -1,0 +1,30 @@
+"""A version of a story as an editor asks for it by its address, hidden or not."""
+
+from __future__ import annotations
+
+from fastapi import HTTPException, Request, Response
+from fastapi.responses import RedirectResponse
+
+from newsportal.portal.context import Visit
+from newsportal.storage.base import StoredArticle
+
+
+def version_of(request: Request, story_id: str, article_id: str) -> StoredArticle | Response:
+    """The article; where it was moved to another story, the way there for who only looks. Raises 404."""
+    article = Visit(request).portal.store.article(article_id)
+    if article is None:
+        raise HTTPException(404)
+    if article.story_id != story_id and request.method == "GET":
+        rest = request.url.path.partition(f"/{article_id}")[2]
+        return RedirectResponse(f"/story/{article.story_id}/{article.id}{rest}", 303)
+    return article
+
+
+def said_in(visit: Visit, message: str, **values: object) -> str:
+    """A message in the editor's language."""
+    return visit.clock.words.gettext(message) % values if values else visit.clock.words.gettext(message)
+
+
+def who(visit: Visit) -> str:
+    """The name under which a change is kept."""
+    return visit.who.person.name if visit.who is not None else ""

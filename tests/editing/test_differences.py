@@ -1,0 +1,69 @@
+"""What differs between two texts, and how long it may take to find out."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from newsportal.editing.differences import Line, difference, in_line, is_same
+from newsportal.text import clean
+
+TEXTS = st.text(alphabet="河湾大桥今日通车 ab\n，。", max_size=60)
+
+
+def one_side(lines: list[Line], kind: str) -> str:
+    """The text of one side: what is in both, and what is there alone."""
+    sides = ("".join(piece.text for piece in line if piece.kind in ("same", kind)) for line in lines)
+    return "\n".join(side for side in sides if side)
+
+
+def test_words_of_a_paragraph_are_marked() -> None:
+    (first, second) = difference("河湾大桥今日通车。\n记者报道", "河湾大桥昨天通车。\n记者报道")
+    assert [(piece.kind, piece.text) for piece in first] == [
+        ("same", "河湾大桥"), ("gone", "今日"), ("new", "昨天"), ("same", "通车。"),
+    ]  # fmt: skip
+    assert [piece.kind for piece in second] == ["same"]
+
+
+def test_paragraphs_that_share_little_are_no_mosaic() -> None:
+    found = difference("渡轮今晨开航，海面平静。", "股市大跌，投资者纷纷离场观望。")
+    assert [[piece.kind for piece in line] for line in found] == [["gone"], ["new"]]
+
+
+def test_a_paragraph_in_between_is_new_and_the_others_stay() -> None:
+    found = difference("甲段\n乙段", "甲段\n插入的一段\n乙段")
+    assert [[piece.kind for piece in line] for line in found] == [["same"], ["new"], ["same"]]
+
+
+@given(TEXTS, TEXTS)
+def test_both_texts_can_be_read_from_the_difference(old: str, new: str) -> None:
+    found = difference(old, new)
+    lines = ["\n".join(filter(None, map(clean, text.splitlines()))) for text in (old, new)]
+    assert [one_side(found, "gone").replace("\n", ""), one_side(found, "new").replace("\n", "")] == [
+        line.replace("\n", "") for line in lines
+    ]
+    assert is_same(found) == (lines[0] == lines[1])
+
+
+@given(TEXTS, TEXTS)
+def test_headlines_too(old: str, new: str) -> None:
+    found = in_line(old, new)
+    assert one_side([found], "gone") == clean(old)
+    assert one_side([found], "new") == clean(new)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("\n".join(str(number % 7) for number in range(5000)), "\n".join(str(number % 5) for number in range(5000))),
+        ("的" * 100_000, "的一" * 50_000),
+        ("\n".join("的一是在不了" * 60 for _ in range(300)), "\n".join("的一是在不了" * 59 + str(number) for number in range(300))),
+        (" ".join(str(number) for number in range(20_000)), " ".join(str(number) for number in reversed(range(20_000)))),
+    ],
+    ids=["few lines, often", "one character", "one sentence", "the other way round"],
+)
+def test_what_would_take_too_long_is_shown_as_a_whole(old: str, new: str) -> None:
+    found = difference(old, new)
+    assert {len(line) for line in found} == {1}, "no paragraph is compared word by word"
+    assert {piece.kind for line in found for piece in line} - {"same"} == {"gone", "new"}

@@ -1,0 +1,284 @@
+"""An editor corrects, folds, hides: pages for him alone, each change a plain form, told, written down and taken back."""
+
+from __future__ import annotations
+
+import re
+from types import ModuleType
+from typing import Any
+from urllib.parse import unquote
+
+import httpx
+import pytest
+from lxml import html as lxml_html
+
+from newsportal.storage.base import Store, StoryFilter
+
+EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>"
+
+
+def tree(answer: httpx.Response) -> Any:
+    return lxml_html.document_fromstring(answer.text)
+
+
+@pytest.fixture
+def client(serve: Any, shelf: Store) -> httpx.Client:
+    found: httpx.Client = serve(shelf, role="editor")
+    found.headers["content-type"] = "application/x-www-form-urlencoded"  # of a form without fields, too
+    return found
+
+
+@pytest.fixture
+def story(shelf: Store) -> Any:
+    """A story of several versions."""
+    found = max(shelf.stories(StoryFilter(limit=200)).stories, key=lambda one: one.count)
+    return shelf.story(found.id)
+
+
+def fields(answer: httpx.Response) -> dict[str, str]:
+    """What the form of the page sends."""
+    form = tree(answer).xpath("//form[contains(@class, 'desk-form')]")[0]
+    typed = {field.get("name"): field.get("value", "") for field in form.xpath(".//input")}
+    return typed | {field.get("name"): (field.text or "").removeprefix("\n") for field in form.xpath(".//textarea")}
+
+
+def written_down(client: httpx.Client) -> list[tuple[str, str]]:
+    entries = client.accounts.trail.entries(limit=20)  # type: ignore[attr-defined]
+    return [(entry.action, entry.thing) for entry in reversed(entries)]
+
+
+def here(store: Store, id: str) -> str:
+    article = store.article(id)
+    assert article is not None
+    return f"/story/{article.story_id}/{id}"
+
+
+def way_back(client: httpx.Client, answer: httpx.Response) -> str:
+    """Follow the redirect; where the button leads that takes it back."""
+    page = client.get(answer.headers["location"])
+    return str(tree(page).xpath("//aside[contains(@class, 'told-once')]//form/@action")[0])
+
+
+@pytest.mark.parametrize("role", [None, "reader"])
+def test_nobody_else_comes_near(serve: Any, shelf: Store, role: str | None) -> None:
+    client = serve(shelf, role=role)
+    id = shelf.made["bridge"]  # type: ignore[attr-defined]
+    place = here(shelf, id)
+    client.headers.setdefault("origin", str(client.base_url))
+    client.headers["content-type"] = "application/x-www-form-urlencoded"
+    refused = {401, 403} if role is None else {403}
+    for path in (f"{place}/edit", f"{place}/fold", "/articles", "/corrections"):
+        assert client.get(path).status_code in refused | {303}, path
+    for path in ("edit", "withdraw", "fold", "unfold", "hide", "show", "category"):
+        assert client.post(f"{place}/{path}", data={"reason": "x"}).status_code in refused | {303}, path
+    assert "/edit" not in client.get(place).text
+    article = shelf.article(id)
+    assert article is not None
+    assert (article.hidden, article.corrected) == (None, None)
+
+
+def test_the_form_holds_the_article_and_saving_it_as_it_is_changes_nothing(client: httpx.Client, shelf: Store) -> None:
+    place = here(shelf, shelf.made["bridge"])  # type: ignore[attr-defined]
+    typed = fields(client.get(f"{place}/edit"))
+    assert typed["title"].startswith("云岭峡谷步行观景桥")
+    assert "⟦1⟧ 清晨的云岭峡谷步行观景桥" in typed["body"]
+    assert "## 每日限八千人" in typed["body"]
+    assert re.fullmatch(r"2026-05-20T\d\d:\d\d", typed["published"])
+    seq = shelf.last_seq()
+    assert client.post(f"{place}/edit", data={**typed, "step": "save"}).status_code == 303
+    assert shelf.last_seq() == seq
+
+
+def test_a_correction_is_compared_saved_told_and_taken_back(client: httpx.Client, shelf: Store) -> None:
+    id = shelf.made["bridge"]  # type: ignore[attr-defined]
+    place, before = here(shelf, id), shelf.article(id)
+    assert before is not None
+    typed = fields(client.get(f"{place}/edit"))
+    typed |= {
+        "title": "更正后的标题",
+        "published": "2026-05-19T08:00",
+        "body": typed["body"].replace("六百二十米", "六百五十米") + f"\n{EVIL}",
+    }
+    compared = client.post(f"{place}/edit", data={**typed, "step": "compare"})
+    assert compared.status_code == 200
+    assert shelf.article(id) == before, "nothing is saved yet"
+    page = tree(compared)
+    assert any("六百二十米" in one.text_content() or "二" in one.text_content() for one in page.xpath("//*[@id='compared']//del"))
+    assert page.xpath("//*[@id='compared']//ins")
+    assert EVIL not in compared.text
+    assert fields(compared)["title"] == "更正后的标题", "what was typed is kept"
+    saved = client.post(f"{place}/edit", data={**typed, "step": "save"})
+    assert saved.status_code == 303
+    back = way_back(client, saved)
+    article = shelf.article(id)
+    assert article is not None
+    assert (article.title, article.corrected_fields) == ("更正后的标题", ("title", "text", "published"))
+    assert article.published is not None
+    assert article.published.isoformat() == "2026-05-19T00:00:00+00:00", "in the zone of the portal"
+    assert "<script" not in (article.html or "")
+    assert "<figure><img" in (article.html or ""), "the picture stayed"
+    assert article.images == before.images
+    assert EVIL in article.text, "it is text"
+    reader = client.get(place)
+    assert EVIL not in reader.text
+    assert "编辑更正于" in reader.text
+    changed = client.get(f"{place}/revisions")
+    assert tree(changed).xpath("//details[@open]//ins")
+    assert ("article.correct", id) in written_down(client)
+    assert client.post(back).status_code == 303
+    article = shelf.article(id)
+    assert article is not None
+    assert (article.title, article.text, article.html, article.corrected) == (before.title, before.text, before.html, None)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("title", "  ", "标题"),
+        ("title", "长" * 501, "500"),
+        ("published", "昨天", "2026-03-05 08:30"),
+        ("published", "0001-01-01T00:00", "2026-03-05 08:30"),
+        ("body", "⟦99⟧ 没有的图", "⟦99⟧"),
+        ("body", "", "正文"),
+    ],
+)
+def test_a_mistake_is_told_beside_its_field_and_what_was_typed_is_kept(
+    client: httpx.Client, shelf: Store, field: str, value: str, said: str
+) -> None:
+    place = here(shelf, shelf.made["bridge"])  # type: ignore[attr-defined]
+    typed = {**fields(client.get(f"{place}/edit")), field: value, "author": "留着的作者"}
+    answer = client.post(f"{place}/edit", data={**typed, "step": "save"})
+    assert answer.status_code == 422
+    page = tree(answer)
+    assert said in page.xpath(f"//*[@id='{field}-wrong']")[0].text_content()
+    assert page.xpath(f"//*[@id='{field}']/@aria-describedby") == [f"{field}-wrong"]
+    assert fields(answer)["author"] == "留着的作者"
+    assert shelf.revisions(shelf.made["bridge"]) == ()  # type: ignore[attr-defined]
+
+
+def test_who_writes_over_a_newer_state_is_shown_it_first(client: httpx.Client, shelf: Store, newsroom: ModuleType) -> None:
+    id = shelf.made["bridge"]  # type: ignore[attr-defined]
+    place = here(shelf, id)
+    typed = fields(client.get(f"{place}/edit"))
+    shelf.correct(id, {"title": "别人先改的标题"}, by="陈编辑", now=newsroom.NOW)
+    answer = client.post(f"{place}/edit", data={**typed, "title": "我的标题", "step": "save"})
+    assert answer.status_code == 409
+    assert "[删去：别人先改][加入：我]的标题" in tree(answer).xpath("//*[@id='compared']")[0].text_content()
+    again = fields(answer)
+    assert again["title"] == "我的标题"
+    assert client.post(f"{place}/edit", data={**again, "step": "save"}).status_code == 303
+    article = shelf.article(id)
+    assert article is not None
+    assert article.title == "我的标题"
+
+
+def test_a_long_text_can_be_sent(client: httpx.Client, shelf: Store) -> None:
+    place = here(shelf, shelf.made["bridge"])  # type: ignore[attr-defined]
+    typed = fields(client.get(f"{place}/edit"))
+    long = "\n".join(f"第{number}段，" + "很长的正文" * 40 for number in range(400))
+    assert client.post(f"{place}/edit", data={**typed, "body": long, "step": "save"}).status_code == 303
+    article = shelf.article(shelf.made["bridge"])  # type: ignore[attr-defined]
+    assert article is not None
+    assert len(article.text) > 80_000
+
+
+def test_hidden_is_hidden_from_readers_alone_and_can_be_shown_again(client: httpx.Client, serve: Any, shelf: Store) -> None:
+    id = shelf.made["bridge"]  # type: ignore[attr-defined]
+    place, reader = here(shelf, id), serve(shelf)
+    back = way_back(client, client.post(f"{place}/hide", data={"reason": f"侵权{EVIL}", "whole": "1"}))
+    article = shelf.article(id)
+    assert article is not None
+    assert article.hidden_reason == f"侵权{EVIL}"
+    for path in (place, f"/story/{article.story_id}", f"{place}/revisions"):
+        assert reader.get(path).status_code == 404, path
+    assert article.title not in reader.get("/").text
+    assert article.title not in reader.get("/feed.json").text
+    mine = client.get(place)
+    assert mine.status_code == 200
+    assert "已对读者隐藏" in mine.text
+    assert EVIL not in mine.text
+    assert ("article.hide", id) in written_down(client)
+    listed = client.get("/articles?show=hidden")
+    assert id in tree(listed).xpath("//tr/@data-article")
+    assert EVIL not in listed.text
+    assert client.post(back).status_code == 303
+    assert reader.get(f"/story/{article.story_id}").status_code == 200
+
+
+def test_a_version_is_taken_out_and_put_back(client: httpx.Client, shelf: Store, story: Any) -> None:
+    version = story.versions[-1]
+    answer = client.post(f"{here(shelf, version.id)}/unfold")
+    alone = shelf.article(version.id)
+    assert alone is not None
+    assert alone.story_id != story.id
+    assert unquote(answer.headers["location"]) == f"/story/{alone.story_id}"
+    assert client.post(way_back(client, answer)).status_code == 303
+    back = shelf.article(version.id)
+    assert back is not None
+    assert back.story_id == story.id
+    assert [action for action, _ in written_down(client)][-2:] == ["article.unfold", "article.fold"]
+
+
+def test_an_article_is_put_into_another_story_and_taken_back(client: httpx.Client, shelf: Store, story: Any) -> None:
+    other = next(one for one in shelf.stories(StoryFilter(limit=200)).stories if one.id != story.id and one.count == 1)
+    place = f"/story/{other.id}/{other.head.id}"
+    page = client.get(f"{place}/fold", params={"q": f"{client.base_url}/story/{story.id}"})
+    assert tree(page).xpath("//*[@data-candidate]/@data-candidate") == [story.id], "found by its address, without a search"
+    answer = client.post(f"{place}/fold", data={"story": story.id})
+    moved = shelf.article(other.head.id)
+    assert moved is not None
+    assert (moved.story_id, moved.fold_reason) == (story.id, "by-hand")
+    assert client.post(way_back(client, answer)).status_code == 303
+    back = shelf.article(other.head.id)
+    assert back is not None
+    assert back.story_id == other.id
+    assert client.post(f"{place}/fold", data={"story": "nowhere"}).status_code == 422
+    assert client.post(f"{place}/fold", data={"story": other.id}).status_code == 422
+
+
+def test_a_category_is_given_and_the_word_taken_back(client: httpx.Client, shelf: Store) -> None:
+    id = shelf.made["bridge"]  # type: ignore[attr-defined]
+    before = shelf.article(id)
+    assert before is not None
+    way = way_back(client, client.post(f"{here(shelf, id)}/category", data={"category": "桥梁"}))
+    given = shelf.article(id)
+    assert given is not None
+    assert (given.category, given.category_by) == ("桥梁", "editor")
+    assert id in tree(client.get("/corrections")).xpath("//tr/@data-article")
+    client.post(way)
+    back = shelf.article(id)
+    assert back is not None
+    assert back.category == before.category
+    assert back.category_by != "editor"
+    assert client.post(f"{here(shelf, id)}/category?by=somebody", data={"category": "x"}).status_code == 422
+
+
+def test_many_are_hidden_and_shown_at_once(client: httpx.Client, shelf: Store) -> None:
+    page = tree(client.get("/articles"))
+    ids = page.xpath("//tr/@data-article")[:2]
+    answer = client.post("/articles", data={"article": ids, "do": "hide", "reason": "误登", "next": "/articles?show=hidden"})
+    assert answer.headers["location"] == "/articles?show=hidden"
+    assert set(tree(client.get(answer.headers["location"])).xpath("//tr/@data-article")) == set(ids)
+    client.post("/articles", data={"article": ids, "do": "show"})
+    assert tree(client.get("/articles?show=hidden")).xpath("//tr/@data-article") == []
+    client.post("/articles", data={"article": ids, "do": "category", "category": "新分类"})
+    assert set(tree(client.get("/corrections")).xpath("//tr/@data-article")) >= set(ids)
+    assert client.post("/articles", data={"article": ids, "do": "drop table"}).status_code == 422
+    evil = client.post("/articles", data={"article": [], "do": "hide", "next": "//evil.example"})
+    assert not evil.headers["location"].startswith("//")
+
+
+@pytest.mark.parametrize("show", ["all", "hidden", "corrected", "judged", "unsure", "short", "undated", "' OR 1=1 --"])
+def test_every_filter_answers(client: httpx.Client, show: str) -> None:
+    answer = client.get("/articles", params={"show": show, "source": "x' --", "before": "1~'"})
+    assert answer.status_code == 200
+    assert client.get("/articles", params={"show": show}).status_code == 200
+
+
+def test_headlines_are_compared(client: httpx.Client, shelf: Store, newsroom: ModuleType) -> None:
+    one, other = (newsroom.article(title, newsroom.BRIDGE + tail, site=site) for title, tail, site in (
+        ("河湾大桥今日通车", "甲" * 50, "甲报"), ("河湾大桥建成通车", "甲" * 50, "乙报")))  # fmt: skip
+    first, second = newsroom.write(shelf, one, other, same="bridge-of-today")
+    page = tree(client.get(here(shelf, first)))
+    compared = page.xpath("//details[contains(@class, 'headlines')]//dd")
+    assert second
+    assert "河湾大桥[删去：今日][加入：建成]通车" in [pieces.text_content() for pieces in compared]
