@@ -58,10 +58,9 @@ def test_headlines_too(old: str, new: str) -> None:
     [
         ("\n".join(str(number % 7) for number in range(5000)), "\n".join(str(number % 5) for number in range(5000))),
         ("的" * 100_000, "的一" * 50_000),
-        ("\n".join("的一是在不了" * 60 for _ in range(300)), "\n".join("的一是在不了" * 59 + str(number) for number in range(300))),
         (" ".join(str(number) for number in range(20_000)), " ".join(str(number) for number in reversed(range(20_000)))),
     ],
-    ids=["few lines, often", "one character", "one sentence", "the other way round"],
+    ids=["few lines, often", "one character", "the other way round"],
 )
 def test_what_would_take_too_long_is_shown_as_a_whole(old: str, new: str) -> None:
     found = difference(old, new)
