@@ -175,6 +175,7 @@ def create_app(
             app.state.jobs.stop()
             for thread in threads:
                 thread.stop()
+            app.state.portal.counts.stop()
 
     app = FastAPI(title="newsportal", version=__version__, lifespan=following, docs_url=None, redoc_url=None, openapi_url=None)
     at_hand = rested_store(store)

@@ -18,6 +18,7 @@ from newsportal.accounts import Accounts, Right, Signed
 from newsportal.accounts.marks import Marked
 from newsportal.errors import Problem, SearchError
 from newsportal.portal.access import may, signed
+from newsportal.portal.counts import Counts
 from newsportal.portal.desk import DESK, Entry
 from newsportal.portal.front import Fronts
 from newsportal.portal.kept import Kept
@@ -42,9 +43,6 @@ from newsportal.storage.readers import Month
 if TYPE_CHECKING:
     from newsportal.portal.picture_desk import Desk
     from newsportal.recommending.serving import Recommender
-
-TALLY_SECONDS = 5.0
-"""A new topic or a larger number may be seen this much later."""
 
 READING_SECONDS = 60.0
 """The months of the monitor may be this old: counting them reads every view and offer."""
@@ -93,7 +91,6 @@ class Portal:
     missed: Counter[str] = field(default_factory=Counter, repr=False, compare=False)
     queues: Callable[[], Queues] | None = field(default=None, repr=False, compare=False)
     accounts: Accounts | None = field(default=None, repr=False, compare=False)
-    _tally: list[tuple[float, Tally]] = field(default_factory=list, repr=False, compare=False)
     sources: tuple[Watched, ...] = ()
     known: Sources | None = field(default=None, repr=False, compare=False)
     first: Sources | None = field(default=None, repr=False, compare=False)
@@ -106,13 +103,13 @@ class Portal:
     _overviews: Kept[Overview] = field(default_factory=lambda: Kept(OVERVIEW_SECONDS, 200), repr=False, compare=False)
     _similar: Kept[tuple[Hit, ...]] = field(default_factory=lambda: Kept(SIMILAR_SECONDS, 2_000), repr=False, compare=False)
 
+    @cached_property
+    def counts(self) -> Counts:
+        return Counts(self.store)
+
     def tally(self) -> Tally:
-        """The store's totals, at most ``TALLY_SECONDS`` old: counting reads every row of a label, and every page shows some."""
-        kept = next(iter(self._tally), None)
-        if kept is None or monotonic() - kept[0] > TALLY_SECONDS:
-            kept = (monotonic(), self.store.tally())
-            self._tally[:] = [kept]
-        return kept[1]
+        """The store's totals, some seconds old: counting reads every row of a label, and every page shows some."""
+        return self.counts.get()
 
     def reading(self) -> Reading:
         """What was learnt last and how the portal is read, at most ``READING_SECONDS`` old."""

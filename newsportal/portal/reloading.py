@@ -98,6 +98,7 @@ def renewed(before: Portal, known: Sources) -> Portal:
         _health=[],
         _judging=Lock(),
     )
+    after.__dict__["counts"] = before.counts  # of the same store: counting takes its time
     if (kept := before.__dict__.get("recommender")) is not None and before.site.recommends_from == after.site.recommends_from:
         after.__dict__["recommender"] = kept
     return after

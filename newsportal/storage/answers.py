@@ -111,7 +111,11 @@ class Story:
 
 @dataclass(frozen=True, slots=True)
 class StoryFilter:
-    """Which stories; every field narrows. A story matches if one of its versions does. ``before`` is a cursor from ``StoryPage.next``."""
+    """Which stories; every field narrows. A story matches if one of its versions does. ``before`` is a cursor from ``StoryPage.next``.
+
+    ``after``: the other way, the last so many that stand before this cursor (``story_lists.cursor_of`` a story, say), in the order of the
+    list, the ``StoryPage`` without a cursor. Not with ``before``.
+    """
 
     topic: str | None = None
     category: str | None = None
@@ -122,6 +126,7 @@ class StoryFilter:
     order: Order = "newest"
     before: str | None = None
     limit: int = 30
+    after: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,3 +64,8 @@ def heat(versions: Iterable[tuple[datetime, str]]) -> float:
         powers.append(math.log2(weight) + (moment - EPOCH) / HEAT_HALF_LIFE)
     top = max(powers)
     return top + math.log2(sum(2.0 ** (power - top) for power in powers))
+
+
+def coolest(since: datetime) -> float:
+    """What a story is at least as hot as that has a version of ``since`` or later: that version alone, from a site that has one already."""
+    return math.log2(SAME_SITE_WEIGHT) + (since - EPOCH) / HEAT_HALF_LIFE

@@ -22,6 +22,7 @@ from newsportal.report import Run, SourceReport
 from newsportal.storage.base import SourceState, Store, StoredArticle, StoryFilter
 from newsportal.storage.documents import names as document_names
 from newsportal.storage.sql import names as sql_names
+from newsportal.storage.story_lists import cursor_of
 
 BEIJING = timezone(timedelta(hours=8))
 
@@ -516,6 +517,26 @@ class TestStories:
         every = [story.id for story in store.stories(StoryFilter(limit=100)).stories]
         assert [id for page in pages for id in page] == every
         assert len(set(every)) == 10
+
+    @pytest.mark.parametrize("narrowed", [{}, {"topic": "旅游"}, {"since": NOW - 100 * HOUR}])
+    def test_what_stands_before_a_story(self, store: Store, narrowed: dict[str, object]) -> None:
+        for n in range(9):  # three share a moment, so the id decides
+            store.add(article(str(n), published=NOW - HOUR * (n // 3), topics=("旅游",)), now=NOW)
+        every = store.stories(StoryFilter(limit=100, **narrowed)).stories  # type: ignore[arg-type]
+        for place, one in enumerate(every):
+            for limit in (1, 3):
+                page = store.stories(StoryFilter(limit=limit, after=cursor_of(one), **narrowed))  # type: ignore[arg-type]
+                assert page.stories == every[max(0, place - limit) : place]
+                assert page.next is None
+                assert store.stories(StoryFilter(limit=limit, before=cursor_of(one), **narrowed)).stories == every[place + 1 :][:limit]  # type: ignore[arg-type]
+
+    def test_hot_since_leaves_out_none_that_has_a_version_since(self, store: Store) -> None:
+        store.add(article("old", published=NOW - 50 * HOUR, host="s0.example"), [SAME_TEXT], now=NOW)
+        store.add(article("old", published=NOW - 2 * HOUR, host="s0.example", identity="again"), [SAME_TEXT], now=NOW)
+        store.add(article("alone", published=NOW - 2 * HOUR), now=NOW)
+        store.add(article("long ago", published=NOW - 60 * HOUR), now=NOW)
+        assert set(ids(store, order="hottest", since=NOW - 2 * HOUR)) == {"old", "alone"}
+        assert ids(store, order="hottest", since=NOW - HOUR) == []
 
     def test_a_full_last_page_has_no_next(self, store: Store) -> None:
         for n in range(2):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
 
@@ -16,17 +14,10 @@ from newsportal.portal.recommending import further
 from newsportal.portal.render import render
 from newsportal.storage.base import Store, StoredArticle, Story, StoryFilter
 from newsportal.storage.galleries import is_gallery
+from newsportal.storage.story_lists import cursor_of
 from newsportal.storage.threads import is_thread
 
 router = APIRouter()
-
-NEXT_DOOR = 20
-"""Stories asked for on either side: those of the same moment come in an order we do not choose."""
-
-INSTANT = timedelta(microseconds=1)  # ``until`` excludes its moment, and a neighbour may be of the same one
-
-WINDOWS = (timedelta(minutes=5), timedelta(hours=1), timedelta(hours=6), timedelta(days=1), timedelta(days=7), timedelta(days=60))
-"""How far ahead a newer neighbour is looked for: a list runs from new to old, so the nearest newer one is the last of a short window."""
 
 
 @router.get("/story/{story_id}")
@@ -100,21 +91,7 @@ def reading_view(request: Request, found: Story, article: StoredArticle) -> Resp
 
 def neighbours(store: Store, story: Story, topic: str | None) -> tuple[Story | None, Story | None]:
     """The next older and the next newer story (of ``topic``), None at the ends."""
-    moment = story.head.moment
-    before = store.stories(StoryFilter(topic=topic, until=moment + INSTANT, limit=NEXT_DOOR)).stories
-    return next((one for one in before if is_before(one, story)), None), newer_than(store, story, topic)
-
-
-def newer_than(store: Store, story: Story, topic: str | None) -> Story | None:
-    moment = story.head.moment
-    for window in WINDOWS:
-        page = store.stories(StoryFilter(topic=topic, since=moment, until=moment + window, limit=200))
-        newer = [one for one in page.stories if is_before(story, one)]
-        if newer:
-            return newer[-1]
-    return None
-
-
-def is_before(one: Story, other: Story) -> bool:
-    """Whether ``one`` is the older: by moment, and by id within a moment, so that going to and fro meets every story once."""
-    return (one.head.moment, one.id) < (other.head.moment, other.id)
+    here = cursor_of(story)
+    older = store.stories(StoryFilter(topic=topic, before=here, limit=1)).stories
+    newer = store.stories(StoryFilter(topic=topic, after=here, limit=1)).stories
+    return next(iter(older), None), next(iter(newer), None)

@@ -18,7 +18,7 @@ from newsportal.storage.documents.plain import aware, behind
 from newsportal.storage.documents.tables import ARTICLES, LONG, STORIES, STORY_MOMENTS, label
 from newsportal.storage.paging import chunks
 from newsportal.storage.rows import name, story_from
-from newsportal.storage.story_lists import ORDERS, cursor, edge, given
+from newsportal.storage.story_lists import ORDERS, cursor, edge, given, turned, warm_enough
 
 Edge = tuple[datetime | float, str]
 """What a story is sorted by, and its id."""
@@ -37,7 +37,9 @@ def stories(rows: Rows, which: StoryFilter) -> StoryPage:
     if _by_version(which):
         found, more = _looked_at(rows, which, limit + 1)
     else:
-        found, more = _page(rows, which, limit + 1, edge(which), without=("versions",)), None
+        found, more = _page(rows, which, limit + 1, turned(which) or edge(which), without=("versions",)), None
+    if turned(which):
+        return StoryPage(tuple(_with_heads(rows, found[:limit][::-1])))
     end = more if len(found) <= limit else _edge_of(found[limit - 1], which)
     return StoryPage(tuple(_with_heads(rows, found[:limit])), None if end is None else cursor(*end))
 
@@ -74,7 +76,7 @@ def _by_version(which: StoryFilter) -> bool:
 
 def _looked_at(rows: Rows, which: StoryFilter, limit: int) -> tuple[list[Row], Edge | None]:
     """The next stories that have a version which meets everything, and where to go on if there may be more behind those."""
-    last, found = edge(which), list[Row]()
+    last, found = turned(which) or edge(which), list[Row]()
     for _ in range(MOST_LOOKED_AT // AT_ONCE):
         page = _page(rows, which, AT_ONCE, last)
         found += [row for row in page if any(_meets(version, which) for version in row["versions"])]
@@ -92,7 +94,10 @@ def _page(rows: Rows, which: StoryFilter, limit: int, last: Edge | None, without
         where.append(Within("latest", low=moment_in(which.since)))
     if which.until:
         where.append(Within("earliest", high=moment_in(which.until)))
-    order = (f"-{ORDERS[which.order]}", "-id")
+    if (least := warm_enough(which)) is not None:
+        where.append(Within("heat", low=least))
+    falling = "" if turned(which) else "-"
+    order = (f"{falling}{ORDERS[which.order]}", f"{falling}id")
     if last is not None:
         where.append(behind({ORDERS[which.order]: _number(last[0]), "id": last[1]}, order))
     return rows.find(STORIES, *where, order=order, limit=limit, without=without)

@@ -55,4 +55,4 @@ def _narrowed(given: Sequence[tuple[str, str]]) -> Iterator[ColumnElement[bool]]
 
 def _behind(which: WallFilter, key: ColumnElement[Any], id: ColumnElement[str]) -> list[ColumnElement[bool]]:
     found = edge(which)
-    return [] if found is None else [or_(key < found[0], and_(key == found[0], id < found[1]))]
+    return [] if found is None else [key <= found[0], or_(key < found[0], id < found[1])]  # the first: where the index is entered

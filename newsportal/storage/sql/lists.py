@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, FromClause, Select, and_, exists, func, or_, select
+from sqlalchemy import ColumnElement, Connection, FromClause, Select, exists, func, or_, select
 
 from newsportal.storage.base import Story, StoryFilter, StoryPage
 from newsportal.storage.paging import chunks
 from newsportal.storage.rows import article_from, name, story_from
 from newsportal.storage.sql.reading import topics_of
 from newsportal.storage.sql.tables import ARTICLES, LABELS, STORIES, TOPICS
-from newsportal.storage.story_lists import EXCERPT_CHARS, KINDS, ORDERS, cursor, edge, given
+from newsportal.storage.story_lists import EXCERPT_CHARS, KINDS, ORDERS, cursor, edge, given, turned, warm_enough
 
 
 def stories(connection: Connection, which: StoryFilter) -> StoryPage:
@@ -21,6 +21,8 @@ def stories(connection: Connection, which: StoryFilter) -> StoryPage:
     rows = connection.execute(_page(which).limit(limit + 1)).mappings().all()
     topics = topics_of(connection, [row["id"] for row in rows])
     found = tuple(_story(dict(row), topics.get(row["id"], ())) for row in rows[:limit])
+    if turned(which):
+        return StoryPage(found[::-1])
     return StoryPage(found, cursor(rows[limit - 1]["order_key"], rows[limit - 1]["story_id"]) if len(rows) > limit else None)
 
 
@@ -55,8 +57,11 @@ def _page(which: StoryFilter) -> Select[Any]:
     statement = _heads(key.label("order_key"))
     if driver is not STORIES:
         statement = statement.join(LABELS, LABELS.c.story_id == STORIES.c.id)
+    least = warm_enough(which)
+    if least is not None:
+        narrowed = [*narrowed, key >= least]
     statement = statement.join(ARTICLES, ARTICLES.c.id == STORIES.c.head_id).where(*narrowed, *_behind(which, key, story_id))
-    return statement.order_by(key.desc(), story_id.desc())
+    return statement.order_by(key, story_id) if turned(which) else statement.order_by(key.desc(), story_id.desc())
 
 
 def _driver(which: StoryFilter) -> tuple[FromClause, ColumnElement[str], list[ColumnElement[bool]]]:
@@ -85,8 +90,11 @@ def _some_version(which: StoryFilter) -> ColumnElement[bool]:
 
 
 def _behind(which: StoryFilter, key: ColumnElement[Any], story_id: ColumnElement[str]) -> list[ColumnElement[bool]]:
+    """The first condition says nothing new, but with it an index is entered at the edge and not read up to it."""
+    if (end := turned(which)) is not None:
+        return [key >= end[0], or_(key > end[0], story_id > end[1])]
     last = edge(which)
-    return [] if last is None else [or_(key < last[0], and_(key == last[0], story_id < last[1]))]
+    return [] if last is None else [key <= last[0], or_(key < last[0], story_id < last[1])]
 
 
 def _story(row: dict[str, Any], topics: Any) -> Story:
