@@ -66,6 +66,8 @@ DENIED: Final = (
     _("This address lies in a private network or is written oddly; it may not be fetched."),
     _("Mend the address, or list the network under politeness.allow_private in sources.yaml."),
 )
+DOUBLE: Final = re.compile(r"found .*, the name of another one in line ")
+
 UNREACHED: Final = re.compile(r"robots\.txt cannot be had \((?P<reason>[\w-]+)\)")
 
 UNSEEN: Final = (
@@ -105,6 +107,9 @@ def beside(problems: Iterable[Problem], kind: str, place: int, words: NullTransl
     start = f"{kind}[{place}]"
     for problem in problems:
         inside = problem.key.startswith((f"{start}.", f"{start}["))
+        if DOUBLE.match(problem.message) and problem.key.startswith(f"{kind}["):  # told of the later one, whichever was changed
+            fields.setdefault("name", told(problem, words))
+            continue
         if inside or problem.key == start:
             key = re.sub(r"\[\d+\]", "", problem.key[len(start) :].lstrip(".")) or "name"
             fields.setdefault(key, told(problem, words))

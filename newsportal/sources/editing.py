@@ -83,7 +83,7 @@ def _written(path: Path, make: Callable[[bytes, Path], bytes], expected: str | N
 def changed(content: bytes, change: Change, path: Path) -> bytes:
     """``content`` with ``change`` applied, with its comments, quotes, indentation and line ends."""
     try:
-        read(content)  # refuses bombs before the slower parser sees them
+        before = read(content).value  # refuses bombs before the slower parser sees them
     except Unreadable as error:
         told = error.mistake
         raise SourcesError([Problem(str(path), told.line, "(file)", told.message, told.hint)]) from error
@@ -99,6 +99,9 @@ def changed(content: bytes, change: Change, path: Path) -> bytes:
     out = io.StringIO()
     yaml.dump(document, out)
     written = comments + out.getvalue()
+    with contextlib.suppress(Unreadable):  # told when it is loaded
+        if read(written.encode()).value == before:
+            return content  # not even its spaces change
     return (written.replace("\n", "\r\n") if b"\r\n" in content else written).encode()
 
 

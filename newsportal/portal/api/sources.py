@@ -1,0 +1,295 @@
+"""Sources: list, look, change, try, visit, and what stands behind an address."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any, Literal, cast
+
+from fastapi import APIRouter, HTTPException, Query, Request
+from pydantic import BaseModel, Field
+
+from newsportal.accounts import Right
+from newsportal.errors import NewsportalError, SourcesError
+from newsportal.portal.access import log, may, needs, signed
+from newsportal.portal.api.faults import ApiError, Problem, told_of
+from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, place_of
+from newsportal.portal.context import Visit
+from newsportal.portal.looks import Look, Looks, TooMany
+from newsportal.portal.pages.source_run import watched_as
+from newsportal.portal.pages.sources import addresses
+from newsportal.portal.source_file import Entry, entry, known_of, path_of, write
+from newsportal.sources import append, edit, mask
+from newsportal.sources.changing import FAMILIES, EntryChanged, NoEntry, drop_entry, entry_digest, new_variables, set_entry
+from newsportal.sources.editing import Change, EditConflict, go_back
+from newsportal.sources.history import NoVersion, earlier
+from newsportal.sources.soon import visit_soon
+from newsportal.sources.timetable import timetable, visited
+from newsportal.sources.watched import Judged
+from newsportal.trying.proposing import Family
+from newsportal.trying.several import MAX_ADDRESSES, Choice, Found, looked
+from newsportal.trying.tried import plain, tried
+
+router = APIRouter(tags=["Sources"], responses=told_of(404))
+
+EDIT = [needs(Right.EDIT)]
+WATCH = [needs(Right.WATCH)]
+
+Kind = Literal["engines", "feeds", "sitemaps", "regions", "forums", "galleries"]
+
+
+class SourceRow(BaseModel):
+    key: str = Field(description="How reports and commands name it.", examples=["feed:甲报"])
+    name: str
+    enabled: bool
+    state: str = Field(description="How it does: healthy, failing, silent …")
+    reason: str
+    address: str = Field(description="What is fetched first, without its secrets.")
+    last_success: datetime | None
+    new_entries: int = Field(description="In the last 14 days.")
+
+
+class SourceWhole(BaseModel):
+    key: str
+    kind: Kind
+    values: dict[str, Any] = Field(description="Its keys as they stand in sources.yaml.")
+    seen: str = Field(description="What identifies these values, to be sent with a change.")
+
+
+class NewSource(BaseModel):
+    kind: Kind
+    values: dict[str, Any] = Field(
+        description="Its keys, as in sources.yaml.", examples=[{"name": "甲报", "url": "https://a.example/feed"}]
+    )
+
+
+class Changes(BaseModel):
+    values: dict[str, Any] = Field(description="Keys that change; null takes a key away.")
+    seen: str | None = Field(None, description="Refuse (409) if the source was changed since this was read.")
+
+
+class Enabled(BaseModel):
+    enabled: bool
+
+
+class Written(BaseModel):
+    key: str
+    file: str
+    changed: bool = Field(description="False: it said so before.")
+
+
+class Due(BaseModel):
+    key: str
+    due: datetime
+    crawls: bool = Field(description="Whether somebody crawls who takes it; else: newsportal up, or crawl --due.")
+
+
+class Addresses(BaseModel):
+    addresses: list[str] = Field(min_length=1, max_length=MAX_ADDRESSES)
+    kind: Family | None = Field(None, description="Only a source of this kind.")
+    everything: bool = Field(False, description="Look for all that there is, not only for the first good one.")
+
+
+class LookAnswer(BaseModel):
+    """A look at other sites, which takes its time: ask again until it is done."""
+
+    id: str
+    done: bool
+    steps: list[str] = Field(description="The addresses that were asked so far.")
+    error: str | None = None
+    found: list[dict[str, Any]] | None = Field(None, description="What was found, once it is done.")
+
+
+class ScheduleRow(BaseModel):
+    key: str
+    policy: str
+    last: datetime | None
+    next: datetime
+    why: str
+    expected: tuple[float, ...] | None = Field(description="Entries in each of the next 24 hours, this one first.")
+
+
+@router.get("/sources", summary="Sources with their health, those that need somebody first", dependencies=WATCH)
+def sources(
+    request: Request,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+    state: Annotated[str | None, Query(max_length=30)] = None,
+    q: Annotated[str | None, Query(max_length=200, description="Words of the key or the name.")] = None,
+) -> Page[SourceRow]:
+    words = (q or "").lower().split()
+    found = [one for one in Visit(request).portal.health() if state in (None, one.health.state)]
+    found = [one for one in found if all(word in f"{one.source.key} {one.source.name}".lower() for word in words)]
+    (start,) = place_of(cursor, int) or (0,)
+    rows = [_row(one, Visit(request)) for one in found[start : start + limit]]
+    return Page(items=rows, next=cursor_of(start + limit) if start + limit < len(found) else None)
+
+
+@router.get("/schedule", summary="When sources are visited next, and why", dependencies=WATCH)
+def schedule(request: Request, limit: Limit = 50, cursor: Cursor = None) -> Page[ScheduleRow]:
+    known, portal = known_of(request), Visit(request).portal
+    chosen = list(visited(known))
+    (start,) = place_of(cursor, int) or (0,)
+    rows = timetable(known, portal.store, chosen[start : start + limit], portal.now().astimezone(portal.site.zone))
+    items = [ScheduleRow.model_validate(row, from_attributes=True) for row in rows]
+    return Page(items=items, next=cursor_of(start + limit) if start + limit < len(chosen) else None)
+
+
+@router.post("/sources", status_code=201, summary="Add a source to sources.yaml", dependencies=EDIT, responses=told_of(409))
+def create(request: Request, new: NewSource) -> Written:
+    _allowed(request, new.values, {})
+    family = next(family for family, kind in FAMILIES.items() if kind == new.kind)
+    place = len(getattr(known_of(request), new.kind))
+    key = f"{family}:{new.values.get('name', '')}"
+    done = _write(request, lambda document: append(document, new.kind, new.values), "source.add", key, new.values)
+    return Written(key=getattr(known_of(request), new.kind)[place].key, file=str(path_of(request)), changed=done)
+
+
+@router.post("/sources/propose", status_code=202, summary="Look what stands behind addresses", dependencies=EDIT, responses=told_of(429))
+def propose(request: Request, asked: Addresses) -> LookAnswer:
+    """Answers at once; what was found stands at `/looks/{id}` once it is done."""
+    known = known_of(request)
+    about = {"what": "new", "addresses": " ".join(asked.addresses)}
+    return _begun(request, about, lambda tell: looked(asked.addresses, known, tell, kind=asked.kind, everything=asked.everything))
+
+
+@router.post("/sources/undo", summary="Take back the last change of sources.yaml", dependencies=EDIT, responses=told_of(409))
+def undo(request: Request, steps: Annotated[int, Query(ge=1, le=50)] = 1) -> Written:
+    path = path_of(request).resolve()
+    try:
+        version = earlier(path, steps)
+        done = write(request, lambda path: go_back(path, version), "sources.undo", version.id)
+    except (NoVersion, SourcesError, EditConflict) as error:
+        raise ApiError(409, "conflict", str(error)) from error
+    return Written(key="", file=str(path), changed=done.undo is not None)
+
+
+@router.get("/sources/{key}", summary="One source as it is written", dependencies=EDIT)
+def one(request: Request, key: str) -> SourceWhole:
+    found = entry(request, key)
+    return SourceWhole(key=found.source.key, kind=cast(Kind, found.kind), values=found.written, seen=entry_digest(found.written))
+
+
+@router.patch("/sources/{key}", summary="Change keys of a source", dependencies=EDIT, responses=told_of(409))
+def change(request: Request, key: str, told: Changes) -> Written:
+    found = entry(request, key)
+    _allowed(request, told.values, found.written)
+    done = _write(request, set_entry(found.kind, found.source.name, told.values, told.seen), "source.change", key, told.values)
+    return _written(request, found, done)
+
+
+@router.delete("/sources/{key}", summary="Take a source out of sources.yaml; its articles stay", dependencies=EDIT)
+def delete(request: Request, key: str) -> Written:
+    found = entry(request, key)
+    done = _write(request, drop_entry(found.kind, found.source.name), "source.delete", key, found.written)
+    return Written(key=key, file=str(path_of(request)), changed=done)
+
+
+@router.put("/sources/{key}/enabled", summary="Switch a source on or off", dependencies=EDIT)
+def enable(request: Request, key: str, told: Enabled) -> Written:
+    found = entry(request, key)
+    change = set_entry(found.kind, found.source.name, {"enabled": None if told.enabled else False})
+    return _written(request, found, _write(request, change, "source.enable" if told.enabled else "source.disable", key, {}))
+
+
+@router.post("/sources/{key}/visit", status_code=202, summary="Have a source visited now", dependencies=EDIT, responses=told_of(409))
+def visit(request: Request, key: str) -> Due:
+    portal = Visit(request).portal
+    if not watched_as(Visit(request), key).enabled:
+        raise ApiError(409, "switched-off", "The source is switched off.", "Switch it on first.")
+    due = visit_soon(portal.store, key, portal.now())
+    log(request, "source.run", key)
+    request.app.state.pushed()
+    return Due(key=key, due=due, crawls=portal.crawls or bool(portal.queues and portal.queues().workers))
+
+
+@router.post(
+    "/sources/{key}/test", status_code=202, summary="Try a source: one list page, one article", dependencies=EDIT, responses=told_of(429)
+)
+def test(request: Request, key: str) -> LookAnswer:
+    """Answers at once; what was found stands at `/looks/{id}` once it is done."""
+    known = known_of(request)
+    entry(request, key)
+    return _begun(request, {"what": "test", "key": key}, lambda tell: tried(key, known))
+
+
+@router.get("/looks/{id}", summary="How a look at other sites goes on", dependencies=EDIT)
+def look(request: Request, id: str) -> LookAnswer:
+    who = signed(request)
+    found = cast(Looks, request.app.state.looks).get(id, who.person.id if who else "")
+    if found is None:
+        raise HTTPException(404)
+    return _answer(found)
+
+
+def _begun(request: Request, about: dict[str, Any], work: Any) -> LookAnswer:
+    who = signed(request)
+    try:
+        begun = cast(Looks, request.app.state.looks).start(who.person.id if who else "", about, work)
+    except TooMany as error:
+        raise ApiError(429, "too-many", str(error), "Wait a minute.") from error
+    log(request, f"source.{'test' if about['what'] == 'test' else 'look'}", about.get("key", "") or mask(about["addresses"])[:500])
+    return _answer(begun)
+
+
+def _answer(found: Look) -> LookAnswer:
+    results = None
+    if found.done and found.error is None:
+        results = [_plain(one) for one in found.found] if found.about["what"] == "new" else [plain(*one) for one in found.found]
+    steps, error = [mask(step) for step in found.steps], mask(str(found.error)) if found.error else None
+    return LookAnswer(id=found.id, done=found.done, steps=steps, error=error, found=results)
+
+
+def _plain(found: Found) -> dict[str, Any]:
+    error = mask(str(found.error)) if found.error else None
+    return {"address": mask(found.url), "error": error, "there": found.there, "sources": [_choice(one) for one in found.choices]}
+
+
+def _choice(one: Choice) -> dict[str, Any]:
+    told = {"kind": one.kind, "values": one.values, "best": one.best}
+    if one.proposal is None:
+        return told
+    newest = one.proposal.newest.isoformat() if one.proposal.newest else None
+    titles = [link.title or link.url for link in one.proposal.links[:10]]
+    return told | {"entries": one.proposal.entries, "newest": newest, "per_day": one.proposal.per_day, "titles": titles}
+
+
+def _row(one: Judged, visit: Visit) -> SourceRow:
+    return SourceRow(
+        key=one.source.key,
+        name=one.source.name,
+        enabled=one.source.enabled,
+        state=one.health.state,
+        reason=one.health.reason(),
+        address=addresses(visit.portal.by_key.get(one.source.key)),
+        last_success=one.health.figures.last_success,
+        new_entries=sum(one.days),
+    )
+
+
+def _written(request: Request, found: Entry, done: bool) -> Written:
+    return Written(key=getattr(known_of(request), found.kind)[found.place].key, file=str(path_of(request)), changed=done)
+
+
+def _allowed(request: Request, values: Mapping[str, Any], before: Mapping[str, Any]) -> None:
+    """Raises ``ApiError`` for environment variables that an editor names."""
+    named = new_variables(values, before)
+    if named and not may(request, Right.ADMINISTER):
+        raise ApiError(403, "not-allowed", f"Only administrators may name environment variables ({', '.join(named)}).")
+
+
+def _write(request: Request, change: Change, action: str, key: str, details: Mapping[str, Any]) -> bool:
+    """Whether the file was changed. Raises ``ApiError``."""
+    try:
+        return write(request, lambda path: edit(path, change), action, key, details).undo is not None
+    except SourcesError as error:
+        problems = [
+            Problem(where=f"{one.line}: {one.key}", message=" ".join(filter(None, (one.message, one.hint)))) for one in error.problems
+        ]
+        raise ApiError(422, "not-valid", "sources.yaml would not load.", "See problems.", problems) from error
+    except (EntryChanged, EditConflict) as error:
+        raise ApiError(409, "conflict", str(error), "Read it again, then send the change again.") from error
+    except NoEntry as error:
+        raise ApiError(404, "not-found", str(error)) from error
+    except (NewsportalError, OSError) as error:
+        raise ApiError(503, "not-written", f"sources.yaml cannot be written: {error}") from error

