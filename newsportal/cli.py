@@ -48,6 +48,8 @@ COMMANDS = (
     "store",
     "backup",
     "restore",
+    "user",
+    "token",
     "evaluate",
     "schedule",
     "deploy",

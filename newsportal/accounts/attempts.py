@@ -62,7 +62,7 @@ class Attempts:
                 row = rows.get(key)
                 counted[key] = row.failed if row is not None and now - row.last < bound.quiet else 0
                 if row is not None and not (trusted and bound is NAME):
-                    longest = max(longest, row.last + bound.wait(counted[key]) - now)
+                    longest = max(longest, min(bound.longest, row.last + bound.wait(counted[key]) - now))  # whatever the clock did
             if longest > timedelta():
                 return longest
             for key, bound in bounds.items():

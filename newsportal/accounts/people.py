@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from datetime import datetime
+from functools import cached_property
 from threading import BoundedSemaphore
 from typing import Any
 
@@ -15,7 +16,7 @@ from sqlalchemy import Connection, Engine, Row, delete, func, insert, select, up
 from newsportal.accounts.base import Person
 from newsportal.accounts.rights import Role
 from newsportal.accounts.secret import drawn_id, drawn_password
-from newsportal.accounts.tables import PEOPLE, SESSIONS, TOKENS
+from newsportal.accounts.tables import METADATA, PEOPLE, SESSIONS, TRAIL
 from newsportal.errors import AccountError
 from newsportal.storage.sql.dialects import reading as read
 from newsportal.storage.sql.dialects import writing as write
@@ -43,7 +44,6 @@ class People:
         self._engine = engine
         self._hasher = PasswordHasher()
         self._room = BoundedSemaphore(HASHED_AT_ONCE)
-        self._nobody = self._hashed(drawn_password())
 
     def add(self, name: str, password: str, role: Role, *, now: datetime) -> Person:
         """Raises ``AccountError`` for a name that is taken or cannot be one, and a password that is too short."""
@@ -81,9 +81,10 @@ class People:
 
     def checked(self, name: str, password: str) -> Person | None:
         """Who has this name and password; None if nobody, or if he is disabled. It takes as long for a name that does not exist."""
+        nobody = self._nobody  # made with the first question, whoever it is about
         with read(self._engine) as connection:
             row = connection.execute(select(PEOPLE).where(PEOPLE.c.named == compared(name))).one_or_none()
-        hashed = row.password if row is not None else self._nobody
+        hashed = row.password if row is not None else nobody
         try:
             with self._room:
                 self._hasher.verify(hashed, password[:MOST_PASSWORD].encode("utf-8", "surrogatepass"))
@@ -118,11 +119,18 @@ class People:
             connection.execute(update(PEOPLE).where(PEOPLE.c.id == person_id).values(disabled=disabled))
 
     def remove(self, person_id: str) -> None:
-        """With sessions and tokens. What he changed stays in the log under his name. Raises as :meth:`set_role`."""
+        """With sessions, tokens and whatever was kept. What he changed stays in the log under his name. Raises as :meth:`set_role`."""
         with write(self._engine) as connection:
             _keep_one(connection, person_id)
-            for table, column in ((SESSIONS, SESSIONS.c.person_id), (TOKENS, TOKENS.c.person_id), (PEOPLE, PEOPLE.c.id)):
-                connection.execute(delete(table).where(column == person_id))
+            for table in METADATA.tables.values():
+                if table is not TRAIL and "person_id" in table.c:
+                    connection.execute(delete(table).where(table.c.person_id == person_id))
+            connection.execute(delete(PEOPLE).where(PEOPLE.c.id == person_id))
+
+    @cached_property
+    def _nobody(self) -> str:
+        """What the password of somebody who does not exist is compared with."""
+        return self._hashed(drawn_password())
 
     def _put(self, person_id: str, hashed: str) -> None:
         with write(self._engine) as connection:

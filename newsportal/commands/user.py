@@ -1,0 +1,159 @@
+"""``newsportal user``: the people of the portal. Passwords are made here and shown once, or asked for on a terminal, never an option."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from newsportal.accounts import Accounts, Person, Role, open_accounts
+from newsportal.accounts.secret import drawn_password
+from newsportal.errors import AccountError
+from newsportal.sources import load
+
+SourcesFile = Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")]
+AsJson = Annotated[bool, typer.Option("--json", help="One line of JSON.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Who.")]
+Typed = Annotated[bool, typer.Option("--ask", help="Ask for the password (or read a line of standard input) in place of making one.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group to the command line."""
+    group = typer.Typer(name="user", help="The people of the portal: who they are, what they may.", no_args_is_help=True)
+    group.command("list")(listed)
+    group.command()(add)
+    group.command()(role)
+    group.command()(password)
+    group.command()(disable)
+    group.command()(enable)
+    group.command()(remove)
+    app.add_typer(group)
+
+
+@contextmanager
+def opened(sources: Path | None) -> Iterator[Accounts]:
+    """The accounts that ``sources.yaml`` names."""
+    with closing(open_accounts(load(sources).accounts_uri)) as accounts:
+        yield accounts
+
+
+def found(accounts: Accounts, name: str) -> Person:
+    """Raises ``AccountError`` for a name that nobody has."""
+    person = accounts.people.named(name)
+    if person is None:
+        raise AccountError("nobody", f"nobody is called {name}; see newsportal user list")
+    return person
+
+
+def log(accounts: Accounts, action: str, thing: str, details: dict[str, object] | None = None) -> None:
+    accounts.log(None, action, thing, details, now=datetime.now(UTC))
+
+
+def listed(as_json: AsJson = False, sources: SourcesFile = None) -> None:
+    """Everybody, with role, sessions and tokens."""
+    now = datetime.now(UTC)
+    with opened(sources) as accounts:
+        rows = [
+            {
+                "name": person.name,
+                "role": str(person.role),
+                "disabled": person.disabled,
+                "created": person.created.isoformat(),
+                "sessions": len(accounts.sessions.of(person.id, now=now)),
+                "tokens": len(accounts.tokens.of(person.id)),
+            }
+            for person in accounts.people.all()
+        ]
+    if as_json:
+        typer.echo(json.dumps(rows, ensure_ascii=False))
+        return
+    table = Table("name", "role", "since", "sessions", "tokens", box=None, header_style="bold")
+    for row in rows:
+        name = f"{row['name']} (locked out)" if row["disabled"] else str(row["name"])
+        table.add_row(name, str(row["role"]), str(row["created"])[:10], str(row["sessions"]), str(row["tokens"]))
+    Console(markup=False).print(table if rows else "nobody yet; the portal makes an administrator when it starts")
+
+
+def add(
+    name: Name,
+    role: Annotated[Role, typer.Option(help="What the person may.")] = Role.EDITOR,
+    ask: Typed = False,
+    as_json: AsJson = False,
+    sources: SourcesFile = None,
+) -> None:
+    """Add somebody; a password is made and shown once."""
+    chosen = _typed() if ask else drawn_password()
+    with opened(sources) as accounts:
+        person = accounts.people.add(name, chosen, role, now=datetime.now(UTC))
+        log(accounts, "person.add", person.name, {"role": str(role)})
+    _tell(person, None if ask else chosen, f"{person.name} was added as {role}", as_json)
+
+
+def role(name: Name, role: Annotated[Role, typer.Argument(help="What the person may.")], sources: SourcesFile = None) -> None:
+    """Give somebody another role."""
+    with opened(sources) as accounts:
+        person = found(accounts, name)
+        accounts.people.set_role(person.id, role)
+        log(accounts, "person.role", person.name, {"role": str(role)})
+    typer.echo(f"{person.name}: {role}")
+
+
+def password(name: Name, ask: Typed = False, as_json: AsJson = False, sources: SourcesFile = None) -> None:
+    """Give somebody another password, made and shown once; all sessions of the person end."""
+    chosen = _typed() if ask else drawn_password()
+    with opened(sources) as accounts:
+        person = found(accounts, name)
+        accounts.people.set_password(person.id, chosen)
+        log(accounts, "person.password", person.name)
+    _tell(person, None if ask else chosen, f"{person.name} has another password; all sessions have ended", as_json)
+
+
+def disable(name: Name, sources: SourcesFile = None) -> None:
+    """Lock somebody out: sessions end, tokens do not count."""
+    with opened(sources) as accounts:
+        person = found(accounts, name)
+        accounts.people.disable(person.id)
+        log(accounts, "person.disable", person.name)
+    typer.echo(f"{person.name} may not sign in any more")
+
+
+def enable(name: Name, sources: SourcesFile = None) -> None:
+    """Let somebody in again."""
+    with opened(sources) as accounts:
+        person = found(accounts, name)
+        accounts.people.disable(person.id, False)
+        log(accounts, "person.enable", person.name)
+    typer.echo(f"{person.name} may sign in again")
+
+
+def remove(name: Name, sources: SourcesFile = None) -> None:
+    """Remove somebody, with sessions and tokens; the log of changes keeps the name."""
+    with opened(sources) as accounts:
+        person = found(accounts, name)
+        accounts.people.remove(person.id)
+        log(accounts, "person.remove", person.name)
+    typer.echo(f"{person.name} was removed")
+
+
+def _typed() -> str:
+    if not sys.stdin.isatty():
+        return sys.stdin.readline().rstrip("\n")
+    entered: str = typer.prompt("password", hide_input=True, confirmation_prompt=True)
+    return entered
+
+
+def _tell(person: Person, made: str | None, sentence: str, as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps({"name": person.name, "role": str(person.role), "password": made}, ensure_ascii=False))
+        return
+    typer.echo(sentence)
+    if made is not None:
+        typer.echo(f"password (shown this once): {made}")

@@ -1,0 +1,217 @@
+"""People, sessions, tokens and the log keep what they promise, in SQLite, PostgreSQL and MariaDB."""
+
+from __future__ import annotations
+
+import stat
+import threading
+from collections.abc import Callable
+from contextlib import closing
+from datetime import datetime, timedelta
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import text
+
+from newsportal.accounts import Accounts, Person, Right, Role, open_accounts
+from newsportal.accounts.secret import digest
+from newsportal.accounts.sessions import IDLE, LONGEST
+from newsportal.accounts.store import LINE
+from newsportal.accounts.tables import METADATA
+from newsportal.errors import AccountError, StoreTooNew
+from newsportal.storage.sql import schema
+from newsportal.storage.sql.dialects import open_engine, reading
+
+PASSWORD = "correct horse battery staple"
+
+
+def test_migrations_make_the_tables(accounts: Accounts, uri: str) -> None:
+    engine = open_engine(uri)
+    with reading(engine) as connection:
+        assert schema.version(connection, LINE) == LINE.head
+        context = MigrationContext.configure(connection, opts={"version_table": LINE.table})
+        assert compare_metadata(context, METADATA) == []
+    engine.dispose()
+
+
+def test_head_is_the_last_step() -> None:
+    steps = sorted(
+        path.name[:4] for path in (files("newsportal.accounts") / "migrations" / "versions").iterdir() if path.name[:4].isdecimal()
+    )
+    assert steps[-1] == LINE.head
+    assert len(steps) == len(set(steps))
+
+
+def test_a_database_of_a_later_version_is_refused(tmp_path: Path) -> None:
+    uri = f"sqlite:///{tmp_path / 'accounts.db'}"
+    open_accounts(uri).close()
+    engine = open_engine(uri)
+    with engine.begin() as connection:
+        connection.execute(text(f"UPDATE {LINE.table} SET version_num = '9999'"))
+    engine.dispose()
+    with pytest.raises(StoreTooNew, match="later version wrote it"):
+        open_accounts(uri)
+
+
+def test_nobody_else_on_the_machine_reads_the_file(tmp_path: Path) -> None:
+    open_accounts(f"sqlite:///{tmp_path / 'new' / 'accounts.db'}").close()
+    assert stat.S_IMODE((tmp_path / "new" / "accounts.db").stat().st_mode) == 0o600
+
+
+def test_the_first_administrator_is_made_once(uri: str, now: datetime) -> None:
+    """Several processes may start at the same time."""
+    made = []
+    with closing(open_accounts(uri)) as one, closing(open_accounts(uri)) as other:
+        threads = [threading.Thread(target=lambda opened=opened: made.append(opened.people.first(now=now))) for opened in (one, other) * 2]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        [(person, password)] = [found for found in made if found]
+        assert (person.name, person.role) == ("admin", Role.ADMIN)
+        assert one.people.checked("admin", password) == person
+        assert len(password) >= 20
+
+
+def test_a_password_is_kept_as_argon2id_and_a_secret_as_its_digest(accounts: Accounts, boss: Person, uri: str, now: datetime) -> None:
+    session = accounts.sessions.begin(boss.id, now=now)
+    _, token = accounts.tokens.add(boss, "script", [Right.READ], now=now)
+    engine = open_engine(uri)
+    with reading(engine) as connection:
+        kept = str([connection.execute(table.select()).all() for table in METADATA.sorted_tables])
+    engine.dispose()
+    assert "$argon2id$" in kept
+    for secret in (PASSWORD, session, token):
+        assert secret not in kept
+    assert digest(token) in kept
+
+
+@pytest.mark.parametrize("name", ["王老板", " 王老板 "])
+def test_who_has_the_name_and_the_password(accounts: Accounts, boss: Person, name: str) -> None:
+    assert accounts.people.checked(name, PASSWORD) == boss
+    assert accounts.people.checked(name, PASSWORD + " ") is None
+    assert accounts.people.checked("nobody", PASSWORD) is None
+    assert accounts.people.checked("\udc80\x00", "\udc80\x00") is None
+
+
+@pytest.mark.parametrize("name", ["Ｂoss", "BOSS", "boss "])
+def test_nobody_is_called_as_somebody_else_is(accounts: Accounts, now: datetime, name: str) -> None:
+    accounts.people.add("Boss", PASSWORD, Role.EDITOR, now=now)
+    with pytest.raises(AccountError, match="taken"):
+        accounts.people.add(name, PASSWORD, Role.ADMIN, now=now)
+
+
+@pytest.mark.parametrize(
+    ("name", "password"), [("", PASSWORD), ("a\nb", PASSWORD), ("x" * 65, PASSWORD), ("ok", "short"), ("ok", "x" * 1001)]
+)
+def test_what_cannot_be_is_refused(accounts: Accounts, now: datetime, name: str, password: str) -> None:
+    with pytest.raises(AccountError):
+        accounts.people.add(name, password, Role.READER, now=now)
+
+
+def test_a_session_ends_when_nobody_uses_it_and_when_it_is_old(accounts: Accounts, boss: Person, now: datetime) -> None:
+    secret, at = accounts.sessions.begin(boss.id, now=now, address="192.0.2.1", agent="Firefox"), now
+    found = accounts.sessions.signed(secret, now=now)
+    assert found is not None
+    assert (found.person, found.way) == (boss, "session")
+    assert accounts.sessions.signed(secret, now=now + IDLE + timedelta(seconds=1)) is None
+    while at + IDLE < now + LONGEST:
+        at += IDLE - timedelta(hours=1)
+        assert accounts.sessions.signed(secret, now=at) is not None
+    assert accounts.sessions.signed(secret, now=now + LONGEST + timedelta(seconds=1)) is None
+    assert accounts.sessions.of(boss.id, now=now + LONGEST + timedelta(seconds=1)) == []
+
+
+def test_sessions_are_listed_and_ended(accounts: Accounts, boss: Person, now: datetime) -> None:
+    other = accounts.people.add("other", PASSWORD, Role.READER, now=now)
+    mine = [accounts.sessions.begin(boss.id, now=now, agent=str(number)) for number in range(3)]
+    theirs = accounts.sessions.begin(other.id, now=now)
+    accounts.sessions.end_one(boss.id, digest(theirs))  # not his
+    assert accounts.sessions.signed(theirs, now=now) is not None
+    accounts.sessions.end_one(boss.id, digest(mine[0]))
+    assert {one.agent for one in accounts.sessions.of(boss.id, now=now)} == {"1", "2"}
+    accounts.sessions.end_all(boss.id, but=digest(mine[1]))
+    assert [accounts.sessions.signed(secret, now=now) is not None for secret in mine] == [False, True, False]
+    accounts.sessions.end(mine[1])
+    assert accounts.sessions.of(boss.id, now=now) == []
+
+
+def keys(accounts: Accounts, person: Person, now: datetime) -> list[Callable[[], object]]:
+    """What a person can come in with."""
+    session = accounts.sessions.begin(person.id, now=now)
+    _, token = accounts.tokens.add(person, "script", person.rights, now=now)
+    return [
+        lambda: accounts.people.checked(person.name, PASSWORD),
+        lambda: accounts.sessions.signed(session, now=now),
+        lambda: accounts.tokens.signed(token, now=now),
+    ]
+
+
+def test_who_is_locked_out_comes_in_by_nothing(accounts: Accounts, boss: Person, now: datetime) -> None:
+    other = accounts.people.add("other", PASSWORD, Role.EDITOR, now=now)
+    ways = keys(accounts, other, now)
+    assert all(way() for way in ways)
+    accounts.people.disable(other.id)
+    assert not any(way() for way in ways)
+    accounts.people.disable(other.id, False)
+    assert [bool(way()) for way in ways] == [True, False, True]  # sessions have ended
+    accounts.people.remove(other.id)
+    assert not any(way() for way in ways)
+    assert accounts.tokens.of() == []
+
+
+def test_a_new_password_ends_the_other_sessions(accounts: Accounts, boss: Person, now: datetime) -> None:
+    one, two = (accounts.sessions.begin(boss.id, now=now) for _ in range(2))
+    accounts.people.set_password(boss.id, "another one 123", but=digest(one))
+    assert accounts.sessions.signed(one, now=now) is not None
+    assert accounts.sessions.signed(two, now=now) is None
+    assert accounts.people.checked(boss.name, PASSWORD) is None
+
+
+def test_the_last_administrator_stays_one(accounts: Accounts, boss: Person, now: datetime) -> None:
+    other = accounts.people.add("other", PASSWORD, Role.ADMIN, now=now)
+    accounts.people.disable(other.id)
+    for change in (accounts.people.remove, accounts.people.disable, lambda person: accounts.people.set_role(person, Role.EDITOR)):
+        with pytest.raises(AccountError, match="nobody else"):
+            change(boss.id)
+    accounts.people.disable(other.id, False)
+    accounts.people.set_role(boss.id, Role.READER)
+    assert {person.name: person.role for person in accounts.people.all()} == {"other": Role.ADMIN, "王老板": Role.READER}
+
+
+def test_a_token_may_no_more_than_it_was_given_and_than_the_person(accounts: Accounts, boss: Person, now: datetime) -> None:
+    token, secret = accounts.tokens.add(boss, " a  script ", [Right.READ, Right.EDIT], now=now, expires=now + timedelta(days=1))
+    assert (token.name, secret.startswith("np_")) == ("a script", True)
+    found = accounts.tokens.signed(secret, now=now)
+    assert found is not None
+    assert (found.rights, found.way, found.by) == ({Right.READ, Right.EDIT}, "token", token.id)
+    accounts.people.add("other", PASSWORD, Role.ADMIN, now=now)
+    accounts.people.set_role(boss.id, Role.READER)
+    found = accounts.tokens.signed(secret, now=now)
+    assert found is not None
+    assert found.rights == {Right.READ}
+    assert accounts.tokens.of(boss.id)[0].used == now
+    assert accounts.tokens.signed(secret, now=now + timedelta(days=1)) is None
+    assert accounts.tokens.signed(secret[:-1], now=now) is None
+    assert accounts.tokens.revoke(token.id, person_id="somebody else") is False
+    assert accounts.tokens.revoke(token.id) is True
+    assert accounts.tokens.signed(secret, now=now) is None
+
+
+def test_the_log_is_read_in_pages_the_newest_first(accounts: Accounts, boss: Person, now: datetime) -> None:
+    who = accounts.sessions.signed(accounts.sessions.begin(boss.id, now=now), now=now)
+    for number in range(5):
+        accounts.log(who, "source.change", f"feed:{number}", {"名": number}, now=now + timedelta(hours=number), address="192.0.2.1")
+    accounts.log(None, "sourced", "x", now=now)
+    assert [entry.thing for entry in accounts.trail.entries(limit=2)] == ["x", "feed:4"]
+    third = accounts.trail.entries(limit=3)[-1]
+    assert [entry.thing for entry in accounts.trail.entries(before=third.seq)] == ["feed:2", "feed:1", "feed:0"]
+    assert (third.person, third.way, third.details, third.address) == ("王老板", "session", {"名": 3}, "192.0.2.1")
+    assert {entry.action for entry in accounts.trail.entries(action="source")} == {"source.change"}
+    assert len(accounts.trail.entries(person="王老板", since=now + timedelta(hours=3))) == 2
+    assert (accounts.trail.names(), accounts.trail.actions()) == (["王老板"], ["source.change", "sourced"])
+    accounts.people.add("other", PASSWORD, Role.ADMIN, now=now)
+    accounts.people.remove(boss.id)
+    assert accounts.trail.entries(person="王老板")

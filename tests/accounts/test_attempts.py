@@ -1,0 +1,82 @@
+"""Tries are bounded by name, by address and by both, whatever process they come to; nobody locks the owner out."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from datetime import datetime, timedelta
+
+from newsportal.accounts import Accounts, open_accounts
+from newsportal.accounts.attempts import ADDRESS, BOTH, NAME, TRUST
+
+HOUR = timedelta(hours=1)
+
+
+def guesses(accounts: Accounts, name: str, address: str, now: datetime, span: timedelta) -> int:
+    """How many guesses somebody has who comes back as soon as he may."""
+    made, at = 0, now
+    while at < now + span:
+        wait = accounts.attempts.begin(name, address, now=at)
+        made += not wait
+        at += max(wait, timedelta(milliseconds=100))
+    return made
+
+
+def test_guessing_slows_down(accounts: Accounts, now: datetime) -> None:
+    first = [accounts.attempts.begin("boss", "192.0.2.1", now=now) for _ in range(BOTH.free)]
+    assert first == [timedelta()] * BOTH.free
+    assert accounts.attempts.begin("boss", "192.0.2.1", now=now) == timedelta(seconds=1)
+    assert accounts.attempts.begin("BOSS ", "192.0.2.1", now=now) == timedelta(seconds=1)
+    assert accounts.attempts.begin("boss", "192.0.2.2", now=now) == timedelta()
+    assert guesses(accounts, "boss", "192.0.2.1", now, 24 * HOUR) < 120
+
+
+def test_other_processes_count_the_same(accounts: Accounts, uri: str, now: datetime) -> None:
+    for _ in range(BOTH.free):
+        accounts.attempts.begin("boss", "192.0.2.1", now=now)
+    with closing(open_accounts(uri)) as other:
+        assert other.attempts.begin("boss", "192.0.2.1", now=now) > timedelta()
+
+
+def test_one_address_cannot_go_through_all_names(accounts: Accounts, now: datetime) -> None:
+    waits = [accounts.attempts.begin(f"name {number}", "192.0.2.1", now=now) for number in range(ADDRESS.free + 1)]
+    assert waits[-1] > timedelta()
+    assert not any(waits[:-1])
+
+
+def test_many_addresses_share_one_name_and_the_owner_still_comes_in(accounts: Accounts, now: datetime) -> None:
+    accounts.attempts.begin("boss", "home", now=now)
+    accounts.attempts.succeeded("boss", "home", now=now)
+    at = now + HOUR
+    for number in range(NAME.free):
+        assert accounts.attempts.begin("boss", f"bot {number}", now=at) == timedelta()
+    assert accounts.attempts.begin("boss", "another bot", now=at) > timedelta()
+    assert accounts.attempts.begin("boss", "home", now=at) == timedelta()
+    made = sum(
+        guesses(accounts, "boss", f"bot {number}", at + number * timedelta(minutes=1), timedelta(seconds=50)) for number in range(100, 130)
+    )
+    assert made <= 40  # about one a minute
+    assert accounts.attempts.begin("boss", "a new place", now=at + 2 * HOUR) <= NAME.longest
+
+
+def test_what_went_well_is_not_counted(accounts: Accounts, now: datetime) -> None:
+    for _ in range(5 * ADDRESS.free):
+        assert accounts.attempts.begin("boss", "home", now=now) == timedelta()
+        accounts.attempts.succeeded("boss", "home", now=now)
+
+
+def test_an_attacker_cannot_clear_his_count_with_an_account_of_his_own(accounts: Accounts, now: datetime) -> None:
+    for number in range(ADDRESS.free):
+        accounts.attempts.begin(f"name {number}", "192.0.2.1", now=now)
+    later = now + timedelta(seconds=2)
+    assert accounts.attempts.begin("mine", "192.0.2.1", now=later) == timedelta()
+    accounts.attempts.succeeded("mine", "192.0.2.1", now=later)
+    assert accounts.attempts.begin("name 1", "192.0.2.1", now=later) > timedelta()
+
+
+def test_all_is_forgotten_after_a_quiet_time(accounts: Accounts, now: datetime) -> None:
+    for _ in range(BOTH.free + 1):
+        accounts.attempts.begin("boss", "192.0.2.1", now=now)
+    later = now + BOTH.quiet + timedelta(seconds=1)
+    assert [accounts.attempts.begin("boss", "192.0.2.1", now=later) for _ in range(BOTH.free)] == [timedelta()] * BOTH.free
+    accounts.attempts.succeeded("boss", "home", now=now)
+    assert accounts.attempts.begin("boss", "home", now=later + TRUST) == timedelta()

@@ -1,0 +1,78 @@
+"""``newsportal user`` and ``newsportal token``: people and tokens without the portal."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from newsportal import cli
+from newsportal.accounts import Right, Role, open_accounts
+from newsportal.errors import AccountError
+from newsportal.sources import load
+
+runner = CliRunner()
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Path:
+    file = tmp_path / "sources.yaml"
+    file.write_text("version: 1\n", "utf-8")
+    return file
+
+
+def say(sources: Path, *words: str, typed: str | None = None) -> Any:
+    done = runner.invoke(cli.app, [*words, "--sources", str(sources)], input=typed, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return json.loads(done.output) if "--json" in words else done.output
+
+
+def test_people_come_change_and_go(sources: Path) -> None:
+    made = say(sources, "user", "add", "王编辑", "--role", "editor", "--json")
+    say(sources, "user", "add", "boss", "--role", "admin", "--ask", typed="correct horse battery\n")
+    with closing(open_accounts(load(sources).accounts_uri)) as accounts:
+        assert accounts.people.checked("王编辑", made["password"])
+        assert accounts.people.checked("boss", "correct horse battery")
+    assert [(row["name"], row["role"]) for row in say(sources, "user", "list", "--json")] == [("boss", "admin"), ("王编辑", "editor")]
+    again = say(sources, "user", "password", "王编辑", "--json")
+    assert again["password"] != made["password"]
+    say(sources, "user", "role", "王编辑", "reader")
+    say(sources, "user", "disable", "王编辑")
+    assert "(locked out)" in say(sources, "user", "list")
+    say(sources, "user", "enable", "王编辑")
+    say(sources, "user", "remove", "王编辑")
+    with closing(open_accounts(load(sources).accounts_uri)) as accounts:
+        assert [person.role for person in accounts.people.all()] == [Role.ADMIN]
+        actions = [entry.action for entry in accounts.trail.entries()]
+        kept = str(accounts.trail.entries())
+    assert actions == ["person.remove", "person.enable", "person.disable", "person.role", "person.password", "person.add", "person.add"]
+    assert again["password"] not in kept
+
+
+def test_tokens_come_and_go(sources: Path) -> None:
+    say(sources, "user", "add", "boss", "--role", "admin")
+    made = say(sources, "token", "add", "boss", "prometheus", "--right", "watch", "--right", "read", "--days", "0", "--json")
+    with closing(open_accounts(load(sources).accounts_uri)) as accounts:
+        found = accounts.tokens.signed(made["token"], now=datetime.now(UTC))
+        assert found is not None
+        assert found.rights == {Right.READ, Right.WATCH}
+    [row] = say(sources, "token", "list", "--json")
+    assert (row["for"], row["expires"], row["person"]) == ("prometheus", None, "boss")
+    assert made["token"] not in say(sources, "token", "list")
+    say(sources, "token", "revoke", made["id"])
+    assert "no tokens" in say(sources, "token", "list")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("user", "remove", "nobody"), ("token", "revoke", "x"), ("token", "add", "reader", "x", "--right", "edit"), ("user", "add", "reader")],
+)
+def test_what_cannot_be_is_told(sources: Path, words: tuple[str, ...]) -> None:
+    say(sources, "user", "add", "reader", "--role", "reader")
+    with pytest.raises(AccountError):
+        runner.invoke(cli.app, [*words, "--sources", str(sources)], catch_exceptions=False)
