@@ -53,6 +53,35 @@ def read_stream(stream: BinaryIO, form: str, name: str, encoding: str = UTF8) ->
     yield from STREAMS[form](_lines(stream, name, encoding), name)
 
 
+def mistakes(stream: BinaryIO, form: str, name: str, encoding: str = UTF8, most: int = 20) -> list[str]:
+    """The first mistakes of an open file, a line each: who brings a file mends them all at once. Empty for one that is right."""
+    found: list[str] = []
+    for line in _each(stream, form, name, encoding):
+        if isinstance(line, CorpusError):
+            found.append(str(line).removesuffix("; nothing of the file was taken"))
+            if len(found) >= most:
+                break
+    return found
+
+
+def _each(stream: BinaryIO, form: str, name: str, encoding: str) -> Iterator[NewDocument | CorpusError]:
+    """Documents, and what is wrong with lines; of CSV only the first mistake, since what follows it may be anything."""
+    if form != "jsonl":
+        try:
+            yield from read_stream(stream, form, name, encoding)
+        except CorpusError as error:
+            yield error
+        return
+    try:
+        for number, line in enumerate(_lines(stream, name, encoding), 1):
+            try:
+                yield from _jsonl(iter([line]), name)
+            except CorpusError as error:
+                yield CorpusError(str(error).replace(f"{name}:1:", f"{name}:{number}:", 1))
+    except CorpusError as error:  # no text, or a line without end
+        yield error
+
+
 def guess(path: Path) -> str:
     """The form of a file by its name: JSON lines, unless it is a folder or called ``.csv``."""
     if path.is_dir():

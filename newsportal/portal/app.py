@@ -29,6 +29,7 @@ from newsportal.portal.pages import (
     alerts,
     articles,
     audit,
+    corpora,
     desk,
     discovery,
     editing,
@@ -41,6 +42,7 @@ from newsportal.portal.pages import (
     lists,
     login,
     marks,
+    models,
     monitor,
     people,
     photos,
@@ -112,6 +114,8 @@ ROUTERS: tuple[APIRouter, ...] = (
     suggestions.router,
     discovery.router,
     topics.router,
+    corpora.router,
+    models.router,
     jobs.router,
 )
 """The pages. A new one is a file in ``pages/`` and a line here. Each asks for the right to read, whatever else it asks for."""

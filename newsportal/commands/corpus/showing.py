@@ -14,9 +14,9 @@ import typer
 from newsportal.commands import jsonl
 from newsportal.commands.corpus.common import AsJson, Name, SourcesFile, asked, opened, print_json, print_rows
 from newsportal.errors import StoreError
+from newsportal.learning.documents import plain
 from newsportal.storage.base import Store
-from newsportal.storage.corpora import RANKS, Corpus, Counted, Document
-from newsportal.text import clean
+from newsportal.storage.corpora import RANKS, Corpus, Counted
 
 SHOWN = 20
 """Documents of a label that are shown, if not said."""
@@ -58,7 +58,7 @@ def show(
     with opened(sources) as (_, store):
         found(store, name)
         counts = [_count_of(one) for one in store.corpora.count(name) if label in (None, one.label)]
-        documents = [row_of(one, EXCERPT) for one in islice(store.corpora.documents(name, label=label), most)]
+        documents = [plain(one, EXCERPT) for one in islice(store.corpora.documents(name, label=label), most)]
     if label is not None and not counts:
         raise StoreError(f"no document of {name!r} has the label {label!r}; `newsportal corpus show {name}` lists those there are")
     if as_json:
@@ -84,16 +84,6 @@ def found(store: Store, name: str) -> Corpus:
     return corpus
 
 
-def row_of(document: Document, excerpt: int | None = None) -> dict[str, Any]:
-    """A document as JSON values; what it has not is left out."""
-    text = document.text if excerpt is None else clean(document.text[: 4 * excerpt])[:excerpt]
-    values = {
-        "id": document.id, "name": document.name, "title": document.title or None, "text": text, "label": document.label.label,
-        "source": document.label.source, "by": document.label.by, "at": document.label.at, "site": document.site,
-    }  # fmt: skip
-    return {key: value for key, value in values.items() if value is not None}
-
-
 def export(
     name: Name,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Where to write the JSON lines; standard output by default.")] = None,
@@ -107,7 +97,7 @@ def export(
 
 def _rows(store: Store, name: str) -> Iterator[dict[str, Any]]:
     for document in store.corpora.documents(name):
-        row = row_of(document)
+        row = plain(document)
         yield {key: value.isoformat() if isinstance(value, datetime) else value for key, value in row.items()}
 
 

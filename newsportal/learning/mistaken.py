@@ -1,0 +1,85 @@
+"""Where a version of a model errs on what it has not seen, and which words speak for a label."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+from newsportal.classify import base
+from newsportal.classify.base import Classifier, Reason
+from newsportal.storage.base import Store
+from newsportal.storage.corpora import Document
+
+AT_ONCE: Final = 200
+"""Documents classified together."""
+
+MOST: Final = 2000
+"""Documents held back that are looked at: some seconds."""
+
+READ: Final = 60
+"""Documents of a label that are asked for its words: the weightiest come out of a few dozen."""
+
+TOLD: Final = 5
+"""Words that explain one answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mistaken:
+    """A document that a version takes for another label (``given`` ``None``: none of them), how sure it was, and the words that decided."""
+
+    document: Document
+    given: str | None
+    score: float
+    words: tuple[Reason, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mistakes:
+    """``looked``: how many documents were asked about; ``wrong``: how many of them went wrong; ``shown``: those that were asked for."""
+
+    looked: int
+    wrong: int
+    shown: tuple[Mistaken, ...]
+
+
+def opened(store: Store, corpus: str, version: int) -> Classifier:
+    """The classifier of a version. Raises ``StoreError``, and ``ModelError`` for one that cannot be read."""
+    return base.restore(store.corpora.blob(corpus, version))
+
+
+def mistakes(
+    store: Store, corpus: str, version: int, *, true: str | None = None, given: str | None = None, limit: int = 50
+) -> Mistakes:  # fmt: skip
+    """Where the version errs; ``true`` and ``given`` (``""``: none of the labels) choose. Raises as :func:`opened`."""
+    classifier, held = opened(store, corpus, version), store.corpora.model(corpus, version).held_out
+    unseen = (one for one in store.corpora.documents(corpus, label=true) if one.id in held)
+    looked, wrong, shown = 0, 0, list[Mistaken]()
+    for part in _parts(islice(unseen, MOST)):
+        answers = classifier.classify_many((one.title, one.text) for one in part)
+        looked += len(part)
+        for one, answer in zip(part, answers, strict=True):
+            if answer.label == one.label.label:
+                continue
+            wrong += 1
+            if len(shown) < limit and given in (None, answer.label or ""):
+                sure = answer.scores.get(answer.label, 0.0) if answer.label else max(answer.scores.values(), default=0.0)
+                shown.append(Mistaken(one, answer.label, sure, classifier.explain(one.title, one.text, answer.label, TOLD)))
+    return Mistakes(looked, wrong, tuple(shown))
+
+
+def _parts(documents: Iterator[Document]) -> Iterator[Sequence[Document]]:
+    while part := list(islice(documents, AT_ONCE)):
+        yield part
+
+
+def words_for(store: Store, corpus: str, classifier: Classifier, label: str, limit: int = 30) -> tuple[Reason, ...]:
+    """The words that speak most for ``label`` in documents that have it: each with the sum of its weights, the weightiest first."""
+    totals: Counter[str] = Counter()
+    for one in islice(store.corpora.documents(corpus, label=label), READ):
+        for reason in classifier.explain(one.title, one.text, label, limit):
+            if reason.weight > 0:
+                totals[reason.word] += reason.weight  # type: ignore[assignment]  # Counter adds any number
+    return tuple(Reason(word, weight) for word, weight in totals.most_common(limit))

@@ -1,0 +1,185 @@
+"""``/corpora``: labelled texts that classifiers learn from: brought from files and stored articles, looked at, labelled, taken along."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import islice
+from typing import Any, Final
+from urllib.parse import quote
+
+from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi.responses import StreamingResponse
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData, UploadFile
+from starlette.formparsers import MultiPartException
+from starlette.requests import ClientDisconnect
+
+from newsportal.accounts import Right
+from newsportal.errors import CorpusError, StoreError
+from newsportal.learning.documents import plain
+from newsportal.learning.files import UTF8, is_empty, mistakes, read_stream
+from newsportal.learning.gathering import give_label
+from newsportal.portal.access import log, needs
+from newsportal.portal.context import Visit
+from newsportal.portal.learning_words import worded
+from newsportal.portal.notices import told
+from newsportal.portal.render import address, render
+from newsportal.portal.sent import MAX_FILE, Refused
+from newsportal.portal.source_file import Fields, one
+from newsportal.portal.working import jobs_of, start_job
+from newsportal.storage.corpora import CATEGORIES, RANKS, Brought, Corpus, NewDocument
+from newsportal.storage.sql.tables import NAME_CHARS
+
+router = APIRouter(dependencies=[needs(Right.EDIT)])
+
+SHOWN: Final = 30
+"""Documents of a page."""
+
+LAST: Final = 200
+"""Pages of a list: a store reads all before one."""
+
+ENCODINGS: Final = (UTF8, "gb18030", "big5", "utf-16")
+
+JOBS: Final = ("gather", "train", "retrain")
+
+
+@router.get("/corpora")
+def corpora(request: Request) -> Response:
+    return _list(request)
+
+
+def _list(request: Request, faults: tuple[str, ...] = (), name: str = "", status: int = 200) -> Response:
+    visit = Visit(request)
+    jobs = jobs_of(request)
+    job = next((found for found in jobs.all() if found.kind in JOBS), None)
+    known = visit.portal.store.corpora.all()
+    return render(
+        request, "corpora.html", status, corpora=known, job=job, faults=faults, name=name, encodings=ENCODINGS,
+        megabytes=MAX_FILE >> 20, categories=CATEGORIES, changes=visit.portal.known is not None,
+    )  # fmt: skip
+
+
+@router.post("/corpora/upload")
+async def upload(request: Request) -> Response:
+    """A file of labelled texts: it lies on disk while it comes, and is taken whole or not at all."""
+    said = Visit(request).clock.words
+    try:
+        async with request.form(max_files=1, max_fields=10) as sent:
+            return await run_in_threadpool(_taken, request, sent)
+    except (ClientDisconnect, Refused):
+        text = said.gettext("The file is too large, or broke off: at most %(number)s MB.") % {"number": MAX_FILE >> 20}
+        return await run_in_threadpool(_list, request, (text,), "", 413)
+    except MultiPartException:
+        raise HTTPException(400) from None
+
+
+def _taken(request: Request, sent: FormData) -> Response:
+    visit = Visit(request)
+    said = visit.clock.words
+    file, name, encoding = sent.get("file"), str(sent.get("name", "")).strip(), str(sent.get("encoding", UTF8))
+    if not name or len(name) > NAME_CHARS or "/" in name:
+        return _list(request, (said.gettext("The corpus needs a name without a slash."),), name, 422)
+    if not isinstance(file, UploadFile) or not file.filename or encoding not in ENCODINGS:
+        return _list(request, (said.gettext("Choose a file."),), name, 422)
+    form = "csv" if file.filename.lower().endswith(".csv") else "jsonl"
+    called = file.filename.replace("\\", "/").rpartition("/")[2][:NAME_CHARS]
+    wrong = mistakes(file.file, form, called, encoding)
+    if wrong:
+        return _list(request, tuple(worded(line, said) for line in wrong), name, 422)
+    file.file.seek(0)
+    documents = (document for document in read_stream(file.file, form, called, encoding) if not is_empty(document))
+    brought = _added(visit, name, documents, called)
+    log(request, "corpus.upload", name, {"file": called, "added": brought.added, "relabelled": brought.relabelled})
+    text = said.gettext("%(added)s documents were added, %(relabelled)s given another label, %(same)s were there already.")
+    numbers = {"added": brought.added, "relabelled": brought.relabelled, "same": brought.same + brought.kept + brought.repeated}
+    return told(request, f"/corpora/{quote(name, safe='')}", text % numbers)
+
+
+def _added(visit: Visit, name: str, documents: Iterator[NewDocument], called: str) -> Brought:
+    try:
+        return visit.portal.store.corpora.add(name, documents, source="imported", by=called, now=visit.portal.now())
+    except CorpusError as error:
+        raise HTTPException(422) from error
+
+
+@router.post("/corpora/gather")
+def gather(request: Request) -> Response:
+    """Articles of sources with a category, and those that an editor corrected, join the corpus of categories."""
+    return start_job(request, "gather", CATEGORIES, ["corpus", "from-store", CATEGORIES, "--json"], back="/corpora")
+
+
+@router.get("/corpora/{name}")
+def corpus(request: Request, name: str) -> Response:
+    visit = Visit(request)
+    found = _found(request, name)
+    label, editors = visit.text("label", NAME_CHARS), visit.asked.get("by") == "editor"
+    page = min(LAST, max(1, int(visit.asked["page"]))) if visit.asked.get("page", "").isdecimal() else 1
+    store = visit.portal.store.corpora
+    documents = (one for one in store.documents(name, label=label) if not editors or one.label.source == "editor")
+    shown = list(islice(documents, (page - 1) * SHOWN, page * SHOWN + 1))
+    counted = store.count(name)
+    return render(
+        request, "corpus.html", corpus=found, counted=counted, ranks=tuple(RANKS), label=label, editors=editors, page=page,
+        documents=shown[:SHOWN], more=len(shown) > SHOWN and page < LAST, labels=sorted({*(one.label for one in counted)}),
+        total=sum(one.documents for one in counted),
+    )  # fmt: skip
+
+
+@router.post("/corpora/{name}/label")
+def label(request: Request, name: str, fields: Fields) -> Response:
+    """An editor's word on one document; an empty label leaves it out of training for ever."""
+    visit = Visit(request)
+    said = visit.clock.words.gettext
+    id, wanted = one(fields, "id"), one(fields, "label").strip()
+    back = address(f"/corpora/{quote(name, safe='')}", label=one(fields, "shown"), page=one(fields, "page"))
+    if len(wanted) > NAME_CHARS:
+        return told(request, back, said("The label is too long."))
+    _found(request, name)
+    try:
+        by = visit.who.person.name if visit.who else None
+        give_label(visit.portal.store, name, id, wanted or None, by=by, now=visit.portal.now())
+    except StoreError:
+        return told(request, back, said("The document is gone."))
+    log(request, "corpus.label", name, {"document": id, "label": wanted or None})
+    return told(request, back, said("It is %(label)s now.") % {"label": wanted} if wanted else said("It is left out of training."))
+
+
+@router.get("/corpora/{name}/export.jsonl")
+def export(request: Request, name: str) -> Response:
+    """The corpus as JSON lines, as ``newsportal corpus export`` writes them and ``/corpora`` takes them."""
+    _found(request, name)
+    store = Visit(request).portal.store.corpora
+
+    def lines() -> Iterator[str]:
+        for document in store.documents(name):
+            yield json.dumps(_jsonable(plain(document)), ensure_ascii=False) + "\n"
+
+    headers = {"content-disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}.jsonl"}
+    return StreamingResponse(lines(), media_type="application/x-ndjson", headers=headers)
+
+
+def _jsonable(row: dict[str, Any]) -> dict[str, Any]:
+    return {key: value.isoformat() if isinstance(value, datetime) else value for key, value in row.items()}
+
+
+@router.get("/corpora/{name}/delete")
+def asked(request: Request, name: str) -> Response:
+    return render(request, "corpus_delete.html", corpus=_found(request, name))
+
+
+@router.post("/corpora/{name}/delete")
+def deleted(request: Request, name: str) -> Response:
+    said = Visit(request).clock.words.gettext
+    found = _found(request, name)
+    Visit(request).portal.store.corpora.delete(name)
+    log(request, "corpus.delete", name, {"documents": found.documents, "versions": found.versions})
+    return told(request, "/corpora", said("The corpus %(name)s was deleted.") % {"name": name})
+
+
+def _found(request: Request, name: str) -> Corpus:
+    found = Visit(request).portal.store.corpora.find(name)
+    if found is None:
+        raise HTTPException(404)
+    return found

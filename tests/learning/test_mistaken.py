@@ -1,0 +1,72 @@
+"""Where a model errs is told with the words that decided; a label has words that speak for it; a file's mistakes are told all at once."""
+
+from __future__ import annotations
+
+import io
+import random
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+
+from newsportal.learning.files import mistakes as file_mistakes
+from newsportal.learning.mistaken import mistakes, opened, words_for
+from newsportal.learning.training import train_corpus
+from newsportal.storage import open_store
+from newsportal.storage.base import Store
+from newsportal.storage.corpora import NewDocument
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+
+WORDS = {
+    "体育": "主场 客场 前锋 后卫 教练 球迷 进球 射门 比分 夺冠 联赛 决赛",
+    "财经": "股市 降息 央行 投资 基金 利率 债券 汇率 贷款 通胀 财报 券商",
+}
+
+
+@pytest.fixture(scope="module")
+def store() -> Iterator[Store]:
+    opened_store = open_store("sqlite://")
+    documents = []
+    for label, words in WORDS.items():
+        for number in range(60):
+            chance = random.Random(f"{label} {number}")
+            text = "。".join("，".join(chance.sample(words.split(), 5)) for _ in range(6))
+            documents.append(
+                NewDocument(label if number else ("财经" if label == "体育" else "体育"), text, f"{label} {number}", f"{number}")
+            )
+    opened_store.corpora.add("categories", documents, source="imported", now=NOW)
+    train_corpus(opened_store, "categories", "chi_cosine", share=0.5, now=lambda: NOW)
+    yield opened_store
+    opened_store.close()
+
+
+def test_mistakes_are_told_with_the_words_that_decided(store: Store) -> None:
+    found = mistakes(store, "categories", 1)
+    held = store.corpora.model("categories", 1).held_out
+    assert found.looked == len(held)
+    assert found.wrong == len(found.shown)
+    for one in found.shown:
+        assert one.document.id in held
+        assert one.given != one.document.label.label
+        assert one.words
+    assert len(mistakes(store, "categories", 1, limit=0).shown) == 0
+    narrow = mistakes(store, "categories", 1, true="体育", given="财经")
+    assert all((one.document.label.label, one.given) == ("体育", "财经") for one in narrow.shown)
+
+
+def test_words_speak_for_their_label(store: Store) -> None:
+    found = words_for(store, "categories", opened(store, "categories", 1), "体育", 8)
+    assert len(found) == 8
+    assert {one.word for one in found} <= {word for words in WORDS.values() for word in words.split()} | {"体育"}
+    assert found[0].weight >= found[-1].weight > 0
+
+
+def test_a_files_mistakes_are_told_all_at_once() -> None:
+    lines = ['{"text": "a", "label": "x"}', "{broken", '{"text": "a"}', "", '{"text": "b", "label": "y"}', "[1]"]
+    found = file_mistakes(io.BytesIO("\n".join(lines).encode()), "jsonl", "a.jsonl")
+    assert [line.split(":")[1] for line in found] == ["2", "3", "6"]
+    assert file_mistakes(io.BytesIO(b'{"text": "a", "label": "x"}\n'), "jsonl", "a.jsonl") == []
+    assert len(file_mistakes(io.BytesIO(b"{\n" * 100), "jsonl", "a.jsonl", most=5)) == 5
+    assert file_mistakes(io.BytesIO("text,label\n好,x\n".encode("gb18030")), "csv", "a.csv")[0].startswith("a.csv:2: not utf-8")
+    assert file_mistakes(io.BytesIO(b"text,label\na\n"), "csv", "a.csv") == ["a.csv:2: 1 cells under 2 headings"]

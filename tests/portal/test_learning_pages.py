@@ -1,0 +1,222 @@
+"""Corpora and models in an editor's hands: files brought, labels given, training in a job, figures, versions, mistakes."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from newsportal.learning.training import train_corpus
+from newsportal.portal.sent import MAX_FILE
+from newsportal.sources import load
+from newsportal.storage import open_store
+from newsportal.storage.base import Store
+from newsportal.storage.corpora import NewDocument
+
+GO = {"go": "1"}
+
+WORDS = {
+    "体育": "主场 客场 前锋 后卫 教练 球迷 进球 射门 比分 夺冠 联赛 决赛",
+    "财经": "股市 降息 央行 投资 基金 利率 债券 汇率 贷款 通胀 财报 券商",
+}
+
+
+def rows(number: int) -> list[dict[str, str]]:
+    made = []
+    for label, words in WORDS.items():
+        for at in range(number):
+            chance = random.Random(f"{label} {at}")
+            text = "。".join("，".join(chance.sample(words.split(), 5)) for _ in range(6))
+            made.append({"text": text, "label": label, "title": f"{chance.choice(words.split())}的消息 {at}"})
+    return made
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    (tmp_path / "sources.yaml").write_text('store: sqlite:///news.db\nfeeds:\n  - {name: 甲, url: "https://a.example/rss"}\n', "utf-8")
+    opened = open_store(load(tmp_path / "sources.yaml").store)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def editor(serve: Callable[..., httpx.Client], store: Store, tmp_path: Path) -> httpx.Client:
+    return serve(store, None, load(tmp_path / "sources.yaml"), role="editor", reread_every=0)
+
+
+def filled(store: Store, number: int = 40) -> None:
+    from datetime import UTC, datetime
+
+    documents = [NewDocument(row["label"], row["text"], row["title"]) for row in rows(number)]
+    store.corpora.add("新闻", documents, source="imported", now=datetime(2026, 5, 1, tzinfo=UTC))
+
+
+def sent(content: bytes, called: str = "a.jsonl") -> dict[str, tuple[str, bytes, str]]:
+    return {"file": (called, content, "application/octet-stream")}
+
+
+def test_a_file_is_taken_whole(editor: httpx.Client, store: Store) -> None:
+    lines = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows(3))
+    answer = editor.post("/corpora/upload", data={"name": "新闻"}, files=sent(lines.encode()))
+    assert answer.status_code == 303
+    found = store.corpora.find("新闻")
+    assert found is not None
+    assert (found.documents, found.labels) == (6, 2)
+    page = editor.get(answer.headers["location"]).text
+    assert "新增 6 篇" in page
+    assert "体育" in page
+    table = "label,text\n体育,球赛消息\n"
+    assert (
+        editor.post(
+            "/corpora/upload", data={"name": "新闻", "encoding": "gb18030"}, files=sent(table.encode("gb18030"), "b.CSV")
+        ).status_code
+        == 303
+    )
+    assert editor.accounts.trail.entries()[0].action == "corpus.upload"  # type: ignore[attr-defined]
+
+
+def test_a_file_with_mistakes_is_not_taken_and_each_is_told(editor: httpx.Client, store: Store) -> None:
+    lines = b'{"text": "a", "label": "x"}\n{broken\n{"text": "b"}\n<script>alert(1)</script>\n'
+    answer = editor.post("/corpora/upload", data={"name": "新闻"}, files=sent(lines, "<img src=x>.jsonl"))
+    assert answer.status_code == 422
+    for line in (2, 3, 4):
+        assert f"第 {line} 行：" in answer.text
+    assert "<script>alert" not in answer.text
+    assert store.corpora.find("新闻") is None
+    assert "第 1 行：字符不是 utf-8" in editor.post("/corpora/upload", data={"name": "x"}, files=sent("新".encode("gb18030"))).text
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "x" * 300])
+def test_a_corpus_needs_a_name(editor: httpx.Client, store: Store, name: str) -> None:
+    assert editor.post("/corpora/upload", data={"name": name}, files=sent(b"{}")).status_code == 422
+    assert store.corpora.all() == []
+
+
+def test_an_upload_needs_a_file_a_size_and_a_page_of_ours(editor: httpx.Client, store: Store) -> None:
+    good = b'{"text": "a", "label": "x"}\n'
+    assert editor.post("/corpora/upload", data={"name": "a"}).status_code == 422
+    assert editor.post("/corpora/upload", data={"name": "a", "file": "x"}, files={"other": ("a", b"", "")}).status_code == 422
+    assert (
+        editor.post("/corpora/upload", data={"name": "a"}, files=sent(good), headers={"origin": "https://evil.example"}).status_code == 403
+    )
+    assert editor.post("/corpora/upload", content=b"no boundary", headers={"content-type": "multipart/form-data"}).status_code == 400
+    assert store.corpora.all() == []
+
+
+@pytest.mark.slow
+def test_a_file_that_is_too_large_breaks_off(editor: httpx.Client, store: Store) -> None:
+    line = b'{"text": "a", "label": "x"}\n'
+    head = b'--x\r\ncontent-disposition: form-data; name="file"; filename="a.jsonl"\r\n\r\n'
+
+    def pieces() -> Iterator[bytes]:
+        """Without a length, so that it is known only as it comes."""
+        yield head
+        for _ in range(MAX_FILE // (len(line) * 10_000) + 2):
+            yield line * 10_000
+
+    answer = editor.post("/corpora/upload", content=pieces(), headers={"content-type": "multipart/form-data; boundary=x"})
+    assert answer.status_code == 413
+    assert "最多 64 MB" in answer.text
+    declared = editor.post("/corpora/upload", data={"name": "a"}, files=sent(line * (MAX_FILE // len(line) + 10)))
+    assert declared.status_code == 413
+    assert store.corpora.all() == []
+
+
+@pytest.mark.parametrize("role", ["reader", None])
+def test_only_editors_bring_and_train(serve: Callable[..., httpx.Client], store: Store, tmp_path: Path, role: str | None) -> None:
+    filled(store)
+    client = serve(store, None, load(tmp_path / "sources.yaml"), role=role, reread_every=0)
+    client.headers["origin"] = str(client.base_url).rstrip("/")
+    for path in ("/corpora", "/corpora/新闻", "/corpora/新闻/export.jsonl", "/models", "/models/新闻"):
+        assert client.get(path).status_code in (303, 403), path
+    assert client.post("/corpora/upload", data={"name": "a"}, files=sent(b'{"text": "a", "label": "x"}\n')).status_code in (303, 401, 403)
+    assert client.post("/corpora/新闻/delete", data=GO).status_code in (303, 401, 403)
+    assert [one.name for one in store.corpora.all()] == ["新闻"]
+
+
+def test_an_editors_label_stands(editor: httpx.Client, store: Store) -> None:
+    filled(store, 3)
+    page = editor.get("/corpora/新闻?label=体育").text
+    id = re.findall(r'name="id" value="(\w+)"', page)[0]
+    assert editor.post("/corpora/新闻/label", data={"id": id, "label": "财经", "shown": "体育"}).status_code == 303
+    found = store.corpora.document("新闻", id)
+    assert found is not None
+    assert (found.label.label, found.label.source, found.label.by) == ("财经", "editor", "editor 0")
+    assert id in editor.get("/corpora/新闻?by=editor").text
+    editor.post("/corpora/新闻/label", data={"id": id, "label": ""})
+    left = store.corpora.document("新闻", id)
+    assert left is not None
+    assert left.label.label is None
+    assert "已不存在" in editor.get(editor.post("/corpora/新闻/label", data={"id": "none", "label": "x"}).headers["location"]).text
+
+
+def test_an_export_comes_back(editor: httpx.Client, store: Store) -> None:
+    filled(store, 3)
+    lines = editor.get("/corpora/新闻/export.jsonl").content
+    assert editor.post("/corpora/upload", data={"name": "again"}, files=sent(lines)).status_code == 303
+    texts = [{document.text: document.label.label for document in store.corpora.documents(name)} for name in ("新闻", "again")]
+    assert texts[0] == texts[1]
+
+
+def test_a_corpus_goes_after_a_question(editor: httpx.Client, store: Store) -> None:
+    filled(store, 3)
+    assert "6 篇" in editor.get("/corpora/新闻/delete").text
+    assert store.corpora.find("新闻") is not None
+    assert editor.post("/corpora/新闻/delete", data=GO).status_code == 303
+    assert store.corpora.find("新闻") is None
+    assert editor.get("/corpora/新闻").status_code == 404
+
+
+def test_a_version_is_told_with_figures_mistakes_and_words(editor: httpx.Client, store: Store) -> None:
+    from datetime import UTC, datetime
+
+    filled(store)
+    for _ in range(2):
+        train_corpus(store, "新闻", "chi_cosine", share=0.3, now=lambda: datetime(2026, 5, 2, tzinfo=UTC))
+    assert "第 2 版" in editor.get("/models").text
+    page = editor.get("/models/新闻/2").text
+    assert 'class="confusion"' in page
+    assert "right-5" in page
+    assert "style=" not in page
+    assert "留作评估" in editor.get("/models/新闻/2/mistakes").text
+    words = editor.get("/models/新闻/2/words?label=体育").text
+    assert any(word in words for word in WORDS["体育"].split())
+    assert editor.post("/models/新闻/1/use", data=GO).status_code == 303
+    assert store.corpora.active("新闻") == 1
+    assert "无法启用" in editor.get(editor.post("/models/新闻/9/use", data=GO).headers["location"]).text
+    assert editor.get("/models/新闻/9").status_code == 404
+    editor.post("/models/新闻/2/use", data=GO)
+    assert editor.post("/models/新闻/back", data=GO).status_code == 303
+    assert store.corpora.active("新闻") == 1
+
+
+@pytest.mark.slow
+def test_a_training_runs_in_a_job_and_its_version_is_there(editor: httpx.Client, store: Store) -> None:
+    filled(store)
+    assert editor.post("/models/新闻/train", data={"algorithm": "no such"}).status_code == 400
+    assert editor.post("/models/none/train", data={"algorithm": "linear"}).status_code == 404
+    assert editor.post("/models/新闻/train", data={"algorithm": "linear"}).status_code == 303
+    until = time.monotonic() + 120
+    while 'data-state="running"' in (page := editor.get("/models/新闻").text) and time.monotonic() < until:
+        time.sleep(0.3)
+    assert 'data-state="done"' in page, page
+    assert 'data-version="1"' in page
+    assert store.corpora.active("新闻") == 1
+    assert [entry.action for entry in editor.accounts.trail.entries()] == ["job.train"]  # type: ignore[attr-defined]
+
+
+@pytest.mark.slow
+def test_a_training_that_is_ended_keeps_nothing(editor: httpx.Client, store: Store) -> None:
+    filled(store)
+    editor.post("/models/新闻/train", data={"algorithm": "linear"})
+    id = re.findall(r'id="job-(\w+)"', editor.get("/models/新闻").text)[0]
+    editor.post(f"/jobs/{id}/cancel", data={"back": "/models/新闻"})
+    assert 'data-state="cancelled"' in editor.get("/models/新闻").text
+    time.sleep(1)
+    assert store.corpora.models("新闻") == []
