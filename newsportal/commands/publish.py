@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
-from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,13 +20,14 @@ from newsportal.commands.corpus.common import print_rows
 from newsportal.commands.hints import counted
 from newsportal.commands.publishing import opened
 from newsportal.errors import NewsportalError
-from newsportal.publishing.base import Refused, Step, Target
+from newsportal.publishing.base import Step, Target
 from newsportal.publishing.rehearsal import Rehearsed, rehearse
-from newsportal.publishing.run import Tally, Work, pending
+from newsportal.publishing.run import Tally, Work
 from newsportal.publishing.run import publish as published
+from newsportal.publishing.trial import waiting
 from newsportal.sources import Sources, load
 from newsportal.sources.publishing import Target as Settings
-from newsportal.storage.base import Store, StoredArticle
+from newsportal.storage.base import Store
 from newsportal.storage.outbox import STATES, Entry, State
 from newsportal.storage.rows import storable
 from newsportal.text import clean
@@ -213,20 +213,13 @@ def _dry(store: Store, targets: Sequence[tuple[Settings, Target]], limit: int | 
     """Tell every step. Values stand apart from statements, as they are sent."""
     for settings, target in targets:
         number = 0
-        for article, entry in islice(pending(Work(store, settings, target)), limit):
+        for tried in waiting(Work(store, settings, target), limit=limit):
             number += 1
-            for step in _steps(target, article, entry):
-                told = {"target": settings.name, "article": entry.article_id, "step": step.what, "values": step.values}
+            for step in (Step(f"not taken: {tried.refused}", {}),) if tried.refused else tried.steps:
+                told = {"target": settings.name, "article": tried.entry.article_id, "step": step.what, "values": step.values}
                 typer.echo(json.dumps(told, ensure_ascii=False, default=str) if as_json else _step(told))
         if not as_json:
             typer.echo(f"{settings.name}: {counted(number, 'article')} would be written; nothing was")
-
-
-def _steps(target: Target, article: StoredArticle | None, entry: Entry) -> Sequence[Step]:
-    try:
-        return target.steps(article, entry)
-    except Refused as error:
-        return (Step(f"not taken: {error}", {}),)
 
 
 def _step(told: dict[str, Any]) -> str:

@@ -14,7 +14,7 @@ from lxml import html as lxml_html
 from newsportal.sources import load
 from newsportal.storage import open_store
 from newsportal.storage.base import Store
-from newsportal.storage.outbox import Result
+from newsportal.storage.outbox import Entry, Result
 
 SOURCES = "publish:\n- {name: <b>站点, to: 'folder:out'}\n- {name: 空的, to: 'folder:out2'}\n"
 OWN = {"sec-fetch-site": "same-origin", "content-type": "application/x-www-form-urlencoded"}
@@ -44,7 +44,9 @@ def client(serve: Any, store: Store, tmp_path: Path) -> httpx.Client:
 def test_counts_and_reasons_are_shown(client: httpx.Client, language: str, said: str) -> None:
     text = client.get(f"/publishing?lang={language}").text
     page = lxml_html.document_fromstring(text)
-    rows = {row.get("data-target"): [cell.text_content() for cell in row.xpath("./td")] for row in page.xpath("//tr[@data-target]")}
+    rows = {
+        row.get("data-target"): [cell.text_content() for cell in row.xpath("./td[@class='n']")] for row in page.xpath("//tr[@data-target]")
+    }
     assert rows == {"<b>站点": ["1", "0", "1", "1", "0"], "空的": ["0"] * 5, "旧的": ["0"] * 5}
     assert said in text
     (failed,) = page.xpath("//tr[@data-failed]")
@@ -69,9 +71,68 @@ def test_only_our_own_pages_may_ask(client: httpx.Client, store: Store) -> None:
     assert len(store.outbox.entries(states=["failed"])) == 1
 
 
-def test_the_monitor_leads_there_only_where_something_is_published(client: httpx.Client, serve: Any, fresh: Store) -> None:
-    assert 'href="/publishing"' in client.get("/monitor").text
+def test_the_desk_leads_there_and_the_page_says_what_to_do_where_nothing_is_published(
+    client: httpx.Client, serve: Any, fresh: Store
+) -> None:
     assert 'href="/publishing"' in client.get("/sources").text
     bare = serve(fresh, role="editor")
-    assert 'href="/publishing"' not in bare.get("/monitor").text
     assert "newsportal publish check" in bare.get("/publishing").text
+
+
+FORM = {"content-type": OWN["content-type"]}
+
+
+def entry(store: Store, id: str, target: str = "<b>站点") -> Entry:
+    return store.outbox.of(target, [id])[id]
+
+
+def test_an_article_is_published_anew_and_taken_back(serve: Any, shelf: Store, tmp_path: Path, newsroom: ModuleType) -> None:
+    (tmp_path / "sources.yaml").write_text(SOURCES, "utf-8")
+    client = serve(shelf, settings=load(tmp_path / "sources.yaml"), role="editor")
+    id = shelf.made["bridge"]  # type: ignore[attr-defined]
+    page = lxml_html.document_fromstring(client.get(f"/publishing?article={id}").text)
+    assert page.xpath("//form[@action='/publishing/ask']//input[@name='target']/@value") == ["<b>站点", "空的"], "it is at neither"
+    asked = client.post("/publishing/ask", data={"target": "空的", "article": id, "wanted": "there"})
+    assert asked.status_code == 303
+    assert (entry(shelf, id, "空的").state, entry(shelf, id, "空的").wanted) == ("waiting", "there")
+    told = lxml_html.document_fromstring(client.get(asked.headers["location"]).text)
+    (way,) = told.xpath("//aside[contains(@class, 'told-once')]//form/@action")
+    client.post(way, headers=FORM)
+    assert entry(shelf, id, "空的").wanted == "gone"
+    log = client.accounts.trail.entries()
+    assert [(one.action, one.thing) for one in log] == [("publishing.ask", id)] * 2
+    for wrong in ({"target": "nowhere", "wanted": "there"}, {"target": "空的", "wanted": "burnt"}, {"target": "<b>站点", "wanted": "gone"}):
+        assert client.post("/publishing/ask", data={"article": id, **wrong}).status_code == 404, wrong
+    assert client.post("/publishing/ask", data={"target": "空的", "article": "none", "wanted": "there"}).status_code == 404
+
+
+def test_a_dry_run_tells_and_writes_nothing(serve: Any, shelf: Store, tmp_path: Path) -> None:
+    (tmp_path / "sources.yaml").write_text(SOURCES, "utf-8")
+    (tmp_path / "out").mkdir()
+    client = serve(shelf, settings=load(tmp_path / "sources.yaml"), role="editor")
+    id = shelf.made["bridge"]  # type: ignore[attr-defined]
+    page = lxml_html.document_fromstring(client.get("/publishing/trial", params={"target": "<b>站点", "article": id}).text)
+    (one,) = page.xpath("//*[@data-tried]")
+    assert one.get("data-tried") == id
+    assert "云岭峡谷" in one.text_content()
+    many = lxml_html.document_fromstring(client.get("/publishing/trial", params={"target": "<b>站点"}).text)
+    assert len(many.xpath("//*[@data-tried]")) > 1
+    assert list((tmp_path / "out").rglob("*.*")) == []
+    assert shelf.outbox.counts() == {}
+    assert client.get("/publishing/trial", params={"target": "nowhere"}).status_code == 404
+
+
+@pytest.mark.parametrize("state", ["failed", "waiting", "done", "withdrawn", "nonsense"])
+def test_lists_are_narrowed(client: httpx.Client, state: str) -> None:
+    page = lxml_html.document_fromstring(client.get("/publishing", params={"state": state}).text)
+    shown = {name for name in ("failed", "waiting", "done", "withdrawn") if page.xpath(f"//tr[@data-{name}]")}
+    assert shown == ({state} if state in ("failed", "waiting", "done") else set())
+    assert not lxml_html.document_fromstring(client.get("/publishing?target=旧的").text).xpath("//tr[@data-failed]")
+
+
+def test_who_watches_changes_nothing(serve: Any, store: Store) -> None:
+    client = serve(store, role="reader")
+    assert client.get("/publishing").status_code == 403
+    assert client.post("/publishing/ask", data={"target": "<b>站点", "article": "bb", "wanted": "gone"}).status_code == 403
+    assert client.get("/publishing/trial?target=x").status_code == 403
+    assert entry(store, "bb").wanted == "there"

@@ -1,21 +1,27 @@
-"""``/publishing``: what waits to be published elsewhere, what failed and why, and a button to try that again."""
+"""``/publishing``: what waits to be published elsewhere, what failed and why; editors try it again, publish an article anew, take it back,
+and look at what a target would do."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
+from urllib.parse import urlencode
 
-from fastapi import APIRouter, Request, Response
-from fastapi.responses import RedirectResponse
+from fastapi import APIRouter, HTTPException, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from newsportal.accounts import Right
 from newsportal.portal.access import log, needs
 from newsportal.portal.context import Portal, Visit
 from newsportal.portal.language import _
-from newsportal.portal.render import render
+from newsportal.portal.notices import told
+from newsportal.portal.publishing import NAMES, Unknown, asked_again, tried, wanted
+from newsportal.portal.render import address, render
 from newsportal.portal.sent import form
+from newsportal.portal.versions import said_in
+from newsportal.publishing.base import TargetAway, TargetUnfit
 from newsportal.storage.base import StoredArticle
 from newsportal.storage.outbox import OPEN, STATES, Entry, State
 
@@ -24,14 +30,13 @@ router = APIRouter(dependencies=[needs(Right.WATCH)])
 SHOWN: Final = 100
 """Articles of each list."""
 
-
-NAMES: Final[Mapping[State, str]] = {
-    "waiting": _("waiting"),
-    "under-way": _("under way"),
-    "done": _("published"),
-    "failed": _("failed"),
-    "withdrawn": _("taken back or left out"),
+LISTS: Final[Mapping[str, tuple[str, tuple[State, ...]]]] = {
+    "failed": (_("What failed"), ("failed",)),
+    "waiting": (_("What waits"), OPEN),
+    "done": (_("What was published last"), ("done",)),
+    "withdrawn": (_("What was taken back or left out"), ("withdrawn",)),
 }
+"""``?state=`` -> heading and states of a list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,30 +58,75 @@ class Line:
 
 @router.get("/publishing")
 def publishing(request: Request) -> Response:
+    """``target``, ``state`` and ``article`` narrow the lists; of an article all targets are shown."""
     visit = Visit(request)
-    portal = visit.portal
+    portal, asked = visit.portal, {name: visit.text(name) for name in ("target", "state", "article")}
     counts = portal.store.outbox.counts()
     names = dict.fromkeys((*portal.site.publishes, *counts))
     rows = [Row(name, tuple(counts.get(name, {}).get(state, 0) for state in STATES), name in portal.site.publishes) for name in names]
-    lists = {"failed": _lines(portal, ("failed",)), "waiting": _lines(portal, OPEN), "done": _lines(portal, ("done",))}
-    said = visit.clock.words.gettext
-    return render(request, "publishing.html", rows=rows, states=[said(NAMES[state]) for state in STATES], lists=lists, feed=None)
+    shown = [name for name in LISTS if asked["state"] in (None, name) and (name != "withdrawn" or any(asked.values()))]
+    lists = {name: (said_in(visit, LISTS[name][0]), _lines(portal, LISTS[name][1], asked)) for name in shown}
+    article = portal.store.article(asked["article"]) if asked["article"] else None
+    there = {line.entry.target for _heading, lines in lists.values() for line in lines}
+    return render(
+        request, "publishing.html", rows=rows, states=[said_in(visit, NAMES[state]) for state in STATES], lists=lists, asked=asked,
+        article=article, absent=[name for name in portal.site.publishes if name not in there] if article else [], feed=None,
+        kinds=[(said_in(visit, heading), address("/publishing", **{**asked, "state": name}), asked["state"] == name)
+               for name, (heading, _states) in LISTS.items()],
+    )  # fmt: skip
 
 
 @router.post("/publishing/again", dependencies=[needs(Right.EDIT)])
 async def again(request: Request) -> Response:
     """``target`` and ``article`` name one that failed; without them all wait anew. The next publisher takes them."""
-    told = await form(request)
-    portal: Portal = Visit(request).portal
-    article = told.get("article")
-    chosen = [article] if article else None
-    target = told.get("target") or None
-    await run_in_threadpool(portal.store.outbox.again, target, chosen, now=portal.now())
-    await run_in_threadpool(log, request, "publishing.again", article or "", {"target": target})
-    return RedirectResponse("/publishing", 303, headers={"cache-control": "no-store"})
+    return await run_in_threadpool(_again, request, await form(request))
 
 
-def _lines(portal: Portal, states: tuple[State, ...]) -> list[Line]:
-    entries = portal.store.outbox.entries(states=states, limit=SHOWN)
+@router.post("/publishing/ask", dependencies=[needs(Right.EDIT)])
+async def ask(request: Request) -> Response:
+    """``target``, ``article``, ``wanted``: ``there`` (publish it, or publish it anew) or ``gone`` (take it back)."""
+    return await run_in_threadpool(_ask, request, {**request.query_params, **await form(request)})
+
+
+@router.get("/publishing/trial", dependencies=[needs(Right.EDIT)])
+def trial(request: Request) -> Response:
+    """What ``target`` would do with what waits, or with ``article``; nothing is done."""
+    visit = Visit(request)
+    found, trouble = [], None
+    try:
+        with closing(tried(visit.portal, visit.text("target") or "", visit.text("article"))) as steps:
+            found = list(steps)
+    except Unknown as error:
+        raise HTTPException(404) from error
+    except (TargetAway, TargetUnfit) as error:
+        trouble = str(error)
+    return render(request, "publishing_trial.html", target=visit.text("target"), found=found, trouble=trouble)
+
+
+def _again(request: Request, sent: Mapping[str, str]) -> Response:
+    visit, article, target = Visit(request), sent.get("article"), sent.get("target") or None
+    number = asked_again(visit.portal, target, [article] if article else None)
+    log(request, "publishing.again", article or "", {"target": target, "articles": number})
+    words = visit.clock.words.ngettext("%(num)d article waits anew.", "%(num)d articles wait anew.", number)
+    return told(request, "/publishing", words % {"num": number})
+
+
+def _ask(request: Request, sent: Mapping[str, str]) -> Response:
+    visit, target, article = Visit(request), sent.get("target", ""), sent.get("article", "")
+    try:
+        before = wanted(visit.portal, target, article, sent.get("wanted", ""))
+    except Unknown as error:
+        raise HTTPException(404) from error
+    back: dict[str, Any] = {"target": target, "article": article}
+    there = sent.get("wanted") == "there"
+    log(request, "publishing.ask", article, {"target": target, "wanted": sent.get("wanted")})
+    undo = urlencode({**back, "wanted": before}) if before and before != sent.get("wanted") else None
+    message = _("The article waits to be published there.") if there else _("The article waits to be taken back there.")
+    target_page = address("/publishing", article=article)
+    return told(request, target_page, said_in(visit, message), undo=f"/publishing/ask?{undo}" if undo else None)
+
+
+def _lines(portal: Portal, states: tuple[State, ...], asked: Mapping[str, str | None]) -> list[Line]:
+    entries = portal.store.outbox.entries(asked["target"], states=states, article_id=asked["article"], limit=SHOWN)
     found = {article.id: article for article in portal.store.articles([entry.article_id for entry in entries])}
     return [Line(entry, found.get(entry.article_id)) for entry in entries]
