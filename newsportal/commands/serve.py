@@ -16,9 +16,11 @@ from rich.console import Console
 
 from newsportal.accounts import Accounts, open_accounts
 from newsportal.commands.frontier_shown import asking
+from newsportal.daily import DailySums, daily_uri
 from newsportal.portal.app import create_app
 from newsportal.portal.guard import hosts_of
 from newsportal.portal.listen import DEFAULT_HOST, DEFAULT_PORT, address_of, listen, serve_forever
+from newsportal.portal.site import zone_named
 from newsportal.search import open_index
 from newsportal.sources import load, use_own_words
 from newsportal.storage import open_store
@@ -68,9 +70,10 @@ def run(
         closing(open_store(found.store)) as store,
         closing(open_index(found.index_uri)) as index,
         closing(open_accounts(found.accounts_uri)) as accounts,
+        closing(DailySums(daily_uri(found.index_uri), zone_named(found.portal.timezone))) as daily,
     ):
         names = hosts_of(host, [*allow_hosts, *_public_name(found.portal.url)])
-        app = create_app(store, index, found, hosts=names, pushed=pushed, queues=asking(found), accounts=accounts)
+        app = create_app(store, index, found, hosts=names, pushed=pushed, queues=asking(found), accounts=accounts, daily=daily)
         address = address_of(listening, host)
         if port is None and listening.getsockname()[1] != DEFAULT_PORT:
             console.print(f"port {DEFAULT_PORT} is in use; taking the next free one")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from datetime import datetime
@@ -16,14 +17,18 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from newsportal import __version__
 from newsportal.accounts import Accounts, Right
+from newsportal.daily import DailySums
 from newsportal.jobs import Jobs
 from newsportal.portal import api, errors
 from newsportal.portal.access import needs
 from newsportal.portal.alerting import sender
 from newsportal.portal.context import Portal, present
+from newsportal.portal.figures import Kept
 from newsportal.portal.follower import EVERY, Follower
 from newsportal.portal.guard import LOCAL_HOSTS, Guard
+from newsportal.portal.logs import Ring
 from newsportal.portal.looks import Looks
+from newsportal.portal.measuring import Measured, Meter
 from newsportal.portal.pages import (
     account,
     alerts,
@@ -42,6 +47,7 @@ from newsportal.portal.pages import (
     lists,
     login,
     marks,
+    metrics,
     models,
     monitor,
     people,
@@ -61,6 +67,7 @@ from newsportal.portal.pages import (
     sources_file,
     story,
     suggestions,
+    system,
     topics,
     websub,
 )
@@ -99,6 +106,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     searches.router,
     runs.router,
     monitor.router,
+    system.router,
     settings.router,
     desk.router,
     account.router,
@@ -120,7 +128,7 @@ ROUTERS: tuple[APIRouter, ...] = (
 )
 """The pages. A new one is a file in ``pages/`` and a line here. Each asks for the right to read, whatever else it asks for."""
 
-OPEN: tuple[APIRouter, ...] = (login.router, health.router, websub.router)
+OPEN: tuple[APIRouter, ...] = (login.router, health.router, metrics.router, websub.router)
 """Those that ask for no right: the way in, and what machines ask that prove themselves, or need not."""
 
 FOREVER = "public, max-age=31536000, immutable"
@@ -151,6 +159,7 @@ def create_app(
     queues: Ask | None = None,
     accounts: Accounts | None = None,
     reread_every: float = REREAD,
+    daily: DailySums | None = None,
 ) -> FastAPI:
     """The portal over ``store`` and ``index`` (None: no search).
 
@@ -159,6 +168,7 @@ def create_app(
     ``pushed`` is called when a source's next visit is now (a hub told of something new, somebody asks for it) and when ``sources.yaml`` was
     changed (None: nobody crawls beside the portal). The file is followed while the portal is served, as ``reread_every`` seconds say.
     ``queues`` tells how the queue of requests stands (None: the monitor does not show it).
+    ``daily`` are the sums of the monitor (None: it shows none); it follows the store as the index does.
     ``accounts`` says who may what (None: nobody signs in, and there is no desk); the caller closes them, too.
     """
 
@@ -169,13 +179,16 @@ def create_app(
         app.state.subscriber = subscriber
         app.state.sender = sender(app.state.portal)
         marked = Follower(accounts.marks, store, follow_every, "marks") if accounts is not None and follow_every > 0 else None
-        everyone = (app.state.follower, subscriber, app.state.reloading, app.state.sender, marked)
+        summed = Follower(daily, store, follow_every, "daily sums") if daily is not None and follow_every > 0 else None
+        everyone = (app.state.follower, subscriber, app.state.reloading, app.state.sender, marked, summed)
+        logging.getLogger().addHandler(app.state.ring)
         threads = [thread for thread in everyone if thread is not None]
         for thread in threads:
             thread.start()
         try:
             yield
         finally:
+            logging.getLogger().removeHandler(app.state.ring)
             app.state.jobs.stop()
             for thread in threads:
                 thread.stop()
@@ -199,6 +212,8 @@ def create_app(
     )
     app.state.pushed = pushed or (lambda: None)
     app.state.looks = Looks()
+    app.state.daily, app.state.figures = daily, Kept()
+    app.state.meter, app.state.ring = Meter(), Ring()
     app.state.jobs = Jobs(sources.path if isinstance(sources, Sources) else None, now)
     app.state.reloading = Reloading(app, reread_every)
     app.state.suggesting = Suggesting(at_hand, sources)
@@ -210,6 +225,7 @@ def create_app(
         app.include_router(router, include_in_schema=False, dependencies=[needs(Right.READ)])
     api.add_to(app)
     errors.add_to(app)
+    app.add_middleware(Measured, meter=app.state.meter)
     app.add_middleware(GZipMiddleware, minimum_size=MIN_GZIP_BYTES, compresslevel=GZIP_LEVEL)
     app.add_middleware(Guard, hosts=tuple(hosts))
     if proxies := getattr(sources.portal, "proxies", ()):
