@@ -46,6 +46,10 @@ WORDS_A_MINUTE = 238
 
 LATIN_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9'’.-]*")
 
+HEADING = re.compile("<h([2-6])>")
+HEADING_WHOLE = re.compile("<h([2-6])>(.*?)</h\\1>", re.DOTALL)
+"""As the cleaner writes them: without attributes, and every one with its end."""
+
 BLANK_PARAGRAPH = re.compile(r"<p>(?:\s|&nbsp;|<br>|\u3000)*</p>")
 
 
@@ -54,7 +58,20 @@ def body(article: StoredArticle) -> Markup:
     cleaned = BLANK_PARAGRAPH.sub("", sanitised(article.html, article.url)).strip() if article.html else ""
     if not cleaned:
         return paragraphs(article.text)
-    return Markup(cleaned)  # noqa: S704 - this is the gate
+    return Markup(levelled(cleaned))  # noqa: S704 - this is the gate
+
+
+def levelled(fragment: str) -> str:
+    """A clean fragment whose headings begin below the page's own and skip no level: publishers choose them by their size."""
+    used = sorted({int(level) for level in HEADING.findall(fragment)})
+    last = 1
+
+    def renamed(found: re.Match[str]) -> str:
+        nonlocal last
+        last = min(used.index(int(found[1])) + 2, last + 1)
+        return f"<h{last}>{found[2]}</h{last}>"
+
+    return HEADING_WHOLE.sub(renamed, fragment) if used else fragment
 
 
 def sanitised(fragment: str, base: str) -> str:

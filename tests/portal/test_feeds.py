@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 from lxml import etree
+from lxml import html as lxml_html
 
 from newsportal.portal.feeds import Entry, Feed, atom, json_feed, opml, rss
 from newsportal.storage.base import Store
@@ -96,9 +97,33 @@ def test_every_list_has_a_feed_that_readers_understand(client: httpx.Client, end
         assert len(entry.content[0].value) > 20  # the full text
 
 
-def test_pages_announce_their_feeds_and_the_addresses_work(client: httpx.Client) -> None:
-    from lxml import html as lxml_html
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        ("/feed.json?category=财经", True),
+        ("/feed.json?site=南江日报", True),
+        ("/topic/旅游/feed.json?site=云岭晚报", True),
+        ("/feed.json?site=没有", False),
+    ],
+)
+def test_a_narrowed_list_has_a_feed_of_its_own(client: httpx.Client, path: str, found: bool) -> None:
+    told = client.get(path).json()
+    assert bool(told["items"]) == found
+    asked = path.split("=")[1]
+    assert asked in told["title"]
+    page = lxml_html.document_fromstring(client.get(told["home_page_url"]).text)
+    assert told["feed_url"].endswith(page.xpath("//link[@type='application/feed+json']/@href")[0])
+    shown = {link.rsplit("/", 1)[1].partition("?")[0] for link in page.xpath("//main//*[contains(@class, 'headline')]/a/@href")}
+    assert len(told["items"]) == len(shown)
 
+
+def test_the_feeds_page_leads_to_feeds_of_categories(client: httpx.Client) -> None:
+    links = lxml_html.document_fromstring(client.get("/feeds").text).xpath("//table//a/@href")
+    assert any("category=" in link for link in links)
+    assert all(client.get(link).status_code == 200 for link in links)
+
+
+def test_pages_announce_their_feeds_and_the_addresses_work(client: httpx.Client) -> None:
     for path in ("/", "/latest", "/topic/旅游", "/search?q=峡谷"):
         links = lxml_html.document_fromstring(client.get(path).text).xpath("//link[@rel='alternate']/@href")
         assert len(links) == 3, path

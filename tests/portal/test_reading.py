@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -29,6 +30,21 @@ PLAIN = StoredArticle("a", "s", "https://a.example/1", "https://a.example/news/1
 )
 def test_bodies_are_cleaned_and_their_links_lead_to_the_publisher(html: str, kept: str) -> None:
     assert str(reading.body(replace(PLAIN, html=html))) == kept
+
+
+@pytest.mark.parametrize(
+    ("html", "levels"),
+    [
+        ("<h4>一</h4><p>文</p><h4>二</h4>", "22"),
+        ("<h5>一</h5><h2>二</h2><h6>三</h6><h5>四</h5>", "2233"),
+        ("<h2>一</h2><h3>二</h3><h4>三</h4>", "234"),
+        ("<h2>一<b>粗</b>&lt;h5&gt;</h2>", "2"),
+        ("<p>文</p>", ""),
+    ],
+)
+def test_headings_of_a_body_skip_no_level(html: str, levels: str) -> None:
+    shown = str(reading.body(replace(PLAIN, html=html)))
+    assert "".join(re.findall(r"<h(\d)>", shown)) == "".join(re.findall(r"</h(\d)>", shown)) == levels
 
 
 def test_pictures_are_lazy_and_always_written_alike() -> None:

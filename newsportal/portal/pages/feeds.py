@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from email.utils import format_datetime, parsedate_to_datetime
 from hashlib import blake2b
-from urllib.parse import urlencode
 
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
@@ -17,7 +16,7 @@ from newsportal.portal.asked import asked_of
 from newsportal.portal.context import Portal, Visit
 from newsportal.portal.feeds import FORMATS, TYPES, Entry, Feed, Picture, opml
 from newsportal.portal.pages.gallery import absolute, figures, lead, shown
-from newsportal.portal.render import render, topic_address
+from newsportal.portal.render import address, render, topic_address
 from newsportal.storage.base import StoredArticle, StoryFilter
 from newsportal.storage.galleries import is_gallery
 from newsportal.text import clean
@@ -25,6 +24,7 @@ from newsportal.text import clean
 router = APIRouter()
 
 ENTRIES = 40
+CATEGORIES = 30  # of the page that lists the feeds; any other has one, too, at its list
 SUMMARY_CHARS = 300
 MAX_AGE = 300  # seconds: readers of feeds ask every quarter of an hour at most
 HABITS = ("/feed", "/rss", "/rss.xml", "/atom.xml", "/feed.xml", "/feed/rss.xml", "/feed/atom.xml", "/feed/feed.json", "/index.xml")
@@ -41,18 +41,20 @@ class FeedAddresses:
     json: str
 
 
-def feed_addresses(title: str, topic: str | None = None, *, query: str | None = None) -> FeedAddresses:
-    """The feeds of everything, of ``topic``, or of a search for ``query``."""
-    base = topic_address(topic) if topic else "/search" if query else ""
-    tail = f"?{urlencode({'q': query})}" if query else ""
-    return FeedAddresses(clean(title), *(f"{base}/feed.{ending}{tail}" for ending in ("rss", "atom", "json")))
+FILTERS = ("site", "source", "category")
+
+
+def feed_addresses(title: str, topic: str | None = None, filters: Mapping[str, str | None] | None = None) -> FeedAddresses:
+    """The feeds of everything or of ``topic``, narrowed as lists are by ``filters`` (:data:`FILTERS`)."""
+    base = topic_address(topic) if topic else ""
+    return FeedAddresses(clean(title), *(address(f"{base}/feed.{ending}", **(filters or {})) for ending in ("rss", "atom", "json")))
 
 
 @router.get("/feed.{ending}")
 def everything(request: Request, ending: str) -> Response:
+    """The newest stories, of ``?site=``, ``?source=`` or ``?category=`` alone where one is asked for."""
     visit = Visit(request)
-    found = visit.portal.store.stories(StoryFilter(limit=ENTRIES)).stories
-    return answer(visit, ending, visit.portal.site.title, "/", [story.head.id for story in found])
+    return of_list(visit, ending, "/latest" if _filters(visit) else "/", None)
 
 
 @router.get("/topic/{name:path}/feed.{ending}")
@@ -60,8 +62,19 @@ def of_topic(request: Request, name: str, ending: str) -> Response:
     visit = Visit(request)
     if name not in visit.portal.topics():
         raise HTTPException(404)
-    found = visit.portal.store.stories(StoryFilter(topic=name, limit=ENTRIES)).stories
-    return answer(visit, ending, f"{name} · {visit.portal.site.title}", topic_address(name), [story.head.id for story in found])
+    return of_list(visit, ending, topic_address(name), name)
+
+
+def of_list(visit: Visit, ending: str, page: str, topic: str | None) -> Response:
+    narrowed = _filters(visit)
+    which = StoryFilter(topic, narrowed.get("category"), narrowed.get("source"), narrowed.get("site"), limit=ENTRIES)
+    found = visit.portal.store.stories(which).stories
+    title = " · ".join((*([topic] if topic else []), *narrowed.values(), visit.portal.site.title))
+    return answer(visit, ending, title, address(page, **narrowed), [story.head.id for story in found])
+
+
+def _filters(visit: Visit) -> dict[str, str]:
+    return {name: value for name in FILTERS if (value := visit.text(name))}
 
 
 @router.get("/search/feed.{ending}")
@@ -94,8 +107,10 @@ def feeds_page(request: Request) -> Response:
     visit = Visit(request)
     rows = [(visit.clock.words.gettext("Everything"), feed_addresses(visit.portal.site.title))]
     rows += [(clean(name), feed_addresses(name, name)) for name in visit.portal.topics()]
-    shown = [{"name": name, "rss": one.rss, "atom": one.atom, "json": one.json} for name, one in rows]
-    return render(request, "feeds.html", feeds=shown, feed=feed_addresses(visit.portal.site.title))
+    counted = visit.portal.tally().by_category
+    frequent = sorted(counted, key=lambda name: (-counted[name], name))[:CATEGORIES]
+    categories = [(clean(name), feed_addresses(name, None, {"category": name})) for name in frequent if clean(name)]
+    return render(request, "feeds.html", feeds=rows, categories=categories, feed=feed_addresses(visit.portal.site.title))
 
 
 def habitual(request: Request) -> Response:

@@ -1,0 +1,69 @@
+"""Every reading page before axe-core (WCAG 2.2 A and AA, best practices): light and dark, Chinese and English, wide and narrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.util import find_spec
+from typing import Any
+
+import pytest
+
+if find_spec("axe_playwright_python") is None:
+    pytest.skip("needs axe-playwright-python", allow_module_level=True)
+
+WIDTHS = {"wide": {"width": 1280, "height": 900}, "narrow": {"width": 390, "height": 800}}
+PATHS = (
+    *("/", "/latest", "/topic/旅游", "/topic/旅游?order=hottest", "/photos", "/for-you", "/search", "/search?q=峡谷", "/search?topic=旅游"),
+    *("/search?q=zzzz&site=x", "/feeds", "/settings", "/profile", "/nope", "/login"),
+)
+SIGNED = ("/", "/latest?show=unread", "/starred", "/searches", "/search?q=峡谷")
+STORIES = ("/story/{bridge}", "/story/{bridge}/{repost}", "/story/{bridge}/{bridge}/revisions")
+LOOKS = [("light", "zh-CN"), ("dark", "en")]
+
+
+@pytest.fixture(scope="module")
+def site(album_site: Any) -> Iterator[Any]:
+    return album_site
+
+
+def check(visitor: Any, path: str) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    page = visitor.go(path.format(**visitor.site.ids))
+    found = Axe().run(page).response
+    assert found["url"].startswith(visitor.site.address)
+    wrong = [(one["id"], [node["html"][:160] for node in one["nodes"][:3]]) for one in found["violations"]]
+    assert not wrong, (path, wrong)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize(("scheme", "language"), LOOKS)
+def test_no_page_keeps_anybody_out(visit: Any, scheme: str, language: str, width: str) -> None:
+    visitor = visit(color_scheme=scheme, locale=language, viewport=WIDTHS[width])
+    for path in (*PATHS, *STORIES):
+        check(visitor, path)
+    visitor.page.context.add_cookies([{"name": "boards", "value": "ranked", "url": visitor.site.address}])
+    check(visitor, "/")
+    visitor.faults[:] = [fault for fault in visitor.faults if "404" not in fault]  # what is not there is asked for
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_page_of_a_reader_keeps_anybody_out(visit: Any, scheme: str) -> None:
+    visitor = visit(color_scheme=scheme, viewport=WIDTHS["narrow"])
+    visitor.page.context.add_cookies([visitor.site.session("reader")])
+    page = visitor.go("/latest")
+    if not page.locator(".star[aria-pressed=true]").count():
+        page.locator(".star").first.click()
+    page.locator(".star[aria-pressed=true]").first.wait_for()
+    visitor.go("/search?q=峡谷").locator(".keep button").click()
+    for path in (*SIGNED, "/story/{bridge}"):
+        check(visitor, path)
+
+
+def test_axe_would_find_something(visit: Any) -> None:
+    visitor = visit()
+    page = visitor.go("/latest")
+    page.evaluate("document.querySelector('#find').labels[0].remove(); document.querySelector('#find').removeAttribute('placeholder')")
+    from axe_playwright_python.sync_playwright import Axe
+
+    assert [one["id"] for one in Axe().run(page).response["violations"]] == ["label"]
