@@ -6,7 +6,7 @@ import logging
 import secrets
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Any, Final
 
@@ -84,16 +84,22 @@ class Looks:
 
     def get(self, id: str, owner: str) -> Look | None:
         """The look, for the person who asked for it; he still waits for it."""
-        with self._lock:
-            look = self._looks.get(id)
-        if look is None or look.owner != owner:
+        look = self._of(id, owner)
+        if look is None:
             return None
         look.seen = monotonic()
-        return look
+        return replace(look)  # done or not, whatever becomes of it while a page is written
 
-    def drop(self, look: Look) -> None:
+    def drop(self, id: str, owner: str) -> None:
         """Nobody waits for it any more: it ends before its next request."""
-        look.dropped = True
+        look = self._of(id, owner)
+        if look is not None:
+            look.dropped = True
+
+    def _of(self, id: str, owner: str) -> Look | None:
+        with self._lock:
+            look = self._looks.get(id)
+        return look if look is not None and look.owner == owner else None
 
     def _run(self, look: Look, work: Work) -> None:
         with self._turn:

@@ -144,6 +144,37 @@ def editors_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     store.close()
 
 
+STEERED = """\
+# 晨报的来源
+portal: {title: 晨报}
+politeness: {allow_private: [127.0.0.0/8], delay: 0}
+topics:
+  - name: 港口
+feeds:
+  - name: 老报   # 不要动
+    url: https://old.example/feed
+  - name: 名字很长很长的一家早报的滚动新闻频道
+    url: https://a-site-with-a-very-long-name.example/a/feed/with/a/long/path.xml
+"""
+
+
+@pytest.fixture
+def steered_site(tmp_path: Path) -> Iterator[Site]:
+    """A portal over a ``sources.yaml`` of its own (``site.file``), to be changed."""
+    file, now = tmp_path / "sources.yaml", NEWSROOM.NOW
+    file.write_text(STEERED, "utf-8")
+    store = open_store(f"sqlite:///{tmp_path / 'store.db'}")
+    for number in range(30):
+        store.visits.add(Visit("feed:老报", now - number * timedelta(hours=3), list_pages=1, entries=9, new=number % 5, stored=2))
+    with closing(open_accounts("sqlite://")) as accounts:
+        app = create_app(store, None, load_sources(file), now=lambda: now, follow_every=0, reread_every=0.2, accounts=accounts)
+        with SERVING.serving(app) as address:
+            made = Site(address, {}, store, accounts)
+            made.file = file  # type: ignore[attr-defined]
+            yield made
+    store.close()
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     from playwright.sync_api import sync_playwright

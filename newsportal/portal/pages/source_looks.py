@@ -81,7 +81,8 @@ def look(request: Request, id: str) -> Response:
 
 @router.post("/sources/looks/{id}/end")
 def end(request: Request, id: str) -> Response:
-    _looks(request).drop(_look(request, id))
+    _look(request, id)
+    _looks(request).drop(id, _owner(request))
     return RedirectResponse("/sources/new", 303)
 
 

@@ -1,0 +1,122 @@
+"""An editor adds, changes and times sources in a browser: with scripts and without, on a telephone, in the dark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from madeup import MadeUpWeb
+
+from newsportal.sources import load
+
+SCRIPTS = pytest.mark.parametrize("options", [{}, {"java_script_enabled": False}], ids=["scripts", "no-script"])
+PHONE = {"viewport": {"width": 390, "height": 800}}
+PAGES = (
+    "/sources",
+    "/sources/feed:老报",
+    "/sources/new",
+    "/sources/write?kind=galleries",
+    "/sources/versions",
+    "/sources/file",
+    "/schedule",
+)
+
+
+@pytest.fixture
+def site(steered_site: Any) -> Any:
+    return steered_site
+
+
+def flawless(page: Any) -> None:
+    """Nothing that axe-core finds wrong."""
+    found = Axe().run(page).response["violations"]
+    assert not found, [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in found]
+
+
+@SCRIPTS
+def test_a_source_is_added_by_its_address(visit: Any, site: Any, web: MadeUpWeb, options: dict[str, Any]) -> None:
+    feed = web.manifest()["feeds"][0]["url"]
+    page = visit("editor", **options).go("/sources")
+    page.get_by_role("link", name="添加来源").first.click()
+    page.get_by_label("网址", exact=True).fill(feed)
+    page.get_by_role("button", name="查看").click()
+    page.get_by_label("来源名称").wait_for()
+    assert page.locator(".desk-entries li").count() > 1
+    if not options:
+        flawless(page)
+        assert page.evaluate("performance.getEntriesByType('navigation')[0].type") == "navigate", "the page was not loaded again"
+    page.get_by_label("来源名称").fill("堃州早报")
+    page.get_by_label("港口").check()
+    page.get_by_role("button", name="添加所选来源").click()
+    page.get_by_text("已将“堃州早报”写入").wait_for()
+    added = load(site.file).feeds[2]
+    assert (added.name, added.url, added.topics) == ("堃州早报", feed, ("港口",))
+    page.get_by_role("button", name="撤销").click()
+    page.get_by_text("已恢复原状").wait_for()
+    assert len(load(site.file).feeds) == 2
+    assert "# 不要动" in Path(site.file).read_text("utf-8")
+
+
+@SCRIPTS
+def test_a_mistake_is_seen_mended_and_the_change_undone(visit: Any, site: Any, options: dict[str, Any]) -> None:
+    visitor = visit("editor", **options)
+    page = visitor.go("/sources/feed:老报")
+    page.locator("summary", has_text="访问方式").click()
+    page.get_by_label("访问间隔（分钟）").fill("很久")
+    page.get_by_role("button", name="保存").click()
+    page.get_by_text("不是数字").wait_for()
+    wrong = page.get_by_label("访问间隔（分钟）")
+    assert wrong.is_visible(), "its group is open"
+    assert wrong.input_value() == "很久"
+    assert wrong.get_attribute("aria-invalid") == "true"
+    if not options:
+        flawless(page)
+    wrong.fill("45")
+    page.get_by_role("button", name="保存").click()
+    page.get_by_text("已保存“老报”").wait_for()
+    assert load(site.file).feeds[0].interval == 45
+    page.get_by_role("button", name="撤销").click()
+    page.get_by_text("已恢复原状").wait_for()
+    assert load(site.file).feeds[0].interval is None
+    visitor.faults[:] = [fault for fault in visitor.faults if "422" not in fault]  # what browsers say of the refused form
+
+
+def test_off_and_on_by_the_keyboard(visit: Any, site: Any) -> None:
+    page = visit("editor").go("/sources?q=老报")
+    page.get_by_role("button", name="停用“老报”").focus()
+    page.keyboard.press("Enter")
+    page.get_by_text("已停用“老报”").wait_for()
+    assert not load(site.file).feeds[0].enabled
+    assert page.url.endswith("/sources?q=%E8%80%81%E6%8A%A5"), "back where it was asked"
+    page.get_by_role("button", name="启用“老报”").click()
+    page.get_by_text("已启用“老报”").wait_for()
+
+
+def test_a_broken_file_is_told_on_the_desk_and_mended_there(visit: Any, site: Any) -> None:
+    text = site.file.read_text("utf-8")
+    site.file.write_text(text.replace("    url: https://old", "    uri: https://old"), "utf-8")
+    page = visit("admin").go("/schedule")
+    for _ in range(40):
+        if page.get_by_text("sources.yaml 有错误").count():
+            break
+        page.wait_for_timeout(100)
+        page.reload()
+    flawless(page)
+    page.get_by_role("link", name="去修改").click()
+    page.get_by_label("整个文件").fill(text.replace("晨报", "晚报"))
+    page.get_by_role("button", name="保存").click()
+    page.get_by_text("已保存 sources.yaml").wait_for()
+    assert page.get_by_text("sources.yaml 有错误").count() == 0
+    assert page.get_by_role("link", name="晚报").count() == 1
+
+
+@pytest.mark.parametrize("options", [{}, PHONE, {"color_scheme": "dark"}], ids=["desk", "phone", "dark"])
+def test_no_page_has_flaws_or_runs_over_the_edge(visit: Any, options: dict[str, Any]) -> None:
+    visitor = visit("admin", **options)
+    for path in PAGES:
+        page = visitor.go(path)
+        assert page.locator("h1").count() == 1, path
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+        flawless(page)

@@ -1,0 +1,200 @@
+"""The wizard over the made-up Web: what stands behind an address is shown first, and written when somebody has chosen."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from lxml import html as lxml_html
+from madeup import MadeUpWeb
+
+from newsportal.discovery.search import NoSource
+from newsportal.errors import EgressDenied, FetchFailed, NewsportalError
+from newsportal.portal import looks
+from newsportal.portal.language import translations
+from newsportal.portal.looks import Abandoned, Looks, TooMany
+from newsportal.portal.source_words import failed
+from newsportal.sources import load
+from newsportal.storage import open_store
+
+TEXT = """\
+# 我的来源
+politeness: {allow_private: [127.0.0.0/8], delay: 0}
+topics: [name: 港口]
+feeds:
+  - name: 老报   # 留下
+    url: http://127.0.0.1:48999/feed
+"""
+OPML = """<?xml version="1.0"?><opml version="2.0"><body><outline text="财经">
+<outline text="新报" xmlUrl="https://new.example/feed"/><outline text="老" xmlUrl="http://127.0.0.1:48999/feed"/>
+</outline></body></opml>"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    file = tmp_path / "sources.yaml"
+    file.write_text(TEXT, "utf-8")
+    return file
+
+
+@pytest.fixture
+def client(serve: Any, path: Path) -> Iterator[httpx.Client]:
+    store = open_store(f"sqlite:///{path.parent / 'store.db'}")
+    yield serve(store, settings=load(path), role="editor", reread_every=0)
+    store.close()
+
+
+def found(client: httpx.Client, begun: httpx.Response) -> str:
+    """The page of a look when it is done."""
+    assert begun.status_code == 303, begun.text[:500]
+    for _ in range(300):
+        page = client.get(begun.headers["location"])
+        assert page.status_code == 200
+        if "hx-trigger" not in page.text:
+            return page.text
+        assert 'http-equiv="refresh"' in page.text, "without scripts the page loads itself again"
+        time.sleep(0.05)
+    raise AssertionError("the look does not end")
+
+
+def chosen(page: str) -> dict[str, Any]:
+    (form,) = lxml_html.document_fromstring(page).xpath("//form[contains(@action, '/sources/looks/')]")
+    return {"action": form.get("action"), **dict(form.form_values())}
+
+
+@pytest.mark.slow
+def test_an_address_is_looked_at_shown_and_added(client: httpx.Client, path: Path, web: MadeUpWeb) -> None:
+    (feed,) = [one["url"] for one in web.manifest()["feeds"]][:1]
+    page = found(client, client.post("/sources/new", data={"addresses": feed}))
+    document = lxml_html.document_fromstring(page)
+    assert document.xpath("//ol[@class='desk-entries']/li")
+    assert document.xpath("string(//div[@class='desk-read'])").strip(), "one article, as it is read"
+    assert path.read_text("utf-8") == TEXT, "nothing is written yet"
+    sent = chosen(page)
+    done = client.post(sent.pop("action"), data=sent | {"name-0": "堃州", "topics-0": "港口", "category-0": "地方"}, follow_redirects=True)
+    assert "已将“堃州”写入" in done.text
+    known = load(path)
+    assert (known.feeds[1].url, known.feeds[1].name, known.feeds[1].topics, known.feeds[1].category) == (feed, "堃州", ("港口",), "地方")
+    assert "# 留下" in path.read_text("utf-8")
+    assert "堃州" in client.get("/sources").text, "it counts at once"
+    again = found(client, client.post("/sources/new", data={"addresses": feed}))
+    assert "已经存在：feed:堃州" in again
+    assert 'name="take"' not in again
+
+
+@pytest.mark.slow
+def test_several_addresses_each_with_its_own_end(client: httpx.Client, web: MadeUpWeb) -> None:
+    feed = web.manifest()["feeds"][0]["url"]
+    page = found(client, client.post("/sources/new", data={"addresses": f"http://10.0.0.1/\n{feed}\nhttp://127.0.0.1:48999/"}))
+    document = lxml_html.document_fromstring(page)
+    cards = document.xpath("//section[@class='desk-card']")
+    assert len(cards) == 3
+    assert "不能访问" in cards[0].text_content()
+    assert cards[1].xpath(".//input[@name='take']")
+    assert "无法获取" in cards[2].text_content()
+
+
+@pytest.mark.slow
+def test_a_source_is_tried(client: httpx.Client, path: Path, web: MadeUpWeb) -> None:
+    feed = web.manifest()["feeds"][0]["url"]
+    path.write_text(TEXT + f"  - {{name: 试, url: '{feed}'}}\n", "utf-8")
+    client.post("/sources/feed:老报/enable", data={"enabled": ""})  # the file is read anew
+    page = found(client, client.post("/sources/feed:试/test", data={"x": ""}))
+    assert lxml_html.document_fromstring(page).xpath("//ol[@class='desk-entries']/li")
+    away = found(client, client.post("/sources/feed:老报/test", data={"x": ""}))
+    assert 'class="desk-fault"' in away
+
+
+def test_a_list_of_another_reader_is_shown_without_a_request(client: httpx.Client, path: Path) -> None:
+    page = found(client, client.post("/sources/new", data={"addresses": OPML}))
+    assert "已经存在：feed:老报" in page
+    sent = chosen(page)
+    assert (sent["name-0"], sent["category-0"]) == ("新报", "财经")
+    client.post(sent.pop("action"), data=sent)
+    assert [feed.name for feed in load(path).feeds] == ["老报", "新报"]
+    broken = found(client, client.post("/sources/new", data={"addresses": "<html>"}))
+    assert "no OPML" in broken
+
+
+def test_mistakes_of_the_form_are_told_and_nothing_typed_is_lost(client: httpx.Client, path: Path) -> None:
+    assert client.post("/sources/new", data={"addresses": " "}).status_code == 422
+    many = client.post("/sources/new", data={"addresses": "a.example " * 11})
+    assert many.status_code == 422
+    assert "a.example a.example" in many.text
+    page = found(client, client.post("/sources/new", data={"addresses": OPML}))
+    sent = chosen(page)
+    action = sent.pop("action")
+    assert "请至少选择一个" in client.post(action, data={key: value for key, value in sent.items() if key != "take"}).text
+    double = client.post(action, data=sent | {"name-0": "老报"})
+    assert double.status_code == 422
+    assert "已被使用" in double.text
+    assert 'value="老报"' in double.text
+    assert path.read_text("utf-8") == TEXT
+
+
+def test_looks_are_few_at_once_bounded_and_their_askers_own() -> None:
+    held, running = threading.Event(), []
+
+    def work(tell: Callable[[str], None]) -> str:
+        running.append(1)
+        held.wait(10)
+        tell("on")
+        return "done"
+
+    some = Looks(at_once=2, waiting=1)
+    first, second, third = (some.start("me", {}, work) for _ in range(3))
+    with pytest.raises(TooMany):
+        some.start("me", {}, work)
+    for _ in range(100):
+        if len(running) == 2:
+            break
+        time.sleep(0.01)
+    assert len(running) == 2
+    assert some.get(first.id, "you") is None
+    some.drop(third.id, "me")
+    some.drop(second.id, "you")
+    some.drop(second.id, "me")
+    held.set()
+    for _ in range(300):
+        if first.done and second.done and third.done:
+            break
+        time.sleep(0.01)
+    assert first.found == "done"
+    assert isinstance(second.error, Abandoned)
+    assert isinstance(third.error, Abandoned)
+    assert len(running) == 2, "what nobody waits for does not begin"
+    assert some.start("me", {}, work).owner == "me"
+
+
+def test_a_look_that_nobody_asks_about_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(looks, "PATIENCE", 0.0)
+    look = Looks().start("me", {}, lambda tell: "never")
+    for _ in range(300):
+        if look.done:
+            break
+        time.sleep(0.01)
+    assert isinstance(look.error, Abandoned)
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (EgressDenied("http://10.0.0.1/", "private"), "内部网络"),
+        (FetchFailed("http://a.example/", "timeout"), "超时|及时"),
+        (FetchFailed("http://a.example/", "robots", "robots.txt does not allow it"), "robots.txt 不允许"),
+        (FetchFailed("http://a.example/", "robots", "robots.txt cannot be had (dns)"), "域名没有"),
+        (FetchFailed("http://a.example/", "enough", "24 requests were made"), "上限"),
+        (NoSource("nothing"), "没有可以定期读取"),
+    ],
+)
+def test_every_end_of_a_look_has_words_and_a_remedy(error: NewsportalError, words: str) -> None:
+    told = failed(error, translations("zh"))
+    assert re.search(words, told.text)
+    assert told.remedy
+    assert failed(NewsportalError("https://a.example/?token=geheim broke"), translations("zh")).text.count("geheim") == 0
