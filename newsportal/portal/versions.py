@@ -23,8 +23,3 @@ def version_of(request: Request, story_id: str, article_id: str) -> StoredArticl
 def said_in(visit: Visit, message: str, **values: object) -> str:
     """A message in the editor's language."""
     return visit.clock.words.gettext(message) % values if values else visit.clock.words.gettext(message)
-
-
-def who(visit: Visit) -> str:
-    """The name under which a change is kept."""
-    return visit.who.person.name if visit.who is not None else ""

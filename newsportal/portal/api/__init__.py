@@ -12,12 +12,12 @@ from fastapi import APIRouter, FastAPI
 
 from newsportal.accounts import Right
 from newsportal.portal.access import needs
-from newsportal.portal.api import described, people, sources, topics
+from newsportal.portal.api import articles, described, people, publishing, sources, topics
 from newsportal.portal.api.faults import told_of
 
 PREFIX: Final = "/api/v1"
 
-ROUTERS: Final[tuple[APIRouter, ...]] = (people.router, topics.router, sources.router)
+ROUTERS: Final[tuple[APIRouter, ...]] = (people.router, topics.router, sources.router, articles.router, publishing.router)
 """The parts, in the order in which they are described."""
 
 

@@ -3,7 +3,7 @@ same from its page."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -12,7 +12,8 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from newsportal.accounts import Right
-from newsportal.portal.access import log, needs
+from newsportal.portal.access import needs
+from newsportal.portal.articles import hide_all, judge, show_all
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
 from newsportal.portal.notices import told
@@ -20,7 +21,7 @@ from newsportal.portal.preferences import safe_next
 from newsportal.portal.render import address, render
 from newsportal.portal.sent import form
 from newsportal.portal.sent import many as every_field
-from newsportal.portal.versions import said_in, version_of, who
+from newsportal.portal.versions import said_in, version_of
 from newsportal.storage.base import ArticleFilter, StoredArticle
 from newsportal.storage.editors import EDITOR
 
@@ -33,7 +34,6 @@ SHORT: Final = 100
 UNSURE: Final = 0.6
 """Scores of classifiers below this are worth a look. Chosen."""
 
-MOST_REASON: Final = 300
 
 FILTERS: Final[Mapping[str, tuple[str, ArticleFilter]]] = {
     "all": (_("All"), ArticleFilter()),
@@ -136,36 +136,6 @@ def _many(request: Request, sent: Mapping[str, str], ids: list[str]) -> Response
         raise HTTPException(422)
     words = visit.clock.words.ngettext("%(num)d article was changed.", "%(num)d articles were changed.", number)
     return told(request, back, words % {"num": number})
-
-
-def hide_all(request: Request, ids: Collection[str], reason: str) -> list[str]:
-    """Hide these, and write it down."""
-    visit = Visit(request)
-    hidden = visit.portal.store.hide(ids, by=who(visit), reason=reason.strip()[:MOST_REASON], now=visit.portal.now())
-    for id in hidden:
-        log(request, "article.hide", id, {"reason": reason.strip()[:MOST_REASON]})
-    return hidden
-
-
-def show_all(request: Request, ids: Collection[str]) -> list[str]:
-    """Show these again, and write it down."""
-    visit = Visit(request)
-    shown = visit.portal.store.show(ids, now=visit.portal.now())
-    for id in shown:
-        log(request, "article.show", id)
-    return shown
-
-
-def judge(request: Request, found: Collection[StoredArticle], wanted: str | None, by: str) -> int:
-    """Give these a category, and write it down; answers how many had another."""
-    visit, number = Visit(request), 0
-    for article in found:
-        if (article.category, article.category_by) == (wanted, by):
-            continue
-        visit.portal.store.set_category(article.id, wanted, by=by, now=visit.portal.now(), over=True)
-        log(request, "article.category", article.id, {"category": [article.category, wanted], "by": [article.category_by, by]})
-        number += 1
-    return number
 
 
 def _meant(visit: Visit, article: StoredArticle, whole: bool) -> list[str]:

@@ -12,15 +12,16 @@ from starlette.concurrency import run_in_threadpool
 
 from newsportal.accounts import Right
 from newsportal.editing.differences import Line, difference, in_line, is_same
-from newsportal.editing.drafts import Draft, correction, details, draft_of
-from newsportal.portal.access import log, needs
+from newsportal.editing.drafts import Draft, correction, draft_of
+from newsportal.portal import articles
+from newsportal.portal.access import needs
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
 from newsportal.portal.notices import told
 from newsportal.portal.reading import body
 from newsportal.portal.render import render
 from newsportal.portal.sent import form
-from newsportal.portal.versions import said_in, version_of, who
+from newsportal.portal.versions import said_in, version_of
 from newsportal.storage.base import Correction, StoredArticle
 from newsportal.storage.corrections import Superseded
 from newsportal.storage.galleries import is_gallery
@@ -97,14 +98,13 @@ def _saved(request: Request, story_id: str, article_id: str, sent: Mapping[str, 
         return _page(request, sheet)
     if sheet.changed:
         return _page(request, sheet, 409)
-    store, here = visit.portal.store, f"/story/{article.story_id}/{article.id}"
+    here = f"/story/{article.story_id}/{article.id}"
     if not sheet.said:
         return told(request, here, said_in(visit, _("Nothing was changed.")))
     try:
-        number = store.correct(article_id, sheet.said, by=who(visit), now=visit.portal.now(), seen=article.revision)
+        articles.correct(request, article, sheet.said)
     except Superseded:
         return _saved(request, story_id, article_id, {**sent, "seen": "-1"})
-    log(request, "article.correct", article_id, {"revision": number, **details(article, sheet.said)})
     undo = f"{here}/withdraw" if article.corrected is None else None
     return told(request, here, said_in(visit, _("The correction was saved.")), undo=undo)
 
@@ -113,11 +113,10 @@ def _withdrawn(request: Request, story_id: str, article_id: str) -> Response:
     article = version_of(request, story_id, article_id)
     if isinstance(article, Response):
         return article
-    visit = Visit(request)
-    number = visit.portal.store.withdraw(article_id, now=visit.portal.now())
-    if number != article.revision:
-        log(request, "article.withdraw", article_id, {"revision": number, "fields": list(article.corrected_fields)})
-    return told(request, f"/story/{article.story_id}/{article.id}", said_in(visit, _("The article says again what its page says.")))
+    articles.withdraw(request, article)
+    return told(
+        request, f"/story/{article.story_id}/{article.id}", said_in(Visit(request), _("The article says again what its page says."))
+    )
 
 
 def _read(visit: Visit, sheet: Sheet) -> Sheet:

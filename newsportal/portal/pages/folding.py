@@ -10,9 +10,9 @@ from starlette.concurrency import run_in_threadpool
 
 from newsportal.accounts import Right
 from newsportal.editing.likeness import Likeness, likeness
-from newsportal.editing.moves import Moved, fold, unfold
 from newsportal.errors import StoreError
-from newsportal.portal.access import log, needs
+from newsportal.portal import articles
+from newsportal.portal.access import needs
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
 from newsportal.portal.notices import told
@@ -64,10 +64,9 @@ def _fold(request: Request, story_id: str, article_id: str, wanted: str) -> Resp
         return article
     visit = Visit(request)
     try:
-        moved = fold(visit.portal.store, article_id, named(wanted), now=visit.portal.now())
+        moved = articles.put_into(request, article_id, named(wanted))
     except StoreError:
         return _page(request, article, said_in(visit, _("There is no such story, or the article is in it already: choose another one.")))
-    log(request, "article.fold", article_id, {"from": moved.came_from, "to": moved.story})
     back = f"/story/{moved.story}/{article_id}"
     undo = f"{back}/fold?story={moved.back}" if moved.back else f"{back}/unfold"
     return told(request, f"/story/{moved.story}#versions", said_in(visit, _("The article was put into this story.")), undo=undo)
@@ -79,11 +78,10 @@ def _unfold(request: Request, story_id: str, article_id: str) -> Response:
         return article
     visit = Visit(request)
     try:
-        moved: Moved = unfold(visit.portal.store, article_id, now=visit.portal.now())
+        moved = articles.take_out(request, article_id)
     except StoreError:
         here = f"/story/{article.story_id}/{article_id}"
         return told(request, here, said_in(visit, _("The article stands in a story of its own already.")))
-    log(request, "article.unfold", article_id, {"from": moved.came_from, "to": moved.story})
     undo = f"/story/{moved.story}/{article_id}/fold?story={moved.came_from}"
     return told(request, f"/story/{moved.story}", said_in(visit, _("The article stands in a story of its own now.")), undo=undo)
 

@@ -1,0 +1,206 @@
+"""Articles in editors' hands: correct, fold, hide, classify; what they said before."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, HTTPException, Query, Request
+from pydantic import AwareDatetime, BaseModel, Field
+
+from newsportal.accounts import Right
+from newsportal.editing.drafts import Draft, correction, draft_of
+from newsportal.editing.moves import Moved
+from newsportal.errors import StoreError
+from newsportal.portal import articles
+from newsportal.portal.access import needs
+from newsportal.portal.api.faults import ApiError, told_of
+from newsportal.portal.api.paging import Limit, Page
+from newsportal.portal.context import Visit
+from newsportal.storage.base import ArticleFilter, StoredArticle
+from newsportal.storage.corrections import Superseded
+from newsportal.storage.editors import EDITOR
+from newsportal.storage.galleries import is_gallery
+from newsportal.storage.threads import is_thread
+
+router = APIRouter(tags=["Articles"], dependencies=[needs(Right.EDIT)], responses=told_of(404))
+
+Id = Annotated[str, Field(min_length=1, max_length=40)]
+Ids = Annotated[list[Id], Field(min_length=1, max_length=200)]
+
+
+class ArticleState(BaseModel):
+    id: str
+    story: str
+    revision: int = Field(description="Counts the states of the article; send it with a correction to be told of others' changes.")
+    title: str
+    author: str | None
+    published: datetime | None
+    source: str
+    url: str
+    category: str | None
+    category_by: str | None = Field(description="source, lexicon, model VERSION, or editor.")
+    category_score: float | None
+    hidden: datetime | None
+    hidden_by: str | None
+    hidden_reason: str | None
+    corrected: datetime | None = Field(description="When an editor corrected it; null: it says what its page says.")
+    corrected_by: str | None
+    corrected_fields: list[str]
+
+
+class WholeState(ArticleState):
+    text: str = Field(description="A paragraph a line.")
+    lines: str | None = Field(description="The body as `PATCH` takes it; null where the text is not the article's own.")
+
+
+class CorrectionIn(BaseModel):
+    """What is left out stays."""
+
+    revision: int = Field(description="The state that was read.")
+    title: str | None = Field(None, min_length=1, max_length=500)
+    lines: str | None = Field(
+        None,
+        min_length=1,
+        max_length=300_000,
+        description="A paragraph a line; `## ` begins a heading, ⟦1⟧ stands for a picture, a table or the like that is there.",
+    )
+    published: AwareDatetime | None = None
+    author: str | None = Field(None, max_length=200)
+
+
+class FoldIn(BaseModel):
+    story: Id = Field(description="A story, or one of its articles.")
+
+
+class HideIn(BaseModel):
+    articles: Ids
+    reason: str = Field("", max_length=300)
+
+
+class ShowIn(BaseModel):
+    articles: Ids
+
+
+class CategoryIn(BaseModel):
+    category: str | None = Field(max_length=100, description="Null: none.")
+
+
+class Changed(BaseModel):
+    articles: list[str] = Field(description="Those that were in the other state before.")
+
+
+class MovedOut(BaseModel):
+    article: str
+    story: str = Field(description="Where it is now.")
+    came_from: str
+    back: str | None = Field(description="The story it may be put back into; null if that is gone: then take it out again.")
+
+
+@router.get("/editing/articles", summary="Articles that may want a hand")
+def picked(
+    request: Request,
+    show: Annotated[Literal["all", "hidden", "corrected", "judged", "undated"], Query()] = "all",
+    shorter: Annotated[int | None, Query(ge=1, description="Than so many characters.")] = None,
+    unsure: Annotated[float | None, Query(gt=0, le=1, description="A classifier gave the category with a lower score.")] = None,
+    source: Annotated[str | None, Query(max_length=300)] = None,
+    category: Annotated[str | None, Query(max_length=100)] = None,
+    cursor: Annotated[str | None, Query(max_length=100)] = None,
+    limit: Limit = 50,
+) -> Page[ArticleState]:
+    """The newest first. A page may be short although there is another."""
+    which = ArticleFilter(
+        hidden=True if show == "hidden" else None, corrected=True if show == "corrected" else None, judged=show == "judged",
+        undated=show == "undated", shorter=shorter, unsure=unsure, source=source, category=category, before=cursor, limit=limit,
+    )  # fmt: skip
+    found = Visit(request).portal.store.pick(which)
+    return Page(items=[ArticleState.model_validate(_state(article)) for article in found.articles], next=found.next)
+
+
+@router.get("/articles/{id}/states", summary="All states of an article, the present one last")
+def states(request: Request, id: str) -> list[WholeState]:
+    article = _article(request, id)
+    return [_whole(one) for one in (*Visit(request).portal.store.revisions(id), article)]
+
+
+@router.patch("/articles/{id}", summary="Correct an article", responses=told_of(409))
+def correct(request: Request, id: str, sent: CorrectionIn) -> WholeState:
+    """An editor's words stand whatever the page says later, field by field. 409: it is not in the state that was read."""
+    article = _article(request, id)
+    draft = draft_of(article, body=False)
+    given = sent.model_dump(exclude_unset=True)
+    try:
+        said = correction(article, Draft(
+            title=given.get("title") or draft.title, lines=given.get("lines"),
+            published=given.get("published", draft.published), author=given.get("author", draft.author) or "",
+        ))  # fmt: skip
+        articles.correct(request, article, said, sent.revision)
+    except ValueError as mark:
+        raise ApiError(422, "no-such-part", f"The text has a part {mark} that is not in this article.", "Read `lines` again.") from mark
+    except Superseded as error:
+        raise HTTPException(409) from error
+    except StoreError as error:
+        raise ApiError(422, "not-correctable", str(error)) from error
+    return _whole(_article(request, id))
+
+
+@router.delete("/articles/{id}/correction", summary="Take back what editors corrected")
+def withdraw(request: Request, id: str) -> WholeState:
+    articles.withdraw(request, _article(request, id))
+    return _whole(_article(request, id))
+
+
+@router.put("/articles/{id}/category", summary="Give an article a category")
+def category(request: Request, id: str, sent: CategoryIn) -> ArticleState:
+    """An editor's word: no model changes it, and the next training learns from it."""
+    articles.judge(request, [_article(request, id)], (sent.category or "").strip() or None, EDITOR)
+    return ArticleState.model_validate(_state(_article(request, id)))
+
+
+@router.post("/articles/{id}/fold", summary="Put an article into another story", responses=told_of(409))
+def fold(request: Request, id: str, sent: FoldIn) -> MovedOut:
+    _article(request, id)
+    try:
+        return _moved(articles.put_into(request, id, sent.story))
+    except StoreError as error:
+        raise ApiError(409, "not-folded", str(error), "Name another story.") from error
+
+
+@router.post("/articles/{id}/unfold", summary="Take an article out into a story of its own", responses=told_of(409))
+def unfold(request: Request, id: str) -> MovedOut:
+    _article(request, id)
+    try:
+        return _moved(articles.take_out(request, id))
+    except StoreError as error:
+        raise ApiError(409, "alone", str(error)) from error
+
+
+@router.post("/articles/hide", summary="Hide articles from readers")
+def hide(request: Request, sent: HideIn) -> Changed:
+    return Changed(articles=articles.hide_all(request, sent.articles, sent.reason))
+
+
+@router.post("/articles/show", summary="Show hidden articles again")
+def show(request: Request, sent: ShowIn) -> Changed:
+    return Changed(articles=articles.show_all(request, sent.articles))
+
+
+def _article(request: Request, id: str) -> StoredArticle:
+    found = Visit(request).portal.store.article(id)
+    if found is None:
+        raise HTTPException(404)
+    return found
+
+
+def _state(article: StoredArticle) -> dict[str, object]:
+    told = {name: getattr(article, name) for name in ArticleState.model_fields if name != "story"}
+    return {**told, "story": article.story_id, "corrected_fields": list(article.corrected_fields)}
+
+
+def _whole(article: StoredArticle) -> WholeState:
+    own = not is_thread(article.source) and not is_gallery(article.source)
+    return WholeState.model_validate({**_state(article), "text": article.text, "lines": draft_of(article, body=own).lines})
+
+
+def _moved(moved: Moved) -> MovedOut:
+    return MovedOut(article=moved.article, story=moved.story, came_from=moved.came_from, back=moved.back)

@@ -1,0 +1,121 @@
+"""What is published elsewhere: the queue, trying again, publishing anew, taking back, dry runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import closing
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, HTTPException, Query, Request
+from pydantic import BaseModel, Field
+
+from newsportal.accounts import Right
+from newsportal.portal.access import log, needs
+from newsportal.portal.api.faults import ApiError, told_of
+from newsportal.portal.api.paging import Limit
+from newsportal.portal.context import Visit
+from newsportal.portal.publishing import Unknown, asked_again, tried, wanted
+from newsportal.publishing.base import TargetAway, TargetUnfit
+from newsportal.storage.outbox import STATES, State
+
+router = APIRouter(tags=["Publishing"], dependencies=[needs(Right.WATCH)])
+
+EDIT = [needs(Right.EDIT)]
+
+
+class EntryOut(BaseModel):
+    target: str
+    article: str
+    state: State
+    wanted: Literal["there", "gone"]
+    changed: datetime
+    due: datetime
+    tries: int
+    place: str | None
+    reason: str | None
+
+
+class AgainIn(BaseModel):
+    target: str | None = Field(None, max_length=300, description="Null: all.")
+    articles: list[str] | None = Field(None, max_length=1000, description="Null: all that failed.")
+
+
+class AskIn(BaseModel):
+    target: str = Field(max_length=300)
+    article: str = Field(max_length=40)
+    wanted: Literal["there", "gone"]
+
+
+class StepOut(BaseModel):
+    what: str
+    values: dict[str, Any]
+
+
+class TriedOut(BaseModel):
+    article: str
+    steps: list[StepOut]
+    refused: str | None = Field(description="Why the target would not take it.")
+
+
+class AgainOut(BaseModel):
+    articles: int = Field(description="How many wait anew.")
+
+
+@router.get("/publishing/counts", summary="How many articles are in which state at each target")
+def counts(request: Request) -> Mapping[str, Mapping[State, int]]:
+    return {target: dict(found) for target, found in Visit(request).portal.store.outbox.counts().items()}
+
+
+@router.get("/publishing/entries", summary="Articles at targets, those that changed last first")
+def entries(
+    request: Request,
+    target: Annotated[str | None, Query(max_length=300)] = None,
+    state: Annotated[State | None, Query()] = None,
+    article: Annotated[str | None, Query(max_length=40)] = None,
+    limit: Limit = 50,
+) -> list[EntryOut]:
+    found = Visit(request).portal.store.outbox.entries(target, states=(state,) if state else STATES, article_id=article, limit=limit)
+    names = ("target", "state", "wanted", "changed", "due", "tries", "place", "reason")
+    return [EntryOut(article=one.article_id, **{name: getattr(one, name) for name in names}) for one in found]
+
+
+@router.post("/publishing/again", summary="Try again what failed", dependencies=EDIT)
+def again(request: Request, sent: AgainIn) -> AgainOut:
+    number = asked_again(Visit(request).portal, sent.target, sent.articles)
+    log(request, "publishing.again", "", {"target": sent.target, "articles": number})
+    return AgainOut(articles=number)
+
+
+@router.post("/publishing/ask", summary="Publish an article anew, or take it back", dependencies=EDIT, responses=told_of(404))
+def ask(request: Request, sent: AskIn) -> EntryOut:
+    """The next publisher does it."""
+    portal = Visit(request).portal
+    try:
+        wanted(portal, sent.target, sent.article, sent.wanted)
+    except Unknown as error:
+        raise HTTPException(404) from error
+    log(request, "publishing.ask", sent.article, {"target": sent.target, "wanted": sent.wanted})
+    return entries(request, sent.target, None, sent.article, 1)[0]
+
+
+@router.get("/publishing/trial", summary="What a target would do; nothing is done", dependencies=EDIT, responses=told_of(404, 409))
+def trial(
+    request: Request,
+    target: Annotated[str, Query(max_length=300)],
+    article: Annotated[str | None, Query(max_length=40, description="None: what waits.")] = None,
+) -> list[TriedOut]:
+    try:
+        with closing(tried(Visit(request).portal, target, article)) as found:
+            return [
+                TriedOut(
+                    article=one.entry.article_id,
+                    steps=[StepOut(what=step.what, values={name: str(value) for name, value in step.values.items()}) for step in one.steps],
+                    refused=one.refused,
+                )
+                for one in found
+            ]
+    except Unknown as error:
+        raise HTTPException(404) from error
+    except (TargetAway, TargetUnfit) as error:
+        raise ApiError(409, "target-unfit", str(error), "Mend it, then try again; what is new waits.") from error

@@ -1,0 +1,89 @@
+"""What editors do to articles, for pages and API: each change is made under the name of who asks, and written down."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, Final
+
+from fastapi import Request
+
+from newsportal.editing.drafts import details
+from newsportal.editing.moves import Moved, fold, unfold
+from newsportal.portal.access import log
+from newsportal.portal.context import Visit
+from newsportal.storage.base import Correction, StoredArticle
+
+MOST_REASON: Final = 300
+"""Characters of why an article is hidden."""
+
+
+def who(visit: Visit) -> str:
+    """The name under which a change is kept."""
+    return visit.who.person.name if visit.who is not None else ""
+
+
+def correct(request: Request, article: StoredArticle, said: Correction, seen: int | None = None) -> int:
+    """Put an editor's words in place of the page's; answers the article's state. ``seen``: the state he saw, by default ``article``'s.
+    Raises ``Superseded`` and ``StoreError``."""
+    visit = Visit(request)
+    state = article.revision if seen is None else seen
+    number = visit.portal.store.correct(article.id, said, by=who(visit), now=visit.portal.now(), seen=state)
+    if number != article.revision:
+        log(request, "article.correct", article.id, {"revision": number, **details(article, said)})
+    return number
+
+
+def withdraw(request: Request, article: StoredArticle) -> int:
+    """The article says again what its page says; answers its state."""
+    visit = Visit(request)
+    number = visit.portal.store.withdraw(article.id, now=visit.portal.now())
+    if number != article.revision:
+        log(request, "article.withdraw", article.id, {"revision": number, "fields": list(article.corrected_fields)})
+    return number
+
+
+def put_into(request: Request, article_id: str, story_id: str) -> Moved:
+    """Raises ``StoreError`` if either is unknown, or the article is there already."""
+    visit = Visit(request)
+    moved = fold(visit.portal.store, article_id, story_id, now=visit.portal.now())
+    log(request, "article.fold", article_id, {"from": moved.came_from, "to": moved.story})
+    return moved
+
+
+def take_out(request: Request, article_id: str) -> Moved:
+    """Raises ``StoreError`` if the article is unknown, or alone in its story."""
+    visit = Visit(request)
+    moved = unfold(visit.portal.store, article_id, now=visit.portal.now())
+    log(request, "article.unfold", article_id, {"from": moved.came_from, "to": moved.story})
+    return moved
+
+
+def hide_all(request: Request, ids: Collection[str], reason: str) -> list[str]:
+    """Hide these; answers those that were not hidden."""
+    visit, why = Visit(request), reason.strip()[:MOST_REASON]
+    hidden = visit.portal.store.hide(ids, by=who(visit), reason=why, now=visit.portal.now())
+    for id in hidden:
+        log(request, "article.hide", id, {"reason": why})
+    return hidden
+
+
+def show_all(request: Request, ids: Collection[str]) -> list[str]:
+    """Show these again; answers those that were hidden."""
+    visit = Visit(request)
+    shown = visit.portal.store.show(ids, now=visit.portal.now())
+    for id in shown:
+        log(request, "article.show", id)
+    return shown
+
+
+def judge(request: Request, found: Collection[StoredArticle], wanted: str | None, by: str) -> int:
+    """Give these a category; answers how many had another. ``by`` other than ``editor``: an editor takes his word back."""
+    visit, number = Visit(request), 0
+    for article in found:
+        if (article.category, article.category_by) == (wanted, by):
+            continue
+        visit.portal.store.set_category(article.id, wanted, by=by, now=visit.portal.now(), over=True)
+        told: dict[str, Any] = {"category": [article.category, wanted], "by": [article.category_by, by]}
+        log(request, "article.category", article.id, told)
+        number += 1
+    return number

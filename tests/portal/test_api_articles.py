@@ -1,0 +1,105 @@
+"""The API of articles and of publishing: the same changes as the pages', with the same rights, written down."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from newsportal.sources import load
+from newsportal.storage.base import Store, StoryFilter
+
+SOURCES = "publish:\n- {name: 站点, to: 'folder:out'}\n"
+
+
+@pytest.fixture
+def client(serve: Any, shelf: Store, tmp_path: Path) -> httpx.Client:
+    (tmp_path / "sources.yaml").write_text(SOURCES, "utf-8")
+    found: httpx.Client = serve(shelf, settings=load(tmp_path / "sources.yaml"), role="editor")
+    found.base_url = found.base_url.join("/api/v1/")
+    return found
+
+
+@pytest.fixture
+def id(shelf: Store) -> str:
+    made: str = shelf.made["bridge"]  # type: ignore[attr-defined]
+    return made
+
+
+@pytest.mark.parametrize("role", [None, "reader"])
+def test_nobody_else_may(serve: Any, shelf: Store, id: str, role: str | None) -> None:
+    other = serve(shelf, role=role)
+    other.headers["origin"] = str(other.base_url)
+    status = 401 if role is None else 403
+    calls = [
+        ("GET", "editing/articles", None), ("GET", f"articles/{id}/states", None), ("PATCH", f"articles/{id}", {"revision": 1}),
+        ("DELETE", f"articles/{id}/correction", {}), ("PUT", f"articles/{id}/category", {"category": "x"}),
+        ("POST", f"articles/{id}/fold", {"story": "x"}), ("POST", f"articles/{id}/unfold", {}),
+        ("POST", "articles/hide", {"articles": [id]}), ("POST", "articles/show", {"articles": [id]}),
+        ("GET", "publishing/counts", None), ("GET", "publishing/entries", None), ("POST", "publishing/again", {}),
+        ("POST", "publishing/ask", {"target": "站点", "article": id, "wanted": "there"}), ("GET", "publishing/trial?target=x", None),
+    ]  # fmt: skip
+    for method, path, sent in calls:
+        answer = other.request(method, f"/api/v1/{path}", json=sent)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (status, "not-signed-in" if role is None else "not-allowed"), path
+    article = shelf.article(id)
+    assert article is not None
+    assert (article.hidden, article.corrected, article.category_by) == (None, None, article.category_by)
+
+
+def test_an_article_is_corrected_and_the_words_taken_back(client: httpx.Client, shelf: Store, id: str) -> None:
+    (now,) = client.get(f"articles/{id}/states").json()
+    assert (now["revision"], now["corrected"]) == (1, None)
+    sent = {"revision": 1, "title": "新标题", "lines": now["lines"] + "\n<b>添一段", "published": None}
+    done = client.patch(f"articles/{id}", json=sent).json()
+    assert (done["title"], done["published"], done["corrected_fields"]) == ("新标题", None, ["title", "text", "published"])
+    assert done["text"].endswith("<b>添一段")
+    stored = shelf.article(id)
+    assert stored is not None
+    assert "<p>&lt;b&gt;添一段</p>" in (stored.html or "")
+    assert "<figure>" in (stored.html or "")
+    assert client.patch(f"articles/{id}", json={**sent, "title": "旧的"}).status_code == 409
+    wrong = client.patch(f"articles/{id}", json={"revision": 2, "lines": "⟦77⟧"})
+    assert (wrong.status_code, wrong.json()["error"]["code"]) == (422, "no-such-part")
+    for bad in ({"revision": 2, "title": ""}, {"revision": 2, "published": "gestern"}, {"title": "x"}):
+        assert client.patch(f"articles/{id}", json=bad).status_code == 422, bad
+    assert client.request("DELETE", f"articles/{id}/correction", json={}).json()["title"] == now["title"]
+    assert [one["corrected"] is None for one in client.get(f"articles/{id}/states").json()] == [True, False, True]
+    actions = [one.action for one in client.accounts.trail.entries()]  # type: ignore[attr-defined]
+    assert actions == ["article.withdraw", "article.correct"]
+    assert client.get("articles/none/states").status_code == 404
+
+
+def test_articles_are_hidden_classified_folded_and_listed(client: httpx.Client, shelf: Store, id: str) -> None:
+    assert client.post("articles/hide", json={"articles": [id, "none"], "reason": "误登"}).json() == {"articles": [id]}
+    (row,) = client.get("editing/articles?show=hidden").json()["items"]
+    assert (row["id"], row["hidden_reason"]) == (id, "误登")
+    assert client.post("articles/show", json={"articles": [id]}).json() == {"articles": [id]}
+    assert client.put(f"articles/{id}/category", json={"category": "桥梁"}).json()["category_by"] == "editor"
+    page = client.get("editing/articles?limit=2").json()
+    assert len(page["items"]) == 2
+    further = client.get("editing/articles", params={"limit": 2, "cursor": page["next"]}).json()["items"]
+    assert not {one["id"] for one in further} & {one["id"] for one in page["items"]}
+    one, other = [story for story in shelf.stories(StoryFilter(limit=200)).stories if story.count == 1][:2]
+    moved = client.post(f"articles/{one.head.id}/fold", json={"story": other.id}).json()
+    assert moved == {"article": one.head.id, "story": other.id, "came_from": one.id, "back": None}
+    assert client.post(f"articles/{one.head.id}/fold", json={"story": other.id}).json()["error"]["code"] == "not-folded"
+    assert client.post(f"articles/{one.head.id}/unfold", json={}).json()["story"] == one.id
+    assert client.post(f"articles/{one.head.id}/unfold", json={}).status_code == 409
+
+
+def test_an_article_is_published_and_taken_back(client: httpx.Client, id: str) -> None:
+    assert client.get("publishing/counts").json() == {}
+    (tried,) = client.get("publishing/trial", params={"target": "站点", "article": id}).json()
+    assert tried["refused"] is None
+    assert tried["steps"][0]["what"].startswith("write ")
+    asked = client.post("publishing/ask", json={"target": "站点", "article": id, "wanted": "there"}).json()
+    assert (asked["state"], asked["wanted"]) == ("waiting", "there")
+    assert client.post("publishing/ask", json={"target": "站点", "article": id, "wanted": "gone"}).json()["wanted"] == "gone"
+    assert client.get("publishing/counts").json() == {"站点": {"waiting": 1}}
+    assert [one["article"] for one in client.get("publishing/entries?state=waiting").json()] == [id]
+    assert client.post("publishing/again", json={}).json() == {"articles": 0}
+    assert client.post("publishing/ask", json={"target": "别处", "article": id, "wanted": "there"}).status_code == 404
+    assert client.get("publishing/trial?target=别处").status_code == 404
