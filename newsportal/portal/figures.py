@@ -1,0 +1,181 @@
+"""The figures of the monitor: what came each day and from where (thesis E, figure 4-4), what crawls met (paper A, table 2), and why
+pages failed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from itertools import accumulate
+from threading import Lock
+from time import monotonic
+from typing import Final, TypeVar, cast
+
+from newsportal.daily import DailySums, Kind
+from newsportal.daily.sums import Sum, day_of
+from newsportal.monitor.causes import cause_of
+from newsportal.portal.context import Portal
+from newsportal.report import Run, SourceReport, add_up
+
+T = TypeVar("T")
+
+RANGES: Final = (7, 30, 90, 365)
+"""Days that may be asked for."""
+
+TOP: Final = 10
+"""As the thesis' figure has them."""
+
+RUNS: Final = 200
+"""Reports that are added up at most."""
+
+SHOWN: Final[tuple[Kind, ...]] = ("site", "source", "topic", "category")
+
+KEPT_SECONDS: Final = 30.0
+
+WIDTH, HEIGHT = 720, 120
+"""Of a drawing, in its own units."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A day in a drawing."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    day: date
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A cause with the reasons and sources that it stands for, the most frequent first."""
+
+    cause: str
+    number: int
+    reasons: tuple[tuple[str, int], ...]
+    sources: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Crawled:
+    """The reports of some days as one: ``seconds`` is what the runs took together."""
+
+    runs: int
+    seconds: float
+    rows: tuple[SourceReport, ...]
+    total: SourceReport
+    failures: tuple[Failure, ...]
+    capped: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Of ``days`` days up to today. ``series``: articles a day; ``growth``: all articles at the end of each; ``behind``: changes of the
+    store that are not counted yet."""
+
+    days: int
+    series: tuple[tuple[date, int], ...]
+    growth: tuple[int, ...]
+    total: int
+    sites: tuple[Sum, ...]
+    sources: tuple[Sum, ...]
+    topics: tuple[Sum, ...]
+    categories: tuple[Sum, ...]
+    behind: int
+
+    @property
+    def today(self) -> int:
+        return self.series[-1][1]
+
+    @property
+    def a_day(self) -> float:
+        return self.total / len(self.series)
+
+
+class Kept:
+    """Figures of each range, some seconds old at most: many who look cost one count. Safe between threads."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._found: dict[tuple[str, int], tuple[float, object]] = {}
+
+    def figures(self, portal: Portal, daily: DailySums, days: int) -> Figures:
+        return self._of("figures", days, lambda: figures(portal, daily, days))
+
+    def crawled(self, portal: Portal, days: int) -> Crawled:
+        return self._of("crawled", days, lambda: crawled(portal.store.runs(RUNS), portal, days))
+
+    def _of(self, what: str, days: int, find: Callable[[], T]) -> T:
+        with self._lock:
+            kept = self._found.get((what, days))
+            if kept is None or monotonic() - kept[0] > KEPT_SECONDS:
+                kept = self._found[what, days] = monotonic(), find()
+            return cast(T, kept[1])
+
+
+def figures(portal: Portal, daily: DailySums, days: int) -> Figures:
+    until = day_of(portal.now(), portal.site.zone)
+    since = until - timedelta(days=days - 1)
+    series = tuple(daily.series("all", "", since, until))
+    growth = tuple(accumulate((number for _, number in series), initial=daily.before(since)))[1:]
+    sites, sources, topics, categories = (tuple(daily.top(kind, since, until, TOP)) for kind in SHOWN)
+    behind = max(0, portal.store.last_seq() - daily.position())
+    total = sum(number for _, number in series)
+    return Figures(days, series, growth, total, sites, sources, topics, categories, behind)
+
+
+def crawled(runs: Sequence[Run], portal: Portal, days: int) -> Crawled:
+    since = portal.now() - timedelta(days=days)
+    chosen = [run for run in runs if run.started >= since]
+    named: dict[str, list[SourceReport]] = {}
+    for run in chosen:
+        for row in run.sources:
+            named.setdefault(row.source, []).append(row)
+    rows = tuple(sorted((add_up(name, found) for name, found in named.items()), key=lambda row: (-row.entries, row.source)))
+    seconds = sum((run.ended - run.started).total_seconds() for run in chosen if run.ended is not None)
+    return Crawled(len(chosen), seconds, rows, add_up("total", rows), failures(rows), len(chosen) == len(runs) == RUNS)
+
+
+def failures(rows: Iterable[SourceReport]) -> tuple[Failure, ...]:
+    """By cause, articles and list pages together."""
+    reasons: dict[str, Counter[str]] = {}
+    sources: dict[str, Counter[str]] = {}
+    for row in rows:
+        for table in (row.failed, row.list_failed):
+            for reason, number in table.items():
+                cause = cause_of(reason)
+                reasons.setdefault(cause, Counter())[reason] += number
+                sources.setdefault(cause, Counter())[row.source] += number
+    found = [
+        Failure(cause, told.total(), tuple(told.most_common(3)), tuple(sources[cause].most_common(3))) for cause, told in reasons.items()
+    ]
+    return tuple(sorted(found, key=lambda one: (-one.number, one.cause)))
+
+
+def bars(series: Sequence[tuple[date, int]]) -> list[Bar]:
+    """The days as bars side by side."""
+    most = max((number for _, number in series), default=0) or 1
+    step = WIDTH / max(1, len(series))
+    gap = min(2.0, step / 5)
+    return [
+        Bar(
+            round(place * step, 2),
+            round(HEIGHT * (1 - number / most), 2),
+            round(step - gap, 2),
+            round(HEIGHT * number / most, 2),
+            day,
+            number,
+        )
+        for place, (day, number) in enumerate(series)
+    ]
+
+
+def line(values: Sequence[int]) -> str:
+    """The path of a curve from the lowest value to the highest."""
+    least, most = min(values, default=0), max(values, default=1)
+    span, step = (most - least) or 1, WIDTH / max(1, len(values) - 1)
+    points = (f"{place * step:.1f} {(HEIGHT - 4) * (1 - (value - least) / span) + 2:.1f}" for place, value in enumerate(values))
+    return "M" + "L".join(points)
