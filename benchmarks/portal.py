@@ -35,6 +35,7 @@ from search import TOPICS, MadeUp, Vocabulary  # beside this file
 from newsportal.search import open_index
 from newsportal.storage import open_store
 from newsportal.storage.base import Store, StoredArticle
+from newsportal.storage.figures import heat as heat_of
 from newsportal.storage.forms import BY_NAME
 from newsportal.storage.records import PAGE
 
@@ -68,7 +69,7 @@ def article_row(article: StoredArticle) -> dict[str, Any]:
 
 def story_row(id: str, versions: Sequence[StoredArticle]) -> dict[str, Any]:
     moments = [micro(one.published) or 0 for one in versions]
-    heat = float(len(versions)) * max(moments) / 1e15
+    heat = heat_of((one.published or EPOCH, one.site or "") for one in versions)
     return {
         "id": id, "head_id": id, "count": len(versions), "sites": len({one.site for one in versions}), "first_seen": min(moments),
         "last_seen": max(moments), "moment": moments[0], "heat": heat,

@@ -79,6 +79,7 @@ from newsportal.portal.queues import Ask, Asked
 from newsportal.portal.reloading import EVERY as REREAD
 from newsportal.portal.reloading import Reloading
 from newsportal.portal.resting import rested_index, rested_store
+from newsportal.portal.shared import Shared
 from newsportal.portal.site import SourcesLike, site_of, watched_of
 from newsportal.portal.subscribing import Subscriber
 from newsportal.portal.suggesting import Suggesting
@@ -192,7 +193,7 @@ def create_app(
             app.state.jobs.stop()
             for thread in threads:
                 thread.stop()
-            app.state.portal.counts.stop()
+            app.state.portal.stop()
 
     app = FastAPI(title="newsportal", version=__version__, lifespan=following, docs_url=None, redoc_url=None, openapi_url=None)
     at_hand = rested_store(store)
@@ -227,6 +228,7 @@ def create_app(
     errors.add_to(app)
     app.add_middleware(Measured, meter=app.state.meter)
     app.add_middleware(GZipMiddleware, minimum_size=MIN_GZIP_BYTES, compresslevel=GZIP_LEVEL)
+    app.add_middleware(Shared)
     app.add_middleware(Guard, hosts=tuple(hosts))
     if proxies := getattr(sources.portal, "proxies", ()):
         app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=list(proxies))

@@ -21,7 +21,7 @@ from newsportal.portal.access import may, signed
 from newsportal.portal.counts import Counts
 from newsportal.portal.desk import DESK, Entry
 from newsportal.portal.front import Fronts
-from newsportal.portal.kept import Kept
+from newsportal.portal.kept import Kept, Soon
 from newsportal.portal.language import choose, translations
 from newsportal.portal.moments import Clock
 from newsportal.portal.pace import Pace
@@ -52,6 +52,9 @@ OVERVIEW_SECONDS = 120.0
 
 SIMILAR = 4
 SIMILAR_SECONDS = 900.0
+
+SIMILAR_WITHIN = 0.05
+"""So long a story waits for them, in seconds: among a million articles the search may take ten times that. Who reads it next has them."""
 
 SPARE = 10.0
 """Times as long as it took to judge the sources, until they are judged anew."""
@@ -101,11 +104,18 @@ class Portal:
     _judging: Lock = field(default_factory=Lock, repr=False, compare=False)
     _reading: list[tuple[float, Reading]] = field(default_factory=list, repr=False, compare=False)
     _overviews: Kept[Overview] = field(default_factory=lambda: Kept(OVERVIEW_SECONDS, 200), repr=False, compare=False)
-    _similar: Kept[tuple[Hit, ...]] = field(default_factory=lambda: Kept(SIMILAR_SECONDS, 2_000), repr=False, compare=False)
+    _similar: Soon[tuple[Hit, ...]] = field(
+        default_factory=lambda: Soon(Kept(SIMILAR_SECONDS, 2_000), SIMILAR_WITHIN), repr=False, compare=False
+    )
 
     @cached_property
     def counts(self) -> Counts:
         return Counts(self.store)
+
+    def stop(self) -> None:
+        """Waits for what goes on beside the pages: the store is closed next."""
+        self.counts.stop()
+        self._similar.stop()
 
     def tally(self) -> Tally:
         """The store's totals, some seconds old: counting reads every row of a label, and every page shows some."""
@@ -155,12 +165,12 @@ class Portal:
             return None
 
     def similar(self, article: StoredArticle) -> tuple[Hit, ...]:
-        """Stories about the same things; none without an index, and while it is away."""
+        """Stories about the same things; none without an index, while it is away, and until they are found."""
         index = self.index
         if index is None:
             return ()
         try:
-            return self._similar.get((article.id, article.revision), lambda: similar(index, article, limit=SIMILAR))
+            return self._similar.get((article.id, article.revision), lambda: similar(index, article, limit=SIMILAR)) or ()
         except SearchError:
             return ()
 

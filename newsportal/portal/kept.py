@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Lock
 from time import monotonic
 from typing import Generic, TypeVar
@@ -22,11 +23,15 @@ class Kept(Generic[T]):
         self._made: OrderedDict[Hashable, tuple[float, T]] = OrderedDict()
         self._lock = Lock()
 
-    def get(self, key: Hashable, make: Callable[[], T]) -> T:
+    def at_hand(self, key: Hashable) -> list[T]:
+        """What is kept for ``key``; nothing, where it is to be made."""
         with self._lock:
             kept = self._made.get(key)
-        if kept is not None and self._clock() - kept[0] < self._seconds:
-            return kept[1]
+        return [kept[1]] if kept is not None and self._clock() - kept[0] < self._seconds else []
+
+    def get(self, key: Hashable, make: Callable[[], T]) -> T:
+        for made in self.at_hand(key):
+            return made
         made = make()
         with self._lock:
             self._made.pop(key, None)
@@ -34,3 +39,44 @@ class Kept(Generic[T]):
             if len(self._made) > self._most:
                 self._made.popitem(last=False)
         return made
+
+
+MOST_WAITING = 20
+"""Beyond so many that are to be made, no further ones are begun: readers come faster than one thread makes them."""
+
+
+class Soon(Generic[T]):
+    """The same, made in a thread of its own: who asks waits ``within`` seconds, and then does without; the next one finds it made.
+
+    For what a page can do without, and must not wait for. What ``make`` raises reaches those who wait for it.
+    """
+
+    def __init__(self, kept: Kept[T], within: float) -> None:
+        self._kept, self._within = kept, within
+        self._making: dict[Hashable, Future[T]] = {}
+        self._lock = Lock()
+        self._threads = ThreadPoolExecutor(1, "soon")
+
+    def get(self, key: Hashable, make: Callable[[], T]) -> T | None:
+        """None: not yet."""
+        for made in self._kept.at_hand(key):
+            return made
+        with self._lock:
+            making = self._making.get(key)
+            if making is None and len(self._making) < MOST_WAITING:
+                making = self._making[key] = self._threads.submit(self._make, key, make)
+        try:
+            return making.result(self._within) if making is not None else None
+        except TimeoutError:
+            return None
+
+    def stop(self) -> None:
+        """Waits for what is being made; the rest is left."""
+        self._threads.shutdown(cancel_futures=True)
+
+    def _make(self, key: Hashable, make: Callable[[], T]) -> T:
+        try:
+            return self._kept.get(key, make)
+        finally:
+            with self._lock:
+                del self._making[key]

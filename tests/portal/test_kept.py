@@ -1,0 +1,49 @@
+"""Answers that are kept, and those that are made beside the pages."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from newsportal.portal import kept
+from newsportal.portal.kept import Kept, Soon
+
+
+def test_who_does_not_want_to_wait_does_without_and_the_next_one_has_it() -> None:
+    may, made = threading.Event(), list[str]()
+
+    def make() -> str:
+        assert may.wait(10)
+        made.append("made")
+        return "there"
+
+    shelf: Kept[str] = Kept(60, 10)
+    soon = Soon(shelf, 0.0)
+    assert soon.get("a", make) is None
+    assert soon.get("a", make) is None
+    may.set()
+    soon.stop()
+    assert (soon.get("a", make), made) == ("there", ["made"])
+
+
+def test_who_waits_hears_what_went_wrong_and_it_is_tried_again() -> None:
+    def fail() -> str:
+        raise ValueError("away")
+
+    soon: Soon[str] = Soon(Kept(60, 10), 10.0)
+    with pytest.raises(ValueError, match="away"):
+        soon.get("a", fail)
+    assert soon.get("a", lambda: "there") == "there"
+    soon.stop()
+
+
+def test_no_more_wait_than_may(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept, "MOST_WAITING", 2)
+    may = threading.Event()
+    soon: Soon[bool] = Soon(Kept(60, 10), 0.0)
+    asked = [soon.get(name, lambda: may.wait(10)) for name in "abc"]
+    may.set()
+    soon.stop()
+    assert asked == [None, None, None]
+    assert [soon._kept.at_hand(name) != [] for name in "abc"][2] is False
