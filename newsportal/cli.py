@@ -50,6 +50,7 @@ COMMANDS = (
     "restore",
     "user",
     "token",
+    "alert",
     "evaluate",
     "schedule",
     "deploy",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from starlette.requests import Request
 
@@ -47,3 +48,8 @@ def own(request: Request, id: str) -> Alert | None:
     who = signed(request)
     found = portal.accounts.alerts.alert(id) if portal.accounts is not None else None
     return found if found is not None and who is not None and found.person_id == who.person.id else None
+
+
+def logged(alert: Alert) -> dict[str, Any]:
+    """What the log of changes keeps of an alert: nothing of where it goes but the service's name."""
+    return {"name": alert.name, "about": alert.about, "of": alert.of, "channel": alert.channel}

@@ -36,7 +36,7 @@ CALLS = frozenset(
 DRIVERS = {
     "redis": ("frontier/",),
     "scrapy_redis": ("frontier/",),
-    "sqlalchemy": ("storage/", "search/", "publishing/", "accounts/"),
+    "sqlalchemy": ("storage/", "search/", "publishing/", "accounts/", "daily/"),
     "pymysql": ("storage/",),
     "psycopg": ("storage/",),
     "pymongo": ("storage/documents/",),

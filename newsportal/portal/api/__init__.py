@@ -12,12 +12,20 @@ from fastapi import APIRouter, FastAPI
 
 from newsportal.accounts import Right
 from newsportal.portal.access import needs
-from newsportal.portal.api import articles, described, people, publishing, sources, topics
+from newsportal.portal.api import alerts, articles, described, monitor, people, publishing, sources, topics
 from newsportal.portal.api.faults import told_of
 
 PREFIX: Final = "/api/v1"
 
-ROUTERS: Final[tuple[APIRouter, ...]] = (people.router, topics.router, sources.router, articles.router, publishing.router)
+ROUTERS: Final[tuple[APIRouter, ...]] = (
+    people.router,
+    topics.router,
+    sources.router,
+    articles.router,
+    publishing.router,
+    monitor.router,
+    alerts.router,
+)
 """The parts, in the order in which they are described."""
 
 

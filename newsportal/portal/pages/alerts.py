@@ -20,7 +20,7 @@ from newsportal.alerts.services import SERVICES
 from newsportal.errors import DependencyMissing, SearchError
 from newsportal.portal import alert_words
 from newsportal.portal.access import log, needs, signed
-from newsportal.portal.alerting import own, terms, work
+from newsportal.portal.alerting import logged, own, terms, work
 from newsportal.portal.context import Visit
 from newsportal.portal.language import LANGUAGES
 from newsportal.portal.notices import told as say
@@ -211,11 +211,6 @@ def written(alert: Alert) -> dict[str, str]:
         "per_hour": str(alert.per_hour),
         "language": alert.language,
     }
-
-
-def logged(alert: Alert) -> dict[str, Any]:
-    """What the log of changes keeps of an alert: nothing of where it goes but the service's name."""
-    return {"name": alert.name, "about": alert.about, "of": alert.of, "channel": alert.channel}
 
 
 def shown(

@@ -14,6 +14,8 @@ from fastapi import APIRouter, Request, Response
 from newsportal.accounts import Right
 from newsportal.portal.access import needs
 from newsportal.portal.context import Visit
+from newsportal.portal.figures import RANGES, Kept, bars, line
+from newsportal.portal.health_words import CAUSES
 from newsportal.portal.render import render
 from newsportal.recommend.ratings import ALPHA
 from newsportal.storage.readers import Month
@@ -49,7 +51,19 @@ def monitor(request: Request) -> Response:
     months = reading.months
     alpha = learnt.alpha if learnt else ALPHA
     queues = visit.portal.queues() if visit.portal.queues is not None else None
+    days = days_of(visit)
+    kept: Kept = request.app.state.figures
+    daily = request.app.state.daily
+    counted = kept.figures(visit.portal, daily, days) if daily is not None else None
+    said = visit.clock.words.gettext
     told: dict[str, Any] = {
+        "days": days,
+        "ranges": RANGES,
+        "figures": counted,
+        "bars": bars(counted.series) if counted else (),
+        "curve": line(counted.growth) if counted else "",
+        "crawled": kept.crawled(visit.portal, days),
+        "causes": {name: (said(why), said(remedy)) for name, (why, remedy) in CAUSES.items()},
         "lines": lines_of(months),
         "learnt": learnt,
         "alpha": alpha,
@@ -57,6 +71,12 @@ def monitor(request: Request) -> Response:
         "queues": queues,
     }
     return render(request, "monitor.html", **told)
+
+
+def days_of(visit: Visit) -> int:
+    """The range that is asked for; a month without that."""
+    asked = visit.text("days") or ""
+    return int(asked) if asked.isdecimal() and len(asked) < 5 and int(asked) in RANGES else RANGES[1]
 
 
 def named(words: NullTranslations) -> dict[str, str]:

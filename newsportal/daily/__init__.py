@@ -1,0 +1,17 @@
+"""How many articles came each day, by channel, site, category and topic: kept up to date from the store's change log, in a small SQLite
+file beside the search index. Derived: it may be deleted, and is counted again."""
+
+from __future__ import annotations
+
+from newsportal.daily.sums import KINDS as KINDS
+from newsportal.daily.sums import DailySums as DailySums
+from newsportal.daily.sums import Kind as Kind
+
+
+def daily_uri(index_uri: str) -> str:
+    """The file of the sums: beside the index's own SQLite file; in memory for an index that has none here."""
+    scheme, _, rest = index_uri.partition(":///")
+    file = rest.partition("?")[0]
+    if scheme.partition("+")[0] != "sqlite" or not file or file.startswith(":memory:"):
+        return "sqlite://"
+    return f"sqlite:///{file}.daily"

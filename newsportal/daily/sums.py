@@ -1,0 +1,176 @@
+"""The sums, and how they follow the store.
+
+Of each article is kept under which day and labels it was counted, so that one that changes or goes is taken out there exactly. A page
+reads some hundred sums, however many articles there are.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta, tzinfo
+from typing import Final, Literal, get_args
+
+from sqlalchemy import Column, Connection, Integer, MetaData, String, Table, delete, func, insert, inspect, select, update
+from sqlalchemy.dialects import sqlite
+
+from newsportal.errors import StoreError
+from newsportal.storage.answers import StoredArticle
+from newsportal.storage.base import Store
+from newsportal.storage.paging import chunks
+from newsportal.storage.sql.dialects import open_engine, write_ahead
+from newsportal.storage.sql.dialects import reading as read
+from newsportal.storage.sql.dialects import writing as write
+
+Kind = Literal["all", "source", "site", "category", "topic"]
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+
+FORM: Final = 1
+"""Of the file; one of another form is counted anew."""
+
+CHANGES: Final = 500
+"""Rows of the change log that are counted in one transaction."""
+
+AT_ONCE: Final = 20
+"""Transactions of one call: who calls is asked to end in between."""
+
+METADATA = MetaData()
+STATE = Table("state", METADATA, Column("form", Integer), Column("zone", String), Column("seq", Integer))
+NAMES = Table("names", METADATA, Column("id", Integer, primary_key=True), Column("kind", String), Column("name", String))
+COUNTED = Table(
+    "counted", METADATA, Column("id", String, primary_key=True), Column("day", Integer), Column("labels", String), sqlite_with_rowid=False
+)
+SUMS = Table(
+    "sums",
+    METADATA,
+    Column("label", Integer, primary_key=True, autoincrement=False),
+    Column("day", Integer, primary_key=True, autoincrement=False),
+    Column("number", Integer),
+    sqlite_with_rowid=False,
+)
+FIRST: Final = date(1970, 1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    name: str
+    number: int
+
+
+class DailySums:
+    """May be shared between threads. Days begin in ``zone``. Raises the errors of stores."""
+
+    def __init__(self, uri: str, zone: tzinfo = UTC) -> None:
+        self._engine = open_engine(uri)
+        self._zone = zone
+        write_ahead(self._engine)
+        with write(self._engine) as connection:
+            self._prepare(connection)
+            self._names: dict[tuple[str, str], int] = {(row.kind, row.name): row.id for row in connection.execute(select(NAMES))}
+
+    def _prepare(self, connection: Connection) -> None:
+        if inspect(connection).has_table("state"):
+            state = connection.execute(select(STATE)).first()
+            if state is not None and (state.form, state.zone) == (FORM, str(self._zone)):
+                return
+            METADATA.drop_all(connection)
+        METADATA.create_all(connection)
+        connection.execute(insert(STATE).values(form=FORM, zone=str(self._zone), seq=0))
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+    def position(self) -> int:
+        """Up to which change of the store everything is counted."""
+        with read(self._engine) as connection:
+            found: int | None = connection.scalar(select(STATE.c.seq))
+        return found or 0
+
+    def follow(self, store: Store, stopped: Callable[[], bool] = lambda: False) -> int:
+        """Count what changed since the last call, as far as one call goes; answers how many rows of the change log were read."""
+        done = 0
+        for _ in range(AT_ONCE):
+            after = self.position()
+            changes = [] if stopped() else store.changes(after, CHANGES)
+            if not changes:
+                break
+            ids = list(dict.fromkeys(change.id for change in changes))
+            try:
+                self._count(ids, store.articles(ids), after, changes[-1].seq)
+            except StoreError:
+                self._names.clear()  # names that were made with it are not there
+                raise
+            done += len(changes)
+        return done
+
+    def _count(self, ids: Sequence[str], articles: Iterable[StoredArticle], after: int, upto: int) -> None:
+        with write(self._engine) as connection:
+            if connection.scalar(select(STATE.c.seq)) != after:  # another process was quicker
+                return
+            there = {article.id: self._counted(connection, article) for article in articles}
+            moved: Counter[tuple[int, int]] = Counter()
+            for chunk in chunks(ids):
+                for row in connection.execute(select(COUNTED).where(COUNTED.c.id.in_(chunk))):
+                    moved.subtract((int(label), row.day) for label in row.labels.split())
+                connection.execute(delete(COUNTED).where(COUNTED.c.id.in_(chunk)))
+            for day, labels in there.values():
+                moved.update((label, day) for label in labels)
+            if there:
+                rows = [{"id": id, "day": day, "labels": " ".join(map(str, labels))} for id, (day, labels) in there.items()]
+                connection.execute(insert(COUNTED), rows)
+            _add(connection, moved)
+            connection.execute(update(STATE).values(seq=upto))
+
+    def _counted(self, connection: Connection, article: StoredArticle) -> tuple[int, tuple[int, ...]]:
+        day = (article.first_seen.astimezone(self._zone).date() - FIRST).days
+        named = [("all", ""), ("source", article.source), ("site", article.publisher), ("category", article.category or "")]
+        named += [("topic", topic) for topic in article.topics]
+        return day, tuple(dict.fromkeys(self._label(connection, kind, name) for kind, name in named))
+
+    def _label(self, connection: Connection, kind: str, name: str) -> int:
+        if (kind, name) not in self._names:
+            known = connection.scalar(select(NAMES.c.id).where(NAMES.c.kind == kind, NAMES.c.name == name))  # of another process
+            self._names[kind, name] = known or connection.execute(insert(NAMES).values(kind=kind, name=name)).lastrowid
+        return self._names[kind, name]
+
+    def top(self, kind: Kind, since: date, until: date, limit: int = 10) -> list[Sum]:
+        """Those of a kind with most articles from ``since`` to ``until`` (both are counted)."""
+        number = func.sum(SUMS.c.number).label("number")
+        wanted = select(NAMES.c.name, number).join(SUMS, SUMS.c.label == NAMES.c.id).where(NAMES.c.kind == kind, NAMES.c.name != "")
+        wanted = wanted.where(SUMS.c.day.between(*_days(since, until))).group_by(NAMES.c.id).having(number > 0)
+        with read(self._engine) as connection:
+            return [Sum(row.name, row.number) for row in connection.execute(wanted.order_by(number.desc(), NAMES.c.name).limit(limit))]
+
+    def series(self, kind: Kind, name: str, since: date, until: date) -> list[tuple[date, int]]:
+        """Each day's articles from ``since`` to ``until``, days without any too."""
+        first, last = _days(since, until)
+        wanted = select(SUMS.c.day, SUMS.c.number).join(NAMES, SUMS.c.label == NAMES.c.id).where(NAMES.c.kind == kind, NAMES.c.name == name)
+        with read(self._engine) as connection:
+            found = {row.day: row.number for row in connection.execute(wanted.where(SUMS.c.day.between(first, last)))}
+        return [(FIRST + timedelta(days=day), found.get(day, 0)) for day in range(first, last + 1)]
+
+    def total(self, since: date, until: date) -> int:
+        return sum(number for _, number in self.series("all", "", since, until))
+
+    def before(self, day: date) -> int:
+        """All articles that came before ``day``: where a curve of growth begins."""
+        wanted = select(func.sum(SUMS.c.number)).join(NAMES, SUMS.c.label == NAMES.c.id).where(NAMES.c.kind == "all")
+        with read(self._engine) as connection:
+            found: int | None = connection.scalar(wanted.where(SUMS.c.day < (day - FIRST).days))
+        return found or 0
+
+
+def _days(since: date, until: date) -> tuple[int, int]:
+    return (since - FIRST).days, (until - FIRST).days
+
+
+def _add(connection: Connection, moved: Counter[tuple[int, int]]) -> None:
+    rows = [{"label": label, "day": day, "number": number} for (label, day), number in moved.items() if number]
+    if rows:
+        made = sqlite.insert(SUMS)
+        connection.execute(made.on_conflict_do_update(set_={"number": SUMS.c.number + made.excluded.number}), rows)
+
+
+def day_of(moment: datetime, zone: tzinfo) -> date:
+    return moment.astimezone(zone).date()

@@ -1,0 +1,183 @@
+"""Alerts: one's own. Secrets go in and never come out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Literal
+
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel, Field
+
+from newsportal.accounts import Accounts, Right
+from newsportal.accounts.alerts import Alert, State
+from newsportal.alerts.base import Later, Rejected, Unclear
+from newsportal.alerts.making import BadFields, alert_of, resumed
+from newsportal.alerts.preview import preview
+from newsportal.alerts.run import test as send_test
+from newsportal.alerts.sending import hidden
+from newsportal.errors import DependencyMissing
+from newsportal.portal.access import log, needs, signed
+from newsportal.portal.alerting import logged, own, terms, work
+from newsportal.portal.api.faults import ApiError, told_of
+from newsportal.portal.context import Visit
+
+router = APIRouter(tags=["Alerts"], dependencies=[needs(Right.KEEP)], responses=told_of(404))
+
+AboutName = Literal["topic", "search", "sources", "disk", "crawl"]
+
+
+class AlertAsked(BaseModel):
+    name: str = Field("", max_length=100, description="By default as the topic or the search.")
+    about: AboutName = "topic"
+    of: str = Field("", max_length=500, description="The topic's name, or the words of the search.")
+    channel: str = Field(description="mail, wecom, feishu, dingtalk, telegram, ntfy, webhook or apprise.")
+    fields: dict[str, str] = Field({}, description="What the channel needs. Secrets that are left out stay as they are.")
+    digest: list[int] = Field([], max_length=24, description="Hours of the day; none: at once.")
+    quiet: tuple[int, int] | None = Field(None, description="From this hour to that nothing is sent.")
+    per_hour: int = Field(6, ge=1, le=60)
+    language: Literal["zh", "en"] = "zh"
+
+
+class AlertTold(BaseModel):
+    id: str
+    name: str
+    about: AboutName
+    of: str
+    channel: str
+    digest: list[int]
+    quiet: tuple[int, int] | None
+    per_hour: int
+    language: str
+    enabled: bool
+    created: datetime
+    messages: dict[str, int] = Field(description="How many in each state.")
+
+
+class PlannedTold(BaseModel):
+    at: datetime
+    stories: list[str] = Field(description="Their titles.")
+
+
+class MessageTold(BaseModel):
+    story: str
+    title: str
+    state: str
+    changed: datetime
+    reason: str | None
+
+
+def told(alert: Alert, counts: Mapping[State, int]) -> AlertTold:
+    return AlertTold(
+        id=alert.id,
+        name=alert.name,
+        about=alert.about,
+        of=alert.of,
+        channel=alert.channel,
+        digest=list(alert.digest),
+        quiet=alert.quiet,
+        per_hour=alert.per_hour,
+        language=alert.language,
+        enabled=alert.enabled,
+        created=alert.created,
+        messages={str(state): number for state, number in counts.items()},
+    )
+
+
+@router.get("/alerts", summary="One's own alerts")
+def alerts(request: Request) -> list[AlertTold]:
+    book, who = accounts(request).alerts, signed(request)
+    counts = book.counts()
+    return [told(alert, counts.get(alert.id, {})) for alert in book.all(who.person.id if who else "")]
+
+
+@router.post("/alerts", summary="Make an alert", status_code=201)
+def make(request: Request, asked: AlertAsked) -> AlertTold:
+    made = checked(request, asked)
+    accounts(request).alerts.add(made)
+    log(request, "alert.make", made.id, logged(made))
+    return told(made, {})
+
+
+@router.put("/alerts/{id}", summary="Change an alert")
+def change(request: Request, id: str, asked: AlertAsked) -> AlertTold:
+    made = checked(request, asked, there(request, id))
+    accounts(request).alerts.save(made)
+    log(request, "alert.change", made.id, logged(made))
+    return told(made, {})
+
+
+@router.delete("/alerts/{id}", summary="Delete an alert and what it told of", status_code=204)
+def delete(request: Request, id: str) -> Response:
+    found = there(request, id)
+    accounts(request).alerts.drop(id)
+    log(request, "alert.delete", id, logged(found))
+    return Response(status_code=204)
+
+
+@router.post("/alerts/{id}/resume", summary="Tell of what comes from now on")
+def resume(request: Request, id: str) -> AlertTold:
+    portal = Visit(request).portal
+    made = resumed(there(request, id), now=portal.now(), after=portal.store.last_seq())
+    accounts(request).alerts.save(made)
+    log(request, "alert.on", id)
+    return told(made, {})
+
+
+@router.get("/alerts/{id}/messages", summary="What was sent, the latest first")
+def messages(request: Request, id: str) -> list[MessageTold]:
+    there(request, id)
+    found = accounts(request).alerts.messages(id)
+    return [MessageTold(story=one.thing, title=one.title, state=one.state, changed=one.changed, reason=one.reason) for one in found]
+
+
+@router.get("/alerts/{id}/preview", summary="What would have been sent in the last 7 days")
+def previewed(request: Request, id: str) -> list[PlannedTold]:
+    found = preview(work(Visit(request).portal), there(request, id))
+    return [PlannedTold(at=one.at, stories=[item.title for item in one.items]) for one in found.planned]
+
+
+@router.post("/alerts/{id}/test", summary="Send a test", status_code=204)
+def test(request: Request, id: str) -> Response:
+    found = there(request, id)
+    log(request, "alert.test", id)
+    try:
+        send_test(work(Visit(request).portal), found)
+    except (Rejected, Later, Unclear, DependencyMissing) as error:
+        raise ApiError(502, "not-sent", hidden(str(error), found.fields)) from error
+    return Response(status_code=204)
+
+
+def checked(request: Request, asked: AlertAsked, before: Alert | None = None) -> Alert:
+    quiet = asked.quiet or ("", "")
+    given = {
+        "name": asked.name,
+        "about": asked.about,
+        "topic": asked.of,
+        "search": asked.of,
+        "channel": asked.channel,
+        "when": "digest" if asked.digest else "once",
+        "hours": ", ".join(map(str, asked.digest)),
+        "quiet_from": str(quiet[0]),
+        "quiet_to": str(quiet[1]),
+        "per_hour": str(asked.per_hour),
+        "language": asked.language,
+    }
+    try:
+        return alert_of({**asked.fields, **given}, terms(request, after=Visit(request).portal.store.last_seq()), before)
+    except BadFields as error:
+        raise ApiError(422, "not-valid", str(error)) from error
+
+
+def accounts(request: Request) -> Accounts:
+    found = Visit(request).portal.accounts
+    if found is None:
+        raise ApiError(404, "not-found", "There is no such thing.")
+    return found
+
+
+def there(request: Request, id: str) -> Alert:
+    found = own(request, id)
+    if found is None:
+        raise ApiError(404, "not-found", "You have no such alert.", "See GET /api/v1/alerts.")
+    return found

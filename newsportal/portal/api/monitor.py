@@ -1,0 +1,128 @@
+"""The figures of the monitor."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from pydantic import BaseModel, Field
+
+from newsportal.accounts import Right
+from newsportal.daily import DailySums, Kind
+from newsportal.daily.sums import day_of
+from newsportal.portal.access import needs
+from newsportal.portal.api.faults import ApiError
+from newsportal.portal.context import Visit
+from newsportal.portal.figures import Kept
+from newsportal.portal.machine import machine
+
+router = APIRouter(tags=["Operation"], dependencies=[needs(Right.WATCH)])
+
+Days = Annotated[int, Query(ge=1, le=3660, description="Of so many days up to today.")]
+
+
+class DayTold(BaseModel):
+    day: date
+    articles: int
+
+
+class SumTold(BaseModel):
+    name: str
+    articles: int
+
+
+class FailureTold(BaseModel):
+    cause: str
+    number: int
+    reasons: dict[str, int]
+    sources: dict[str, int]
+
+
+class CrawledTold(BaseModel):
+    source: str
+    entries: int
+    known: int = Field(description="Known or repeated.")
+    new: int
+    fetched: int
+    parsed: int
+    stored: int
+    folded: int
+    failed: int
+    precision: float | None
+    recall: float | None
+
+
+class MachineTold(BaseModel):
+    memory: int = Field(description="Bytes that this process holds.")
+    memory_available: int
+    disk_free: int
+    disk_total: int
+    disk_low: bool
+    sizes: dict[str, int | None] = Field(description="Bytes of each part; null: on a server, or none.")
+
+
+@router.get("/monitor/days", summary="Articles a day, of all or of one source, site, category or topic")
+def days(request: Request, days: Days = 30, kind: Kind = "all", name: Annotated[str, Query(max_length=300)] = "") -> list[DayTold]:
+    found, (since, until) = sums(request), span(request, days)
+    return [DayTold(day=day, articles=number) for day, number in found.series(kind, name, since, until)]
+
+
+@router.get("/monitor/top", summary="Sources, sites, categories or topics with most articles")
+def top(request: Request, kind: Kind = "site", days: Days = 30, limit: Annotated[int, Query(ge=1, le=200)] = 10) -> list[SumTold]:
+    found, (since, until) = sums(request), span(request, days)
+    return [SumTold(name=one.name, articles=one.number) for one in found.top(kind, since, until, limit)]
+
+
+@router.get("/monitor/crawled", summary="What the crawls met, by source")
+def crawled(request: Request, days: Annotated[int, Query(ge=1, le=365)] = 7) -> list[CrawledTold]:
+    kept: Kept = request.app.state.figures
+    return [
+        CrawledTold(
+            source=row.source,
+            entries=row.entries,
+            known=row.known + row.repeated,
+            new=row.new,
+            fetched=row.fetched,
+            parsed=row.parsed,
+            stored=row.stored,
+            folded=row.folded,
+            failed=row.failures,
+            precision=row.precision,
+            recall=row.recall,
+        )
+        for row in kept.crawled(Visit(request).portal, days).rows
+    ]
+
+
+@router.get("/monitor/failures", summary="Why pages failed")
+def failures(request: Request, days: Annotated[int, Query(ge=1, le=365)] = 7) -> list[FailureTold]:
+    kept: Kept = request.app.state.figures
+    found = kept.crawled(Visit(request).portal, days).failures
+    return [FailureTold(cause=one.cause, number=one.number, reasons=dict(one.reasons), sources=dict(one.sources)) for one in found]
+
+
+@router.get("/monitor/machine", summary="Memory, disk and files")
+def of_machine(request: Request) -> MachineTold:
+    found = machine(Visit(request).portal.known)
+    return MachineTold(
+        memory=found.memory,
+        memory_available=found.machine_available,
+        disk_free=found.disk_free,
+        disk_total=found.disk_total,
+        disk_low=found.low,
+        sizes={one.name: one.bytes for one in found.sizes},
+    )
+
+
+def sums(request: Request) -> DailySums:
+    found: DailySums | None = request.app.state.daily
+    if found is None:
+        raise ApiError(404, "not-counted", "Daily figures are not counted here.")
+    return found
+
+
+def span(request: Request, days: int) -> tuple[date, date]:
+    portal = Visit(request).portal
+    until = day_of(portal.now(), portal.site.zone)
+    return until - timedelta(days=days - 1), until

@@ -1,0 +1,97 @@
+"""Daily sums are what counting every article would tell, whatever happened to the articles."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from random import Random
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from newsportal.daily import DailySums, daily_uri
+from newsportal.items import Article, Link
+from newsportal.storage import open_store
+from newsportal.storage.base import Store
+
+SHANGHAI = ZoneInfo("Asia/Shanghai")
+START = datetime(2026, 5, 1, 15, 30, tzinfo=UTC)
+"""23:30 in Shanghai."""
+
+ALL = date(2026, 1, 1), date(2026, 12, 31)
+
+
+def add(store: Store, number: int, *, days: int = 0, hours: int = 0, text: str = "", **said: object) -> str:
+    moment = START + timedelta(days=days, hours=hours)
+    url = f"https://site{number % 3}.example/{number}.html"
+    drawn = Random(f"{number}{text}")
+    words = "".join(chr(drawn.randrange(0x4E00, 0x9000)) for _ in range(80))
+    values = {"site": f"站点{number % 3}", "topics": ("旅游",) if number % 2 else (), "category": "社会", **said}
+    link = Link(url=url, source=f"feed:{number % 2}")
+    article = Article(url=url, link=link, fetched=moment, identity=url, title=f"第{number}条", text=words, **values)  # type: ignore[arg-type]
+    return store.add(article, [], now=moment).id
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with closing(open_store(f"sqlite:///{tmp_path / 'store.db'}")) as made:
+        yield made
+
+
+def test_days_begin_in_the_zone_and_empty_ones_are_told(store: Store) -> None:
+    with closing(DailySums("sqlite://", SHANGHAI)) as sums:
+        add(store, 1)
+        add(store, 2, hours=1)  # half past midnight
+        add(store, 3, days=3)
+        sums.follow(store)
+        assert sums.series("all", "", date(2026, 5, 1), date(2026, 5, 4)) == [
+            (date(2026, 5, 1), 1), (date(2026, 5, 2), 1), (date(2026, 5, 3), 0), (date(2026, 5, 4), 1),
+        ]  # fmt: skip
+        assert [(one.name, one.number) for one in sums.top("source", *ALL)] == [("feed:1", 2), ("feed:0", 1)]
+        assert sums.before(date(2026, 5, 4)) == 2
+
+
+def test_what_changes_or_is_told_twice_is_counted_once(store: Store) -> None:
+    with closing(DailySums("sqlite://", SHANGHAI)) as sums:
+        ids = [add(store, number) for number in range(6)]
+        sums.follow(store)
+        add(store, 1, text="改过", days=5)
+        store.set_category(ids[2], "体育", by="editor", now=START + timedelta(days=6))
+        store.fold(ids[3], store.article(ids[4]).story_id, reason="editor", now=START)  # type: ignore[union-attr]
+        sums.follow(store)
+        sums.follow(store)
+        assert sums.total(*ALL) == 6
+        assert {one.name: one.number for one in sums.top("category", *ALL)} == {"社会": 5, "体育": 1}
+
+
+def test_two_processes_count_everything_once(store: Store, tmp_path: Path) -> None:
+    uri = daily_uri(f"sqlite:///{tmp_path / 'index.db'}")
+    with closing(DailySums(uri, SHANGHAI)) as one, closing(DailySums(uri, SHANGHAI)) as other:
+        for number in range(30):
+            add(store, number, days=number % 4)
+            (one if number % 2 else other).follow(store)
+        one.follow(store)
+        counted = Counter(article.publisher for article in store.all_articles())
+        assert {found.name: found.number for found in other.top("site", *ALL)} == counted
+        assert one.position() == other.position() == store.last_seq()
+
+
+def test_another_zone_is_counted_anew(store: Store, tmp_path: Path) -> None:
+    uri = f"sqlite:///{tmp_path / 'd.daily'}"
+    add(store, 1, hours=1)
+    for zone, day in ((SHANGHAI, date(2026, 5, 2)), (UTC, date(2026, 5, 1))):
+        with closing(DailySums(uri, zone)) as sums:
+            sums.follow(store)
+            assert sums.series("all", "", day, day) == [(day, 1)]
+            assert sums.total(*ALL) == 1
+
+
+@pytest.mark.parametrize(
+    ("index", "file"),
+    [("sqlite:////a/index.db", "sqlite:////a/index.db.daily"), ("sqlite://", "sqlite://"), ("elasticsearch://h:9200/x", "sqlite://")],
+)
+def test_where_it_lies(index: str, file: str) -> None:
+    assert daily_uri(index) == file

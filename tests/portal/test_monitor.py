@@ -1,0 +1,188 @@
+"""The monitor: figures by day, what crawls met, the machine, the log without secrets, and what Prometheus reads."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import httpx
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from newsportal.daily import DailySums
+from newsportal.portal.logs import Ring, chosen, harmless, tail
+from newsportal.portal.measuring import Meter
+from newsportal.sources import Sources
+from newsportal.storage.base import Store
+
+
+@pytest.fixture(scope="module")
+def daily(store: Store, ids: dict[str, str]) -> Iterator[DailySums]:
+    with closing(DailySums("sqlite://", ZoneInfo("Asia/Shanghai"))) as made:
+        made.follow(store)
+        yield made
+
+
+@pytest.fixture(scope="module")
+def settings(folder: Path) -> Sources:
+    said = {
+        "topics": [{"name": "旅游", "engines": ["bing_news"]}],
+        "store": f"sqlite:///{folder / 'store.db'}",
+        "alerts": {"enabled": False},
+    }
+    return Sources.model_validate(said)
+
+
+@pytest.fixture(scope="module")
+def editor(serve: Any, store: Store, index: Any, settings: Sources, daily: DailySums) -> httpx.Client:
+    made: httpx.Client = serve(store, index, settings, role="editor", daily=daily)
+    return made
+
+
+@pytest.mark.parametrize("days", ["7", "30", "90", "365", "", "x", "-1", "99999999999"])
+def test_figures_of_every_range(editor: httpx.Client, days: str) -> None:
+    answer = editor.get("/monitor", params={"days": days})
+    assert answer.status_code == 200
+    assert answer.text.count("<rect ") == (int(days) if days in ("7", "30", "90", "365") else 30)
+    assert "云岭晚报" in answer.text
+
+
+def test_totals_are_those_of_the_store(editor: httpx.Client, store: Store) -> None:
+    page = editor.get("/monitor?days=365").text
+    totals = page.partition('<dl class="totals">')[2].partition("</dl>")[0]
+    assert f"<dd>{store.tally().articles}</dd>" in totals
+
+
+def test_what_crawls_met_as_the_paper_tells_it(editor: httpx.Client) -> None:
+    page = editor.get("/monitor?days=7").text
+    assert "engine:baidu_news" in page
+    assert 'data-cause="timeout"' in page
+    assert "blocked: captcha" in page
+
+
+def test_without_sums_the_monitor_says_so(serve: Any, store: Store, index: Any, settings: Sources) -> None:
+    assert serve(store, index, settings, role="editor").get("/monitor").status_code == 200
+
+
+def test_liveness_tells_nothing_else(serve: Any, store: Store, settings: Sources) -> None:
+    nobody: httpx.Client = serve(store, None, settings)
+    assert nobody.get("/healthz").text == "ok\n"
+    assert nobody.get("/readyz").text == "ok\n"
+
+
+def test_readiness_needs_the_store(serve: Any, tmp_path: Path, settings: Sources) -> None:
+    from newsportal.errors import StoreUnavailable
+    from newsportal.storage import open_store
+
+    class Away:
+        """A store whose server is away."""
+
+        def __getattr__(self, name: str) -> Any:
+            def refused(*_: object, **__: object) -> Any:
+                raise StoreUnavailable("away")
+
+            return refused
+
+    with closing(open_store(f"sqlite:///{tmp_path / 'x.db'}")) as opened:
+        client: httpx.Client = serve(opened, None, settings)
+        assert client.get("/readyz").status_code == 200
+    assert serve(Away(), None, settings).get("/readyz").status_code == 503
+    assert serve(Away(), None, settings).get("/healthz").status_code == 200
+
+
+def test_prometheus_reads_the_metrics(editor: httpx.Client, store: Store) -> None:
+    editor.get("/topic/旅游")
+    editor.get("/topic/没有")
+    editor.get("/story/none")
+    editor.get("/no/such/page")
+    answer = editor.get("/metrics")
+    families = {family.name: family for family in text_string_to_metric_families(answer.text)}
+    (articles,) = families["newsportal_articles"].samples
+    assert articles.value == store.tally().articles
+    assert {sample.labels["part"]: sample.value for sample in families["newsportal_up"].samples}["store"] == 1
+    routes = {sample.labels["route"] for sample in families["newsportal_request_seconds"].samples}
+    assert "none" in routes
+    assert any(route.startswith("/topic/{") for route in routes)
+    assert not any("旅游" in route or "such" in route for route in routes)
+    links = {sample.labels["outcome"]: sample.value for sample in families["newsportal_last_run_links"].samples}
+    assert links["stored"] > 0
+
+
+@pytest.mark.parametrize(
+    ("way", "role", "status"), [("open", None, 200), ("token", None, 303), ("token", "reader", 403), ("off", "editor", 404)]
+)
+def test_who_may_read_the_metrics(serve: Any, store: Store, index: Any, way: str, role: str | None, status: int) -> None:
+    settings = Sources.model_validate({"portal": {"metrics": way}, "alerts": {"enabled": False}})
+    assert serve(store, index, settings, role=role).get("/metrics").status_code == status
+
+
+def test_figures_stay_few_whatever_is_asked() -> None:
+    meter = Meter(now=lambda: 60.0)
+    for number in range(1000):
+        meter.saw(f"M{number}", "none", 404, 0.001)
+    samples = [sample for family in meter.registry.collect() for sample in family.samples]
+    assert len(samples) < 20
+    assert meter.minutes()[-1] == {"4xx": 1000}
+
+
+def test_machine_and_log(editor: httpx.Client) -> None:
+    logging.getLogger("newsportal.something").warning("cannot reach https://me:geheim@host/x?token=geheim \x1b[31mred <script>")
+    page = editor.get("/monitor/system").text
+    assert "cannot reach" in page
+    assert "geheim" not in page
+    assert "\x1b" not in page
+    assert "<script>" not in page.partition('class="log"')[2]
+    assert "cannot reach" in editor.get("/monitor/log?words=REACH").text
+    assert "cannot reach" not in editor.get("/monitor/log?level=ERROR").text
+
+
+def test_no_file_is_read_that_is_no_log(editor: httpx.Client, folder: Path) -> None:
+    """threats F: path traversal."""
+    jobs = folder / "jobs"
+    jobs.mkdir(exist_ok=True)
+    (jobs / "a1.log").write_text("2026-05-20 10:00:00 [scrapy.core] ERROR: crawl failed\nTraceback: more\n", "utf-8")
+    assert "crawl failed" in editor.get("/monitor/log?file=a1").text
+    for name in ("../store.db", "/etc/passwd", "..%2f..%2fetc%2fpasswd", "a1.log"):
+        assert "crawl failed" not in editor.get("/monitor/log", params={"file": name}).text
+        assert "root:" not in editor.get("/monitor/log", params={"file": name}).text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "postgresql://me:geheim-1@db/x",
+        "Authorization: Bearer geheim-1-and-more",
+        "{'Cookie': 'session=geheim-1'}",
+        "POST https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key=geheim-1",
+        "https://open.feishu.cn/open-apis/bot/v2/hook/geheim-1-2-3",
+        "https://api.telegram.org/bot12345678:geheim-1-2-3-4-5/sendMessage",
+        "password='geheim-1'",
+        "token np_geheim-1-2-3-4",
+    ],
+)
+def test_secrets_never_come_out(text: str) -> None:
+    assert "geheim-1" not in harmless(text)
+
+
+def test_the_ring_is_bounded_and_traces_are_one_line() -> None:
+    ring = Ring(5)
+    logger = logging.Logger("x")
+    logger.addHandler(ring)
+    for number in range(20):
+        logger.warning("line %d", number)
+    logger.error("broken %s", exc_info=ValueError("inside\nout"))
+    lines = ring.lines()
+    assert len(lines) == 5
+    assert lines[-1].text == "broken %s (ValueError: inside out)"
+    assert [line.text for line in chosen(lines, "ERROR", None, 10)] == [lines[-1].text]
+
+
+def test_the_end_of_a_large_log_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "a.log"
+    file.write_text("".join(f"2026-05-20 10:00:00 [scrapy] INFO: line {number}\n" for number in range(20_000)), "utf-8")
+    lines = tail(file, 3)
+    assert [line.text for line in lines] == ["line 19997", "line 19998", "line 19999"]
