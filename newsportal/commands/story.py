@@ -13,14 +13,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from newsportal.commands import story_changes
 from newsportal.commands.context import local, open_record
 from newsportal.commands.photos import figures, told
+from newsportal.commands.story_changes import changing
+from newsportal.editing import moves
 from newsportal.errors import StoreError
 from newsportal.storage.base import Store, StoredArticle, Story
 from newsportal.text import clean
-
-BY_HAND = "by-hand"
-"""The reason of a fold that an editor made; the portal knows it."""
 
 WIDEST = 10_000
 """Columns of the table of versions, at most: ids and addresses are to be copied whole, and a terminal breaks long lines itself."""
@@ -38,6 +38,7 @@ def register(app: typer.Typer) -> None:
     group.command()(show)
     group.command()(fold)
     group.command()(unfold)
+    story_changes.register(group)
     app.add_typer(group)
 
 
@@ -54,10 +55,10 @@ def fold(
     sources: SourcesFile = None,
 ) -> None:
     """Move an article into another story. Reposts of its text will join that story, too."""
-    with open_record(sources) as (_, store):
-        target = story_of(store, story)
-        store.fold(article, target.id, reason=BY_HAND, now=datetime.now(UTC))
-        _print(story_of(store, target.id), as_json, store)
+    with changing(sources) as (store, log):
+        moved = moves.fold(store, article, story_of(store, story).id, now=datetime.now(UTC))
+        log("article.fold", article, {"from": moved.came_from, "to": moved.story})
+        _print(story_of(store, moved.story), as_json, store)
 
 
 def unfold(
@@ -66,15 +67,17 @@ def unfold(
     sources: SourcesFile = None,
 ) -> None:
     """Take an article out of its story into one of its own, for good. Undo it with fold."""
-    with open_record(sources) as (_, store):
-        _print(story_of(store, store.unfold(article, now=datetime.now(UTC))), as_json, store)
+    with changing(sources) as (store, log):
+        moved = moves.unfold(store, article, now=datetime.now(UTC))
+        log("article.unfold", article, {"from": moved.came_from, "to": moved.story})
+        _print(story_of(store, moved.story), as_json, store)
 
 
 def story_of(store: Store, id: str) -> Story:
     """The story of that id, or the one that the article of that id is in. Raises ``StoreError``."""
-    found = store.story(id)
+    found = store.story(id, hidden=True)
     if found is None and (article := store.article(id)):
-        found = store.story(article.story_id)
+        found = store.story(article.story_id, hidden=True)
     if found is None:
         raise StoreError(f"no story or article {id!r}; ids stand in the portal's addresses (/story/ID) and in `newsportal search --json`")
     return found
@@ -87,6 +90,7 @@ def plain(story: Story) -> dict[str, Any]:
         {
             "id": version.id, "url": version.url, "title": version.title, "site": version.publisher, "moment": version.moment.isoformat(),
             "fold_of": version.fold_of, "fold_reason": version.fold_reason, "fold_score": version.fold_score,
+            "hidden": version.hidden.isoformat() if version.hidden else None, "corrected": list(version.corrected_fields),
         }
         for version in story.versions
     ]  # fmt: skip
@@ -137,7 +141,12 @@ def _pictures(store: Store, id: str) -> Table:
 
 
 def _why(version: StoredArticle, story: Story) -> str:
-    """Why a version stands in its story, in one word, and how surely."""
+    """Why a version stands in its story, in one word, and how surely; what editors did to it."""
+    marks = [*(["hidden"] if version.hidden else []), *(["corrected"] if version.corrected else [])]
+    return ", ".join([_reason(version, story), *marks])
+
+
+def _reason(version: StoredArticle, story: Story) -> str:
     if version.id == story.head.id:
         return "original"
     return f"{version.fold_reason} {version.fold_score:.2f}" if version.fold_reason else "found first"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,10 @@ import pytest
 from typer.testing import CliRunner
 
 from newsportal import cli
-from newsportal.errors import StoreError
+from newsportal.accounts import open_accounts
+from newsportal.errors import NewsportalError, StoreError
 from newsportal.items import Article, Link
+from newsportal.sources import load
 from newsportal.storage import open_store
 from newsportal.storage.base import Store
 
@@ -86,3 +89,38 @@ def test_what_was_folded_is_taken_out_and_put_back(store: Store) -> None:
 def test_an_unknown_id_is_told(store: Store, arguments: tuple[str, ...]) -> None:
     with pytest.raises(StoreError, match="nothing"):
         story(*arguments)
+
+
+def test_an_article_is_corrected_by_a_file_and_the_words_taken_back(store: Store, tmp_path: Path) -> None:
+    added = store.add(article("a.example"), now=NOW)
+    printed = CliRunner().invoke(cli.app, ["story", "correct", added.id], catch_exceptions=False).output
+    assert printed.strip() == TEXT
+    (tmp_path / "text.txt").write_text(f"{printed}\n添一段。\n", "utf-8")
+    done = story("correct", added.id, "--title", "新标题", "--published", "", "--text", str(tmp_path / "text.txt"))
+    assert (done["title"], done["published"], done["revision"]) == ("新标题", None, 2)
+    assert done["text"].endswith("添一段。")
+    assert story("show", added.id)["versions"][0]["corrected"] == ["title", "text", "published"]
+    assert story("withdraw", added.id)["text"] == TEXT
+    (tmp_path / "text.txt").write_text("⟦9⟧", "utf-8")
+    with pytest.raises(NewsportalError, match="⟦9⟧"):
+        story("correct", added.id, "--text", str(tmp_path / "text.txt"))
+
+
+def test_articles_are_hidden_and_shown_again(store: Store) -> None:
+    first, second = store.add(article("a.example"), now=NOW), store.add(article("b.example", hours=1), now=NOW)
+    assert sorted(story("hide", first.id, "--whole", "--reason", "误登")["hidden"]) == sorted([first.id, second.id])
+    assert store.story(first.story_id) is None
+    assert all(version["hidden"] for version in story("show", first.story_id)["versions"])
+    assert story("reveal", second.id)["shown"] == [second.id]
+    with pytest.raises(StoreError, match="none"):
+        story("hide", "none")
+
+
+def test_who_did_it_is_written_down_where_there_is_a_portal(store: Store, tmp_path: Path) -> None:
+    added = store.add(article("a.example"), now=NOW)
+    place = load(tmp_path / "sources.yaml").accounts_uri
+    story("hide", added.id)
+    assert not Path(place.removeprefix("sqlite:///")).exists(), "a store without a portal gets no accounts"
+    with closing(open_accounts(place)) as accounts:
+        story("reveal", added.id)
+        assert [(entry.action, entry.thing, entry.way) for entry in accounts.trail.entries()] == [("article.show", added.id, "command")]
