@@ -13,12 +13,13 @@ from typing import Annotated, Any
 import typer
 
 from newsportal import dom
-from newsportal.commands import jsonl, templates, turned
+from newsportal.commands import jsonl, turned
 from newsportal.commands.pages import WEB, SavedPage, addresses, refuse_for_folder, saved_pages, web_address
 from newsportal.errors import EgressDenied, LibraryError, NewsportalError
 from newsportal.extractors import EXTRACTORS, Extract, Keeper, Learner, extractor
 from newsportal.extractors.site import site_of
 from newsportal.items import Extraction, Link, Page
+from newsportal.trying import templates
 
 NOWHERE = "about:blank"
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Annotated, Any
 
 import typer
@@ -13,14 +11,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from newsportal.errors import LibraryError
 from newsportal.extractors.template import Template
-from newsportal.extractors.template_file import MAX_BYTES, plain, read_library, write_library
+from newsportal.extractors.template_file import plain, write_library
 from newsportal.extractors.url_library import Directory, Library
 from newsportal.text import clean
-
-READABLE = 0o644
-"""A new file's mode: what a temporary file has is for its owner alone."""
+from newsportal.trying.templates import load, save
 
 group = typer.Typer(no_args_is_help=True, help="The templates that pages of one site taught.")
 
@@ -87,45 +82,6 @@ def _waiting(library: Library, site: str, below: Directory) -> str:
     branch = library.sites.get(site)
     count = sum(place[: len(below)] == below for place, _ in branch.waiting) if branch else 0
     return f"{count} page{'' if count == 1 else 's'}" if count else ""
-
-
-def load(file: Path) -> Library:
-    """The library in ``file``. Raises ``LibraryError`` that names the file."""
-    text = read(file)
-    try:
-        return read_library(text)
-    except LibraryError as error:
-        raise LibraryError(f"{file}: {error}; a library is what extract --algorithm url_tree --library FILE wrote") from error
-
-
-def read(file: Path) -> str:
-    """The text of ``file``. Raises ``LibraryError``."""
-    try:
-        if file.stat().st_size > MAX_BYTES:
-            raise LibraryError(f"{file}: larger than {MAX_BYTES} bytes")
-        return file.read_text("utf-8")
-    except OSError as error:
-        raise LibraryError(f"{file}: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise LibraryError(f"{file}: no template library: it is no text") from error
-
-
-def save(text: str, file: Path) -> None:
-    """Write ``file`` at once: whoever reads it, or is interrupted, finds the old one or the new one. Raises ``LibraryError``."""
-    part: Path | None = None
-    try:
-        with NamedTemporaryFile("w", encoding="utf-8", dir=file.parent, prefix=f".{file.name}.", delete=False) as stream:
-            part = Path(stream.name)
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        part.chmod(file.stat().st_mode & 0o7777 if file.exists() else READABLE)
-        part.replace(file)
-    except OSError as error:
-        raise LibraryError(f"{file}: cannot be written: {error.strerror or error}") from error
-    finally:
-        if part is not None:
-            part.unlink(missing_ok=True)
 
 
 def _directory(written: str | None) -> Directory:

@@ -68,8 +68,10 @@ from newsportal.portal.pages import (
     story,
     suggestions,
     system,
+    templates,
     topics,
     websub,
+    wrappers,
 )
 from newsportal.portal.pages import (
     sources as sources_page,
@@ -125,6 +127,8 @@ ROUTERS: tuple[APIRouter, ...] = (
     topics.router,
     corpora.router,
     models.router,
+    wrappers.router,
+    templates.router,
     jobs.router,
 )
 """The pages. A new one is a file in ``pages/`` and a line here. Each asks for the right to read, whatever else it asks for."""

@@ -32,6 +32,8 @@ DESK: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             Entry("/topics", _("Topics"), Right.EDIT),
             Entry("/corpora", _("Corpora"), Right.EDIT),
             Entry("/models", _("Models"), Right.EDIT),
+            Entry("/wrappers", _("Reading rules"), Right.EDIT),
+            Entry("/templates", _("What sites taught"), Right.EDIT),
         ),
     ),
     (

@@ -12,6 +12,7 @@ from typer.testing import CliRunner, Result
 
 from newsportal.commands import extract, templates
 from newsportal.errors import LibraryError
+from newsportal.trying.templates import READABLE
 
 
 def sentence(name: str) -> str:
@@ -65,7 +66,7 @@ def test_forget(library: Path) -> None:
     assert "1 template of gangwan.example/news forgotten" in done.stdout
     assert said("templates", "list", str(library), "--json").stdout == ""
     assert library.stat().st_mode == before
-    assert stat.S_IMODE(before) == templates.READABLE
+    assert stat.S_IMODE(before) == READABLE
     assert [file.name for file in library.parent.iterdir() if file.is_file()] == ["library.json"]
 
 

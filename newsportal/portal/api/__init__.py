@@ -18,7 +18,7 @@ from newsportal.portal.api.faults import told_of
 PREFIX: Final = "/api/v1"
 
 ROUTERS: Final[tuple[APIRouter, ...]] = (
-    people.router,
+    people.router, topics.router,
     topics.router,
     sources.router,
     articles.router,

@@ -1,0 +1,167 @@
+"""``/templates``: what sites' own pages taught: templates of their layouts, and lines that are the site's and no article's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from fastapi import APIRouter, HTTPException, Request, Response
+
+from newsportal.accounts import Right
+from newsportal.errors import LibraryError, NewsportalError
+from newsportal.extractors.site_file import unpacked
+from newsportal.extractors.template_file import write_library
+from newsportal.extractors.url_library import Library
+from newsportal.items import Page
+from newsportal.portal.access import log, needs
+from newsportal.portal.context import Portal, Visit
+from newsportal.portal.notices import told
+from newsportal.portal.render import render
+from newsportal.portal.source_file import Fields, known_of, one
+from newsportal.portal.source_words import failed
+from newsportal.sources import Feed, Region, Sitemap, Sources
+from newsportal.storage.base import StoryFilter
+from newsportal.trying.saved import archive_of, saved_pages, sites_of
+from newsportal.trying.templates import file_of, library_at, looks, readings, save, teach
+from newsportal.trying.trial import Unread, fetcher, page_of
+
+router = APIRouter(dependencies=[needs(Right.EDIT)])
+
+LATELY: Final = 300
+"""Newest stories whose sites are listed, besides those of sources."""
+
+SITES: Final = 500
+"""Sites of the list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A site: its templates, the pages these stand for, pages that wait for a sibling; pages and lines that are known of it."""
+
+    site: str
+    templates: int
+    pages: int
+    waiting: int
+    known_pages: int
+    lines: int
+
+
+@router.get("/templates")
+def templates(request: Request) -> Response:
+    return _list(request)
+
+
+def _list(request: Request, more: dict[str, Any] | None = None, status: int = 200) -> Response:
+    visit = Visit(request)
+    known = visit.portal.known
+    library, trouble = _library(known)
+    sites = list(dict.fromkeys((*library.sites, *_met(visit.portal))))[:SITES]
+    rows = [row for row in (_row(visit.portal, library, site) for site in sites) if row.templates or row.waiting or row.known_pages]
+    values = {"url": "", "html": "", "read": (), "fault": "", "trouble": trouble, **(more or {})}
+    return render(request, "templates.html", status, rows=rows, archive=archive_of(known) if known else None, **values)
+
+
+@router.post("/templates/try")
+def tried(request: Request, fields: Fields) -> Response:
+    """What the template-free reader and the site's template make of a page."""
+    visit = Visit(request)
+    url, html = one(fields, "url").strip(), one(fields, "html")
+    known = known_of(request)
+    more: dict[str, Any] = {"url": url, "html": html}
+    try:
+        if html.strip():
+            page = Page(url or "about:blank", html.encode(), visit.portal.now(), 200, "text/html; charset=utf-8")
+        else:
+            page = page_of(url, fetcher(known))
+    except (NewsportalError, Unread) as error:
+        text = failed(error, visit.clock.words).text if isinstance(error, NewsportalError) else str(error)
+        return _list(request, {**more, "fault": text}, 422)
+    return _list(request, {**more, "read": readings(_library(known)[0], page)})
+
+
+@router.post("/templates/learn")
+def learn(request: Request) -> Response:
+    """Let the library learn from the saved pages of the sources' sites."""
+    visit = Visit(request)
+    said = visit.clock.words.gettext
+    known = known_of(request)
+    archive, file = archive_of(known), file_of(known)
+    if archive is None or file is None:
+        raise HTTPException(404)
+    try:
+        pages = saved_pages(archive, frozenset(_met(visit.portal)), visit.portal.now(), 200)
+        more = teach(file, pages)
+    except NewsportalError as error:
+        return told(request, "/templates", str(error))
+    log(request, "template.learn", archive.name, {"pages": len(pages), "templates": more})
+    return told(
+        request, "/templates", said("%(pages)s saved pages were read; %(more)s templates more.") % {"pages": len(pages), "more": more}
+    )
+
+
+@router.get("/templates/site")
+def site(request: Request) -> Response:
+    """How the templates of a site look."""
+    visit = Visit(request)
+    name = visit.text("name") or ""
+    row = _row(visit.portal, _library(visit.portal.known)[0], name)
+    if not (row.templates or row.waiting or row.known_pages):
+        raise HTTPException(404)
+    addresses = list(visit.portal.store.site_lines(name))
+    return render(request, "template_site.html", row=row, looks=looks(_library(visit.portal.known)[0], name), addresses=addresses)
+
+
+@router.post("/templates/forget")
+def forget(request: Request, fields: Fields) -> Response:
+    """Drop what is known of a site: its templates, or its lines. What comes later is learnt anew."""
+    visit = Visit(request)
+    said = visit.clock.words.gettext
+    name, what = one(fields, "site"), one(fields, "what")
+    known = known_of(request)
+    file = file_of(known)
+    if what == "lines":
+        if not visit.portal.store.site_lines(name):
+            raise HTTPException(404)
+        visit.portal.store.save_site_lines({name: {}}, now=visit.portal.now(), most=SITES * 2)
+    else:
+        library, _ = _library(known)
+        if file is None or name not in library.sites:
+            raise HTTPException(404)
+        library.forget(name)
+        save(write_library(library), file)
+    log(request, "template.forget", name, {"what": what or "templates"})
+    return told(request, "/templates", said("What was known of %(site)s is forgotten.") % {"site": name})
+
+
+def _library(known: Sources | None) -> tuple[Library, str]:
+    file = file_of(known) if known else None
+    try:
+        return (library_at(file) if file else Library()), ""
+    except LibraryError as error:
+        return Library(), str(error)
+
+
+def _met(portal: Portal) -> list[str]:
+    """The sites of sources, and of the newest stories."""
+    known = portal.known
+    places: list[str] = []
+    for source in known.all() if known else ():
+        if isinstance(source, Region):
+            places += (source.prefix, *source.seeds)
+        elif isinstance(source, Feed | Sitemap):
+            places.append(source.url)
+    places += [story.head.url for story in portal.store.stories(StoryFilter(limit=LATELY)).stories]
+    return sorted(sites_of(iter(places)))
+
+
+def _row(portal: Portal, library: Library, site: str) -> Row:
+    branch = library.sites.get(site)
+    held = [template for here in branch.templates.values() for template in here] if branch else []
+    lines = []
+    for packed in portal.store.site_lines(site).values():
+        try:
+            lines.append(len(unpacked(packed).lines))
+        except ValueError:
+            lines.append(0)  # what nobody can read is learnt anew
+    waiting = len(branch.waiting) if branch else 0
+    return Row(site, len(held), sum(template.pages for template in held), waiting, len(lines), sum(lines))

@@ -1,0 +1,147 @@
+"""Rules by which pages are read, and what sites taught: tried on a page and on saved pages before they count."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import httpx
+import pytest
+
+from newsportal.archive import Exchange, Writer
+from newsportal.extractors.site import SiteKnowledge
+from newsportal.extractors.site_file import packed
+from newsportal.sources import load
+from newsportal.storage import open_store
+from newsportal.storage.base import Store
+
+NOW = datetime(2026, 5, 20, 10, 30, tzinfo=UTC)
+
+SOURCES = """\
+store: sqlite:///news.db
+archive: crawl.warc.gz
+feeds:
+  # the harbour
+  - {name: 海港, url: "https://port.example/rss", category: 社会}
+  - {name: 江, url: "https://river.example/rss", article: {body: .text}}
+"""
+
+STORIES = ("渡轮今晨开航", "灯塔修缮完工", "鱼市搬到新址")
+
+KEY = "feed:%E6%B5%B7%E6%B8%AF"
+
+
+def page(title: str) -> str:
+    lines = "".join(f"<p>{title}的消息第{number}段，码头上的人说了很多话，海风一直在吹{title}。</p>" for number in range(4))
+    top = f'<div class="top"><a href="/">首页</a></div><h1>{title}</h1><div class="when">2026-05-19 08:30</div>'
+    return (
+        f'<html><head><title>{title}</title></head><body>{top}<div class="text">{lines}</div><div><a href="/a">关于</a></div></body></html>'
+    )
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    (tmp_path / "sources.yaml").write_text(SOURCES, "utf-8")
+    with Writer(tmp_path / "crawl.warc.gz") as writer:
+        for number, title in enumerate(STORIES):
+            headers = (("Content-Type", "text/html; charset=utf-8"),)
+            writer.write(Exchange(f"https://port.example/news/{number}.html", 200, headers, page(title).encode(), when=NOW))
+    opened = open_store(load(tmp_path / "sources.yaml").store)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def editor(serve: Callable[..., httpx.Client], store: Store, tmp_path: Path) -> httpx.Client:
+    return serve(store, None, load(tmp_path / "sources.yaml"), role="editor", reread_every=0)
+
+
+def test_the_list_has_sources_with_a_rule_first(editor: httpx.Client) -> None:
+    text = editor.get("/wrappers").text
+    assert text.index('data-source="feed:江"') < text.index('data-source="feed:海港"')
+
+
+def test_a_rule_is_checked_on_saved_pages_before_it_counts(editor: httpx.Client, tmp_path: Path) -> None:
+    answer = editor.post(f"/wrappers/{KEY}/try", data={"body": ".text", "title": "h1"})
+    assert answer.status_code == 200
+    assert "存档中的页面" in answer.text
+    assert all(title in answer.text for title in STORIES)
+    figures = re.findall(r"<dd>([^<]+)</dd>", answer.text)
+    assert figures[:2] == ["3", "3"]
+    assert (tmp_path / "sources.yaml").read_text("utf-8") == SOURCES
+    nothing = editor.post(f"/wrappers/{KEY}/try", data={"body": ".no-such"}).text
+    assert "规则找不到正文" in nothing
+    assert 'value=".no-such"' in nothing
+
+
+def test_a_rule_is_tried_on_a_pasted_page_that_stays_text(editor: httpx.Client) -> None:
+    html = page("<script>alert(1)</script>桥")
+    answer = editor.post(f"/wrappers/{KEY}/try", data={"body": ".text", "html": html}).text
+    assert "您粘贴的页面" in answer
+    assert "<script>alert" not in answer
+
+
+def test_an_address_within_is_not_fetched(editor: httpx.Client) -> None:
+    for url in ("http://127.0.0.1:9/", "http://169.254.169.254/latest/meta-data/", "file:///etc/passwd"):
+        answer = editor.post(f"/wrappers/{KEY}/try", data={"body": ".text", "url": url})
+        assert answer.status_code == 422
+        assert "mistake" in answer.text
+        assert editor.post("/templates/try", data={"url": url}).status_code == 422
+
+
+def test_a_rule_is_saved_and_taken_away(editor: httpx.Client, tmp_path: Path) -> None:
+    assert editor.post(f"/wrappers/{KEY}/save", data={"body": ".text", "remove": ".ad\n.more"}).status_code == 303
+    rule = load(tmp_path / "sources.yaml").feeds[0].article
+    assert rule is not None
+    assert (rule.body, rule.remove) == (".text", (".ad", ".more"))
+    assert "# the harbour" in (tmp_path / "sources.yaml").read_text("utf-8")
+    assert editor.accounts.trail.entries()[0].action == "wrapper.change"  # type: ignore[attr-defined]
+    assert 'value=".text"' in editor.get(f"/wrappers/{KEY}").text
+    assert editor.post(f"/wrappers/{KEY}/save", data={"body": ""}).status_code == 303
+    assert load(tmp_path / "sources.yaml").feeds[0].article is None
+
+
+def test_a_bad_selector_is_told_and_kept(editor: httpx.Client, tmp_path: Path) -> None:
+    for way in ("try", "save"):
+        answer = editor.post(f"/wrappers/{KEY}/{way}", data={"body": "div[["})
+        assert answer.status_code == 422
+        assert "不是有效的 CSS 选择器" in answer.text
+        assert 'value="div[["' in answer.text
+    assert (tmp_path / "sources.yaml").read_text("utf-8") == SOURCES
+    assert editor.get("/wrappers/feed:none").status_code == 404
+
+
+def test_saved_pages_teach_templates_that_read_and_are_forgotten(editor: httpx.Client) -> None:
+    assert "还没有学到" in editor.get("/templates").text
+    assert editor.post("/templates/learn", data={"go": "1"}).status_code == 303
+    assert "新增 1 个模板" in editor.get("/templates").text
+    assert 'data-site="port.example"' in editor.get("/templates").text
+    look = editor.get("/templates/site?name=port.example").text
+    assert "/news" in look
+    assert "holds" in look
+    read = editor.post("/templates/try", data={"url": "https://port.example/news/9.html", "html": page("潮汐表更新")}).text
+    assert read.count("潮汐表更新的消息第1段") >= 2, "by its template and without one"
+    assert editor.post("/templates/forget", data={"site": "port.example"}).status_code == 303
+    assert 'data-site="port.example"' not in editor.get("/templates").text
+    assert editor.get("/templates/site?name=port.example").status_code == 404
+    assert editor.post("/templates/forget", data={"site": "port.example"}).status_code == 404
+
+
+def test_lines_of_a_site_are_seen_and_forgotten(editor: httpx.Client, store: Store) -> None:
+    knowledge = SiteKnowledge()
+    knowledge.learn("https://port.example/news/1.html", ["首页", "关于我们的站点", "海港网版权所有"], "题")
+    store.save_site_lines({"port.example": {url: packed(known) for url, known in knowledge.pages()}}, now=NOW, most=10)
+    assert 'data-site="port.example"' in editor.get("/templates").text
+    assert "news/1.html" in editor.get("/templates/site?name=port.example").text
+    assert editor.post("/templates/forget", data={"site": "port.example", "what": "lines"}).status_code == 303
+    assert store.site_lines("port.example") == {}
+    assert [entry.action for entry in editor.accounts.trail.entries()] == ["template.forget"]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("path", ["/wrappers", f"/wrappers/{KEY}", "/templates", "/templates/site?name=port.example"])
+def test_only_editors_see_rules(serve: Callable[..., httpx.Client], store: Store, tmp_path: Path, path: str) -> None:
+    reader = serve(store, None, load(tmp_path / "sources.yaml"), role="reader", reread_every=0)
+    assert reader.get(path).status_code == 403
+    assert reader.post(path.partition("?")[0].rstrip("/") + "/save", data={"body": "p"}).status_code in (403, 404, 405)

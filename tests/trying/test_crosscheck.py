@@ -1,0 +1,102 @@
+"""A rule is laid over saved pages beside the template-free reader; a library of templates is taught by saved pages."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from newsportal.archive import Exchange, Writer
+from newsportal.extractors.rule import ArticleRule
+from newsportal.items import Page
+from newsportal.trying.crosscheck import beside, cross_check, likeness
+from newsportal.trying.saved import saved_pages
+from newsportal.trying.templates import library_at, looks, readings, teach
+
+NOW = datetime(2026, 3, 8, 12, tzinfo=UTC)
+
+STORIES = {
+    "渡轮今晨开航": "海港新航线的第一班渡轮今晨六时开出，船上有二百名乘客。\n码头工人说，准备工作用了整整三年时间。\n下午还有两班。",
+    "灯塔修缮完工": "百年灯塔的修缮工程昨天完工，灯光重新照亮海湾。\n工程队更换了全部玻璃，保留了原来的铜制灯座。\n周末向市民开放。",
+    "鱼市搬到新址": "城里最大的鱼市本周搬到新址，摊位比过去多出一倍。\n摊主们说，冷库终于够用了，夏天不用再发愁。\n老鱼市将改建成公园。",
+}
+
+
+def page(title: str, text: str, css: str = "text") -> Page:
+    paragraphs = "".join(f"<p>{line}</p>" for line in text.split("\n"))
+    top = f'<div class="top"><a href="/">首页</a></div><h1>{title}</h1><div class="when">2026-03-07 08:30</div>'
+    foot = '<div class="foot"><a href="/about">关于</a></div>'
+    html = f'<html><head><title>{title}_海港网</title></head><body>{top}<div class="{css}">{paragraphs}</div>{foot}</body></html>'
+    return Page(f"https://port.example/news/{ord(title[0])}.html", html.encode(), NOW, 200, "text/html; charset=utf-8")
+
+
+PAGES = [page(title, text) for title, text in STORIES.items()]
+
+
+def test_a_rule_that_agrees_and_one_that_finds_nothing() -> None:
+    good = cross_check(ArticleRule(body=".text", title="h1", date=".when"), PAGES)
+    assert (good.read, good.alike, good.titles, good.dates) == (3, 3, 3, 3)
+    assert good.likeness > 0.9
+    bad = cross_check(ArticleRule(body=".no-such"), PAGES)
+    assert (bad.read, bad.alike) == (0, 0)
+    assert all(one.ruled is None and one.free is not None for one in bad.pages)
+
+
+def test_a_rule_that_reads_too_little_is_seen_and_stands_first() -> None:
+    other = page("潮汐表更新", STORIES["鱼市搬到新址"], css="body-text")
+    found = cross_check(ArticleRule(body=".text p:first-child, .body-text", title=".when"), [*PAGES, other])
+    assert found.titles == 0
+    assert found.pages[0].likeness < 0.9
+    assert {line.of for line in found.pages[0].lines} == {"both", "best"}
+    assert found.pages[-1].url == other.url
+
+
+def test_texts_are_laid_side_by_side() -> None:
+    found = [(line.text, line.of) for line in beside("甲\n乙\n丙", "甲\n丙\n丁")]
+    assert found == [
+        ("甲", "both"),
+        ("乙", "rule"),
+        ("丙", "both"),
+        ("丁", "best"),
+    ]
+    assert likeness("甲乙\n丙", "甲 乙\n丁") == pytest.approx(4 / 6)
+    assert likeness("", "") == 0.0
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    file = tmp_path / "crawl.warc.gz"
+    others = [Page("https://other.example/a.html", b"<p>x</p>", NOW), Page("https://port.example/a.png", b"\x89PNG", NOW)]
+    with Writer(file) as writer:
+        for one in [*PAGES, *others]:
+            kind = "image/png" if one.url.endswith("png") else "text/html; charset=utf-8"
+            writer.write(Exchange(one.url, 200, (("Content-Type", kind),), one.body, when=NOW))
+    return file
+
+
+def test_saved_pages_are_those_of_the_site(archive: Path) -> None:
+    found = saved_pages(archive, frozenset({"port.example"}), NOW)
+    assert {one.url for one in found} == {one.url for one in PAGES}
+    assert {one.body for one in found} == {one.body for one in PAGES}
+    assert len(saved_pages(archive, frozenset({"port.example"}), NOW, most=2)) == 2
+    assert saved_pages(archive, frozenset({"nowhere.example"}), NOW) == []
+
+
+def test_a_library_is_taught_and_looked_at(tmp_path: Path) -> None:
+    file = tmp_path / "news.db.templates"
+    assert teach(file, PAGES[:2]) == 1
+    assert teach(file, PAGES[:2]) == 0
+    library = library_at(file)
+    by = {one.by: one for one in readings(library, PAGES[2])}
+    assert by["url_tree"].found is not None
+    assert "冷库" in (by["url_tree"].found.text or "")
+    assert by["best"].found is not None
+    (look,) = looks(library, "port.example")
+    assert look.directory == "/news"
+    assert any(holds for _, _, holds in look.boxes)
+    assert looks(library, "nowhere.example") == []
+    strange = page("另一种版式", "甲" * 50).body.replace(b"<div class", b"<section><div class").replace(b"</div>", b"</div></section>")
+    waits = {one.by: one for one in readings(library, Page("https://port.example/x/1.html", strange, NOW, 200, "text/html; charset=utf-8"))}
+    assert waits["url_tree"].why == "waits-for-sibling"
+    assert sum(1 for _ in library_at(file)) == 1, "trying teaches nothing"
