@@ -13,7 +13,7 @@ from fastapi import Depends, HTTPException, Request
 from newsportal.portal.access import log
 from newsportal.portal.context import Visit
 from newsportal.portal.source_fields import FAMILIES
-from newsportal.sources import Source, Sources
+from newsportal.sources import Source, Sources, mask
 from newsportal.sources.changing import entry_of
 from newsportal.sources.history import digest_of, versions
 
@@ -95,8 +95,17 @@ def write(
     after = change(path)
     if after == before:
         return Written(after, None)
-    log(request, action, thing, details)
+    log(request, action, thing, masked(details))
     request.app.state.reloading.look()
     kept = versions(path)
     undo = f"/sources/undo/{kept[0].id}/{after}" if kept and kept[0].digest == before else None
     return Written(after, undo)
+
+
+def masked(value: Any) -> Any:
+    """JSON values fit to be logged: passwords and tokens in addresses replaced by ``***``."""
+    if isinstance(value, str):
+        return mask(value)
+    if isinstance(value, Mapping):
+        return {name: masked(item) for name, item in value.items()}
+    return [masked(item) for item in value] if isinstance(value, list | tuple) else value

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -14,8 +13,8 @@ from ruamel.yaml.tokens import CommentToken
 from newsportal.errors import NewsportalError
 from newsportal.sources.editing import Change, add_following, cut_following
 from newsportal.sources.history import digest_of
-from newsportal.sources.places import Forum
 from newsportal.sources.reading import Unreadable, read
+from newsportal.sources.splicing import EntryChange, name_of
 from newsportal.sources.uris import VARIABLE
 
 FAMILIES: Final[Mapping[str, str]] = {
@@ -49,7 +48,7 @@ def set_entry(kind: str, name: str, values: Mapping[str, Any], seen: str | None 
         _, entry = _found(document, kind, name, seen)
         _update(entry, values)
 
-    return change
+    return EntryChange("set", kind, name, change)
 
 
 def drop_entry(kind: str, name: str, seen: str | None = None) -> Change:
@@ -69,15 +68,7 @@ def drop_entry(kind: str, name: str, seen: str | None = None) -> Change:
             document[kind] = _in_a_line(())
             add_following(document, following, kind)
 
-    return change
-
-
-def name_of(kind: str, entry: Mapping[str, Any]) -> str:
-    """How an entry is called, as the models call it: forums are named by their host where they have no name."""
-    name = entry.get("name")
-    if name is None and kind == "forums" and isinstance(entry.get("url"), str):
-        name = Forum.named_by_its_host(entry["url"])
-    return unicodedata.normalize("NFC", str(name)).strip()
+    return EntryChange("drop", kind, name, change)
 
 
 def entry_of(content: bytes, kind: str, name: str) -> tuple[int, dict[str, Any]] | None:

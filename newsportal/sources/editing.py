@@ -20,6 +20,7 @@ from newsportal.errors import NewsportalError, Problem, SourcesError
 from newsportal.sources.history import Version, content_of, digest_of, keep
 from newsportal.sources.loading import parse
 from newsportal.sources.reading import Unreadable, decode, read
+from newsportal.sources.splicing import EntryChange, spliced
 
 Change = Callable[[CommentedMap], None]
 
@@ -83,12 +84,25 @@ def _written(path: Path, make: Callable[[bytes, Path], bytes], expected: str | N
 def changed(content: bytes, change: Change, path: Path) -> bytes:
     """``content`` with ``change`` applied, with its comments, quotes, indentation and line ends."""
     try:
-        before = read(content).value  # refuses bombs before the slower parser sees them
+        tree = read(content)  # refuses bombs before the slower parser sees them
     except Unreadable as error:
         told = error.mistake
         raise SourcesError([Problem(str(path), told.line, "(file)", told.message, told.hint)]) from error
     text = decode(content).replace("\r\n", "\n")
-    yaml = _yaml(text)
+    written = None
+    if isinstance(change, EntryChange):
+        written = spliced(text, tree, change, lambda part: _made(part, change, path, text))
+    if written is None:
+        written = _made(text, change, path, text)
+    with contextlib.suppress(Unreadable):  # told when it is loaded
+        if read(written.encode()).value == tree.value:
+            return content  # not even its spaces change
+    return (written.replace("\n", "\r\n") if b"\r\n" in content else written).encode()
+
+
+def _made(text: str, change: Change, path: Path, whole: str) -> str:
+    """``text`` with ``change``, indented as the ``whole`` file is."""
+    yaml = _yaml(whole)
     document = yaml.load(text)
     comments = ""
     if document is None:  # comments alone belong to nothing that the parser could hang them on
@@ -98,11 +112,7 @@ def changed(content: bytes, change: Change, path: Path) -> bytes:
     change(document)
     out = io.StringIO()
     yaml.dump(document, out)
-    written = comments + out.getvalue()
-    with contextlib.suppress(Unreadable):  # told when it is loaded
-        if read(written.encode()).value == before:
-            return content  # not even its spaces change
-    return (written.replace("\n", "\r\n") if b"\r\n" in content else written).encode()
+    return comments + out.getvalue()
 
 
 def append(document: CommentedMap, kind: str, values: Mapping[str, Any]) -> None:
@@ -113,6 +123,11 @@ def append(document: CommentedMap, kind: str, values: Mapping[str, Any]) -> None
     entry = CommentedMap(values)
     document[kind].append(entry)
     add_following(entry, following)
+
+
+def append_entry(kind: str, values: Mapping[str, Any]) -> EntryChange:
+    """The change that appends an entry, made in few lines where that will do."""
+    return EntryChange("append", kind, "", lambda document: append(document, kind, values))
 
 
 def add_following(node: Any, following: str, key: Any = None) -> None:

@@ -12,6 +12,7 @@ from ruamel.yaml.comments import CommentedMap
 from newsportal.discovery.proposal import Kind, Proposal
 from newsportal.discovery.search import NoSource, find
 from newsportal.sources import Sources, append, edit
+from newsportal.sources.editing import append_entry
 from newsportal.trying.entries import entry, holder
 from newsportal.trying.forum import propose_forum
 from newsportal.trying.gallery import propose_gallery
@@ -74,7 +75,7 @@ def write(path: Path, added: Sequence[tuple[Kind, dict[str, Any]]], expected: st
         for kind, values in added:
             append(document, kind, values)
 
-    return edit(path, change, expected)
+    return edit(path, append_entry(*added[0]) if len(added) == 1 else change, expected)
 
 
 def _found(url: str, kind: Family | None, everything: bool, visit: Visitor) -> tuple[list[Proposal], list[str]]:

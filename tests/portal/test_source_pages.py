@@ -342,3 +342,15 @@ def test_changes_from_elsewhere_are_refused(made: Any, path: Path) -> None:
     client.headers["origin"] = "https://evil.example"
     assert client.post("/sources/feed:甲报/delete", data={"x": ""}).status_code == 403
     assert path.read_text("utf-8") == TEXT
+
+
+def test_every_change_is_logged_without_secrets(made: Any, path: Path) -> None:
+    client = made()
+    save(client, "/sources/feed:乙报", category="国际")
+    client.post("/sources/feed:乙报/delete", data={"x": ""})
+    client.post("/sources/feed:甲报/run", data={"x": ""})
+    entries = client.accounts.trail.entries()  # type: ignore[attr-defined]
+    told = [(entry.action, entry.thing) for entry in entries]
+    assert told == [("source.run", "feed:甲报"), ("source.delete", "feed:乙报"), ("source.change", "feed:乙报")]
+    assert "geheim" not in str(entries)
+    assert "国际" in str(entries)

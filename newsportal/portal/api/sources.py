@@ -19,9 +19,9 @@ from newsportal.portal.looks import Look, Looks, TooMany
 from newsportal.portal.pages.source_run import watched_as
 from newsportal.portal.pages.sources import addresses
 from newsportal.portal.source_file import Entry, entry, known_of, path_of, write
-from newsportal.sources import append, edit, mask
+from newsportal.sources import edit, mask
 from newsportal.sources.changing import FAMILIES, EntryChanged, NoEntry, drop_entry, entry_digest, new_variables, set_entry
-from newsportal.sources.editing import Change, EditConflict, go_back
+from newsportal.sources.editing import Change, EditConflict, append_entry, go_back
 from newsportal.sources.history import NoVersion, earlier
 from newsportal.sources.soon import visit_soon
 from newsportal.sources.timetable import timetable, visited
@@ -141,7 +141,7 @@ def create(request: Request, new: NewSource) -> Written:
     family = next(family for family, kind in FAMILIES.items() if kind == new.kind)
     place = len(getattr(known_of(request), new.kind))
     key = f"{family}:{new.values.get('name', '')}"
-    done = _write(request, lambda document: append(document, new.kind, new.values), "source.add", key, new.values)
+    done = _write(request, append_entry(new.kind, new.values), "source.add", key, new.values)
     return Written(key=getattr(known_of(request), new.kind)[place].key, file=str(path_of(request)), changed=done)
 
 

@@ -20,9 +20,9 @@ from newsportal.portal.render import render
 from newsportal.portal.source_fields import FAMILIES, FORMS, KINDS, Field, address_of, values_of, written
 from newsportal.portal.source_file import Entry, Fields, entry, known_of, one, path_of, write
 from newsportal.portal.source_words import beside
-from newsportal.sources import append, edit
+from newsportal.sources import edit
 from newsportal.sources.changing import EntryChanged, NoEntry, drop_entry, entry_digest, new_variables, set_entry
-from newsportal.sources.editing import EditConflict, go_back
+from newsportal.sources.editing import EditConflict, append_entry, go_back
 from newsportal.sources.history import NoVersion, versions
 from newsportal.sources.watched import judged, watched
 
@@ -81,7 +81,7 @@ def add(request: Request, fields: Fields) -> Response:
     if fault := _forbidden(request, values, {}):
         return _form(request, kind, values, Mistakes(fault), 422)
     try:
-        done = write(request, lambda path: edit(path, lambda document: append(document, kind, values)), "source.add", key, values)
+        done = write(request, lambda path: edit(path, append_entry(kind, values)), "source.add", key, values)
     except (NewsportalError, OSError) as error:
         return _form(request, kind, values, _mistakes(request, error, kind, place), _status(error))
     said = Visit(request).clock.words.gettext(_("%(name)s was added to %(file)s."))
