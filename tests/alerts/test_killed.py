@@ -1,0 +1,55 @@
+"""Senders that are killed at any moment: no story comes twice, and of none that did not come it is said that it was sent."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from newsportal.alerts.run import LEASE, step
+
+SENDER = Path(__file__).with_name("dying_sender.py")
+KILLS, STORIES = 4, 40
+
+
+@pytest.mark.slow
+def test_nothing_comes_twice_and_nothing_is_lost_unseen(desk: Any, receiver: Any, tmp_path: Path) -> None:
+    drawn = Random(20260520)
+    desk.clock[0] = datetime.now(UTC) - timedelta(seconds=5)
+    alert = desk.alert("webhook", {"url": receiver.address}, per_hour=1000)
+    desk.clock[0] = datetime.now(UTC)
+    written = []
+    for _ in range(KILLS):
+        senders = [begun(tmp_path) for _ in range(2)]
+        for _ in range(STORIES // KILLS):
+            written.append(f"第{len(written)}条消息")
+            desk.write(written[-1])
+            time.sleep(drawn.random() / 20)
+        for sender in senders:
+            sender.send_signal(signal.SIGKILL)
+            sender.wait()
+    desk.clock[0] = datetime.now(UTC) + timedelta(seconds=LEASE + 1)
+    step(replace(desk.work, per_hour=1000))
+    states = {message.title: message.state for message in desk.accounts.alerts.messages(alert.id, 1000)}
+    assert len(receiver.stories) == len(set(receiver.stories)), "a story came twice"
+    assert set(states) == set(written), "a story was never kept"
+    assert {title for title, state in states.items() if state == "sent"} <= set(receiver.stories)
+    assert all(states[title] == "unknown" for title in set(written) - set(receiver.stories))
+    assert set(states.values()) <= {"sent", "unknown"}
+
+
+def begun(folder: Path) -> subprocess.Popen[bytes]:
+    sender = subprocess.Popen([sys.executable, str(SENDER), str(folder)], stdout=subprocess.PIPE)
+    assert sender.stdout is not None
+    with closing(sender.stdout):
+        assert sender.stdout.readline() == b"begun\n"
+    return sender
