@@ -1,4 +1,7 @@
-"""Tokens: the ways in of programs. Shown once, kept as a digest, with rights of their own (never more than the person's)."""
+"""Tokens: the ways in of programs. Shown once, kept as a digest, with rights of their own (never more than the person's).
+
+Every token reads: who watches or edits sees articles anyway.
+"""
 
 from __future__ import annotations
 
@@ -37,15 +40,16 @@ class Tokens:
         self, person: Person, name: str, rights: Iterable[Right], *, now: datetime, expires: datetime | None = None
     ) -> tuple[Token, str]:
         """The token and its secret. Raises ``AccountError`` for rights that the person has not, and for no name."""
-        wanted, called = frozenset(rights), " ".join(name.split())[:NAME_LIMIT]
+        asked, called = frozenset(rights), " ".join(name.split())[:NAME_LIMIT]
         if not called:
             raise AccountError("token-name", "a token needs a name: what will use it")
-        if not wanted or not wanted <= person.rights:
+        if not asked or not asked <= person.rights:
             raise AccountError("token-rights", f"a token has one or more of: {', '.join(sorted(person.rights))}")
         if expires is not None and expires <= now:
             raise AccountError("token-expires", "a token ends in the future")
         if len(self.of(person.id)) >= MOST:
             raise AccountError("token-many", f"a person has at most {MOST} tokens: revoke those that nobody uses")
+        wanted = asked | {Right.READ}
         secret, token = PREFIX + drawn(), Token(drawn_id(), person.id, called, wanted, now, expires, None)
         row = {"id": token.id, "person_id": person.id, "name": called, "created": now, "expires": expires, "used": None}
         with write(self._engine) as connection:

@@ -12,19 +12,22 @@ from fastapi import APIRouter, FastAPI
 
 from newsportal.accounts import Right
 from newsportal.portal.access import needs
-from newsportal.portal.api import alerts, articles, described, monitor, people, publishing, sources, topics
+from newsportal.portal.api import alerts, articles, described, monitor, operation, people, publishing, reading, searching, sources, topics
 from newsportal.portal.api.faults import told_of
 
 PREFIX: Final = "/api/v1"
 
 ROUTERS: Final[tuple[APIRouter, ...]] = (
-    people.router, topics.router,
+    reading.router,
+    searching.router,
+    operation.router,
+    monitor.router,
+    alerts.router,
+    people.router,
     topics.router,
     sources.router,
     articles.router,
     publishing.router,
-    monitor.router,
-    alerts.router,
 )
 """The parts, in the order in which they are described."""
 

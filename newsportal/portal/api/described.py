@@ -1,15 +1,20 @@
-"""``/api/openapi.json``: the API for programs."""
+"""The API described: ``/api/openapi.json`` for programs, ``/api`` for people."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 from fastapi.routing import iter_route_contexts
 
 from newsportal.accounts import Right
 from newsportal.portal.access import Needs, needs
+from newsportal.portal.account_words import rights
+from newsportal.portal.context import Visit
+from newsportal.portal.render import render
 
 router = APIRouter(dependencies=[needs(Right.READ)])
 
@@ -38,9 +43,62 @@ def schema(app: FastAPI) -> dict[str, Any]:
     return told
 
 
+def rights_asked(route: Any) -> frozenset[Right]:
+    """All that a route asks for, by itself and by its router; none for one that is open."""
+    needed = getattr(getattr(route, "dependant", None), "dependencies", ())
+    return frozenset(one.call.right for one in needed if isinstance(one.call, Needs))
+
+
 def right_of(route: Any) -> Right | None:
     """The most that a route asks for; None for one that asks for nothing."""
-    asked = [
-        needed.call.right for needed in getattr(getattr(route, "dependant", None), "dependencies", ()) if isinstance(needed.call, Needs)
-    ]
-    return max(asked, key=list(Right).index, default=None)
+    return max(rights_asked(route), key=list(Right).index, default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An operation as ``/api`` shows it: ``parameters`` by name, with what they are."""
+
+    id: str
+    method: str
+    path: str
+    summary: str
+    description: str
+    right: str
+    statuses: tuple[str, ...]
+    parameters: Mapping[str, str]
+
+
+@router.get("/api")
+def page(request: Request) -> Response:
+    """The API for people, in the portal's own look: nothing is loaded from elsewhere."""
+    told, visit = schema(request.app), Visit(request)
+    names, groups = rights(visit.clock.words), dict[str, list[Operation]]()
+    for path, methods in told["paths"].items():
+        for method, operation in methods.items():
+            one = _operation(path, method, operation, names)
+            groups.setdefault((operation.get("tags") or ["…"])[0], []).append(one)
+    return render(request, "api.html", groups=groups, here=visit.portal.site.url or str(request.base_url).rstrip("/"))
+
+
+def _operation(path: str, method: str, told: Mapping[str, Any], names: Mapping[Right, str]) -> Operation:
+    parameters = {one["name"]: one.get("description") or _kind(one.get("schema", {})) for one in told.get("parameters", ())}
+    for kind in told.get("requestBody", {}).get("content", {}):
+        parameters["body"] = kind
+    return Operation(
+        told["operationId"],
+        method.upper(),
+        path,
+        told.get("summary", ""),
+        told.get("description", ""),
+        names[Right(told.get("x-right", Right.READ))],
+        tuple(told.get("responses", ())),
+        parameters,
+    )
+
+
+def _kind(schema: Mapping[str, Any]) -> str:
+    """What a value may be, in a few words."""
+    if "enum" in schema:
+        return " | ".join(str(value) for value in schema["enum"])
+    kinds = [one.get("format") or one.get("type", "") for one in schema.get("anyOf", (schema,))]
+    return ", ".join(kind for kind in kinds if kind and kind != "null")

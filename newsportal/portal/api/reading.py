@@ -1,0 +1,173 @@
+"""Topics, stories, articles: what readers see, without the pages around it. Hidden articles are there for editors alone."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import AwareDatetime, BaseModel, Field
+
+from newsportal.accounts import Right
+from newsportal.portal.access import may
+from newsportal.portal.api.faults import ApiError, told_of
+from newsportal.portal.api.paging import Cursor, Limit, Page
+from newsportal.portal.api.tagged import tagged
+from newsportal.portal.context import Visit
+from newsportal.storage.base import StoredArticle, Story, StoryFilter
+
+router = APIRouter(tags=["Reading"])
+
+LIMIT = 30
+
+Filter = Annotated[str | None, Query(max_length=300)]
+
+
+class TopicTold(BaseModel):
+    name: str
+    stories: int
+
+
+class Totals(BaseModel):
+    articles: int
+    stories: int
+    by_topic: dict[str, int] = Field(description="Stories of each topic.")
+    by_category: dict[str, int]
+    by_source: dict[str, int] = Field(description="Articles of each source.")
+    newest: datetime | None
+
+
+class Picture(BaseModel):
+    url: str
+    caption: str | None = None
+
+
+class ArticleTold(BaseModel):
+    """An article; its text only where one is asked for."""
+
+    id: str
+    story_id: str
+    url: str
+    title: str
+    site: str = Field(description="Who published it: a name, or a host.")
+    published: datetime | None
+    first_seen: datetime
+    author: str | None
+    origin: str | None
+    summary: str | None
+    category: str | None
+    topics: list[str]
+    keywords: list[str]
+    source: str
+    revision: int
+    fold_reason: str | None = Field(description="Why it counts as the same story; null for the original.")
+    corrected: datetime | None = Field(description="When an editor corrected it.")
+    hidden: datetime | None = Field(description="Since when it is hidden; editors alone are told.")
+
+
+class ArticleWhole(ArticleTold):
+    text: str
+    html: str | None = Field(description="Sanitised markup of the body.")
+    images: list[Picture]
+
+
+class StoryTold(BaseModel):
+    id: str
+    head: ArticleTold
+    versions: int
+    sites: int
+    heat: float
+    first_seen: datetime
+    last_seen: datetime
+
+
+class StoryWhole(StoryTold):
+    head: ArticleWhole
+    articles: list[ArticleTold] = Field(description="Every version, the original first.")
+
+
+class Revisions(BaseModel):
+    items: list[ArticleWhole] = Field(description="Its texts, the newest first.")
+
+
+def article_told(article: StoredArticle) -> ArticleTold:
+    return ArticleTold.model_validate(_fields(article))
+
+
+def article_whole(article: StoredArticle) -> ArticleWhole:
+    images = [{"url": image.url, "caption": image.caption} for image in article.images]
+    return ArticleWhole.model_validate({**_fields(article), "text": article.text, "html": article.html, "images": images})
+
+
+def story_told(story: Story) -> StoryTold:
+    return StoryTold.model_validate({**_figures(story), "head": article_told(story.head)})
+
+
+def _fields(article: StoredArticle) -> dict[str, object]:
+    named = {name: getattr(article, name) for name in ArticleTold.model_fields if hasattr(article, name)}
+    return {**named, "site": article.publisher, "topics": list(article.topics), "keywords": list(article.keywords)}
+
+
+def _figures(story: Story) -> dict[str, object]:
+    times = {"first_seen": story.first_seen, "last_seen": story.last_seen}
+    return {"id": story.id, "versions": story.count, "sites": story.sites, "heat": story.heat, **times}
+
+
+@router.get("/topics", summary="The topics, with how many stories each has")
+def topics(request: Request) -> list[TopicTold]:
+    portal = Visit(request).portal
+    counted = portal.tally().by_topic
+    return [TopicTold(name=name, stories=counted.get(name, 0)) for name in portal.topics()]
+
+
+@router.get("/tally", summary="Totals")
+def tally(request: Request) -> Totals:
+    found = Visit(request).portal.tally()
+    counted = {"by_topic": dict(found.by_topic), "by_category": dict(found.by_category), "by_source": dict(found.by_source)}
+    return Totals(articles=found.articles, stories=found.stories, newest=found.newest, **counted)
+
+
+@router.get("/stories", summary="Stories, the newest or the hottest first", response_model=Page[StoryTold], responses=told_of(400))
+def stories(
+    request: Request,
+    topic: Filter = None,
+    category: Filter = None,
+    source: Filter = None,
+    site: Filter = None,
+    since: AwareDatetime | None = None,
+    until: AwareDatetime | None = None,
+    order: Literal["newest", "hottest"] = "newest",
+    limit: Limit = LIMIT,
+    cursor: Cursor = None,
+) -> Response:
+    """Every filter narrows. A cursor that is none begins at the front."""
+    which = StoryFilter(topic, category, source, site, since, until, order, cursor, limit)
+    page = Visit(request).portal.store.stories(which)
+    return tagged(request, Page[StoryTold](items=[story_told(story) for story in page.stories], next=page.next))
+
+
+@router.get("/stories/{id}", summary="A story with all its versions", response_model=StoryWhole, responses=told_of(404))
+def story(request: Request, id: str) -> Response:
+    found = Visit(request).portal.store.story(id, hidden=may(request, Right.EDIT))
+    if found is None:
+        raise ApiError(404, "no-story", "There is no such story; it may have been folded into another.", "Ask for the article by its id.")
+    versions = [article_told(version) for version in found.versions]
+    return tagged(request, StoryWhole.model_validate({**_figures(found), "head": article_whole(found.head), "articles": versions}))
+
+
+@router.get("/articles/{id}", summary="An article with its text", response_model=ArticleWhole, responses=told_of(404))
+def article(request: Request, id: str) -> Response:
+    return tagged(request, article_whole(_article(request, id)))
+
+
+@router.get("/articles/{id}/revisions", summary="The texts that an article had", response_model=Revisions, responses=told_of(404))
+def revisions(request: Request, id: str) -> Response:
+    found = _article(request, id)
+    return tagged(request, Revisions(items=[article_whole(one) for one in Visit(request).portal.store.revisions(found.id)]))
+
+
+def _article(request: Request, id: str) -> StoredArticle:
+    found = Visit(request).portal.store.article(id)
+    if found is None or (found.hidden is not None and not may(request, Right.EDIT)):
+        raise ApiError(404, "no-article", "There is no such article.")
+    return found
