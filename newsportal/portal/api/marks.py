@@ -1,0 +1,190 @@
+"""What a person marked and keeps: read and starred stories, searches."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import BaseModel, Field
+
+from newsportal.accounts import Right
+from newsportal.accounts.marks import TooManyStarred
+from newsportal.accounts.searches import MAX_ASKED, MAX_NAME, NotKept, Search
+from newsportal.portal.access import log, needs
+from newsportal.portal.api.faults import ApiError, told_of
+from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, place_of
+from newsportal.portal.asked import asked_in
+from newsportal.portal.context import Visit
+from newsportal.portal.pages.marks import mine
+from newsportal.storage.base import Story
+
+router = APIRouter(tags=["Marks and searches"], dependencies=[needs(Right.KEEP)])
+
+LIMIT = 50
+MOST_STORIES = 100
+
+
+class MarkTold(BaseModel):
+    story_id: str = Field(description="The story's id as it is now: one that was folded away is told by the story that it is in.")
+    title: str
+    read: bool
+    starred: bool
+
+
+class MarkAsked(BaseModel):
+    """What is left out stays as it is."""
+
+    read: bool | None = None
+    starred: bool | None = None
+
+
+class Starred(BaseModel):
+    story_id: str
+    title: str
+    url: str
+    since: datetime
+
+
+class AllRead(BaseModel):
+    topic: str = Field("", max_length=200, description="A topic; empty for everything.")
+
+
+class SearchTold(BaseModel):
+    id: str
+    name: str
+    asked: str = Field(description="The query of the search page's address, such as `q=…&topic=…`.")
+    created: datetime
+
+
+class SearchAsked(BaseModel):
+    name: str = Field(min_length=1, max_length=MAX_NAME)
+    asked: str = Field(min_length=1, max_length=MAX_ASKED)
+
+
+class SearchName(BaseModel):
+    name: str = Field(min_length=1, max_length=MAX_NAME)
+
+
+@router.get("/marks", summary="What was said of some stories")
+def marks(request: Request, story: Annotated[list[str], Query(max_length=MOST_STORIES, description="Ids of stories.")]) -> list[MarkTold]:
+    """Stories that there are not are left out."""
+    visit = Visit(request)
+    found = {one.id: one for one in visit.portal.store.listed(story).values()}
+    return [_told(visit, one) for one in found.values()]
+
+
+@router.put("/marks/{story_id}", summary="Mark a story as read or starred", responses=told_of(404, 409))
+def mark(request: Request, story_id: str, asked: MarkAsked) -> MarkTold:
+    visit = Visit(request)
+    accounts, person = mine(visit)
+    story = visit.portal.store.listed([story_id]).get(story_id)
+    if story is None:
+        raise ApiError(404, "no-story", "There is no such story.")
+    now = visit.portal.now()
+    if asked.read is not None:
+        accounts.marks.set_read(person, story.id, asked.read, now=now)
+    if asked.starred is not None:
+        try:
+            accounts.marks.star(person, story.id, asked.starred, now=now)
+        except TooManyStarred as error:
+            raise ApiError(409, "too-many-starred", str(error), "Take the star off some first.") from error
+    return _told(visit, story)
+
+
+@router.get("/starred", summary="The starred stories, the last starred first")
+def starred(request: Request, limit: Limit = LIMIT, cursor: Cursor = None) -> Page[Starred]:
+    visit = Visit(request)
+    accounts, person = mine(visit)
+    place = place_of(cursor, str, str)
+    before = (_moment(place[0]), place[1]) if place else None
+    rows = accounts.marks.starred(person, before=before, limit=limit + 1)
+    stories = visit.portal.store.listed([story_id for _, story_id in rows])
+    items = [
+        Starred(story_id=story.id, title=story.head.title, url=story.head.url, since=since)
+        for since, story_id in rows[:limit]
+        if (story := stories.get(story_id)) is not None
+    ]
+    last = rows[limit - 1] if len(rows) > limit else None
+    return Page(items=items, next=cursor_of(last[0].isoformat(), last[1]) if last else None)
+
+
+@router.post("/marks/all-read", summary="Mark all stories as read, of a topic or of everything", status_code=204, responses=told_of(404))
+def all_read(request: Request, asked: AllRead) -> Response:
+    visit = Visit(request)
+    accounts, person = mine(visit)
+    if asked.topic and asked.topic not in visit.portal.topics():
+        raise ApiError(404, "no-topic", "There is no such topic.", "See /api/v1/topics.")
+    accounts.marks.catch_up(person, asked.topic, now=visit.portal.now())
+    return Response(status_code=204)
+
+
+@router.post("/marks/all-read/undo", summary="Take back the last «all read»", status_code=204)
+def undo_all_read(request: Request, asked: AllRead) -> Response:
+    accounts, person = mine(Visit(request))
+    accounts.marks.undo_catch_up(person, asked.topic)
+    return Response(status_code=204)
+
+
+@router.get("/searches", summary="The kept searches, by name")
+def searches(request: Request) -> list[SearchTold]:
+    accounts, person = mine(Visit(request))
+    return [_search(one) for one in accounts.searches.of(person)]
+
+
+@router.post("/searches", summary="Keep a search", status_code=201, responses=told_of(400, 409))
+def keep(request: Request, asked: SearchAsked) -> SearchTold:
+    """One that is kept already gets the new name."""
+    visit = Visit(request)
+    accounts, person = mine(visit)
+    understood = asked_in(asked.asked)
+    if understood.empty:
+        raise ApiError(400, "no-search", "Nothing is looked for.", "Send the query of the search page's address, such as q=flood.")
+    try:
+        kept = accounts.searches.keep(person, asked.name, understood.address("").removeprefix("?"), now=visit.portal.now())
+    except NotKept as error:
+        raise ApiError(409, "not-kept", str(error)) from error
+    log(request, "search.keep", kept.id, {"name": kept.name})
+    return _search(kept)
+
+
+@router.patch("/searches/{id}", summary="Give a kept search another name", responses=told_of(400, 404))
+def rename(request: Request, id: str, asked: SearchName) -> SearchTold:
+    accounts, person = mine(Visit(request))
+    try:
+        accounts.searches.rename(person, id, asked.name)
+    except NotKept as error:
+        raise ApiError(400, "no-name", str(error)) from error
+    found = accounts.searches.search(person, id)
+    if found is None:
+        raise ApiError(404, "no-search", "There is no such search.")
+    return _search(found)
+
+
+@router.delete("/searches/{id}", summary="Remove a kept search", status_code=204, responses=told_of(404))
+def remove(request: Request, id: str) -> Response:
+    accounts, person = mine(Visit(request))
+    removed = accounts.searches.remove(person, id)
+    if removed is None:
+        raise ApiError(404, "no-search", "There is no such search.")
+    log(request, "search.remove", removed.id, {"name": removed.name})
+    return Response(status_code=204)
+
+
+def _told(visit: Visit, story: Story) -> MarkTold:
+    marked = visit.marks_on([story.id])
+    return MarkTold(story_id=story.id, title=story.head.title, read=marked.read(story), starred=marked.starred(story.id))
+
+
+def _search(one: Search) -> SearchTold:
+    return SearchTold(id=one.id, name=one.name, asked=one.asked, created=one.created)
+
+
+def _moment(said: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(said)
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        raise ApiError(400, "no-cursor", "This is no cursor.", "Take `next` of the page before as it is.")
+    return moment

@@ -1,0 +1,92 @@
+"""The API of marks and kept searches: the same as the pages', for whom they belong to."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import httpx
+import pytest
+
+from newsportal.accounts import marks
+from newsportal.storage.base import Store
+
+API = "/api/v1"
+
+
+@pytest.fixture
+def reader(serve, fresh: Store, newsroom: ModuleType) -> httpx.Client:
+    made = [newsroom.write(fresh, newsroom.article(f"第{n}号", f"正文{n}" * 20, ago=n, topics=("旅游",)))[0] for n in range(1, 6)]
+    client: httpx.Client = serve(fresh, role="reader")
+    client.made = made  # type: ignore[attr-defined]
+    return client
+
+
+def test_marks_are_set_and_told(reader: httpx.Client) -> None:
+    one, two, *_ = reader.made  # type: ignore[attr-defined]
+    assert reader.put(f"{API}/marks/{one}", json={"starred": True}).json() == {
+        "story_id": one,
+        "title": "第1号",
+        "read": False,
+        "starred": True,
+    }
+    assert reader.put(f"{API}/marks/{one}", json={"read": True}).json()["starred"]
+    told = reader.get(f"{API}/marks", params={"story": [one, two, "none"]}).json()
+    assert [(mark["story_id"], mark["read"], mark["starred"]) for mark in told] == [(one, True, True), (two, False, False)]
+    assert reader.put(f"{API}/marks/none", json={"read": True}).status_code == 404
+
+
+def test_starred_stories_come_in_pages(reader: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    for story in reader.made:  # type: ignore[attr-defined]
+        reader.put(f"{API}/marks/{story}", json={"starred": True})
+    seen, cursor = [], None
+    while True:
+        page = reader.get(f"{API}/starred", params={"limit": 2, **({"cursor": cursor} if cursor else {})}).json()
+        seen += [item["story_id"] for item in page["items"]]
+        cursor = page["next"]
+        if cursor is None:
+            break
+    assert sorted(seen) == sorted(reader.made)  # type: ignore[attr-defined]
+    assert reader.get(f"{API}/starred?cursor=x").status_code == 400
+    monkeypatch.setattr(marks, "MAX_STARRED", 5)
+    reader.put(f"{API}/marks/{seen[0]}", json={"starred": True})
+    reader.put(f"{API}/marks/{seen[0]}", json={"starred": False})
+    monkeypatch.setattr(marks, "MAX_STARRED", 4)
+    full = reader.put(f"{API}/marks/{seen[0]}", json={"starred": True})
+    assert (full.status_code, full.json()["error"]["code"]) == (409, "too-many-starred")
+
+
+def test_all_read_and_back(reader: httpx.Client) -> None:
+    asked = {"story": reader.made}  # type: ignore[attr-defined]
+    assert reader.post(f"{API}/marks/all-read", json={"topic": "旅游"}).status_code == 204
+    assert all(mark["read"] for mark in reader.get(f"{API}/marks", params=asked).json())
+    assert reader.post(f"{API}/marks/all-read/undo", json={"topic": "旅游"}).status_code == 204
+    assert not any(mark["read"] for mark in reader.get(f"{API}/marks", params=asked).json())
+    assert reader.post(f"{API}/marks/all-read", json={"topic": "没有"}).status_code == 404
+
+
+def test_searches_are_kept_renamed_and_removed(reader: httpx.Client) -> None:
+    made = reader.post(f"{API}/searches", json={"name": "峡谷", "asked": "q=峡谷&topic=旅游&page=7&x=y"})
+    assert made.status_code == 201
+    assert made.json()["asked"] == "q=%E5%B3%A1%E8%B0%B7&topic=%E6%97%85%E6%B8%B8"
+    place = f"{API}/searches/{made.json()['id']}"
+    assert reader.patch(place, json={"name": "新名"}).json()["name"] == "新名"
+    assert reader.patch(place, json={"name": "\u200b "}).status_code == 400
+    assert [one["name"] for one in reader.get(f"{API}/searches").json()] == ["新名"]
+    assert reader.post(f"{API}/searches", json={"name": "空", "asked": "q="}).status_code == 400
+    reader.headers["content-type"] = "application/json"  # whatever changes something says what it sends
+    assert reader.delete(place).status_code == 204
+    assert [reader.delete(place).status_code, reader.patch(place, json={"name": "x"}).status_code] == [404, 404]
+
+
+def test_nobody_has_no_marks(serve, fresh: Store) -> None:
+    client = serve(fresh)
+    client.headers["origin"] = str(client.base_url)
+    for method, path in (
+        ("GET", "/starred"),
+        ("GET", "/searches"),
+        ("PUT", "/marks/a"),
+        ("POST", "/searches"),
+        ("POST", "/marks/all-read"),
+    ):
+        answer = client.request(method, f"{API}{path}", json={} if method != "GET" else None)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (401, "not-signed-in"), path
