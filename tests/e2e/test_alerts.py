@@ -1,0 +1,82 @@
+"""An alert in a browser, as somebody new makes it: from the topic's page, seen in advance, tried, told once; with scripts and without."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, timedelta
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from newsportal.alerts.base import Setting
+from newsportal.alerts.run import Work, step
+from newsportal.egress import Policy
+
+NO_SCRIPT = {"java_script_enabled": False}
+PHONE = {"viewport": {"width": 390, "height": 800}}
+
+
+@pytest.fixture
+def site(own_site: Any) -> Any:
+    return own_site
+
+
+@pytest.fixture
+def receiver() -> Iterator[Any]:
+    found = spec_from_file_location("e2e_receiver", Path(__file__).parents[1] / "alerts" / "conftest.py")
+    assert found
+    assert found.loader
+    made = sys.modules[found.name] = module_from_spec(found)
+    found.loader.exec_module(made)
+    with closing(made.Receiver()) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("options", [{}, NO_SCRIPT, PHONE], ids=["scripts", "no-script", "phone"])
+def test_a_reader_is_told_of_a_topic_once(visit: Any, site: Any, receiver: Any, options: dict[str, Any]) -> None:
+    page = visit("reader", **options).go("/topic/旅游")
+    page.get_by_role("link", name="提醒我").click()
+    page.get_by_role("link", name="Webhook").click()
+    assert page.locator("[name=topic]").input_value() == "旅游"
+    page.get_by_label("地址").fill(receiver.address)
+    page.get_by_role("button", name="预览").click()
+    assert page.locator("#preview").inner_text().count("观景桥") == 1
+    page.get_by_role("button", name="保存").click()
+    page.get_by_role("status").first.wait_for()
+    assert page.locator("h1").inner_text() == "旅游"
+
+    newsroom, now = site.newsroom, site.newsroom.NOW
+    written = newsroom.article("新航线今日开通", "海岛新航线今日开通，首航满座。" * 9, topics=("旅游",), ago=0)
+    site.store.add(written, [], now=now + timedelta(minutes=1))
+    work = Work(site.accounts, site.store, None, UTC, Setting(Policy(("127.0.0.1",))), now=lambda: now + timedelta(minutes=2))
+    step(work)
+    step(work)
+    assert receiver.stories == ["新航线今日开通"]
+    page.reload()
+    assert "新航线今日开通" in page.locator("table").inner_text()
+    assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
+
+
+def test_a_mistake_stands_beside_its_field(visit: Any, site: Any) -> None:
+    visitor = visit("reader", **NO_SCRIPT)
+    page = visitor.go("/alerts/new?channel=telegram&about=search&search=观景桥")
+    page.get_by_label("机器人令牌").fill("123")
+    page.get_by_label("会话").fill("@news")
+    page.get_by_role("button", name="保存").click()
+    assert "令牌" in page.locator("#alert-token-fault").inner_text()
+    assert page.locator("[name=search]").input_value() == "观景桥"
+    assert ["422" in fault for fault in visitor.faults] == [True]  # the browser notes the status
+    visitor.faults.clear()
+
+
+@pytest.mark.parametrize("options", [{}, {"color_scheme": "dark"}, PHONE], ids=["light", "dark", "phone"])
+def test_axe_has_nothing_to_say(visit: Any, site: Any, options: dict[str, Any]) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    visitor = visit("editor", **options)
+    for path in ("/alerts", "/alerts/new", "/alerts/new?channel=feishu&about=topic&topic=旅游", "/monitor", "/monitor/system"):
+        found = axe.run(visitor.go(path)).response["violations"]
+        assert [(one["id"], [node["html"] for node in one["nodes"]][:2]) for one in found] == [], path
