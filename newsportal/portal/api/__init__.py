@@ -12,8 +12,20 @@ from fastapi import APIRouter, FastAPI
 
 from newsportal.accounts import Right
 from newsportal.portal.access import needs
-from newsportal.portal.api import alerts, articles, described, monitor, operation, people, publishing, reading, searching, sources, topics
-from newsportal.portal.api import alerts, articles, described, marks, monitor, people, publishing, sources, topics
+from newsportal.portal.api import (
+    alerts,
+    articles,
+    described,
+    marks,
+    monitor,
+    operation,
+    people,
+    publishing,
+    reading,
+    searching,
+    sources,
+    topics,
+)
 from newsportal.portal.api.faults import told_of
 
 PREFIX: Final = "/api/v1"
@@ -24,7 +36,6 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     operation.router,
     monitor.router,
     alerts.router,
-    people.router,
     people.router,
     marks.router,
     topics.router,
