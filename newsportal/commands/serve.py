@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import webbrowser
 from collections.abc import Callable, Sequence
@@ -26,6 +27,8 @@ from newsportal.sources import load, use_own_words
 from newsportal.storage import open_store
 
 __all__ = ["register", "run", "serve_forever"]
+
+LOG_LINE = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 BROWSER_DELAY = 0.8
 """Seconds until the server answers: a browser that comes earlier shows an error."""
@@ -62,6 +65,7 @@ def run(
 
     Raises ``SourcesError`` and ``CannotListen`` before anything is opened, ``StoreError`` when the store cannot be.
     """
+    logging.basicConfig(level=logging.WARNING, format=LOG_LINE)  # the portal's own log page takes the place of Python's last resort
     console = Console(emoji=False, highlight=False, markup=False, soft_wrap=True)
     found = load(sources)
     use_own_words(found)

@@ -27,8 +27,11 @@ log = logging.getLogger(__name__)
 EVERY = 2.0
 """Seconds between two looks at the file: one question to the file system."""
 
-FIXED = ("store", "index")
-"""What is opened once: a change of these counts when the portal is started anew."""
+FIXED = {"store": "store", "index_uri": "index", "accounts_uri": "portal.accounts"}
+"""What is opened once, and its key: a change of these counts when the portal is started anew."""
+
+SHARED = ("counts", "fronts")
+"""What a portal makes when it is first asked for, over the store alone."""
 
 
 class Reloading(threading.Thread):
@@ -75,7 +78,7 @@ class Reloading(threading.Thread):
             known = load(before.known.path)
         except SourcesError as error:
             log.error("sources.yaml was changed and has mistakes; the portal goes on with what it said before\n%s", error)
-            state.portal = replace(before, broken=error.problems)
+            state.portal = carried(before, replace(before, broken=error.problems))
             return
         log.info("%s was changed, and read anew", known.path)
         state.portal = renewed(before, known)
@@ -91,7 +94,7 @@ def renewed(before: Portal, known: Sources) -> Portal:
         before,
         known=known,
         broken=(),
-        waiting=tuple(part for part in FIXED if getattr(opened(before), part) != getattr(known, part)),
+        waiting=tuple(key for part, key in FIXED.items() if getattr(opened(before), part) != getattr(known, part)),
         site=site_of(known),
         desk=before.desk if same else Desk.of(known),
         sources=watched_of(known),
@@ -99,8 +102,15 @@ def renewed(before: Portal, known: Sources) -> Portal:
         _judging=Lock(),
     )
     after.__dict__["counts"] = before.counts  # of the same store: counting takes its time
-    if (kept := before.__dict__.get("recommender")) is not None and before.site.recommends_from == after.site.recommends_from:
-        after.__dict__["recommender"] = kept
+    return carried(before, after)
+
+
+def carried(before: Portal, after: Portal) -> Portal:
+    """``after`` with what ``before`` made already: nothing goes on twice beside the pages, and one ``stop`` ends it."""
+    for name in SHARED:
+        after.__dict__[name] = getattr(before, name)
+    if "recommender" in before.__dict__ and before.site.recommends_from == after.site.recommends_from:
+        after.__dict__["recommender"] = before.recommender
     return after
 
 

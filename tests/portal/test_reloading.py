@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
+from newsportal.portal.app import create_app
 from newsportal.sources import load
 from newsportal.storage import open_store
 
@@ -91,3 +92,20 @@ def test_what_is_opened_once_waits_for_a_new_start(served: tuple[httpx.Client, P
     replaced(path, FIRST + "store: sqlite:///elsewhere.db\n")
     assert until(lambda: "store" in client.get("/sources").text and "重新启动" in client.get("/sources").text)
     assert not (path.parent / "elsewhere.db").exists()
+
+
+def test_what_goes_on_beside_the_pages_goes_on_once(serve: Any, tmp_path: Path) -> None:
+    path = tmp_path / "sources.yaml"
+    path.write_text(FIRST, "utf-8")
+    store = open_store(f"sqlite:///{tmp_path / 'store.db'}")
+    app = create_app(store, None, load(path), follow_every=0, reread_every=0)
+    before = app.state.portal
+    for text in (SECOND, "nonsense", FIRST + "index: sqlite:///elsewhere.index\n"):
+        replaced(path, text)
+        assert app.state.reloading.look()
+        assert not app.state.reloading.look()
+        assert app.state.portal is not before
+        assert app.state.portal.counts is before.counts
+    assert app.state.portal.waiting == ("index",)
+    app.state.portal.stop()
+    store.close()
