@@ -1,0 +1,185 @@
+"""Corpora and the versions of their models: labelled texts in and out, training in a job, figures, which version is in use."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import datetime
+from io import BytesIO
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import StreamingResponse
+from pydantic import BaseModel, Field
+from starlette.concurrency import run_in_threadpool
+
+from newsportal.accounts import Right
+from newsportal.classify.base import DEFAULT
+from newsportal.errors import CorpusError, ModelError, StoreError
+from newsportal.learning.comparing import put_to_use
+from newsportal.learning.documents import plain
+from newsportal.learning.files import is_empty, mistakes, read_stream
+from newsportal.learning.gathering import give_label
+from newsportal.portal.access import log, needs, signed
+from newsportal.portal.api.faults import ApiError, told_of
+from newsportal.portal.api.topics import JobOut, begun
+from newsportal.portal.context import Portal
+from newsportal.portal.pages.models import TRAINED
+from newsportal.storage.base import Store
+from newsportal.storage.corpora import Corpus, Model
+from newsportal.storage.sql.tables import NAME_CHARS
+
+router = APIRouter(tags=["Models"], dependencies=[needs(Right.EDIT)])
+
+
+class CorpusOut(BaseModel):
+    name: str
+    documents: int
+    labels: int
+    versions: int
+    active: int | None = Field(description="The version of its model that is in use.")
+    created: datetime
+    note: str
+
+
+class BroughtOut(BaseModel):
+    added: int
+    relabelled: int
+    kept: int
+    same: int
+    repeated: int
+    contradicted: int
+
+
+class LabelIn(BaseModel):
+    label: str | None = Field(description="Null: it is left out of training for ever.", max_length=NAME_CHARS)
+
+
+class ModelOut(BaseModel):
+    corpus: str
+    version: int
+    algorithm: str
+    created: datetime
+    active: bool
+    kept: bool = Field(description="Whether the model itself is there; of older versions the figures stay.")
+    documents: int
+    held_out: int
+    report: dict[str, Any] | None = Field(description="Figures on the documents held back: labels, confusion, calibration.")
+
+
+class TrainIn(BaseModel):
+    algorithm: str = Field(DEFAULT, description=f"One of: {', '.join(TRAINED)}.")
+
+
+@router.get("/corpora", summary="The corpora")
+def corpora(request: Request) -> list[CorpusOut]:
+    return [_corpus(one) for one in _store(request).corpora.all()]
+
+
+@router.post("/corpora/{name}/documents", summary="Bring labelled texts as JSON lines", responses=told_of(413, 422))
+async def brought(request: Request, name: str) -> BroughtOut:
+    """The body has a document a line: text and label, and if there are any title and id. It is taken whole or not at all."""
+    body = await request.body()
+    return await run_in_threadpool(_brought, request, name, body)
+
+
+def _brought(request: Request, name: str, body: bytes) -> BroughtOut:
+    if len(name) > NAME_CHARS:
+        raise ApiError(422, "not-valid", f"A name has at most {NAME_CHARS} characters.")
+    wrong = mistakes(BytesIO(body), "jsonl", "body")
+    if wrong:
+        raise ApiError(422, "not-valid", "; ".join(wrong), "Mend these lines; nothing was taken.")
+    portal: Portal = request.app.state.portal
+    who = signed(request)
+    documents = (one for one in read_stream(BytesIO(body), "jsonl", "body") if not is_empty(one))
+    try:
+        done = portal.store.corpora.add(name, documents, source="imported", by=who.person.name if who else None, now=portal.now())
+    except CorpusError as error:
+        raise ApiError(422, "not-valid", str(error)) from error
+    log(request, "corpus.upload", name, {"added": done.added, "relabelled": done.relabelled})
+    return BroughtOut(**{key: getattr(done, key) for key in BroughtOut.model_fields})
+
+
+@router.get("/corpora/{name}/documents", summary="A corpus as JSON lines", responses=told_of(404), response_class=StreamingResponse)
+def documents(request: Request, name: str) -> StreamingResponse:
+    store = _store(request)
+    _found(store, name)
+
+    def lines() -> Iterator[str]:
+        for document in store.corpora.documents(name):
+            row = {key: value.isoformat() if isinstance(value, datetime) else value for key, value in plain(document).items()}
+            yield json.dumps(row, ensure_ascii=False) + "\n"
+
+    return StreamingResponse(lines(), media_type="application/x-ndjson")
+
+
+@router.put("/corpora/{name}/documents/{id}/label", summary="Give a document another label", status_code=204, responses=told_of(404))
+def labelled(request: Request, name: str, id: str, asked: LabelIn) -> None:
+    """The word of whoever sends it stands for ever, as an editor's. In the corpus categories it is the article's category, too."""
+    portal: Portal = request.app.state.portal
+    _found(portal.store, name)
+    who = signed(request)
+    wanted = (asked.label or "").strip() or None
+    try:
+        give_label(portal.store, name, id, wanted, by=who.person.name if who else None, now=portal.now())
+    except StoreError as error:
+        raise ApiError(404, "no-document", str(error)) from error
+    log(request, "corpus.label", name, {"document": id, "label": wanted})
+
+
+@router.delete("/corpora/{name}", summary="Delete a corpus with its models", status_code=204, responses=told_of(404))
+def deleted(request: Request, name: str) -> None:
+    store = _store(request)
+    found = _found(store, name)
+    store.corpora.delete(name)
+    log(request, "corpus.delete", name, {"documents": found.documents, "versions": found.versions})
+
+
+@router.get("/models/{corpus}", summary="The versions of a corpus' model, the newest first", responses=told_of(404))
+def versions(request: Request, corpus: str) -> list[ModelOut]:
+    store = _store(request)
+    _found(store, corpus)
+    return [_model(one) for one in store.corpora.models(corpus)]
+
+
+@router.post("/models/{corpus}/train", summary="Train a new version in a job", status_code=202, responses=told_of(404, 409))
+def trained(request: Request, corpus: str, asked: TrainIn) -> JobOut:
+    _found(_store(request), corpus)
+    if asked.algorithm not in TRAINED:
+        raise ApiError(422, "not-valid", f"No classifier that learns is called {asked.algorithm!r}.", f"Take one of: {', '.join(TRAINED)}.")
+    return begun(request, "train", corpus, ["train", "--corpus", corpus, "--algorithm", asked.algorithm, "--json"])
+
+
+@router.post("/models/{corpus}/{version}/use", summary="Put a version to use", status_code=204, responses=told_of(404))
+def used(request: Request, corpus: str, version: int) -> None:
+    portal: Portal = request.app.state.portal
+    _found(portal.store, corpus)
+    try:
+        put_to_use(portal.store, corpus, version, portal.now())
+    except (StoreError, ModelError) as error:
+        raise ApiError(404, "no-model", str(error)) from error
+    log(request, "model.use", corpus, {"version": version})
+
+
+def _store(request: Request) -> Store:
+    portal: Portal = request.app.state.portal
+    return portal.store
+
+
+def _found(store: Store, name: str) -> Corpus:
+    found = store.corpora.find(name)
+    if found is None:
+        raise ApiError(404, "no-corpus", f"There is no corpus {name!r}.")
+    return found
+
+
+def _corpus(one: Corpus) -> CorpusOut:
+    return CorpusOut(**{key: getattr(one, key) for key in CorpusOut.model_fields})
+
+
+def _model(one: Model) -> ModelOut:
+    facts = one.facts
+    return ModelOut(
+        corpus=one.corpus, version=one.version, algorithm=one.algorithm, created=one.created, active=one.active, kept=one.size > 0,
+        documents=int(facts.get("documents", 0)), held_out=int(facts.get("held_out", len(one.held_out))), report=facts.get("report"),
+    )  # fmt: skip

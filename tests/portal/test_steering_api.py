@@ -1,0 +1,110 @@
+"""Topics, corpora and models for programs: the same functions and rights as the pages."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+
+import httpx
+import pytest
+
+from newsportal.sources import load
+from newsportal.storage import open_store
+from newsportal.storage.base import Store
+
+SOURCES = """\
+store: sqlite:///news.db
+topics:
+  - {name: 旅游, keywords: [旅游, 峡谷]}
+"""
+
+
+@pytest.fixture
+def store(tmp_path: Path, newsroom: ModuleType) -> Iterator[Store]:
+    (tmp_path / "sources.yaml").write_text(SOURCES, "utf-8")
+    opened = open_store(load(tmp_path / "sources.yaml").store)
+    newsroom.fill(opened)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def editor(serve: Callable[..., httpx.Client], store: Store, tmp_path: Path) -> httpx.Client:
+    client = serve(store, None, load(tmp_path / "sources.yaml"), role="editor", reread_every=0)
+    client.base_url = httpx.URL(f"{str(client.base_url).rstrip('/')}/api/v1/")
+    return client
+
+
+def test_topics_are_read_tried_and_written(editor: httpx.Client, tmp_path: Path) -> None:
+    (topic,) = editor.get("topics/settings").json()
+    assert (topic["name"], topic["any"]) == ("旅游", ["旅游", "峡谷"])
+    found = editor.post("topics/preview", json={"name": "旅游", "any": ["观景桥"]}).json()
+    assert found["stories"] == len(found["newest"]) > 0
+    assert found["newest"][0]["words"] == ["观景桥"]
+    changed = editor.put("topics/settings/旅游", json={"name": "出行", "any": ["观景桥"]}, params={"digest": topic["digest"]})
+    assert changed.json()["name"] == "出行"
+    stale = editor.put("topics/settings/出行", json={"name": "出行"}, params={"digest": topic["digest"]})
+    assert (stale.status_code, stale.json()["error"]["code"]) == (409, "conflict")
+    assert editor.put("topics/settings/新", json={"name": "新"}).status_code == 200
+    assert editor.put("topics/settings/无", json={"name": "别的"}).status_code == 404
+    wrong = editor.put("topics/settings/新", json={"name": "a/b", "engines": ["none"]})
+    assert (wrong.status_code, wrong.json()["error"]["code"]) == (422, "not-valid")
+    assert editor.request("DELETE", "topics/settings/新", json={}).status_code == 204
+    assert editor.request("DELETE", "topics/settings/新", json={}).status_code == 404
+    assert [one.name for one in load(tmp_path / "sources.yaml").topics] == ["出行"]
+
+
+def test_corpora_come_in_and_go_out(editor: httpx.Client, store: Store) -> None:
+    lines = "\n".join(
+        json.dumps({"text": f"第{number}篇", "label": "甲" if number % 2 else "乙"}, ensure_ascii=False) for number in range(4)
+    )
+    sent = {"content": lines.encode(), "headers": {"content-type": "application/x-ndjson"}}
+    assert editor.post("corpora/新闻/documents", **sent).json()["added"] == 4
+    assert editor.post("corpora/新闻/documents", **sent).json()["same"] == 4
+    wrong = editor.post("corpora/新闻/documents", content=b"{broken\n{}\n", headers={"content-type": "application/x-ndjson"})
+    assert wrong.status_code == 422
+    assert "body:1" in wrong.json()["error"]["message"]
+    assert "body:2" in wrong.json()["error"]["message"]
+    (corpus,) = editor.get("corpora").json()
+    assert (corpus["name"], corpus["documents"], corpus["labels"]) == ("新闻", 4, 2)
+    rows = [json.loads(line) for line in editor.get("corpora/新闻/documents").text.splitlines()]
+    assert editor.put(f"corpora/新闻/documents/{rows[0]['id']}/label", json={"label": "丙"}).status_code == 204
+    assert editor.put("corpora/新闻/documents/none/label", json={"label": "丙"}).status_code == 404
+    changed = store.corpora.document("新闻", rows[0]["id"])
+    assert changed is not None
+    assert (changed.label.label, changed.label.source) == ("丙", "editor")
+    assert editor.request("DELETE", "corpora/新闻", json={}).status_code == 204
+    assert editor.get("corpora/新闻/documents").status_code == 404
+
+
+@pytest.mark.slow
+def test_a_training_is_begun_watched_and_its_version_used(editor: httpx.Client) -> None:
+    words = {"体育": "主场前锋后卫球迷", "财经": "股市央行基金利率"}
+    made = [(label, f"{text}的消息" * 8 + str(number)) for label, text in words.items() for number in range(30)]
+    lines = "\n".join(json.dumps({"text": text, "label": label}) for label, text in made)
+    editor.post("corpora/新闻/documents", content=lines.encode(), headers={"content-type": "application/x-ndjson"})
+    assert editor.post("models/新闻/train", json={"algorithm": "none"}).status_code == 422
+    begun = editor.post("models/新闻/train", json={"algorithm": "chi_cosine"})
+    assert begun.status_code == 202
+    assert editor.post("models/新闻/train", json={}).json()["error"]["code"] == "busy"
+    until = time.monotonic() + 60
+    while (job := editor.get(f"jobs/{begun.json()['id']}").json())["state"] == "running" and time.monotonic() < until:
+        time.sleep(0.2)
+    assert (job["state"], job["failure"]) == ("done", None)
+    (version,) = editor.get("models/新闻").json()
+    assert (version["version"], version["kept"], version["active"]) == (1, True, True)
+    assert version["report"]["labels"]
+    assert editor.post("models/新闻/1/use", json={}).status_code == 204
+    assert editor.post("models/新闻/7/use", json={}).status_code == 404
+    assert editor.get("jobs/none").status_code == 404
+
+
+@pytest.mark.parametrize("path", ["topics/settings", "corpora", "corpora/新闻/documents", "models/新闻", "jobs/x"])
+def test_only_editors_ask(serve: Callable[..., httpx.Client], store: Store, tmp_path: Path, path: str) -> None:
+    reader = serve(store, None, load(tmp_path / "sources.yaml"), role="reader", reread_every=0)
+    assert reader.get(f"/api/v1/{path}").status_code == 403
+    reader.cookies.clear()
+    assert reader.get(f"/api/v1/{path}").status_code == 401
