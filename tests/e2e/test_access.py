@@ -1,0 +1,99 @@
+"""Who may what, in a browser: signing in and out, roles, bounded tries, tokens shown once; with scripts and without."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from newsportal.accounts import Role
+from newsportal.accounts.attempts import BOTH
+
+PASSWORD = "correct horse battery staple"
+PHONE = {"viewport": {"width": 390, "height": 844}}
+PAGES = ("/desk", "/account", "/people", "/audit", "/api")
+WAYS = {"desk": {}, "dark": {"color_scheme": "dark"}, "phone": PHONE, "english": {"locale": "en-GB"}}
+
+
+def somebody(site: Any, name: str, role: Role) -> None:
+    if site.accounts.people.named(name) is None:
+        site.accounts.people.add(name, PASSWORD, role, now=site.newsroom.NOW)
+
+
+def enter(page: Any, name: str, password: str) -> None:
+    page.get_by_label("用户名").fill(name)
+    page.get_by_label("密码").fill(password)
+    page.locator("form.fields button").click()
+
+
+@pytest.mark.parametrize("options", [{}, {"java_script_enabled": False}], ids=["script", "no-script"])
+def test_an_editor_signs_in_where_he_wanted_to_go_and_out_again(visit: Any, options: dict[str, Any]) -> None:
+    visitor = visit(**options)
+    somebody(visitor.site, "周编辑", Role.EDITOR)
+    page = visitor.go("/runs")
+    enter(page, "周编辑", PASSWORD)
+    assert page.url.endswith("/runs")
+    page.locator(".who").click()
+    assert page.url.endswith("/desk")
+    assert page.locator(".desk-ways a", has_text="用户与权限").count() == 0
+    page.locator("footer button", has_text="退出登录").click()
+    assert page.locator(".who").count() == 0
+    visitor.go("/runs")
+    assert "/login" in page.url
+
+
+def test_tries_are_bounded(visit: Any) -> None:
+    visitor = visit()
+    somebody(visitor.site, "目标", Role.READER)
+    page = visitor.go("/login")
+    for _ in range(BOTH.free):
+        enter(page, "目标", "wrong password")
+        assert page.locator("[role=alert]").inner_text() == "用户名或密码不正确。"
+    enter(page, "目标", PASSWORD)
+    assert "尝试次数过多" in page.locator("[role=alert]").inner_text()
+    visitor.faults.clear()  # the browser tells of 403 and 429
+
+
+@pytest.mark.parametrize("options", [{}, {"java_script_enabled": False}], ids=["script", "no-script"])
+def test_an_administrator_adds_somebody_who_then_signs_in(visit: Any, options: dict[str, Any]) -> None:
+    name = f"新人{len(options)}"
+    visitor = visit(role="admin", **options)
+    page = visitor.go("/people")
+    page.locator("#name").fill(name)
+    page.locator("#role").select_option("reader")
+    page.get_by_role("button", name="添加").click()
+    password = page.locator("[data-secret]").inner_text()
+    other = visit(**options)
+    page = other.go("/login")
+    enter(page, name, password)
+    assert page.locator(".who").inner_text() == name
+    other.go("/people")
+    assert page.locator("h1").inner_text() == "您没有此权限"
+    other.faults.clear()
+
+
+def test_a_token_is_shown_once_and_revoked(visit: Any) -> None:
+    page = visit(role="editor").go("/account")
+    page.get_by_label("用途").fill("脚本")
+    page.get_by_role("button", name="生成令牌").click()
+    assert page.locator("[data-secret]").inner_text().startswith("np_")
+    page.goto(page.url.replace("/account/tokens", "/account"))
+    assert page.locator("[data-secret]").count() == 0
+    page.get_by_role("button", name="吊销").click()
+    assert "令牌已吊销" in page.locator(".told-once").inner_text()
+    assert page.locator("[data-token]").count() == 0
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_axe_finds_nothing_and_nothing_runs_over_the_edge(visit: Any, way: str) -> None:
+    visitor = visit(role="admin", **WAYS[way])
+    for path in PAGES:
+        page = visitor.go(path)
+        assert page.locator(".status").count() == 0, f"{path}: {page.content()[-3000:]}"
+        found = Axe().run(page)
+        assert found.violations_count == 0, f"{path}: {found.generate_report()}"
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+    page = visit(**WAYS[way]).go("/login")
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
