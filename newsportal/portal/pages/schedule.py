@@ -16,6 +16,7 @@ from newsportal.portal.context import Visit
 from newsportal.portal.language import _
 from newsportal.portal.notices import told
 from newsportal.portal.render import address, render
+from newsportal.portal.source_fields import FAMILIES, KINDS
 from newsportal.portal.source_file import Fields, entry, known_of, one, write
 from newsportal.portal.source_words import told as mistake
 from newsportal.portal.why_words import why
@@ -62,6 +63,7 @@ class Row:
     planned: Planned
     why: str
     name: str
+    kind: str
     policy: str
     cells: tuple[Cell, ...]
     editable: bool
@@ -130,11 +132,12 @@ def _row(found: Visited, planned: Planned, visit: Visit, now: datetime) -> Row:
     source = found.source
     asked = rules(known_of(visit.request), source)
     on = frozenset(planned.hours_on) if planned.hours_on is not None else asked.hours or frozenset(DAY)
-    hours = getattr(source, "hours", None)
+    hours, family = getattr(source, "hours", None), planned.key.partition(":")[0]
     return Row(
         planned,
         why(planned.why, visit.clock.words),
         getattr(source, "name", planned.key.partition(":")[2]),
+        visit.clock.words.gettext(KINDS[FAMILIES[family]]) if planned.key in visit.portal.by_key else family,
         visit.clock.words.gettext(POLICIES[planned.policy]),
         cells(planned.expected, on, now.hour),
         planned.key in visit.portal.by_key,
