@@ -98,6 +98,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         yield made
 
 
+@pytest.fixture
+def own_site(tmp_path: Path) -> Iterator[Site]:
+    """One for a test that changes what is there."""
+    with portal(tmp_path) as made:
+        yield made
+
+
 @pytest.fixture(scope="session")
 def album_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """The same with photo stories."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from sqlalchemy import ColumnElement, Connection, and_, func, or_, select
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, and_, func, or_, select, text
 
 from newsportal.storage.article_lists import BY_MODEL, ArticleFilter, ArticlePage, cursor, edge
+from newsportal.storage.columns import EPOCH
 from newsportal.storage.rows import article_from, name
 from newsportal.storage.sql.reading import topics_of
 from newsportal.storage.sql.tables import ARTICLES
@@ -16,7 +19,10 @@ def articles(connection: Connection, which: ArticleFilter) -> ArticlePage:
     limit = max(1, which.limit)
     columns = [column for column in ARTICLES.c if column.name not in ("text", "html")]
     statement = select(*columns, func.substr(ARTICLES.c.text, 1, EXCERPT_CHARS).label("text")).where(*_narrowed(which))
-    statement = statement.order_by(ARTICLES.c.moment.desc(), ARTICLES.c.id.desc()).limit(limit + 1)
+    moment: ColumnElement[Any] = ARTICLES.c.moment
+    if which.hidden or which.corrected:
+        moment = moment.op("+")(text("0"))  # few are: read those and sort them, rather than look for them in the order of time
+    statement = statement.order_by(moment.desc(), ARTICLES.c.id.desc()).limit(limit + 1)
     rows = connection.execute(statement).mappings().all()
     topics = topics_of(connection, [row["id"] for row in rows])
     found = tuple(article_from(dict(row), topics.get(row["id"], ())) for row in rows[:limit])
@@ -28,7 +34,7 @@ def _narrowed(which: ArticleFilter) -> list[ColumnElement[bool]]:
     wanted: list[ColumnElement[bool]] = []
     for column, asked in ((ARTICLES.c.hidden, which.hidden), (ARTICLES.c.corrected, which.corrected)):
         if asked is not None:
-            wanted.append(column.is_not(None) if asked else column.is_(None))
+            wanted.append(column >= EPOCH if asked else column.is_(None))  # SQLite has no index look for what is not NULL
     for column, value in ((ARTICLES.c.source, which.source), (ARTICLES.c.category, which.category)):
         if value is not None:
             wanted.append(column == name(value))

@@ -1,0 +1,112 @@
+"""Articles in editors' hands in a browser: correct, fold, hide and take back, with scripts and without; and nothing for axe-core to say."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import pytest
+
+from newsportal.storage.base import StoryFilter
+
+NO_SCRIPT = {"java_script_enabled": False}
+PHONE = {"viewport": {"width": 390, "height": 800}}
+LOOKS = [{}, {"color_scheme": "dark"}, PHONE]
+NAMES = ["light", "dark", "phone"]
+
+
+@pytest.fixture
+def site(own_site: Any) -> Any:
+    return own_site
+
+
+@pytest.fixture
+def edit(visit: Any) -> Any:
+    """``edit(**options)``: an editor who is signed in."""
+    return partial(visit, "editor")
+
+
+def bridge(site: Any) -> str:
+    article = site.store.article(site.ids["bridge"])
+    return f"/story/{article.story_id}/{article.id}"
+
+
+@pytest.mark.parametrize("options", [{}, NO_SCRIPT], ids=["scripts", "no-script"])
+def test_an_editor_corrects_compares_saves_and_takes_it_back(edit: Any, site: Any, options: dict[str, Any]) -> None:
+    visitor = edit(**options)
+    page = visitor.go(bridge(site))
+    title = page.locator("h1").inner_text()
+    page.get_by_role("link", name="更正", exact=True).click()
+    page.get_by_label("标题").fill("更正后的标题")
+    page.get_by_role("button", name="对照").click()
+    page.locator("#compared ins").first.wait_for()
+    assert page.get_by_label("标题").input_value() == "更正后的标题"
+    assert page.locator("#compared del").count() >= 1
+    page.get_by_role("button", name="保存更正").click()
+    page.get_by_role("status").wait_for()
+    assert page.locator("h1").inner_text() == "更正后的标题"
+    assert page.locator(".corrected").count() == 1
+    page.get_by_role("button", name="撤销").click()
+    assert page.locator("h1").inner_text() == title
+    assert page.locator(".corrected").count() == 0
+
+
+@pytest.mark.parametrize("options", [{}, NO_SCRIPT], ids=["scripts", "no-script"])
+def test_an_editor_folds_and_takes_it_back(edit: Any, site: Any, options: dict[str, Any]) -> None:
+    one, other = [story for story in site.store.stories(StoryFilter(limit=200)).stories if story.count == 1][:2]
+    page = edit(**options).go(f"/story/{one.id}/{one.head.id}")
+    page.get_by_role("link", name="并入另一条报道").click()
+    page.get_by_label("报道里的词语").fill(other.head.title)
+    page.locator(".desk-filter button").click()
+    page.locator(f"[data-candidate='{other.id}'] button").click()
+    page.locator("#versions").wait_for()
+    assert site.store.article(one.head.id).story_id == other.id
+    page.get_by_role("button", name="撤销").click()
+    page.get_by_role("status").wait_for()
+    assert site.store.article(one.head.id).story_id == one.id
+
+
+@pytest.mark.parametrize("options", [{}, NO_SCRIPT], ids=["scripts", "no-script"])
+def test_an_editor_hides_and_a_reader_does_not_see_it(edit: Any, visit: Any, site: Any, options: dict[str, Any]) -> None:
+    place = bridge(site)
+    page = edit(**options).go(place)
+    page.locator(".editors summary", has_text="隐藏").click()
+    page.get_by_label("原因").fill("误登")
+    if page.locator("[name=whole]").count():
+        page.locator("[name=whole]").check()
+    page.get_by_role("button", name="对读者隐藏").click()
+    page.locator(".hidden-note").wait_for()
+    assert "误登" in page.locator(".hidden-note").inner_text()
+    reader = visit(**options)
+    title = site.store.article(site.ids["bridge"]).title
+    assert title not in reader.go("/").content()
+    page.get_by_role("button", name="撤销").click()
+    page.get_by_role("status").wait_for()
+    assert page.locator(".hidden-note").count() == 0
+    assert title in reader.go("/").content()
+
+
+@pytest.mark.parametrize("options", LOOKS, ids=NAMES)
+def test_axe_has_nothing_to_say(edit: Any, site: Any, options: dict[str, Any]) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    place, now = bridge(site), site.newsroom.NOW
+    site.store.correct(site.ids["bridge"], {"title": "更正后的标题", "published": None}, by="林编辑", now=now)
+    site.store.hide([site.store.stories(StoryFilter(limit=9)).stories[-1].head.id], by="林编辑", reason="误登", now=now)
+    visitor = edit(**options)
+    paths = (
+        place,
+        f"{place}/edit",
+        f"{place}/fold",
+        f"{place}/revisions",
+        "/articles",
+        "/articles?show=hidden",
+        "/corrections",
+        "/publishing",
+    )
+    for path in paths:
+        page = visitor.go(path)
+        for details in page.locator("details").all():
+            details.evaluate("details => { details.removeAttribute('name'); details.open = true }")
+        found = axe.run(page).response["violations"]
+        assert [(one["id"], one["nodes"][0]["html"]) for one in found] == [], path
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
