@@ -1,0 +1,74 @@
+"""The thread that sends, of which one of several works at a time; and what operators are told of."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from newsportal.alerts.conditions import tell
+from newsportal.alerts.opening import EVERY, MAX_PAUSE, Sender, setting_of
+from newsportal.alerts.run import step
+from newsportal.report import Run
+from newsportal.sources import Sources
+from newsportal.sources.watched import Watched
+from newsportal.visits import Visit
+
+
+def test_one_of_several_sends(desk: Any, receiver: Any) -> None:
+    desk.alert("webhook", {"url": receiver.address})
+    senders = [Sender(lambda stopped: replace(desk.work, stopped=stopped)) for _ in range(2)]
+    desk.write("一条新闻")
+    assert [sender.look() for sender in senders] == [EVERY, EVERY]
+    assert receiver.stories == ["一条新闻"]
+    desk.write("第二条新闻")
+    senders[1].look()
+    assert receiver.stories == ["一条新闻"]  # the first one holds it
+    senders[0].stop()
+    senders[1].look()
+    assert receiver.stories == ["一条新闻", "第二条新闻"]
+
+
+def test_a_store_that_is_away_ends_nothing(desk: Any, receiver: Any) -> None:
+    from newsportal.errors import StoreUnavailable
+
+    class Away:
+        def last_seq(self) -> int:
+            raise StoreUnavailable("the store is away")
+
+    sender = Sender(lambda stopped: replace(desk.work, store=Away(), stopped=stopped))
+    assert sender.look() == MAX_PAUSE
+    assert sender.error == "the store is away"
+
+
+def test_operators_are_told_of_each_trouble_once(desk: Any, receiver: Any, tmp_path: Path) -> None:
+    store, now = desk.work.store, desk.clock[0]
+    for about in ("sources", "disk", "crawl"):
+        desk.alert("webhook", {"url": receiver.address}, about=about, of="", name=about)
+    for number in range(3):
+        store.visits.add(Visit("feed:坏报", now - timedelta(hours=3 - number), list_failed={"http-404": 1}))
+    store.save_run(Run("r1", now - timedelta(days=2), now - timedelta(days=2)))
+    work = replace(desk.work, watched=(Watched("feed:坏报", "坏报"),), folder=tmp_path, disk_free=100.0, crawl_hours=12)
+    assert tell(work) == 3
+    assert tell(work) == 0
+    step(work)
+    told = {message["alert"]: [story["title"] for story in message["stories"]] for _, _, message in receiver.got}
+    assert told["sources"] == ["来源「坏报」连续采集失败"]
+    assert told["crawl"] == ["已超过 12 小时没有采集完成"]
+    assert told["disk"][0].startswith("磁盘空间仅剩")
+    desk.pass_time(minutes=30)
+    tell(work)
+    step(work)
+    assert len(receiver.got) == 3
+
+
+@pytest.mark.parametrize("server", ["smtps://u:p@mail.example", "smtp://127.0.0.1:25"])
+def test_settings_come_from_the_file(server: str) -> None:
+    sources = Sources.model_validate(
+        {"alerts": {"mail_server": server, "mail_from": "p@x.cn"}, "politeness": {"allow_private": ["10.0.0.0/8"]}}
+    )
+    setting = setting_of(sources)
+    assert (setting.mail_server, setting.mail_from) == (server, "p@x.cn")

@@ -1,0 +1,64 @@
+"""``newsportal alert``: listed without secrets, previewed, sent once, over the files that ``sources.yaml`` names."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from newsportal.accounts import Role, open_accounts
+from newsportal.accounts.alerts import Alert, new_id
+from newsportal.cli import app
+from newsportal.items import Article, Link
+from newsportal.sources import load
+from newsportal.storage import open_store
+
+SOURCES = "topics: [{name: 旅游, engines: [bing_news]}]\nstore: sqlite:///store.db\n"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    made = tmp_path / "sources.yaml"
+    made.write_text(SOURCES, "utf-8")
+    known, now = load(made), datetime.now(UTC)
+    with closing(open_store(known.store)) as store, closing(open_accounts(known.accounts_uri)) as accounts:
+        person = accounts.people.add("editor", "correct horse battery staple", Role.EDITOR, now=now)
+        began = now - timedelta(hours=1)
+        fields = {"url": "http://127.0.0.1:9/geheim-4711", "secret": ""}
+        accounts.alerts.add(Alert(new_id(), person.id, "旅游快讯", "topic", "旅游", "webhook", fields, began, store.last_seq()))
+        link = Link(url="https://a.example/1", source="feed:a")
+        text = "云岭峡谷步行观景桥今天上午正式开放。" * 5
+        said = {"url": link.url, "link": link, "fetched": now, "identity": link.url, "title": "观景桥开放", "text": text}
+        store.add(Article(**said, topics=("旅游",), published=now), [], now=now)  # type: ignore[arg-type]
+    return made
+
+
+def run(file: Path, *words: str) -> str:
+    done = CliRunner().invoke(app, ["alert", *words, "--sources", str(file)])
+    assert "geheim" not in done.output
+    return done.output if done.exit_code == 0 else f"failed: {done.exception or done.output}"
+
+
+def test_listed_previewed_sent(file: Path) -> None:
+    (row,) = json.loads(run(file, "list", "--json"))
+    assert (row["name"], row["owner"], row["to"]) == ("旅游快讯", "editor", "webhook")
+    told = json.loads(run(file, "preview", row["id"][:6], "--json"))
+    assert told["stories"] == 1
+    assert "观景桥开放" in run(file, "preview", row["id"])
+    assert "allow_private" in run(file, "send", "--once")  # the receiver is on this machine: refused, and said why
+    assert json.loads(run(file, "send", "--once", "--json"))["found"] == 0
+    (row,) = json.loads(run(file, "list", "--json"))
+    assert row["failed"] == 1
+
+
+def test_no_such_alert(file: Path) -> None:
+    assert "no alert" in run(file, "test", "ffff")
+
+
+def test_a_test_that_fails_says_why(file: Path) -> None:
+    (row,) = json.loads(run(file, "list", "--json"))
+    assert "allow_private" in run(file, "test", row["id"])
