@@ -71,15 +71,19 @@ def work_of(
 
 
 class Sender(threading.Thread):
-    """Follows and sends, again and again, in one of several processes at a time. It may be killed at any time."""
+    """Follows and sends, again and again, in one of several processes at a time. It may be killed at any time.
 
-    def __init__(self, work: Callable[[Callable[[], bool]], Work], every: float = EVERY) -> None:
+    ``work`` is asked at each look, since ``sources.yaml`` may have changed (``None``: nothing is to be sent now).
+    """
+
+    def __init__(self, work: Callable[[Callable[[], bool]], Work | None], every: float = EVERY) -> None:
         super().__init__(daemon=True, name="alerts")
         self._stopping = threading.Event()
-        self._work = work(self._stopping.is_set)
+        self._work = work
         self._every = every
         self._owner = f"{platform.node() or 'localhost'}:{os.getpid()}:{uuid4().hex[:8]}"
         self._conditions = 0.0
+        self._held: Accounts | None = None
         self.error: str | None = None
 
     def run(self) -> None:
@@ -102,12 +106,14 @@ class Sender(threading.Thread):
         return self._every
 
     def _step(self) -> None:
-        if not self._work.accounts.alerts.hold(self._owner, now=datetime.now(UTC), seconds=HELD):
+        work = self._work(self._stopping.is_set)
+        if work is None or not work.accounts.alerts.hold(self._owner, now=datetime.now(UTC), seconds=HELD):
             return
+        self._held = work.accounts
         if self._conditions <= monotonic():
             self._conditions = monotonic() + CONDITIONS_EVERY
-            tell(self._work)
-        step(self._work)
+            tell(work)
+        step(work)
 
     def _failed(self, message: str) -> None:
         if message != self.error:
@@ -119,7 +125,9 @@ class Sender(threading.Thread):
         self._stopping.set()
         if self.is_alive():
             self.join(timeout=10)
+        if self._held is None:
+            return
         try:
-            self._work.accounts.alerts.release(self._owner, now=datetime.now(UTC))
+            self._held.alerts.release(self._owner, now=datetime.now(UTC))
         except NewsportalError as error:
             logger.warning("alerts: %s", error)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from starlette.datastructures import State
 from starlette.requests import Request
 
 from newsportal.accounts.alerts import Alert
@@ -23,11 +25,21 @@ def work(portal: Portal) -> Work:
     return replace(made, zone=portal.site.zone, url=portal.site.url)
 
 
-def sender(portal: Portal) -> Sender | None:
-    """``None``: nobody can have set up an alert, or the operator wants none sent."""
-    if portal.accounts is None or portal.known is None or not portal.known.alerts.enabled:
+def sender(state: State) -> Sender | None:
+    """``None``: nobody can have set up an alert. ``state``: the application's, with another portal once ``sources.yaml`` changed."""
+    portal: Portal = state.portal
+    if portal.accounts is None or portal.known is None:
         return None
-    return Sender(lambda stopped: replace(work(portal), stopped=stopped))
+    made: list[tuple[Sources | None, Work | None]] = []  # of the file as it is now; to list a hundred thousand sources takes a moment
+
+    def present(stopped: Callable[[], bool]) -> Work | None:
+        now: Portal = state.portal
+        if not made or made[0][0] is not now.known:
+            wanted = now.known is not None and now.known.alerts.enabled
+            made[:] = [(now.known, replace(work(now), stopped=stopped) if wanted else None)]
+        return made[0][1]
+
+    return Sender(present)
 
 
 def terms(request: Request, *, after: int = 0) -> Terms:

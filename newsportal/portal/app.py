@@ -182,7 +182,7 @@ def create_app(
         app.state.follower = Follower(index, store, follow_every) if index is not None and follow_every > 0 else None
         subscriber = Subscriber(store, sources) if isinstance(sources, Sources) and sources.portal.url else None
         app.state.subscriber = subscriber
-        app.state.sender = sender(app.state.portal)
+        app.state.sender = sender(app.state)
         marked = Follower(accounts.marks, store, follow_every, "marks") if accounts is not None and follow_every > 0 else None
         summed = Follower(daily, store, follow_every, "daily sums") if daily is not None and follow_every > 0 else None
         everyone = (app.state.follower, subscriber, app.state.reloading, app.state.sender, marked, summed)

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import re
+from contextlib import closing
+from datetime import datetime, timedelta
 from typing import Any
 
 import httpx
 import pytest
+from starlette.datastructures import State
 
+from newsportal.accounts import Accounts, Role, open_accounts
+from newsportal.accounts.alerts import Alert, Message
+from newsportal.portal.alerting import sender
+from newsportal.portal.context import Portal
+from newsportal.portal.site import site_of
 from newsportal.sources import Sources
 from newsportal.storage.base import Store
 
@@ -119,6 +127,30 @@ def test_readers_are_told_of_topics_and_searches_alone(serve: Any, store: Store,
     assert reader.post("/alerts/new", data=HOOK | {"about": "disk"}).status_code == 422
     assert reader.post("/alerts/new", data=HOOK | {"channel": "apprise", "url": "json://169.254.169.254/"}).status_code == 422
     assert make(reader)
+
+
+def test_what_sources_yaml_says_of_alerts_counts_at_once(shelf: Store) -> None:
+    newsroom_now = max(article.first_seen for article in shelf.all_articles()) + timedelta(days=1)
+    with closing(open_accounts("sqlite://")) as accounts:
+        person = accounts.people.add("editor", "correct horse battery staple", Role.EDITOR, now=newsroom_now)
+        fields = {"url": "http://127.0.0.1:9/", "secret": ""}
+        accounts.alerts.add(Alert("a1", person.id, "旅游", "topic", "旅游", "webhook", fields, newsroom_now, shelf.last_seq()))
+        told = {"enabled": False}
+        state = State({"portal": present(shelf, accounts, newsroom_now, {"alerts": told})})
+        made = sender(state)
+        assert made is not None
+        accounts.alerts.keep([Message("a1", "disk:x", "", "一条", newsroom_now, newsroom_now, newsroom_now)])
+        made.look()
+        assert [one.state for one in accounts.alerts.messages("a1")] == ["waiting"]  # none are sent at all
+        state.portal = present(shelf, accounts, newsroom_now, {})
+        made.look()
+        assert accounts.alerts.messages("a1")[0].state in ("failed", "withdrawn")
+        made.stop()
+
+
+def present(store: Store, accounts: Accounts, now: datetime, said: dict[str, Any]) -> Portal:
+    sources = Sources.model_validate(said)
+    return Portal(store, None, site_of(sources), lambda: now, accounts=accounts, known=sources)
 
 
 def test_mail_without_a_server_names_the_remedy(editor: httpx.Client) -> None:
