@@ -170,9 +170,11 @@ class Portal:
         if index is None:
             return ()
         try:
-            return self._similar.get((article.id, article.revision), lambda: similar(index, article, limit=SIMILAR)) or ()
+            found = self._similar.get((article.id, article.revision), lambda: similar(index, article, limit=SIMILAR)) or ()
         except SearchError:
             return ()
+        hidden = {one.id for one in self.store.articles([hit.id for hit in found]) if one.hidden is not None} if found else set()
+        return tuple(hit for hit in found if hit.id not in hidden)  # what editors hide goes at once, however long the rest is kept
 
     @cached_property
     def fronts(self) -> Fronts:

@@ -79,11 +79,11 @@ def test_an_editor_hides_and_a_reader_does_not_see_it(edit: Any, visit: Any, sit
     assert "误登" in page.locator(".hidden-note").inner_text()
     reader = visit(**options)
     title = site.store.article(site.ids["bridge"]).title
-    assert title not in reader.go("/").content()
+    assert title not in reader.go("/latest").content()
     page.get_by_role("button", name="撤销").click()
     page.get_by_role("status").wait_for()
     assert page.locator(".hidden-note").count() == 0
-    assert title in reader.go("/").content()
+    assert title in reader.go("/latest").content()
 
 
 @pytest.mark.parametrize("options", LOOKS, ids=NAMES)

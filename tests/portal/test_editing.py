@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from contextlib import closing
+from pathlib import Path
+from time import monotonic, sleep
 from types import ModuleType
 from typing import Any
 from urllib.parse import unquote
@@ -11,6 +14,7 @@ import httpx
 import pytest
 from lxml import html as lxml_html
 
+from newsportal.search import open_index
 from newsportal.storage.base import Store, StoryFilter
 
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>"
@@ -282,3 +286,25 @@ def test_headlines_are_compared(client: httpx.Client, shelf: Store, newsroom: Mo
     compared = page.xpath("//details[contains(@class, 'headlines')]//dd")
     assert second
     assert "河湾大桥[删去：今日][加入：建成]通车" in [pieces.text_content() for pieces in compared]
+
+
+def test_what_is_hidden_is_no_longer_named_beside_others(serve: Any, shelf: Store, tmp_path: Path, newsroom: ModuleType) -> None:
+    texts = [f"青河大桥的第{number}根桥墩今天浇筑完成，工人们冒雨施工。" * 4 for number in (1, 2)]
+    one, other = newsroom.write(shelf, *(newsroom.article(f"青河大桥桥墩浇筑完成{text[6]}", text, site=text[:7]) for text in texts))
+    with closing(open_index(f"sqlite:///{tmp_path / 'index.db'}")) as index:
+        index.follow(shelf)
+        client = serve(shelf, index)
+        if shelf.article(one).story_id == shelf.article(other).story_id:  # type: ignore[union-attr]
+            shelf.unfold(other, now=newsroom.NOW)
+        read = f"/story/{shelf.article(one).story_id}"  # type: ignore[union-attr]
+
+        def similar() -> list[str]:
+            beside = tree(client.get(read)).xpath("//section[@aria-labelledby='similar-name']")
+            return [section.text_content() for section in beside if "青河大桥桥墩浇筑完成2" in section.text_content()]
+
+        until = monotonic() + 20  # it is looked for beside the page
+        while not similar() and monotonic() < until:
+            sleep(0.05)
+        assert similar()
+        shelf.hide([other], by="林编辑", reason="", now=newsroom.NOW)
+        assert not similar()
