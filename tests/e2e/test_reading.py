@@ -48,7 +48,7 @@ def test_without_a_script_everything_can_be_marked(reader: Any) -> None:
     assert page.locator("article.item:not(.read)").count() == 0
     page.locator(".told-once button").click()
     assert page.locator("article.item:not(.read)").count() > 0
-    page.locator(".marking a").click()
+    page.locator(".marking a.chip").click()
     assert "show=unread" in page.url
     reader.go("/search?q=大模型").locator(".keep button").click()
     assert page.locator(".told-once").count() == 1
@@ -64,6 +64,15 @@ def test_a_story_in_front_of_a_reader_for_a_moment_is_read(reader: Any) -> None:
     page.locator(".tick[aria-pressed=true]").first.wait_for()
     reader.go("/latest?order=hottest")
     assert title in page.locator("article.item.read").all_inner_texts()[-1]
+
+
+def test_keys_on_a_story_mean_the_story_itself(reader: Any) -> None:
+    page = reader.go(f"/story/{reader.site.ids['bridge']}")
+    assert page.locator("[data-story]").count() > 1  # others on its subject stand below
+    star = page.locator("[data-article] .star")
+    before = star.get_attribute("aria-pressed")
+    page.keyboard.press("s")
+    page.locator(f"[data-article] .star[aria-pressed={'false' if before == 'true' else 'true'}]").wait_for()
 
 
 def test_the_script_of_articles_and_the_size_are_set_by_plain_buttons(visit: Any) -> None:

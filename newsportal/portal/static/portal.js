@@ -56,7 +56,7 @@
     if (button) button.value = now;
   }
 
-  const only = () => stories[chosen] || (stories.length === 1 ? stories[0] : null);
+  const only = () => stories[chosen] || find("[data-article]") || (stories.length === 1 ? stories[0] : null);
   const keys = {
     j: () => choose(1),
     k: () => choose(-1),
