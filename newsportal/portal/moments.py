@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
+from functools import lru_cache
 from gettext import NullTranslations
 from itertools import groupby
 
@@ -43,7 +44,7 @@ class Clock:
         """``11月19日``, with the year where it is another one."""
         there = self.local(moment).date()
         skeleton = "MMMd" if there.year == self.local(self.now).year else "yMMMd"
-        return str(format_skeleton(skeleton, datetime.combine(there, datetime.min.time()), locale=self.language))
+        return _day(skeleton, there, self.language)
 
     def heading(self, day: date) -> str:
         """今天, 昨天, or the day with its weekday."""
@@ -53,11 +54,11 @@ class Clock:
         if day == today - timedelta(days=1):
             return self.words.gettext("Yesterday")
         skeleton = "MMMMEEEEd" if day.year == today.year else "yMMMMEEEEd"
-        return str(format_skeleton(skeleton, datetime.combine(day, datetime.min.time()), locale=self.language))
+        return _day(skeleton, day, self.language)
 
     def today(self) -> str:
         """The date in the masthead, with its weekday."""
-        return str(format_date(self.local(self.now).date(), "full", locale=self.language))
+        return _date(self.local(self.now).date(), self.language)
 
     def ago(self, moment: datetime) -> str:
         """A distance within a day, else the day. A moment ahead of the clock is told as a day too: it is no «minus 3 minutes»."""
@@ -78,6 +79,16 @@ class Clock:
         minutes, rest = divmod(seconds, 60)
         hours, minutes = divmod(minutes, 60)
         return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+@lru_cache(2000)  # a page tells the same few days again and again
+def _day(skeleton: str, day: date, language: str) -> str:
+    return str(format_skeleton(skeleton, datetime.combine(day, datetime.min.time()), locale=language))
+
+
+@lru_cache(100)
+def _date(day: date, language: str) -> str:
+    return str(format_date(day, "full", locale=language))
 
 
 def by_day(stories: Iterable[Story], clock: Clock, moment: Callable[[Story], datetime]) -> list[tuple[date, list[Story]]]:

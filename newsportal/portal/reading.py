@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 import nh3
@@ -99,6 +100,7 @@ def marked(fragment: str) -> Markup:
     return Markup(MARKED.clean(CONTROL.sub("", fragment)))  # noqa: S704 - this is the gate
 
 
+@lru_cache(5000)  # asked several times for every story of a page
 def web_address(url: str | None) -> str | None:
     """``url`` if a reader may be sent there: http or https, with a host, nothing hidden in it. Else None (threats E: ``javascript:``)."""
     if not url or any(character <= " " or character in "\\\x7f" for character in url):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from importlib import resources
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -64,7 +64,7 @@ def environment(language: str, script: str = "original") -> Environment:
         "site_name": reading.site_name,
         "web_address": reading.web_address,
         "marked": lambda fragment: written(reading.marked(fragment), script),
-        "number": lambda value: babel.numbers.format_decimal(value, locale=language),
+        "number": lru_cache(2000)(lambda value: babel.numbers.format_decimal(value, locale=language)),
         "heat": lambda value: babel.numbers.format_decimal(value, "#,##0.0" if value < 10 else "#,##0", locale=language),
         "percent": lambda value: babel.numbers.format_percent(value, "#,##0.0%", locale=language),
         "mistake": lambda problem: told(problem, words),

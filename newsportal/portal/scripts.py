@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TypeVar
 
 from markupsafe import Markup
@@ -20,6 +21,7 @@ def written(text: Text, script: str, language: str | None = None) -> Text:
     return type(text)(convert(text, script))
 
 
+@lru_cache(1000)
 def lang(language: str | None, script: str) -> Markup:
     """The attribute ``lang`` with a blank before it, for a text of ``language`` shown in ``script``; nothing where it is not known."""
     told = TAGS[script] if script in TAGS and _is_chinese(language) else language
