@@ -154,6 +154,7 @@ def editors_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 STEERED = """\
 # 晨报的来源
 portal: {title: 晨报}
+store: sqlite:///store.db
 politeness: {allow_private: [127.0.0.0/8], delay: 0}
 topics:
   - name: 港口

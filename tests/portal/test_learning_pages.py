@@ -78,6 +78,7 @@ def test_a_file_is_taken_whole(editor: httpx.Client, store: Store) -> None:
         ).status_code
         == 303
     )
+    assert "球赛消息" in editor.get("/corpora/新闻").text, "a text without a title"
     assert editor.accounts.trail.entries()[0].action == "corpus.upload"  # type: ignore[attr-defined]
 
 
