@@ -83,6 +83,7 @@ def run(
             console.print(f"port {DEFAULT_PORT} is in use; taking the next free one")
         console.print(f"{found.portal.title}: {address}  (Ctrl-C to stop)")
         _let_in(accounts, address, console)
+        console.file.flush()  # a service's log, which is no terminal, tells it now and not at the end
         once_open()
         if open_browser:
             threading.Timer(BROWSER_DELAY, webbrowser.open, [address]).start()

@@ -99,8 +99,8 @@ async def received(headers: Headers, receive: Receive, bound: Bound) -> Receive:
     declared = headers.get("content-length", "0")
     if not declared.isdecimal() or len(declared) > len(str(bound.most)) or int(declared) > bound.most:
         raise Refused(413, f"At most {bound.most} bytes may be sent.")
-    kind, empty = headers.get("content-type", "").partition(";")[0].strip().lower(), "content-length" in headers and declared == "0"
-    if kind not in bound.kinds and not (empty and not kind and with_token(headers)):
+    kind, empty = headers.get("content-type", "").partition(";")[0].strip().lower(), declared == "0" and "transfer-encoding" not in headers
+    if kind not in bound.kinds and (kind or not empty):
         raise Refused(415, "A form or JSON is expected.")
     return _counted(receive, bound.most) if bound.streamed else await _whole(receive, bound.most)
 

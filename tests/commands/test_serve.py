@@ -68,3 +68,24 @@ def test_a_port_in_use_is_told_before_anything_starts(folder: Path) -> None:
     assert done.returncode != 0
     assert f"port {port} is in use" in done.stdout + done.stderr
     assert not (folder / "data").exists()
+
+
+@pytest.mark.slow
+def test_the_first_start_makes_an_administrator_and_tells_the_password_once(folder: Path) -> None:
+    """Into a pipe, as a service's log is one: nothing may wait in a buffer until the end."""
+    command = [sys.executable, "-c", PROGRAM, "serve", "--port", "0"]
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"} | {"PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        line = next(text for text in process.stdout if "sign in at" in text)
+        found = re.search(r"sign in at (http://127\.0\.0\.1:\d+)/login as admin with the password (\S+)", line)
+        assert found, line
+        sent = {"name": "admin", "password": found[2]}
+        answer = httpx.post(f"{found[1]}/login", data=sent, headers={"origin": found[1]}, timeout=30)
+        assert (answer.status_code, "session=" in answer.headers["set-cookie"]) == (303, True)
+        process.send_signal(signal.SIGTERM)
+        process.wait(30)
+    with served(folder, "--port", "0") as (process, _):
+        process.send_signal(signal.SIGTERM)
+        rest, _ = process.communicate(timeout=30)
+        assert "password" not in rest

@@ -95,3 +95,24 @@ def test_no_filter_is_sql(client: httpx.Client, name: str, value: str) -> None:
 
 def test_the_desk_says_what_needs_somebody(client: httpx.Client) -> None:
     assert "目前没有待处理的事项" in client.get("/desk").text
+
+
+def test_the_same_by_the_api(client: httpx.Client) -> None:
+    made = client.post("/api/v1/people", json={"name": "戊", "role": "reader"})
+    assert made.status_code == 201
+    assert client.post("/api/v1/people", json={"name": "戊"}).json()["error"]["code"] == "taken"
+    assert client.post("/api/v1/people", json={"name": "a\nb"}).status_code == 422
+    with httpx.Client(base_url=client.base_url, headers={"origin": str(client.base_url)}) as other:
+        assert other.post("/login", data={"name": "戊", "password": made.json()["password"]}).status_code == 303
+        assert client.patch("/api/v1/people/戊", json={"role": "editor", "disabled": True}).json()["disabled"] is True
+        assert other.get("/account").status_code == 303
+    assert client.patch("/api/v1/people/admin 0", json={"role": "reader"}).json()["error"]["code"] == "last"
+    assert client.post("/api/v1/people/戊/password", json={}).json()["password"] != made.json()["password"]
+    assert client.delete("/api/v1/people/戊").status_code == 204
+    assert client.delete("/api/v1/people/戊").status_code == 404
+    assert [one["name"] for one in client.get("/api/v1/people").json()] == ["admin 0"]
+    page = client.get("/api/v1/audit", params={"limit": 2}).json()
+    assert [one["action"] for one in page["items"]] == ["person.remove", "person.password"]
+    rest = client.get("/api/v1/audit", params={"cursor": page["next"], "action": "person"}).json()
+    assert [one["action"] for one in rest["items"]] == ["person.disable", "person.role", "person.add"]
+    assert client.get("/api/v1/audit", params={"cursor": "x"}).json()["error"]["code"] == "no-cursor"

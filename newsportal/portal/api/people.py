@@ -1,16 +1,27 @@
-"""Who asks."""
+"""Who asks; and for administrators who may what, and who changed what."""
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Request
-from pydantic import BaseModel
+from fastapi import APIRouter, Query, Request
+from pydantic import BaseModel, Field
 
-from newsportal.accounts import Right, Role
-from newsportal.portal.access import needs, signed
+from newsportal.accounts import Accounts, Entry, Person, Right, Role
+from newsportal.accounts.secret import drawn_password
+from newsportal.errors import AccountError
+from newsportal.portal.access import log, needs, signed
+from newsportal.portal.api.faults import ApiError, told_of
+from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, place_of
+from newsportal.portal.context import Visit
 
 router = APIRouter(tags=["People"])
+
+ADMINISTER = [needs(Right.ADMINISTER)]
+
+LIMIT = 100
 
 
 class Me(BaseModel):
@@ -20,8 +31,132 @@ class Me(BaseModel):
     rights: list[Right]
 
 
+class PersonTold(BaseModel):
+    name: str
+    role: Role
+    disabled: bool = Field(description="May not sign in, and no token counts.")
+    created: datetime
+
+
+class PersonNew(BaseModel):
+    name: str = Field(max_length=64)
+    role: Role = Role.EDITOR
+
+
+class PersonChange(BaseModel):
+    role: Role | None = None
+    disabled: bool | None = None
+
+
+class PasswordTold(PersonTold):
+    password: str = Field(description="Made here, told this once, kept nowhere.")
+
+
+class EntryTold(BaseModel):
+    seq: int
+    at: datetime
+    person: str = Field(description="Empty for a command on the machine.")
+    way: Literal["session", "token", "command"]
+    action: str
+    thing: str
+    details: dict[str, Any]
+    address: str
+
+
 @router.get("/me", summary="Who asks, and what he may", dependencies=[needs(Right.READ)])
 def me(request: Request) -> Me | None:
     """Null for nobody."""
     who = signed(request)
     return Me(name=who.person.name, role=who.person.role, way=who.way, rights=sorted(who.rights)) if who else None
+
+
+@router.get("/people", summary="Who may what", dependencies=ADMINISTER)
+def people(request: Request) -> list[PersonTold]:
+    return [_told(person) for person in _accounts(request).people.all()]
+
+
+@router.post("/people", status_code=201, summary="Add somebody; a password is made", dependencies=ADMINISTER, responses=told_of(409))
+def add(request: Request, wanted: PersonNew) -> PasswordTold:
+    made, accounts = drawn_password(), _accounts(request)
+    try:
+        person = accounts.people.add(wanted.name, made, wanted.role, now=Visit(request).portal.now())
+    except AccountError as error:
+        raise _refused(error) from error
+    log(request, "person.add", person.name, {"role": person.role})
+    return PasswordTold(**_told(person).model_dump(), password=made)
+
+
+@router.patch("/people/{name}", summary="Another role; lock out or let in", dependencies=ADMINISTER, responses=told_of(404, 409))
+def change(request: Request, name: str, wanted: PersonChange) -> PersonTold:
+    accounts = _accounts(request)
+    person, role, disabled = _named(accounts, name), wanted.role, wanted.disabled
+    if role is not None:
+        _changed(request, person, "person.role", lambda: accounts.people.set_role(person.id, role), {"role": role})
+    if disabled is not None:
+        action = "person.disable" if disabled else "person.enable"
+        _changed(request, person, action, lambda: accounts.people.disable(person.id, disabled))
+    return _told(_named(accounts, name))
+
+
+@router.post("/people/{name}/password", summary="Another password; sessions end", dependencies=ADMINISTER, responses=told_of(404))
+def password(request: Request, name: str) -> PasswordTold:
+    accounts, made = _accounts(request), drawn_password()
+    person = _named(accounts, name)
+    _changed(request, person, "person.password", lambda: accounts.people.set_password(person.id, made))
+    return PasswordTold(**_told(person).model_dump(), password=made)
+
+
+@router.delete("/people/{name}", status_code=204, summary="Remove somebody", dependencies=ADMINISTER, responses=told_of(404, 409))
+def remove(request: Request, name: str) -> None:
+    accounts = _accounts(request)
+    person = _named(accounts, name)
+    _changed(request, person, "person.remove", lambda: accounts.people.remove(person.id))
+
+
+@router.get("/audit", summary="Who changed what, the newest first", dependencies=ADMINISTER, responses=told_of(400))
+def audit(
+    request: Request,
+    person: Annotated[str | None, Query(max_length=64)] = None,
+    action: Annotated[str | None, Query(max_length=64, description="Its name, or what it begins with: `person`.")] = None,
+    days: Annotated[int | None, Query(ge=1, le=3650)] = None,
+    limit: Limit = LIMIT,
+    cursor: Cursor = None,
+) -> Page[EntryTold]:
+    since = Visit(request).portal.now() - timedelta(days=days) if days else None
+    before = (place_of(cursor, int) or (None,))[0]
+    found = _accounts(request).trail.entries(before=before, person=person, action=action, since=since, limit=limit)
+    return Page(items=[_entry(one) for one in found], next=cursor_of(found[-1].seq) if len(found) == limit else None)
+
+
+def _accounts(request: Request) -> Accounts:
+    found = Visit(request).portal.accounts
+    if found is None:
+        raise ApiError(404, "no-accounts", "Nobody can sign in here.")
+    return found
+
+
+def _named(accounts: Accounts, name: str) -> Person:
+    found = accounts.people.named(name)
+    if found is None:
+        raise ApiError(404, "nobody", "Nobody has this name.")
+    return found
+
+
+def _changed(request: Request, person: Person, action: str, change: Callable[[], None], details: dict[str, Any] | None = None) -> None:
+    try:
+        change()
+    except AccountError as error:
+        raise _refused(error) from error
+    log(request, action, person.name, details)
+
+
+def _refused(error: AccountError) -> ApiError:
+    return ApiError(409 if error.code in ("taken", "last") else 422, error.code, f"{str(error)[:1].upper()}{str(error)[1:]}.")
+
+
+def _told(person: Person) -> PersonTold:
+    return PersonTold(name=person.name, role=person.role, disabled=person.disabled, created=person.created)
+
+
+def _entry(one: Entry) -> EntryTold:
+    return EntryTold.model_validate({name: getattr(one, name) for name in EntryTold.model_fields} | {"details": dict(one.details)})

@@ -17,6 +17,7 @@ from fastapi.responses import RedirectResponse
 from starlette.concurrency import run_in_threadpool
 
 from newsportal.accounts import Accounts, Person
+from newsportal.accounts.sessions import LONGEST
 from newsportal.portal.access import cookie_name, log, signed
 from newsportal.portal.context import Visit
 from newsportal.portal.pace import address_of
@@ -120,6 +121,7 @@ def _begin(request: Request, accounts: Accounts, person: Person, answer: Respons
         accounts.sessions.end(old)
     address = request.client.host if request.client else ""
     secret = accounts.sessions.begin(person.id, now=now, address=address, agent=request.headers.get("user-agent", ""))
-    answer.set_cookie(cookie_name(request), secret, samesite="lax", path="/", httponly=True, secure=request.url.scheme == "https")
+    length, secure = int(LONGEST.total_seconds()), request.url.scheme == "https"
+    answer.set_cookie(cookie_name(request), secret, max_age=length, samesite="lax", path="/", httponly=True, secure=secure)
     request.state.signed = accounts.sessions.signed(secret, now=now)
     log(request, "session.begin")
