@@ -144,6 +144,7 @@ def test_a_mistake_is_told_beside_its_field_in_the_readers_language_and_what_was
     assert path.read_text("utf-8") == TEXT
 
 
+@pytest.mark.slow
 def test_what_two_people_change_is_shown_to_the_second_and_nothing_is_lost(made: Any, path: Path) -> None:
     client = made()
     mine = fields(client.get("/sources/feed:甲报").text) | {"category": ["财经"]}
@@ -162,6 +163,7 @@ def test_what_two_people_change_is_shown_to_the_second_and_nothing_is_lost(made:
     assert [feed.category for feed in load(path).feeds] == ["文化", "国际"], "another entry's change is no conflict"
 
 
+@pytest.mark.slow
 def test_off_on_removed_and_back(made: Any, path: Path) -> None:
     client = made()
     client.post("/sources/feed:甲报/enable", data={"enabled": "", "next": "/sources"})
@@ -204,6 +206,7 @@ def test_a_source_of_every_kind_is_added_by_its_form(made: Any, path: Path) -> N
     assert client.get("/sources/write?kind=store").status_code == 404
 
 
+@pytest.mark.slow
 def test_editors_cannot_send_the_environment_to_an_address(made: Any, path: Path) -> None:
     editor, admin = made(), made("admin")
     told = {"list": "feeds", "name": "坏", "url": "https://evil.example/?x=${DB_PASSWORD:-}", "verify_certificate": "yes"}
@@ -229,6 +232,7 @@ def test_names_and_addresses_are_escaped_and_secrets_are_not_listed(made: Any, p
     assert load(path).feeds[-1].name == name
 
 
+@pytest.mark.slow
 def test_the_list_is_searched_filtered_sorted_and_paged(made: Any, path: Path) -> None:
     many = "".join(f"  - {{name: 第{number}报, url: 'https://n{number}.example/feed', category: 地方}}\n" for number in range(250))
     path.write_text(TEXT.replace("regions:", many + "regions:"), "utf-8")
@@ -251,6 +255,7 @@ def test_the_list_is_searched_filtered_sorted_and_paged(made: Any, path: Path) -
     assert "没有符合条件" in client.get("/sources?q=nirgends").text
 
 
+@pytest.mark.slow
 def test_the_whole_file_is_for_administrators_checked_and_never_written_over_another(made: Any, path: Path) -> None:
     assert made().get("/sources/file").status_code == 403
     assert made().post("/sources/file", data={"text": "x", "seen": "x"}).status_code == 403
