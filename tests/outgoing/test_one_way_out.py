@@ -44,10 +44,10 @@ DRIVERS = {
     "elastic_transport": ("storage/documents/",),
     "pyspark": ("recommending/spark.py",),
     "apprise": ("alerts/sending.py",),  # the operator's own mail server, and addresses that an administrator alone may name
-    "uvicorn": ("portal/listen.py",),
+    "uvicorn": ("portal/listen.py", "portal/app.py"),  # serves; and says whose X-Forwarded-For counts
     "scrapyd": (),
     "scrapyd_client": ("runners/egg.py",),
-    "subprocess": ("commands/up.py", "commands/beside.py", "runners/", "rendering/"),
+    "subprocess": ("commands/up.py", "commands/beside.py", "runners/", "rendering/", "jobs.py"),
     "asyncio.subprocess": ("rendering/",),
     "multiprocessing": (),
 }
