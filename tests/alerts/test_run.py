@@ -103,6 +103,7 @@ def test_digest_and_quiet_hours(desk: Any, receiver: Any) -> None:
     assert {story["title"] for story in digest["stories"]} == {"早上的新闻", "中午的新闻"}
 
 
+@pytest.mark.slow
 def test_a_full_hour_lets_the_rest_wait_for_the_next(desk: Any, receiver: Any) -> None:
     desk.alert("webhook", {"url": receiver.address}, per_hour=2)
     for number in range(2 * TOGETHER + 3):
@@ -193,6 +194,7 @@ def test_a_private_address_is_refused(desk: Any, receiver: Any) -> None:
     assert "politeness.allow_private" in (desk.accounts.alerts.messages(alert.id)[0].reason or "")
 
 
+@pytest.mark.slow
 def test_mail_arrives_and_a_refused_one_is_told(desk: Any, mail_server: Any) -> None:
     work = replace(desk.work, setting=replace(desk.work.setting, mail_server=mail_server.address, mail_from="portal@example.org"))
     alert = desk.alert("mail", {"to": "reader@example.org"})
@@ -223,6 +225,7 @@ def test_a_test_message(desk: Any, receiver: Any) -> None:
     assert receiver.got[0][2] == {"topic": "news", "title": "旅游", "message": "这是一条测试消息：通知渠道设置正确。"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("said", [{}, {"about": "search", "of": "消息", "name": "搜索"}, {"digest": (8, 18)}, {"per_hour": 1}])
 def test_the_preview_tells_what_is_sent_then(desk: Any, receiver: Any, said: dict[str, Any]) -> None:
     alert = desk.alert("webhook", {"url": receiver.address}, **said)
