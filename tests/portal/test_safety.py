@@ -140,6 +140,8 @@ def check_passive(text: str, path: str) -> None:
             allowed = [script.get("src") for script in node.iter("script")]
             assert all(source and source.startswith("/static/") for source in allowed), path
             node.getparent().remove(node)
+    for form in page.xpath("//div[@class='desk-page']//form[not(ancestor::*[contains(@class, 'body')])]"):
+        form.tag = "own-form"  # what stands in it is looked at as anything else
     for node in page.iter():
         if not isinstance(node.tag, str):
             continue
