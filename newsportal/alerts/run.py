@@ -113,7 +113,8 @@ def follow(work: Work, tally: Tally) -> None:
         if not changes:
             return
         seqs = {change.id: change.seq for change in changes if change.kind == "article"}
-        articles = {article.id: (article, seqs[article.id]) for article in work.store.articles(list(seqs))}
+        shown = [article for article in work.store.articles(list(seqs)) if article.hidden is None]
+        articles = {article.id: (article, seqs[article.id]) for article in shown}
         messages = list(_messages(work, alerts, matches(alerts, articles, work.index, work.zone)))
         if work.accounts.alerts.follow(messages, after=after, upto=changes[-1].seq):
             tally.found += len(messages)

@@ -41,6 +41,16 @@ def test_a_story_that_was_folded_into_another_is_not_told_again(desk: Any, recei
     assert receiver.stories == ["甲地开通高铁"]
 
 
+def test_a_hidden_version_tells_nobody(desk: Any, receiver: Any) -> None:
+    shown = desk.write("观景桥开放首日", same="bridge", topics=())  # not of the topic: nobody is told of it
+    desk.alert("webhook", {"url": receiver.address})
+    hidden = desk.write("观景桥开放首日约满", same="bridge", site="海港晚报")
+    assert hidden.story_id == shown.story_id
+    desk.work.store.hide([hidden.id], by="editor", reason="重复", now=desk.clock[0])
+    step(desk.work)
+    assert receiver.stories == []
+
+
 def test_nothing_older_than_the_alert_is_told(desk: Any, receiver: Any) -> None:
     desk.write("之前的新闻")
     desk.pass_time(minutes=5)

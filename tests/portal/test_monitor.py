@@ -113,7 +113,7 @@ def test_prometheus_reads_the_metrics(editor: httpx.Client, store: Store) -> Non
 
 
 @pytest.mark.parametrize(
-    ("way", "role", "status"), [("open", None, 200), ("token", None, 303), ("token", "reader", 403), ("off", "editor", 404)]
+    ("way", "role", "status"), [("open", None, 200), ("token", None, 401), ("token", "reader", 403), ("off", "editor", 404)]
 )
 def test_who_may_read_the_metrics(serve: Any, store: Store, index: Any, way: str, role: str | None, status: int) -> None:
     settings = Sources.model_validate({"portal": {"metrics": way}, "alerts": {"enabled": False}})

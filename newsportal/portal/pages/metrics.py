@@ -50,7 +50,9 @@ def metrics(request: Request) -> Response:
     if way == "token" and not may(request, Right.WATCH):
         if portal.accounts is None:
             raise HTTPException(404)
-        raise HTTPException(403 if signed(request) is not None else 401)
+        if signed(request) is not None:
+            raise HTTPException(403)
+        return PlainTextResponse("a token that may watch is needed\n", 401, headers={**UNCACHED, "www-authenticate": "Bearer"})
     told = CollectorRegistry()
     told.register(Told(request))
     body = generate_latest(request.app.state.meter.registry) + generate_latest(told)
