@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from twisted.internet import asyncioreactor
 
 Answer = bytes | Iterable[bytes]
 """Raw bytes for the wire; of several pieces each is sent at once."""
@@ -165,15 +166,22 @@ def tls_port(tmp_path: Path) -> Iterator[int]:
     loop.close()
 
 
+REACTOR_LOOP = asyncio.new_event_loop()
+asyncioreactor.install(REACTOR_LOOP)  # while tests are collected: a process has one reactor, and whichever test asks first would choose it
+
+
+def pytest_unconfigure() -> None:
+    if not REACTOR_LOOP.is_closed():  # no test asked for it
+        REACTOR_LOOP.close()
+
+
 @pytest.fixture(scope="session")
 def reactor_loop() -> Iterator[asyncio.AbstractEventLoop]:
     """Twisted's asyncio reactor, started but not run: the loop runs while a crawl runs."""
-    loop = asyncio.new_event_loop()
-    asyncio.set_event_loop(loop)
-    from twisted.internet import asyncioreactor
-
-    asyncioreactor.install(loop)
     from twisted.internet import reactor
+
+    loop = REACTOR_LOOP
+    asyncio.set_event_loop(loop)
 
     reactor.startRunning(installSignalHandlers=False)  # type: ignore[attr-defined]
     yield loop

@@ -27,6 +27,8 @@ MOMENTS: Final = ("first_seen", "fetched", "published")
 NUMBERS: Final = ("category_score", "fold_score")
 LISTS: Final = ("topics", "keywords")
 NEEDED: Final = ("url", "title", "text")
+DESK_ALONE: Final = ("story_id", "corrected_by", "hidden", "hidden_by", "hidden_reason")
+"""Who corrected and who hid an article, and why, stays here. What is hidden is not exported."""
 
 LARGEST: Final = 2**31 - 1
 """Of a whole number: what a column of integers takes in every database."""
@@ -34,9 +36,8 @@ LARGEST: Final = 2**31 - 1
 
 def plain(article: StoredArticle) -> dict[str, Any]:
     """An article as JSON values; what was not found is left out."""
-    values = {**asdict(article), "story": article.story_id}
-    del values["story_id"]
-    return bare(values)
+    values = {**asdict(article), "story": article.story_id, "corrected_fields": list(article.corrected_fields) or None}
+    return bare({key: value for key, value in values.items() if key not in DESK_ALONE})
 
 
 def bare(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -66,7 +66,7 @@ SCHEMA: Final[dict[str, Any]] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "title": "An article as newsportal exports and imports it",
     "description": "One object a line (JSON lines). What was not found is left out. An import needs url, title and text; it takes "
-    "id, story, revision and the folds from nobody: they are worked out anew.",
+    "id, story, revision, the folds and what was corrected from nobody: they are worked out anew, a correction is the text itself.",
     "type": "object",
     "required": ["url", "title", "text"],
     "properties": {
@@ -96,6 +96,8 @@ SCHEMA: Final[dict[str, Any]] = {
         "images": _list(IMAGE, "its pictures in order"),
         "algorithm": _told(TEXT, "which extractor read it"),
         "revision": _told({"type": "integer", "minimum": 1}, "how many states of its text were seen"),
+        "corrected": _told(MOMENT, "when an editor corrected it last"),
+        "corrected_fields": _list(TEXT, "what was corrected: title, text, published, author"),
         "fold_of": _told(TEXT, "id of the article that it repeats"),
         "fold_reason": _told(TEXT, "why they are one story"),
         "fold_score": SHARE,
