@@ -19,7 +19,9 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: ferretdb PORT FOLDER")
 		os.Exit(2)
 	}
-	if err := serve("127.0.0.1:"+os.Args[1], "file:"+os.Args[2]+"/"); err != nil {
+	// A killed server loses nothing by writes that the disk has not confirmed, only a machine that loses its power would.
+	databases := "file:" + os.Args[2] + "/?_pragma=synchronous(off)"
+	if err := serve("127.0.0.1:"+os.Args[1], databases); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

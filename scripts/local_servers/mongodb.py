@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shutil
 import signal
 import socket
 import struct
@@ -22,13 +23,19 @@ VERSIONS = "MongoDB 5 and later, or FerretDB 1.24"
 STOP = signal.SIGTERM
 
 SOURCE = Path(__file__).resolve().parents[1] / "ferretdb"
+MODULE = "github.com/FerretDB/FerretDB"
+
+COLUMN = Path("internal", "backends", "sqlite", "metadata", "metadata.go")
+LOOKS_THROUGH, LOOKS_UP = """DefaultColumn + "->'$._id'\"""", """DefaultColumn + "->'_id'\""""
+"""FerretDB 1.24 asks SQLite for ``_id`` by another expression than that of the index which it makes for it (``->"_id"``), so SQLite looks
+through the whole table for every row. It is built with the expression of its index."""
 OLDEST_GO = (1, 21)
 """Go that fetches a newer one by itself when ``go.mod`` asks for it (https://go.dev/doc/toolchain)."""
 
 
 def built() -> Path:
     """Where the FerretDB of this very source is kept."""
-    source = b"".join((SOURCE / name).read_bytes() for name in ("go.mod", "go.sum", "main.go"))
+    source = b"".join((SOURCE / name).read_bytes() for name in ("go.mod", "go.sum", "main.go")) + LOOKS_UP.encode()
     return cache() / f"ferretdb-{hashlib.sha256(source).hexdigest()[:12]}" / "ferretdb"
 
 
@@ -67,9 +74,29 @@ def build(found: str) -> None:
         say("building FerretDB (once; some minutes) ...")
         made = built().with_name("ferretdb.part")
         made.parent.mkdir(parents=True, exist_ok=True)
-        how = ("-mod=readonly", "-trimpath", "-buildvcs=false", "-o", str(made))
+        run("fetching FerretDB", found, "mod", "download", cwd=SOURCE)
+        modules = corrected(found)
+        how = ("-mod=readonly", "-trimpath", "-buildvcs=false", f"-modfile={modules}", "-o", str(made))
         run("building FerretDB", found, "build", *how, ".", cwd=SOURCE, CGO_ENABLED="0")
         os.replace(made, built())
+        shutil.rmtree(modules.parent)
+
+
+def corrected(found: str) -> Path:
+    """A ``go.mod`` with a FerretDB in whose SQLite a document is found by its ``_id`` at once."""
+    fetched = output(found, "-C", str(SOURCE), "list", "-m", "-f", "{{.Dir}}", MODULE)
+    changed = built().with_name("changed")
+    shutil.rmtree(changed, ignore_errors=True)
+    shutil.copytree(fetched, changed / "source", copy_function=shutil.copyfile, ignore=shutil.ignore_patterns("website", "*_test.go"))
+    column = changed / "source" / COLUMN
+    text = column.read_text("utf-8")
+    if LOOKS_THROUGH not in text:
+        raise Missing(f"FerretDB's {COLUMN} is not the one that scripts/local_servers/mongodb.py corrects; see LOOKS_THROUGH there")
+    column.write_text(text.replace(LOOKS_THROUGH, LOOKS_UP), "utf-8")
+    modules = changed / "go.mod"
+    shutil.copyfile(SOURCE / "go.sum", modules.with_suffix(".sum"))
+    modules.write_text((SOURCE / "go.mod").read_text("utf-8") + f"\nreplace {MODULE} => {changed / 'source'}\n", "utf-8")
+    return modules
 
 
 def version() -> str:
