@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
+from ipaddress import IPv6Address, IPv6Network, ip_address
 from threading import Lock
 from time import monotonic
 
@@ -16,6 +17,9 @@ BURST = 240.0
 """Recordings at once: eight readers behind one address, each sending every five seconds for some minutes."""
 
 A_SECOND = 8.0  # recordings that come back a second: a portal behind a proxy has one address for all, some 700,000 a day
+
+HOUSEHOLD = 64
+"""Bits that are the same for all devices behind one line (RFC 6177): who has one address of such a network has them all."""
 
 MAX_ADDRESSES = 10_000  # a megabyte; the address that was quiet for longest is forgotten, and starts full again
 
@@ -40,6 +44,19 @@ class Pace:
 
 
 def address_of(request: Request) -> str:
-    """Whom a request counts for: its address, of IPv6 the network of its household (/64)."""
-    host = request.client.host if request.client else ""
-    return ":".join(host.split(":")[:4]) if ":" in host else host
+    """Whom a request counts for."""
+    return counted_as(request.client.host if request.client else "")
+
+
+def counted_as(host: str) -> str:
+    """An address as tries are counted: of IPv6 the network of its household, of IPv4 within IPv6 the IPv4 address, however it is spelt.
+
+    What is no address (of a socket in the file system) counts as it is.
+    """
+    try:
+        found = ip_address(host.partition("%")[0])
+    except ValueError:
+        return host
+    if not isinstance(found, IPv6Address):
+        return str(found)
+    return str(found.ipv4_mapped or IPv6Network((int(found), HOUSEHOLD), strict=False))

@@ -7,7 +7,7 @@ import socket
 import httpx
 import pytest
 
-from newsportal.portal.pace import MAX_ADDRESSES, Pace
+from newsportal.portal.pace import MAX_ADDRESSES, Pace, counted_as
 from newsportal.portal.sent import MAX_BODY
 
 FORM = {"content-type": "application/x-www-form-urlencoded"}
@@ -105,3 +105,22 @@ def test_a_pace_forgets_addresses() -> None:
     assert all(pace.allows(str(number)) for number in range(MAX_ADDRESSES + 10))
     assert pace.allows("0")  # forgotten
     assert not pace.allows(str(MAX_ADDRESSES))
+
+
+@pytest.mark.parametrize(
+    ("host", "other", "one"),
+    [
+        ("2001:db8::1", "2001:db8::ffff:2", True),
+        ("2001:db8:0:0:1:2:3:4", "2001:db8::9", True),
+        ("2001:db8:0:1::1", "2001:db8:0:2::1", False),
+        ("2001:db8:1:2::1", "2001:DB8:1:2:aaaa:bbbb:cccc:dddd", True),
+        ("fe80::1%eth0", "fe80::2%eth1", True),
+        ("::ffff:192.0.2.1", "192.0.2.1", True),
+        ("::ffff:192.0.2.1", "::ffff:192.0.2.2", False),
+        ("192.0.2.1", "192.0.2.2", False),
+        ("", "192.0.2.2", False),
+        ("/run/socket", "/run/socket", True),
+    ],
+)
+def test_a_household_counts_as_one_however_its_addresses_are_spelt(host: str, other: str, one: bool) -> None:
+    assert (counted_as(host) == counted_as(other)) is one
