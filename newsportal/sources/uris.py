@@ -55,6 +55,11 @@ def expand(value: str, environ: Mapping[str, str]) -> str:
     return VARIABLE.sub(filled, value)
 
 
+def literal(url: str) -> str:
+    """A URL that somebody else made up, fit to be written: what looks like ``${NAME}`` in it names no variable of ours."""
+    return url.replace("${", "$%7B")
+
+
 def check_url(url: str) -> str:
     """``url`` as it is, if it is an absolute http or https URL of a host, without user name and password. Raises ``BadAddress``."""
     parts = _split(url)

@@ -10,6 +10,7 @@ from newsportal.discovery.proposal import Proposal
 from newsportal.discovery.search import NoSource
 from newsportal.errors import NewsportalError
 from newsportal.sources import Feed, Forum, Gallery, Region, Sitemap, Sources
+from newsportal.sources.uris import literal
 from newsportal.sources.values import CONTROL, MAX_NAME_CHARS
 from newsportal.text import clean
 
@@ -45,7 +46,8 @@ def entry(found: Proposal, name: str | None, category: str | None, known: Source
         raise AlreadyThere(found.address, there.key)
     listed: Sequence[Visited] = getattr(known, found.kind)
     names = {source.name for source in listed} | set(taken)
-    values = {**found.values, "name": name if name and name not in taken else free_name(name or found.values["name"], names)}
+    told = {key: literal(value) if value.startswith(("http://", "https://")) else value for key, value in found.values.items()}
+    values = {**told, "name": name if name and name not in taken else free_name(name or found.values["name"], names)}
     return values | ({"category": category} if category else {})
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from newsportal.dedup.canonical import bare
 from newsportal.discovery.opml import Outline
 from newsportal.sources import Sources
-from newsportal.sources.uris import BadAddress, check_url
+from newsportal.sources.uris import BadAddress, check_url, literal
 from newsportal.sources.values import CONTROL
 from newsportal.text import clean
 from newsportal.trying.entries import free_name
@@ -44,6 +44,6 @@ def planned(listed: Sequence[Outline], known: Sources, category: str | None, *, 
         names.add(name)
         there[bare(one.url)] = f"feed:{name}"  # a list may have it with http and with https
         folder = category or (clean(CONTROL.sub(" ", one.folder)) if one.folder else None)
-        values: dict[str, Any] = {"name": name, "url": one.url}
+        values: dict[str, Any] = {"name": name, "url": literal(one.url)}
         new.append(values | ({"category": folder} if folder else {}) | ({} if enabled else {"enabled": False}))
     return Import(tuple(new), tuple(held), tuple(bad))
