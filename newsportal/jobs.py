@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -34,6 +36,11 @@ ROWS: Final = 1000
 
 STEP: Final = 0.005
 """A share that is told: smaller steps nobody sees."""
+
+PROGRAM: Final = (sys.executable, "-m", "newsportal")
+
+FRAME: Final = " \t\r\n╭╮╰╯│─"
+"""What stands around the words of a command that says what is wrong."""
 
 State = Literal["running", "done", "failed", "cancelled"]
 
@@ -65,10 +72,10 @@ class Busy(NewsportalError):
 
 
 class Jobs:
-    """Shared between threads. ``sources`` is the file that the commands read; ``now`` the clock."""
+    """Shared between threads. ``sources`` is the file that the commands read; ``now`` the clock; ``program`` what understands them."""
 
-    def __init__(self, sources: Path | None, now: Callable[[], datetime]) -> None:
-        self._sources, self._now = sources, now
+    def __init__(self, sources: Path | None, now: Callable[[], datetime], program: Sequence[str] = PROGRAM) -> None:
+        self._sources, self._now, self._program = sources, now, program
         self._lock = threading.Lock()
         self._jobs: dict[str, Job] = {}
         self._child: subprocess.Popen[str] | None = None
@@ -83,7 +90,7 @@ class Jobs:
             for old in list(self._jobs)[:-KEPT]:
                 del self._jobs[old]
             self._child = child = subprocess.Popen(
-                [sys.executable, "-m", "newsportal", *words, *(("--sources", str(self._sources)) if self._sources else ())],
+                [*self._program, *words, *(("--sources", str(self._sources)) if self._sources else ())],
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8", errors="replace",
                 start_new_session=True, env={**os.environ, TELL: "1", "PYTHONUNBUFFERED": "1"},
             )  # fmt: skip
@@ -115,7 +122,7 @@ class Jobs:
                 return False
             self._jobs[id] = replace(job, state="cancelled", ended=self._now())
             if self._child is not None:
-                self._child.kill()
+                _kill(self._child)
             return True
 
     def stop(self) -> None:
@@ -137,7 +144,7 @@ class Jobs:
         for line in child.stderr:
             told = _told(line)
             if told is None:
-                last = line.strip() or last
+                last = line.strip(FRAME) or last
             else:
                 self._change(id, share=told[0], what=told[1])
         reader.join()
@@ -160,6 +167,13 @@ class Jobs:
             job = self._jobs.get(id)
             if job is not None and job.state == "running":
                 self._jobs[id] = replace(job, **values)
+
+
+def _kill(child: subprocess.Popen[str]) -> None:
+    """The process and those that it has started: its session is its own."""
+    if child.poll() is None:
+        with suppress(ProcessLookupError):  # it has ended just now
+            os.killpg(child.pid, signal.SIGKILL)
 
 
 def _read_rows(stream: IO[str], rows: list[Mapping[str, Any]]) -> None:
