@@ -81,7 +81,8 @@ class Jobs:
         self._child: subprocess.Popen[str] | None = None
 
     def start(self, kind: str, thing: str, words: Sequence[str], *, by: str = "", values: Mapping[str, str] | None = None) -> Job:
-        """Begin ``newsportal WORDS``. ``values`` are what the page that shows it wants to know later. Raises :class:`Busy`."""
+        """Begin ``newsportal WORDS``; where the machine starts no process the job has failed. ``values`` are what the page that shows it
+        wants to know later. Raises :class:`Busy`."""
         with self._lock:
             if (running := self._running()) is not None:
                 raise Busy(running)
@@ -89,13 +90,20 @@ class Jobs:
             self._jobs[job.id] = job
             for old in list(self._jobs)[:-KEPT]:
                 del self._jobs[old]
-            self._child = child = subprocess.Popen(
-                [*self._program, *words, *(("--sources", str(self._sources)) if self._sources else ())],
-                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8", errors="replace",
-                start_new_session=True, env={**os.environ, TELL: "1", "PYTHONUNBUFFERED": "1"},
-            )  # fmt: skip
+            try:
+                self._child = child = self._started(words)
+            except OSError as error:  # no memory, no room for a process
+                self._jobs[job.id] = replace(job, state="failed", ended=self._now(), failure=error.strerror or str(error))
+                return self._jobs[job.id]
         threading.Thread(target=self._watch, args=(job.id, child), daemon=True, name=f"job {kind}").start()
         return job
+
+    def _started(self, words: Sequence[str]) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [*self._program, *words, *(("--sources", str(self._sources)) if self._sources else ())],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8", errors="replace",
+            start_new_session=True, env={**os.environ, TELL: "1", "PYTHONUNBUFFERED": "1"},
+        )  # fmt: skip
 
     def find(self, id: str) -> Job | None:
         with self._lock:

@@ -165,6 +165,13 @@ def test_the_end_of_the_portal_ends_what_runs(jobs: Jobs) -> None:
     jobs.stop()
 
 
+def test_a_job_that_cannot_be_started_has_failed_and_holds_up_no_other(tmp_path: Path) -> None:
+    jobs = Jobs(None, lambda: BEGAN, (str(tmp_path / "no-such-program"),))
+    job = jobs.start("train", "新闻", [])
+    assert (job.state, job.ended, job.failure) == ("failed", BEGAN, "No such file or directory")
+    assert jobs.start("train", "新闻", []).state == "failed"
+
+
 def test_the_newest_jobs_are_remembered(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs_module, "KEPT", 3)
     made = []
