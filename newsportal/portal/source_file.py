@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 from urllib.parse import parse_qs
 
 from fastapi import Depends, HTTPException, Request
 
-from newsportal.portal.access import log
+from newsportal.accounts import Right
+from newsportal.portal.access import log, may
 from newsportal.portal.context import Visit
 from newsportal.portal.source_fields import FAMILIES
 from newsportal.sources import Source, Sources, mask
 from newsportal.sources.changing import entry_of
-from newsportal.sources.history import digest_of, versions
+from newsportal.sources.editing import go_back
+from newsportal.sources.history import Version, digest_of, versions
 
 MAX_FIELDS = 400
 """Of a form: a source has some thirty, and a list of proposals a few each."""
@@ -100,6 +102,17 @@ def write(
     kept = versions(path)
     undo = f"/sources/undo/{kept[0].id}/{after}" if kept and kept[0].digest == before else None
     return Written(after, undo)
+
+
+EDITORS_KEYS: Final = frozenset({*FAMILIES.values(), "topics", "categories"})
+"""What of the file is in editors' hands. All else (where things are stored, who reads, what may be asked for, where articles are
+published) is administrators'."""
+
+
+def restored(request: Request, version: Version, seen: str | None, action: str) -> Written:
+    """Put an earlier version in place of the file. Raises as ``go_back``: ``OtherKeys`` where more would change than who asks may."""
+    within = None if may(request, Right.ADMINISTER) else EDITORS_KEYS
+    return write(request, lambda path: go_back(path, version, seen, within=within), action, version.id)
 
 
 def masked(value: Any) -> Any:

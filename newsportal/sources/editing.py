@@ -7,7 +7,7 @@ import io
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,14 @@ class EditConflict(NewsportalError):
         super().__init__(f"{path} was changed by somebody else meanwhile; nothing was written: look at it again")
 
 
+class OtherKeys(NewsportalError):
+    """Raised by :func:`go_back` where more would change than may: ``keys`` of the file. The caller names them, and who may go back."""
+
+    def __init__(self, keys: Collection[str]) -> None:
+        super().__init__(f"that version differs in more than may be changed: {', '.join(keys)}")
+        self.keys = tuple(keys)
+
+
 def digest(path: Path) -> str:
     """What the file holds now, as a short text to hand to :func:`edit`. Raises ``OSError``."""
     return digest_of(path.read_bytes())
@@ -57,12 +65,38 @@ def rewrite(path: Path, content: bytes, expected: str | None = None, environ: Ma
     return _written(path, lambda before, file: content, expected, environ)
 
 
-def go_back(path: Path, version: Version, expected: str | None = None, environ: Mapping[str, str] = os.environ) -> str:
+def go_back(
+    path: Path,
+    version: Version,
+    expected: str | None = None,
+    environ: Mapping[str, str] = os.environ,
+    *,
+    within: Collection[str] | None = None,
+) -> str:
     """Put an earlier version in place of what ``path`` holds, which becomes the latest version: going back can be undone, too.
 
-    Raises ``NoVersion``, and what :func:`edit` raises.
+    ``within``: the keys of the file that may change by it (None: all). Raises ``NoVersion``, ``OtherKeys``, and what :func:`edit` raises.
     """
-    return rewrite(path, content_of(path.resolve(), version.id), expected, environ)
+    content = content_of(path.resolve(), version.id)
+
+    def back(before: bytes, file: Path) -> bytes:
+        if within is not None and (others := [key for key in differing(before, content) if key not in within]):
+            raise OtherKeys(others)
+        return content
+
+    return _written(path, back, expected, environ)
+
+
+def differing(before: bytes, after: bytes) -> list[str]:
+    """The keys of the file that the two do not say alike; of what is no mapping, or cannot be read, ``(file)``."""
+    try:
+        one, other = read(before).value or {}, read(after).value or {}
+    except Unreadable:
+        return ["(file)"]
+    if not isinstance(one, dict) or not isinstance(other, dict):
+        return ["(file)"]
+    nothing = object()
+    return sorted(str(key) for key in {*one, *other} if one.get(key, nothing) != other.get(key, nothing))
 
 
 def _written(path: Path, make: Callable[[bytes, Path], bytes], expected: str | None, environ: Mapping[str, str]) -> str:

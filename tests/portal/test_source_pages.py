@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import timedelta
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -13,11 +14,14 @@ import httpx
 import pytest
 from lxml import html as lxml_html
 
+from newsportal.accounts import Right
 from newsportal.sources import load
-from newsportal.sources.history import versions
+from newsportal.sources.history import digest_of, versions
 from newsportal.storage import open_store
 from newsportal.storage.base import SourceState
 from newsportal.visits import Visit
+
+NOW = datetime(2026, 5, 20, tzinfo=UTC)
 
 TEXT = """\
 portal: {title: 晨报}
@@ -359,3 +363,40 @@ def test_every_change_is_logged_without_secrets(made: Any, path: Path) -> None:
     assert told == [("source.run", "feed:甲报"), ("source.delete", "feed:乙报"), ("source.change", "feed:乙报")]
     assert "geheim" not in str(entries)
     assert "国际" in str(entries)
+
+
+def test_editors_go_back_over_what_they_may_change_alone(made: Any, path: Path) -> None:
+    """What administrators changed meanwhile (who reads, what may be asked for) does not come back with an old version."""
+    editor, admin = made(), made("admin")
+    save(editor, "/sources/feed:甲报", interval="45")
+    (old,) = versions(path)
+    closed = path.read_text("utf-8").replace("{title: 晨报}", "{title: 晨报, reading: members}")
+    admin.post("/sources/file", data={"text": closed, "seen": fields(admin.get("/sources/file").text)["seen"]})
+    assert load(path).portal.reading == "members"
+    newest = versions(path)[0]
+    for answer in (
+        editor.post(f"/sources/versions/{old.id}", data={"seen": digest_of(path.read_bytes())}, follow_redirects=True),
+        editor.post(f"/sources/undo/{newest.id}/{digest_of(path.read_bytes())}", data={"x": ""}, follow_redirects=True),
+    ):
+        assert "只有管理员可以恢复此版本" in answer.text
+        assert "（portal）" in answer.text
+    token = editor.accounts.tokens.add(editor.accounts.people.named("editor 0"), "x", [Right.EDIT], now=NOW)[1]  # type: ignore[attr-defined]
+    refused = httpx.post(f"{editor.base_url}/api/v1/sources/undo", headers={"authorization": f"Bearer {token}"})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (403, "not-allowed")
+    assert load(path).portal.reading == "members"
+    admin.post(f"/sources/versions/{old.id}", data={"seen": digest_of(path.read_bytes())})
+    assert path.read_text("utf-8") == TEXT
+
+
+@pytest.mark.slow
+def test_of_many_who_go_back_at_once_one_does(made: Any, path: Path) -> None:
+    editor = made()
+    save(editor, "/sources/feed:甲报", interval="45")
+    (old,) = versions(path)
+    seen = digest_of(path.read_bytes())
+    with ThreadPoolExecutor(8) as pool:
+        asked = [pool.submit(editor.post, f"/sources/versions/{old.id}", data={"seen": seen}) for _ in range(8)]
+        assert {one.result().status_code for one in asked} == {303}
+    assert path.read_text("utf-8") == TEXT
+    assert len(versions(path)) == 2
+    assert [entry.action for entry in editor.accounts.trail.entries(action="sources.restore")] == ["sources.restore"]

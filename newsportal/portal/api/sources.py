@@ -18,10 +18,10 @@ from newsportal.portal.context import Visit
 from newsportal.portal.looks import Look, Looks, TooMany
 from newsportal.portal.pages.source_run import watched_as
 from newsportal.portal.pages.sources import addresses
-from newsportal.portal.source_file import Entry, entry, known_of, path_of, write
+from newsportal.portal.source_file import Entry, entry, known_of, path_of, restored, write
 from newsportal.sources import edit, mask
 from newsportal.sources.changing import FAMILIES, EntryChanged, NoEntry, drop_entry, entry_digest, new_variables, set_entry
-from newsportal.sources.editing import Change, EditConflict, append_entry, go_back
+from newsportal.sources.editing import Change, EditConflict, OtherKeys, append_entry
 from newsportal.sources.history import NoVersion, earlier
 from newsportal.sources.soon import visit_soon
 from newsportal.sources.timetable import timetable, visited
@@ -158,7 +158,9 @@ def undo(request: Request, steps: Annotated[int, Query(ge=1, le=50)] = 1) -> Wri
     path = path_of(request).resolve()
     try:
         version = earlier(path, steps)
-        done = write(request, lambda path: go_back(path, version), "sources.undo", version.id)
+        done = restored(request, version, None, "sources.undo")
+    except OtherKeys as error:
+        raise ApiError(403, "not-allowed", f"{str(error)[:1].upper()}{str(error)[1:]}.", "Ask an administrator to go back.") from error
     except (NoVersion, SourcesError, EditConflict) as error:
         raise ApiError(409, "conflict", str(error)) from error
     return Written(key="", file=str(path), changed=done.undo is not None)

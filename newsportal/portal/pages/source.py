@@ -18,11 +18,11 @@ from newsportal.portal.notices import told
 from newsportal.portal.pages.sources import line
 from newsportal.portal.render import render
 from newsportal.portal.source_fields import FAMILIES, FORMS, KINDS, Field, address_of, values_of, written
-from newsportal.portal.source_file import Entry, Fields, entry, known_of, one, path_of, write
+from newsportal.portal.source_file import Entry, Fields, entry, known_of, one, path_of, restored, write
 from newsportal.portal.source_words import beside
 from newsportal.sources import edit
 from newsportal.sources.changing import EntryChanged, NoEntry, drop_entry, entry_digest, new_variables, set_entry
-from newsportal.sources.editing import EditConflict, append_entry, go_back
+from newsportal.sources.editing import EditConflict, OtherKeys, append_entry
 from newsportal.sources.history import NoVersion, versions
 from newsportal.sources.watched import judged, watched
 
@@ -33,6 +33,7 @@ LATEST = 8
 
 GONE = _("The source is gone: somebody has removed it meanwhile.")
 ELSEWHERE = _("sources.yaml was changed since; look at its earlier versions.")
+OTHERS = _("Only administrators may go back here: more would change than sources, topics and categories (%(keys)s).")
 CANNOT = _("sources.yaml cannot be written: %(why)s")
 MEANWHILE = _("Somebody else has changed it meanwhile: both stand here. Save again to keep yours.")
 VARIABLES = _("Only administrators may name environment variables here.")
@@ -138,7 +139,9 @@ def undo(request: Request, version: str, digest: str) -> Response:
     if kept is None:
         return told(request, "/sources/versions", words(ELSEWHERE))
     try:
-        done = write(request, lambda path: go_back(path, kept, digest), "sources.undo", version)
+        done = restored(request, kept, digest, "sources.undo")
+    except OtherKeys as error:
+        return told(request, "/sources/versions", words(OTHERS) % {"keys": ", ".join(error.keys)})
     except (EditConflict, NoVersion, SourcesError):
         return told(request, "/sources/versions", words(ELSEWHERE))
     except OSError as error:
@@ -207,7 +210,7 @@ def _form(
         status,
         kind=kind,
         kind_name=visit.clock.words.gettext(KINDS[kind]),
-        groups=[(name, [_shown(field, values, mistakes) for field in fields]) for name, fields in FORMS[kind]],
+        groups=[(name, [shown_as(field, values, mistakes) for field in fields]) for name, fields in FORMS[kind]],
         topic_names=[topic.name for topic in known_of(request).topics],
         others=mistakes.others,
         faults=len(mistakes.fields),
@@ -218,7 +221,8 @@ def _form(
     )
 
 
-def _shown(field: Field, values: Mapping[str, Any], mistakes: Mistakes) -> Shown:
+def shown_as(field: Field, values: Mapping[str, Any], mistakes: Mistakes) -> Shown:
+    """A field with what stands in it, and what is wrong with that."""
     value = written(field, values)
     now = written(field, mistakes.now) if mistakes.now is not None else value
     other = None if now == value else now if isinstance(now, str) else ", ".join(now)

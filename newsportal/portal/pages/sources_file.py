@@ -1,6 +1,7 @@
 """``/sources/file``: the whole of ``sources.yaml`` as text, for what forms lack. ``/sources/versions``: what it said before.
 
-The text holds addresses of databases and may name files, so only administrators see and write it; who edits sources may go back.
+The text holds addresses of databases and may name files, so only administrators see and write it. Who edits
+sources may go back, as far as nothing else changes by it.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from newsportal.portal.access import needs
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
 from newsportal.portal.notices import told
+from newsportal.portal.pages.source import OTHERS
 from newsportal.portal.render import render
-from newsportal.portal.source_file import Fields, one, path_of, write
-from newsportal.sources.editing import EditConflict, go_back, rewrite
+from newsportal.portal.source_file import Fields, one, path_of, restored, write
+from newsportal.sources.editing import EditConflict, OtherKeys, rewrite
 from newsportal.sources.history import NoVersion, content_of, digest_of, versions
 
 router = APIRouter(dependencies=[needs(Right.EDIT)])
@@ -105,7 +107,9 @@ def restore(request: Request, id: str, fields: Fields) -> Response:
     if found is None:
         raise HTTPException(404)
     try:
-        done = write(request, lambda path: go_back(path, found, one(fields, "seen")), "sources.restore", id)
+        done = restored(request, found, one(fields, "seen"), "sources.restore")
+    except OtherKeys as error:
+        return told(request, "/sources/versions", words(OTHERS) % {"keys": ", ".join(error.keys)})
     except SourcesError as error:
         return told(request, "/sources/versions", words(_("That version would not load: %(why)s")) % {"why": error.problems[0]})
     except (NewsportalError, OSError) as error:
