@@ -26,6 +26,7 @@ COMMANDS = (
     "pictures",
     "source",
     "topic",
+    "category",
     "extract",
     "templates",
     "results",

@@ -16,7 +16,7 @@ from newsportal.commands import hints
 from newsportal.commands.adding import add
 from newsportal.commands.health import health
 from newsportal.commands.outlines import export, import_
-from newsportal.commands.source_change import disable, enable, remove, undo, visit
+from newsportal.commands.source_change import disable, enable, interval, remove, undo, visit
 from newsportal.commands.source_schedule import schedule
 from newsportal.commands.suggesting import suggest
 from newsportal.commands.trial_shown import console, show
@@ -153,7 +153,7 @@ def try_(
         raise typer.Exit(1)
 
 
-for _command in (enable, disable, remove, visit, undo):
+for _command in (enable, disable, interval, remove, visit, undo):
     app.command()(_command)
 app.command()(health)
 app.command()(schedule)

@@ -1,9 +1,9 @@
-"""``newsportal source enable|disable|remove|visit|undo``: change an entry of sources.yaml, have a source visited now, go back."""
+"""``newsportal source enable|disable|interval|remove|visit|undo``: change entries of sources.yaml, have a source visited now, go back."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,9 +14,9 @@ import typer
 from newsportal.errors import NewsportalError
 from newsportal.sources import Source, Sources, edit, load
 from newsportal.sources import find as find_file
-from newsportal.sources.changing import FAMILIES, drop_entry, set_entry
-from newsportal.sources.editing import Change, go_back
+from newsportal.sources.editing import go_back
 from newsportal.sources.history import earlier, versions
+from newsportal.sources.many import Way, change_many
 from newsportal.sources.soon import visit_soon
 from newsportal.sources.timetable import visited
 from newsportal.storage import open_store
@@ -24,24 +24,39 @@ from newsportal.trying.tried import unknown
 
 SourcesFile = Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")]
 Name = Annotated[str, typer.Argument(help="A source by its name or key (feed:NAME).")]
+Names = Annotated[list[str], typer.Argument(metavar="NAME...", help="Sources by their names or keys (feed:NAME).")]
 
 
-def enable(name: Name, sources: SourcesFile = None) -> None:
-    """Switch a source on that was switched off."""
-    path, source = _changed(sources, name, lambda kind, one: set_entry(kind, one, {"enabled": None}))
-    typer.echo(f"{source.key} is on, in {path}")
+def enable(names: Names, sources: SourcesFile = None) -> None:
+    """Switch sources on that were switched off."""
+    path, found = _changed(sources, names, "enable")
+    for source in found:
+        typer.echo(f"{source.key} is on, in {path}")
 
 
-def disable(name: Name, sources: SourcesFile = None) -> None:
-    """Switch a source off: it stays in sources.yaml, but is not visited."""
-    path, source = _changed(sources, name, lambda kind, one: set_entry(kind, one, {"enabled": False}))
-    typer.echo(f"{source.key} is off, in {path}")
+def disable(names: Names, sources: SourcesFile = None) -> None:
+    """Switch sources off: they stay in sources.yaml, but are not visited."""
+    path, found = _changed(sources, names, "disable")
+    for source in found:
+        typer.echo(f"{source.key} is off, in {path}")
 
 
-def remove(name: Name, sources: SourcesFile = None) -> None:
-    """Take a source out of sources.yaml; its articles stay, and `newsportal source undo` brings it back."""
-    path, source = _changed(sources, name, drop_entry)
-    typer.echo(f"{source.key} was removed from {path}; to have it back: newsportal source undo")
+def interval(
+    minutes: Annotated[float, typer.Argument(min=0, help="Between two visits; 0: the schedule decides again.")],
+    names: Names,
+    sources: SourcesFile = None,
+) -> None:
+    """Give sources an interval of their own, or leave them to the schedule again."""
+    path, found = _changed(sources, names, "interval", minutes or None)
+    for source in found:
+        typer.echo(f"{source.key} is visited {f'every {minutes:g} minutes' if minutes else 'when the schedule says so'}, in {path}")
+
+
+def remove(names: Names, sources: SourcesFile = None) -> None:
+    """Take sources out of sources.yaml; their articles stay, and `newsportal source undo` brings them back."""
+    path, found = _changed(sources, names, "remove")
+    for source in found:
+        typer.echo(f"{source.key} was removed from {path}; to have it back: newsportal source undo")
 
 
 def visit(name: Name, sources: SourcesFile = None) -> None:
@@ -63,7 +78,7 @@ def undo(
     as_json: Annotated[bool, typer.Option("--json", help="One line of JSON for each version.")] = False,
 ) -> None:
     """Take back the last changes that a command or the portal made in sources.yaml. Undone once more, they are there again."""
-    path = (sources or _file()).resolve()
+    path = file_of(sources).resolve()
     if list_ or as_json:
         for place, one in enumerate(versions(path), 1):
             plain = {"steps": place, "until": one.at.isoformat(), "bytes": one.size}
@@ -74,18 +89,21 @@ def undo(
     typer.echo(f"{path} is as it was until {version.at.astimezone():%Y-%m-%d %H:%M:%S}; undone once more, this is taken back")
 
 
-def _file() -> Path:
-    path = find_file()
+def file_of(sources: Path | None) -> Path:
+    """The sources file to write into. Raises ``NewsportalError`` where there is none."""
+    path = sources or find_file()
     if path is None:
         raise NewsportalError("there is no sources.yaml here or above; write one with: newsportal source init")
     return path
 
 
-def _changed(sources: Path | None, name: str, change: Callable[[str, str], Change]) -> tuple[Path, Source]:
-    path = sources or _file()
-    source = _found(load(path), name)
-    edit(path, change(FAMILIES[source.family], source.name))
-    return path, source
+def _changed(sources: Path | None, names: Sequence[str], way: Way, minutes: float | None = None) -> tuple[Path, list[Source]]:
+    """All of them in one change, which is taken back as one; or none."""
+    path = file_of(sources)
+    known = load(path)
+    found = [_found(known, name) for name in dict.fromkeys(names)]
+    edit(path, change_many(way, found, minutes))
+    return path, found
 
 
 def _found(known: Sources, name: str) -> Source:

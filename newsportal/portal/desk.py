@@ -30,6 +30,7 @@ DESK: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             Entry("/schedule", _("Schedule"), Right.WATCH),
             Entry("/suggestions", _("Suggested sources"), Right.WATCH),
             Entry("/topics", _("Topics"), Right.EDIT),
+            Entry("/categories", _("Categories"), Right.EDIT),
             Entry("/corpora", _("Corpora"), Right.EDIT),
             Entry("/models", _("Models"), Right.EDIT),
             Entry("/wrappers", _("Reading rules"), Right.EDIT),

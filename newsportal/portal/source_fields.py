@@ -239,10 +239,10 @@ def meant(field: Field, sent: Mapping[str, Sequence[str]]) -> Any:
         return None if bool(text) is field.usual else bool(text)
     if field.way == "exception":
         return {"yes": True, "no": False}.get(text)
-    return (_number(text) if field.way == "number" else text) if text else None
+    return (number_of(text) if field.way == "number" else text) if text else None
 
 
-def _number(text: str) -> int | float | str:
+def number_of(text: str) -> int | float | str:
     """A number as it is; anything else as it was typed, for the checks to tell of it."""
     try:
         return int(text)

@@ -71,6 +71,18 @@ def drop_entry(kind: str, name: str, seen: str | None = None) -> Change:
     return EntryChange("drop", kind, name, change)
 
 
+def several(changes: Sequence[Change]) -> Change:
+    """All of them as one change, or none: what one raises, the whole raises."""
+    if len(changes) == 1:
+        return changes[0]  # which may be made in its own lines alone
+
+    def change(document: CommentedMap) -> None:
+        for one in changes:
+            one(document)
+
+    return change
+
+
 def entry_of(content: bytes, kind: str, name: str) -> tuple[int, dict[str, Any]] | None:
     """The place of an entry in its list, and its keys as they are written; ``None`` where the file has none, or cannot be read."""
     try:

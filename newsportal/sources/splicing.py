@@ -57,9 +57,12 @@ def spliced(text: str, tree: Tree, change: EntryChange, made: Callable[[str], st
         return None
     start, end = span
     part = "\n".join([f"{change.kind}:", *lines[start:end]])
-    new = made(part if part.endswith("\n") or end < len(lines) else f"{part}\n").removesuffix("\n").split("\n")[1:]
+    part = part if part.endswith("\n") or end < len(lines) else f"{part}\n"
     if change.way == "drop":
-        new = lines[start + _content(lines[start:end]) : end]
+        made(part)  # which raises what the change raises
+        after = "\n".join([*lines[:start], *lines[start + _content(lines[start:end]) :]])
+        return after if _only(tree.value, after, change, place) else None
+    new = made(part).removesuffix("\n").split("\n")[1:]
     after = "\n".join([*lines[:start], *new, *_ending(lines, end)])
     return after if _only(tree.value, after, change, place) else None
 

@@ -124,3 +124,57 @@ def test_a_store_without_visits_and_a_portal_without_its_file(serve: Any, tmp_pa
 def test_the_line_of_days() -> None:
     assert line((0, 0)) == ""
     assert line((1, 0, 2)) == "M0 16v-8h3v8zM8 16v-16h3v16z"
+
+
+@pytest.fixture
+def steered(serve: Any, tmp_path: Path) -> Iterator[tuple[httpx.Client, Path]]:
+    path = tmp_path / "sources.yaml"
+    path.write_text(SOURCES.replace("feeds:", "# ours\nfeeds:"), "utf-8")
+    store = open_store(f"sqlite:///{tmp_path / 'store.db'}")
+    yield serve(store, settings=load(path), role="editor", reread_every=0), path
+    store.close()
+
+
+def test_several_sources_are_changed_and_given_back_at_once(steered: tuple[httpx.Client, Path]) -> None:
+    client, path = steered
+    before = path.read_text("utf-8")
+    page = lxml_html.document_fromstring(client.get("/sources?sort=name").text)
+    assert len(page.xpath("//input[@name='key'][@form='many']")) == 4
+    (form,) = page.xpath("//form[@id='many']")
+    sent = {name: value for name, value in form.form_values() if name != "key"}
+    two = ["feed:坏报", "region:停报"]
+
+    def done(**more: Any) -> str:
+        answer = client.post("/sources/many", data={**sent, "key": two, **more})
+        assert answer.status_code == 303
+        assert answer.headers["location"] == "/sources?sort=name", "filter and order stay"
+        return client.get(answer.headers["location"]).text
+
+    assert "已停用 2 个来源" in done(do="disable")
+    assert [one.enabled for one in load(path).feeds] == [True, False, True]
+    assert "已更改 2 个来源的访问间隔" in done(do="interval", interval="30")
+    assert (load(path).feeds[1].interval, load(path).regions[0].interval, load(path).feeds[0].interval) == (30, 30, None)
+    assert "没有任何改动" in done(do="interval", interval="soon")
+    gone = done(do="remove")
+    assert [one.name for one in load(path).feeds] == ["<b>好报", "搬家报"]
+    assert "# ours" in path.read_text("utf-8")
+    (undo,) = lxml_html.document_fromstring(gone).xpath("//form[starts-with(@action, '/sources/undo/')]/@action")
+    client.post(undo, data={"go": "1"})
+    assert load(path).feeds[1].interval == 30
+    done(do="interval", interval="")
+    done(do="enable")
+    assert [one.enabled for one in (*load(path).feeds, *load(path).regions)] == [True] * 4
+    assert path.read_text("utf-8") == before.replace(", enabled: false", "")
+    assert "请至少选择一个来源" in done(do="enable", key=[])
+    assert client.post("/sources/many", data={"do": "burn", "key": two}).status_code == 400
+    assert client.accounts.trail.entries()[0].action == "sources.enable"  # type: ignore[attr-defined]
+
+
+def test_all_that_fit_the_filter_can_be_meant_and_the_api_does_the_same(steered: tuple[httpx.Client, Path]) -> None:
+    client, path = steered
+    client.post("/sources/many", data={"do": "disable", "all": "yes", "kind": "feed", "q": "example"})
+    assert [one.enabled for one in load(path).feeds] == [False] * 3
+    answer = client.post("/api/v1/sources/many", json={"keys": ["feed:坏报", "feed:搬家报"], "do": "enable"})
+    assert (answer.json()["number"], answer.json()["changed"]) == (2, True)
+    assert client.post("/api/v1/sources/many", json={"keys": ["feed:none"], "do": "remove"}).status_code == 404
+    assert [one["name"] for one in client.get("/api/v1/sources?kind=feed&sort=name").json()["items"]] == ["<b>好报", "坏报", "搬家报"]

@@ -15,6 +15,7 @@ from newsportal.portal.access import needs
 from newsportal.portal.api import (
     alerts,
     articles,
+    categories,
     described,
     marks,
     models,
@@ -25,6 +26,7 @@ from newsportal.portal.api import (
     reading,
     searching,
     sources,
+    sources_many,
     topics,
 )
 from newsportal.portal.api.faults import told_of
@@ -40,8 +42,10 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     people.router,
     marks.router,
     topics.router,
+    categories.router,
     models.router,
     sources.router,
+    sources_many.router,
     articles.router,
     publishing.router,
 )

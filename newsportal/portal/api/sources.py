@@ -10,18 +10,19 @@ from fastapi import APIRouter, HTTPException, Query, Request
 from pydantic import BaseModel, Field
 
 from newsportal.accounts import Right
-from newsportal.errors import NewsportalError, SourcesError
+from newsportal.errors import SourcesError
 from newsportal.portal.access import log, may, needs, signed
-from newsportal.portal.api.faults import ApiError, Problem, told_of
+from newsportal.portal.api.changing import changed
+from newsportal.portal.api.faults import ApiError, told_of
 from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, place_of
 from newsportal.portal.context import Visit
 from newsportal.portal.looks import Look, Looks, TooMany
 from newsportal.portal.pages.source_run import watched_as
-from newsportal.portal.pages.sources import addresses
-from newsportal.portal.source_file import Entry, entry, known_of, path_of, restored, write
-from newsportal.sources import edit, mask
-from newsportal.sources.changing import FAMILIES, EntryChanged, NoEntry, drop_entry, entry_digest, new_variables, set_entry
-from newsportal.sources.editing import Change, EditConflict, OtherKeys, append_entry
+from newsportal.portal.pages.sources import SORTS, Filter, Sort, addresses
+from newsportal.portal.source_file import Entry, entry, known_of, path_of, restored
+from newsportal.sources import mask
+from newsportal.sources.changing import FAMILIES, drop_entry, entry_digest, new_variables, set_entry
+from newsportal.sources.editing import EditConflict, OtherKeys, append_entry
 from newsportal.sources.history import NoVersion, earlier
 from newsportal.sources.soon import visit_soon
 from newsportal.sources.timetable import timetable, visited
@@ -115,11 +116,12 @@ def sources(
     limit: Limit = 50,
     cursor: Cursor = None,
     state: Annotated[str | None, Query(max_length=30)] = None,
-    q: Annotated[str | None, Query(max_length=200, description="Words of the key or the name.")] = None,
+    kind: Annotated[str | None, Query(max_length=30, description="How their keys begin: feed, region …")] = None,
+    q: Annotated[str | None, Query(max_length=200, description="Words of the name, the key, an address, a topic or the category.")] = None,
+    sort: Annotated[Sort, Query(description="health: those that need somebody first.")] = "health",
 ) -> Page[SourceRow]:
-    words = (q or "").lower().split()
-    found = [one for one in Visit(request).portal.health() if state in (None, one.health.state)]
-    found = [one for one in found if all(word in f"{one.source.key} {one.source.name}".lower() for word in words)]
+    portal, asked = Visit(request).portal, Filter(q, state, kind)
+    found = sorted((one for one in portal.health() if asked.fits(one, portal)), key=SORTS[sort])
     (start,) = place_of(cursor, int) or (0,)
     rows = [_row(one, Visit(request)) for one in found[start : start + limit]]
     return Page(items=rows, next=cursor_of(start + limit) if start + limit < len(found) else None)
@@ -141,7 +143,7 @@ def create(request: Request, new: NewSource) -> Written:
     family = next(family for family, kind in FAMILIES.items() if kind == new.kind)
     place = len(getattr(known_of(request), new.kind))
     key = f"{family}:{new.values.get('name', '')}"
-    done = _write(request, append_entry(new.kind, new.values), "source.add", key, new.values)
+    done = changed(request, append_entry(new.kind, new.values), "source.add", key, new.values)
     return Written(key=getattr(known_of(request), new.kind)[place].key, file=str(path_of(request)), changed=done)
 
 
@@ -176,14 +178,14 @@ def one(request: Request, key: str) -> SourceWhole:
 def change(request: Request, key: str, told: Changes) -> Written:
     found = entry(request, key)
     _allowed(request, told.values, found.written)
-    done = _write(request, set_entry(found.kind, found.source.name, told.values, told.seen), "source.change", key, told.values)
+    done = changed(request, set_entry(found.kind, found.source.name, told.values, told.seen), "source.change", key, told.values)
     return _written(request, found, done)
 
 
 @router.delete("/sources/{key}", summary="Take a source out of sources.yaml; its articles stay", dependencies=EDIT)
 def delete(request: Request, key: str) -> Written:
     found = entry(request, key)
-    done = _write(request, drop_entry(found.kind, found.source.name), "source.delete", key, found.written)
+    done = changed(request, drop_entry(found.kind, found.source.name), "source.delete", key, found.written)
     return Written(key=key, file=str(path_of(request)), changed=done)
 
 
@@ -191,7 +193,7 @@ def delete(request: Request, key: str) -> Written:
 def enable(request: Request, key: str, told: Enabled) -> Written:
     found = entry(request, key)
     change = set_entry(found.kind, found.source.name, {"enabled": None if told.enabled else False})
-    return _written(request, found, _write(request, change, "source.enable" if told.enabled else "source.disable", key, {}))
+    return _written(request, found, changed(request, change, "source.enable" if told.enabled else "source.disable", key, {}))
 
 
 @router.post("/sources/{key}/visit", status_code=202, summary="Have a source visited now", dependencies=EDIT, responses=told_of(409))
@@ -278,20 +280,3 @@ def _allowed(request: Request, values: Mapping[str, Any], before: Mapping[str, A
     named = new_variables(values, before)
     if named and not may(request, Right.ADMINISTER):
         raise ApiError(403, "not-allowed", f"Only administrators may name environment variables ({', '.join(named)}).")
-
-
-def _write(request: Request, change: Change, action: str, key: str, details: Mapping[str, Any]) -> bool:
-    """Whether the file was changed. Raises ``ApiError``."""
-    try:
-        return write(request, lambda path: edit(path, change), action, key, details).undo is not None
-    except SourcesError as error:
-        problems = [
-            Problem(where=f"{one.line}: {one.key}", message=" ".join(filter(None, (one.message, one.hint)))) for one in error.problems
-        ]
-        raise ApiError(422, "not-valid", "sources.yaml would not load.", "See problems.", problems) from error
-    except (EntryChanged, EditConflict) as error:
-        raise ApiError(409, "conflict", str(error), "Read it again, then send the change again.") from error
-    except NoEntry as error:
-        raise ApiError(404, "not-found", str(error)) from error
-    except (NewsportalError, OSError) as error:
-        raise ApiError(503, "not-written", f"sources.yaml cannot be written: {error}") from error

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from fastapi import APIRouter, Request, Response
 
 from newsportal.accounts import Right
 from newsportal.portal.access import needs
-from newsportal.portal.context import Visit
+from newsportal.portal.context import Portal, Visit
 from newsportal.portal.health_words import NAMES, explained
 from newsportal.portal.render import render
 from newsportal.portal.source_fields import FAMILIES, KINDS
@@ -29,7 +29,9 @@ HEIGHT, STEP = 16, 4
 
 NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
-SORTS: Final[Mapping[str, Callable[[Judged], Any]]] = {
+Sort = Literal["health", "name", "kind", "last", "new"]
+
+SORTS: Final[Mapping[Sort, Callable[[Judged], Any]]] = {
     "health": lambda one: 0,  # as they come: those that need somebody first
     "name": lambda one: one.source.name,
     "kind": lambda one: (list(FAMILIES).index(_family(one)) if _family(one) in FAMILIES else len(FAMILIES), one.source.name),
@@ -54,16 +56,38 @@ class Row:
     editable: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which sources are shown: by words, by the state of their health, by how their keys begin."""
+
+    words: str | None = None
+    state: str | None = None
+    kind: str | None = None
+
+    def fits(self, one: Judged, portal: Portal) -> bool:
+        return self.state in (None, one.health.state) and self.kind in (None, _family(one)) and self._said_of(one, portal)
+
+    def _said_of(self, one: Judged, portal: Portal) -> bool:
+        """Whether all words stand in name, key, address, topics or category."""
+        if not self.words:
+            return True
+        source = portal.by_key.get(one.source.key)
+        belongs = (*getattr(source, "topics", ()), getattr(source, "category", None) or "")
+        said = " ".join((one.source.key, one.source.name, addresses(source), *belongs)).lower()
+        return all(word in said for word in self.words.lower().split())
+
+
 @router.get("/sources")
 def sources(request: Request) -> Response:
     visit = Visit(request)
     found = visit.portal.health()
     counted = Counter(one.health.state for one in found)
     families = Counter(map(_family, found))
-    wanted, kind, query = visit.text("state"), visit.text("kind"), visit.text("q")
-    chosen = [one for one in found if wanted in (None, one.health.state) and kind in (None, _family(one)) and _fits(one, query, visit)]
-    sort = visit.text("sort") or "health"
-    chosen.sort(key=SORTS.get(sort, SORTS["health"]))
+    asked = Filter(visit.text("q"), visit.text("state"), visit.text("kind"))
+    chosen = [one for one in found if asked.fits(one, visit.portal)]
+    way = visit.text("sort")
+    sort: Sort = next((name for name in SORTS if name == way), "health")
+    chosen.sort(key=SORTS[sort])
     last = max(1, -(-len(chosen) // SHOWN))
     page = min(max(1, _whole(visit.text("page"))), last)
     words = visit.clock.words.gettext
@@ -73,10 +97,10 @@ def sources(request: Request) -> Response:
         rows=[_row(one, visit) for one in chosen[(page - 1) * SHOWN : page * SHOWN]],
         states=[(state, words(NAMES[state]), counted[state]) for state in ORDER if counted[state]],
         kinds=[(family, words(KINDS[FAMILIES[family]]), families[family]) for family in FAMILIES if families[family]],
-        wanted=wanted,
-        kind=kind,
-        query=query,
-        sort=sort if sort in SORTS else "health",
+        wanted=asked.state,
+        kind=asked.kind,
+        query=asked.words,
+        sort=sort,
         page=page,
         last=last,
         number=len(chosen),
@@ -92,16 +116,6 @@ def _whole(text: str | None) -> int:
 
 def _family(one: Judged) -> str:
     return one.source.key.partition(":")[0]
-
-
-def _fits(one: Judged, query: str | None, visit: Visit) -> bool:
-    """Whether all words of the query stand in name, key, address, topics or category."""
-    if not query:
-        return True
-    source = visit.portal.by_key.get(one.source.key)
-    belongs = (*getattr(source, "topics", ()), getattr(source, "category", None) or "")
-    said = " ".join((one.source.key, one.source.name, addresses(source), *belongs)).lower()
-    return all(word in said for word in query.lower().split())
 
 
 def addresses(source: Source | None) -> str:

@@ -1,0 +1,79 @@
+"""Categories: those that come with newsportal, and what ``sources.yaml`` says of them and adds."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, Field
+
+from newsportal.accounts import Right
+from newsportal.portal.access import needs
+from newsportal.portal.api.changing import changed
+from newsportal.portal.api.faults import ApiError, told_of
+from newsportal.portal.source_file import known_of, path_of
+from newsportal.sources.categories import LIST, Known, drop, known, put, values_of
+from newsportal.sources.changing import entry_digest, entry_of
+
+router = APIRouter(tags=["Topics"], dependencies=[needs(Right.EDIT)])
+
+MOST_WORDS = 500
+Words = Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=MOST_WORDS)]
+
+
+class CategoryIn(BaseModel):
+    name: str | None = Field(None, description="Another name; null: it keeps its own.", max_length=100)
+    words: Words = Field([], description="Words that nearly decide alone.")
+    hints: Words = Field([], description="Words that only hint at it.")
+    enabled: bool = Field(True, description="False: the lexicon gives it to no article.")
+    seen: str | None = Field(None, description="Refuse (409) if it was changed since this was read.")
+
+
+class CategoryTold(BaseModel):
+    name: str
+    packaged: int | None = Field(description="Words that come with it; null: a category of your own.")
+    words: list[str]
+    hints: list[str]
+    enabled: bool
+    seen: str | None = Field(description="What identifies what sources.yaml says of it, to be sent with a change; null: it says nothing.")
+
+
+@router.get("/categories/settings", summary="The categories, with what sources.yaml says of them")
+def listed(request: Request) -> list[CategoryTold]:
+    content = path_of(request).read_bytes()
+    return [_told(one, content) for one in known(known_of(request).categories)]
+
+
+@router.put("/categories/settings/{name}", summary="Write what sources.yaml says of a category, or a new one", responses=told_of(409))
+def written(request: Request, name: str, sent: CategoryIn) -> CategoryTold:
+    """Sources that name it follow another name; one that comes with newsportal keeps its own."""
+    found = next((one for one in known(known_of(request).categories) if one.name == name), None)
+    after = (sent.name or name).strip()
+    if found is not None and found.packaged is not None and after != name:
+        raise ApiError(409, "fixed-name", f"{name} comes with newsportal: its name is fixed.", "Add a category of your own.")
+    values = values_of(after, sent.words, sent.hints, enabled=sent.enabled)
+    before = name if found is not None and found.said is not None else None
+    changed(request, put(values, before, sent.seen), "category.change" if found else "category.add", after, values)
+    made = next(one for one in known(known_of(request).categories) if one.name == after)
+    return _told(made, path_of(request).read_bytes())
+
+
+@router.delete(
+    "/categories/settings/{name}", summary="Take out what sources.yaml says of a category", status_code=204, responses=told_of(404)
+)
+def dropped(request: Request, name: str, seen: str | None = None) -> None:
+    """One that comes with newsportal is as it came, one of your own is gone; stored articles keep it."""
+    changed(request, drop(name, seen), "category.delete", name, {})
+
+
+def _told(one: Known, content: bytes) -> CategoryTold:
+    found = entry_of(content, LIST, one.name)
+    said = one.said
+    return CategoryTold(
+        name=one.name,
+        packaged=one.packaged,
+        words=list(said.words) if said else [],
+        hints=list(said.hints) if said else [],
+        enabled=one.enabled,
+        seen=entry_digest(found[1]) if found else None,
+    )

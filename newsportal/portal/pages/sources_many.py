@@ -1,0 +1,76 @@
+"""``/sources/many``: the same change of all sources that were chosen in the list, taken back as one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final, cast
+
+from fastapi import APIRouter, HTTPException, Request, Response
+
+from newsportal.accounts import Right
+from newsportal.errors import SourcesError
+from newsportal.portal.access import needs
+from newsportal.portal.context import Visit
+from newsportal.portal.language import _
+from newsportal.portal.notices import told
+from newsportal.portal.pages.source import CANNOT, ELSEWHERE, GONE
+from newsportal.portal.pages.sources import Filter
+from newsportal.portal.source_fields import number_of
+from newsportal.portal.source_file import Fields, known_of, one, write
+from newsportal.portal.source_words import told as mistake
+from newsportal.sources import Source, edit
+from newsportal.sources.changing import NoEntry
+from newsportal.sources.editing import EditConflict
+from newsportal.sources.many import WAYS, Way, change_many
+
+router = APIRouter(dependencies=[needs(Right.EDIT)])
+
+DONE: Final[Mapping[Way, str]] = {
+    "enable": _("%(number)s sources were switched on."),
+    "disable": _("%(number)s sources were switched off."),
+    "interval": _("%(number)s sources have this interval now."),
+    "remove": _("%(number)s sources were removed; their articles stay."),
+}
+
+MOST_MISTAKES: Final = 3
+"""That are told: one of an interval comes once for each source."""
+
+
+@router.post("/sources/many")
+def many(request: Request, fields: Fields) -> Response:
+    visit, back = Visit(request), one(fields, "next") or "/sources"
+    words, way = visit.clock.words, cast(Way, one(fields, "do"))
+    if way not in WAYS:
+        raise HTTPException(400)
+    chosen = _chosen(request, fields)
+    if not chosen:
+        return told(request, back, words.gettext(_("Choose at least one source.")))
+    minutes = number_of(one(fields, "interval").strip()) if one(fields, "interval").strip() else None
+    keys = [source.key for source in chosen]
+    change = change_many(way, chosen, minutes)
+    try:
+        done = write(
+            request, lambda path: edit(path, change), f"sources.{way}", ", ".join(keys)[:500], {"sources": keys, "interval": minutes}
+        )
+    except NoEntry:
+        return told(request, back, words.gettext(GONE))
+    except SourcesError as error:
+        said = dict.fromkeys(mistake(problem, words) for problem in error.problems)
+        return told(request, back, " ".join((words.gettext(_("Nothing was changed.")), *list(said)[:MOST_MISTAKES])))
+    except EditConflict:
+        return told(request, back, words.gettext(ELSEWHERE))
+    except OSError as error:
+        return told(request, back, words.gettext(CANNOT) % {"why": error.strerror or error})
+    text = DONE[way] if done.undo else _("It was the same as before.")
+    return told(request, back, words.gettext(text) % {"number": len(chosen)}, undo=done.undo)
+
+
+def _chosen(request: Request, fields: Mapping[str, Sequence[str]]) -> list[Source]:
+    """The sources of the file that were ticked; or all that fit what the list was narrowed to."""
+    known_of(request)
+    portal = Visit(request).portal
+    keys: Sequence[str] = fields.get("key", ())
+    if one(fields, "all"):
+        asked = Filter(one(fields, "q").strip() or None, one(fields, "state") or None, one(fields, "kind") or None)
+        keys = [found.source.key for found in portal.health() if asked.fits(found, portal)]
+    return [portal.by_key[key] for key in dict.fromkeys(keys) if key in portal.by_key]

@@ -1,0 +1,100 @@
+"""The categories of articles: those that come with newsportal, and what ``sources.yaml`` says of them and adds (``categories``)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ruamel.yaml.comments import CommentedMap
+
+from newsportal.classify.lexicon import packaged
+from newsportal.errors import NewsportalError
+from newsportal.sources.changing import drop_entry, set_entry
+from newsportal.sources.classifying import CategoryWords
+from newsportal.sources.editing import Change, append_entry
+
+LIST: Final = "categories"
+
+PLACES: Final = ("feeds", "sitemaps", "regions", "forums", "galleries")
+"""The lists whose entries may name a category."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A category. ``packaged``: how many words it brings along; ``None``: it is one's own. ``said``: what ``sources.yaml`` says of it."""
+
+    name: str
+    packaged: int | None
+    said: CategoryWords | None
+
+    @property
+    def enabled(self) -> bool:
+        return self.said is None or self.said.enabled
+
+
+class NameTaken(NewsportalError):
+    """Raised by the change of :func:`put` for a new name that the file has already. The caller says so beside the name."""
+
+
+def known(said: Sequence[CategoryWords]) -> list[Known]:
+    """All categories that the lexicon may give, and those that are switched off: first those that come with newsportal."""
+    own = {one.name: one for one in said}
+    brought = {one.name: sum(map(len, one.words.values())) for one in packaged()}
+    found = [Known(name, number, own.pop(name, None)) for name, number in brought.items()]
+    return [*found, *(Known(one.name, None, one) for one in own.values())]
+
+
+def values_of(name: str, words: Sequence[str], hints: Sequence[str], *, enabled: bool) -> dict[str, Any]:
+    """The keys of an entry; ``None`` where the default says it."""
+    return {"name": name, "enabled": None if enabled else False, "words": list(words) or None, "hints": list(hints) or None}
+
+
+def put(values: Mapping[str, Any], before: str | None = None, seen: str | None = None) -> Change:
+    """Write a new entry, or change the one that is called ``before``; sources and targets of publishing that name it follow its new name.
+
+    ``seen`` is the :func:`newsportal.sources.changing.entry_digest` of what somebody saw. The change raises
+    ``NoEntry``, ``EntryChanged`` and ``NameTaken``.
+    """
+    name = str(values.get("name", ""))
+    if before is None:
+        written: Change = append_entry(LIST, {key: value for key, value in values.items() if value is not None})
+    else:
+        written = set_entry(LIST, before, values, seen)
+        if name == before:
+            return written
+
+    def change(document: CommentedMap) -> None:
+        if any(isinstance(one, CommentedMap) and _says(one.get("name"), name) for one in document.get(LIST) or ()):
+            raise NameTaken(f"sources.yaml has a category {name!r} already")
+        written(document)
+        if before is not None:
+            _follow(document, before, name)
+
+    return change
+
+
+def drop(name: str, seen: str | None = None) -> Change:
+    """Take out what the file says of a category: one that comes with newsportal is as it came, one of one's own is gone.
+
+    Stored articles and sources keep its name.
+    """
+    return drop_entry(LIST, name, seen)
+
+
+def _follow(document: CommentedMap, before: str, after: str) -> None:
+    for kind in PLACES:
+        for entry in document.get(kind) or ():
+            if isinstance(entry, CommentedMap) and _says(entry.get("category"), before):
+                entry["category"] = after
+    for target in document.get("publish") or ():
+        only = target.get("only") if isinstance(target, CommentedMap) else None
+        names = only.get(LIST) if isinstance(only, CommentedMap) else None
+        if isinstance(only, CommentedMap) and _says(names, before):
+            only[LIST] = after
+        elif isinstance(names, list):
+            names[:] = [after if _says(one, before) else one for one in names]
+
+
+def _says(value: Any, name: str) -> bool:
+    return isinstance(value, str) and value.strip() == name

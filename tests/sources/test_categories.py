@@ -1,0 +1,70 @@
+"""Categories of one's own: written, renamed wherever the file names them, taken out; comments stay."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from newsportal.sources.categories import NameTaken, drop, known, put, values_of
+from newsportal.sources.changing import EntryChanged, NoEntry, several
+from newsportal.sources.classifying import CategoryWords
+from newsportal.sources.editing import changed
+
+TEXT = """\
+# ours
+feeds:
+  - {name: 甲, url: "https://a.example/f", category: 航运}   # a paper
+  - {name: 乙, url: "https://b.example/f", category: 航运史}
+publish:
+  - name: 报
+    only: {categories: [航运, 旅游]}   # narrow
+categories:
+  - name: 航运   # ships
+    words: [港口]
+  - {name: 彩票, enabled: false}
+"""
+
+
+def made(change: object, text: str = TEXT) -> str:
+    return changed(text.encode(), change, Path("sources.yaml")).decode()  # type: ignore[arg-type]
+
+
+def test_those_that_come_with_newsportal_stand_before_ones_own() -> None:
+    found = {one.name: one for one in known((CategoryWords(name="航运"), CategoryWords(name="彩票", enabled=False)))}
+    assert len(found) == 23
+    assert list(found)[-1] == "航运"
+    assert (found["航运"].packaged, found["航运"].enabled) == (None, True)
+    assert found["彩票"].packaged
+    assert not found["彩票"].enabled
+    assert found["旅游"].said is None
+
+
+def test_a_new_name_is_followed_wherever_it_stands() -> None:
+    after = made(put(values_of("海运", ("港口", "渡轮"), (), enabled=True), "航运"))
+    assert after == TEXT.replace("category: 航运}", "category: 海运}").replace("[航运,", "[海运,").replace(
+        "name: 航运 ", "name: 海运 "
+    ).replace("[港口]", "[港口, 渡轮]")
+
+
+def test_a_new_one_and_one_that_goes() -> None:
+    added = made(put(values_of("体育", ("马拉松",), (), enabled=True)))
+    assert added.startswith(TEXT)
+    assert "马拉松" in added[len(TEXT) :]
+    assert "enabled" not in added[len(TEXT) :]
+    assert made(drop("航运")) == TEXT.replace("  - name: 航运   # ships\n    words: [港口]\n", "")
+    with pytest.raises(NoEntry):
+        made(drop("没有"))
+    with pytest.raises(NameTaken):
+        made(put(values_of("航运", (), (), enabled=True)))
+    with pytest.raises(EntryChanged):
+        made(put(values_of("航运", (), (), enabled=True), "航运", seen="another"))
+
+
+def test_several_changes_are_one_or_none() -> None:
+    after = made(several([drop("航运"), drop("彩票")]))
+    assert "航运   #" not in after
+    assert "彩票" not in after
+    assert "# ours" in after
+    with pytest.raises(NoEntry):
+        made(several([drop("航运"), drop("没有")]))
