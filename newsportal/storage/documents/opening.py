@@ -21,7 +21,13 @@ RESTORING = "restoring"
 
 Migration = Callable[[Transaction], None]
 
-MIGRATIONS: Mapping[int, Migration] = {}
+
+def editors(_transaction: Transaction) -> None:
+    """To version 2: editors correct and hide articles. Rows from before lack these fields: nobody did. An earlier newsportal
+    would show what is hidden, so it must not open the store any more."""
+
+
+MIGRATIONS: Mapping[int, Migration] = {2: editors}
 """Version → what makes rows of the version before into rows of this one, in one transaction. The first version is 1."""
 
 
@@ -88,7 +94,7 @@ def bring_up(documents: Documents, *, create: bool, migrations: Mapping[int, Mig
         for number in range((found or ours) + 1, ours + 1):
             migrations[number](transaction)
         if found != ours:
-            transaction.put(META, {"id": SCHEMA, "version": ours})
+            transaction.put(META, {**_schema(transaction), "id": SCHEMA, "version": ours})
 
 
 def restoring(rows: Questions) -> str | None:

@@ -104,11 +104,10 @@ ARTICLES = Table(
     Column("hidden_by", String(NAME_CHARS)),
     Column("hidden_reason", LONG_TEXT),
     *_content(),
-    Index(None, "story_id", "moment"),
-    Index(None, "source"),
-    Index(None, "moment"),
-    Index(None, "corrected"),
-    Index(None, "hidden"),
+    *(Index(None, column, "moment") for column in ("story_id", "source", "category", "category_by", "published")),
+    *(Index(None, column) for column in ("moment", "corrected", "hidden")),
+    Index(None, "length", "moment", "id", "hidden"),
+    Index(None, "category_score", "moment", "id", "hidden", "category_by"),
 )
 """``id`` is the hash of ``identity``; ``publisher`` the site, else the host of the URL; ``length`` the characters of the text."""
 

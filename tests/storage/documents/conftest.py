@@ -30,7 +30,7 @@ def opened(uri: str) -> Iterator[Opening]:
     all_of_them: list[Documents] = []
 
     def opening() -> Documents:
-        all_of_them.append(open_documents(uri, TABLES))
+        all_of_them.append(open_documents(uri, TABLES, migrations={}))
         return all_of_them[-1]
 
     yield opening

@@ -99,7 +99,7 @@ def die(uri: str, step: int, moment: str, number: int) -> None:
 def look(uri: str, number: int) -> None:
     """What the next one finds, who writes one row at first: that has what was decided finished."""
     began = time.monotonic()
-    documents = open_documents(uri, TABLES)
+    documents = open_documents(uri, TABLES, migrations={})
     with documents.writing() as transaction:
         transaction.change(ROWS, "there is none", number=1)
     seconds = time.monotonic() - began
@@ -128,7 +128,7 @@ def apart(work: Callable[[], None]) -> int:
 def main(uri: str, length: str) -> None:
     if length == "long":
         journal.SHORT, journal.PIECE = 10, 2000
-    apart(lambda: write(open_documents(uri, TABLES), 1))
+    apart(lambda: write(open_documents(uri, TABLES, migrations={}), 1))
     number, step = 1, 0
     while True:
         step += 1

@@ -14,7 +14,8 @@ from servers import Servers
 from newsportal.errors import StoreError, StoreTooNew, StoreUnavailable
 from newsportal.storage.documents.base import Documents, Transaction
 from newsportal.storage.documents.elastic_connection import Connection
-from newsportal.storage.documents.opening import META, Migration, open_documents
+from newsportal.storage.documents.opening import META, Migration, mark, open_documents, restoring
+from newsportal.storage.documents.store import TABLES as STORE_TABLES
 
 Opening = Callable[[], Documents]
 
@@ -58,7 +59,7 @@ def test_an_earlier_version_is_brought_up_once_by_whoever_is_first(uri: str, ope
     assert later.get(META, ["schema"])["schema"]["version"] == 3
     later.close()
     with pytest.raises(StoreTooNew, match=r"schema 3, .* \(its own is 1\); .* upgrade"):
-        open_documents(uri, TABLES)
+        open_documents(uri, TABLES, migrations={})
 
 
 @pytest.mark.slow
@@ -69,7 +70,7 @@ def test_a_later_version_is_refused_before_anything_of_it_is_changed(servers: Se
             transaction.put(narrow, {"id": "1", "number": 1})
         before = state_of(database.uri)
         with pytest.raises(StoreTooNew, match="upgrade"):
-            open_documents(database.uri, TABLES)
+            open_documents(database.uri, TABLES, migrations={})
         assert state_of(database.uri) == before
         open_documents(database.uri, TABLES, migrations=LATER).close()  # one that knows it brings the fields
         assert state_of(database.uri) != before
@@ -178,3 +179,16 @@ def test_a_password_is_never_shown() -> None:
         assert "sec" not in place.shown
         assert place.user is not None
         assert place.user[0] == "me"
+
+
+@pytest.mark.slow
+def test_a_store_from_before_editors_is_brought_up_and_no_earlier_newsportal_opens_it(uri: str) -> None:
+    """It would show what editors hide."""
+    with closing(open_documents(uri, STORE_TABLES, migrations={})) as before, before.writing() as transaction:
+        mark(transaction, "a backup")
+        assert transaction.get(META, ["schema"])["schema"]["version"] == 1
+    with closing(open_documents(uri, STORE_TABLES, unfinished=True)) as now:
+        assert now.get(META, ["schema"])["schema"]["version"] == 2
+        assert restoring(now) == "a backup", "what is half restored stays so"
+    with pytest.raises(StoreTooNew, match="upgrade"):
+        open_documents(uri, STORE_TABLES, unfinished=True, migrations={})

@@ -53,7 +53,7 @@ import sys
 sys.path.insert(0, {here!r})
 from made_up_tables import OTHERS, ROWS, TABLES
 from newsportal.storage.documents.opening import open_documents
-documents = open_documents({uri!r}, TABLES)
+documents = open_documents({uri!r}, TABLES, migrations={{}})
 print("ready", flush=True)
 sys.stdin.readline()
 for _ in range({times}):
