@@ -1,0 +1,64 @@
+"""What first pages need is there before they are asked for, and what fails is left to them."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from newsportal.errors import StoreError
+from newsportal.portal.context import Portal
+from newsportal.portal.render import environment
+from newsportal.portal.site import site_of
+from newsportal.portal.warming import PAGES, Warming, steps
+from newsportal.search import open_index
+from newsportal.storage import open_store
+
+
+class Sources:
+    topics = ()
+    portal = type("Said", (), {"title": "", "language": "zh-CN", "url": None, "timezone": "UTC"})
+
+
+def portal(folder: Path, index: Any = None) -> Portal:
+    return Portal(open_store(f"sqlite:///{folder}/news.db"), index, site_of(Sources()))
+
+
+@pytest.mark.slow  # templates are compiled anew
+def test_templates_totals_and_the_front_page_are_made(tmp_path: Path) -> None:
+    environment.cache_clear()
+    made = portal(tmp_path)
+    with closing(made.store):
+        for step in steps(made):
+            step()
+        assert made.counts._counted is not None
+        assert made.fronts._made[False].front.latest.stories == ()
+    assert environment("zh").cache is not None
+    assert {name for _, name in environment("zh").cache} >= set(PAGES)
+
+
+def test_the_segmenter_is_opened_where_there_is_a_search(tmp_path: Path) -> None:
+    with closing(open_index(f"sqlite:///{tmp_path}/index.db")) as index:
+        with_search = portal(tmp_path, index)
+        without = portal(tmp_path)
+        with closing(with_search.store), closing(without.store):
+            assert len(list(steps(with_search))) == len(list(steps(without))) + 1
+
+
+def test_what_is_away_ends_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = portal(tmp_path)
+    asked: list[str] = []
+
+    def away() -> None:
+        asked.append("tally")
+        raise StoreError("away")
+
+    monkeypatch.setattr(made.store, "tally", away)
+    warming = Warming(made)
+    warming.start()
+    warming._thread.join(30)
+    warming.stop()
+    made.store.close()
+    assert len(asked) == 2  # totals, and the front page that needs them
