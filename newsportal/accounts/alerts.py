@@ -128,6 +128,12 @@ class Alerts:
                 connection.execute(update(MARKS).where(MARKS.c.name == CHANGES).values(seq=upto))
             return True
 
+    def shorten(self, last: int) -> None:
+        """The store's log ends at ``last``, before what was looked through (an older backup was restored): what comes next is told."""
+        with write(self._engine) as connection:
+            connection.execute(update(MARKS).where(MARKS.c.name == CHANGES, MARKS.c.seq > last).values(seq=last))
+            connection.execute(update(ALERTS).where(ALERTS.c.after > last).values(after=last))
+
     def keep(self, messages: Iterable[Message]) -> int:
         """Conditions of the portal, which no change of the store tells. Answers how many are new."""
         with write(self._engine) as connection:
@@ -197,6 +203,13 @@ class Alerts:
             for row in connection.execute(wanted.group_by(MESSAGES.c.alert_id, MESSAGES.c.state)):
                 found.setdefault(row.alert_id, {})[row.state] = row.number
         return found
+
+    def failing(self, person_id: str, since: datetime) -> int:
+        """How many alerts of somebody have a message that failed for good, or perhaps did not arrive, since then."""
+        mine = select(ALERTS.c.id).where(ALERTS.c.person_id == person_id)
+        bad = (MESSAGES.c.state.in_(("failed", "unknown")), MESSAGES.c.changed >= since)
+        with read(self._engine) as connection:
+            return connection.scalar(select(func.count(distinct(MESSAGES.c.alert_id))).where(MESSAGES.c.alert_id.in_(mine), *bad)) or 0
 
     def hold(self, owner: str, *, now: datetime, seconds: float) -> bool:
         """Whether ``owner`` is the one process that sends, for so many seconds from now on."""

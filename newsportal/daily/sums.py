@@ -69,6 +69,12 @@ class DailySums:
             self._prepare(connection)
             self._names: dict[tuple[str, str], int] = {(row.kind, row.name): row.id for row in connection.execute(select(NAMES))}
 
+    def _begin_anew(self) -> None:
+        with write(self._engine) as connection:
+            connection.execute(delete(COUNTED))
+            connection.execute(delete(SUMS))
+            connection.execute(update(STATE).values(seq=0))
+
     def _prepare(self, connection: Connection) -> None:
         if inspect(connection).has_table("state"):
             state = connection.execute(select(STATE)).first()
@@ -88,8 +94,13 @@ class DailySums:
         return found or 0
 
     def follow(self, store: Store, stopped: Callable[[], bool] = lambda: False) -> int:
-        """Count what changed since the last call, as far as one call goes; answers how many rows of the change log were read."""
+        """Count what changed since the last call, as far as one call goes; answers how many rows of the change log were read.
+
+        Of a log that is shorter than what was read of it (an older backup was restored) all is counted anew.
+        """
         done = 0
+        if self.position() > store.last_seq():
+            self._begin_anew()
         for _ in range(AT_ONCE):
             after = self.position()
             changes = [] if stopped() else store.changes(after, CHANGES)

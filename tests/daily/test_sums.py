@@ -67,6 +67,19 @@ def test_what_changes_or_is_told_twice_is_counted_once(store: Store) -> None:
         assert {one.name: one.number for one in sums.top("category", *ALL)} == {"社会": 5, "体育": 1}
 
 
+def test_a_store_that_was_restored_from_an_older_backup_is_counted_anew(store: Store, tmp_path: Path) -> None:
+    with closing(DailySums("sqlite://", SHANGHAI)) as sums, closing(open_store(f"sqlite:///{tmp_path / 'older.db'}")) as older:
+        for number in range(5):
+            add(store, number)
+        sums.follow(store)
+        for number in range(3):
+            add(older, number, days=1, category="体育")
+        sums.follow(older)
+        assert sums.total(*ALL) == 3
+        assert [(one.name, one.number) for one in sums.top("category", *ALL)] == [("体育", 3)]
+        assert sums.position() == older.last_seq()
+
+
 def test_two_processes_count_everything_once(store: Store, tmp_path: Path) -> None:
     uri = daily_uri(f"sqlite:///{tmp_path / 'index.db'}")
     with closing(DailySums(uri, SHANGHAI)) as one, closing(DailySums(uri, SHANGHAI)) as other:
