@@ -10,7 +10,7 @@ from typing import Final
 from newsportal.accounts.alerts import Alert
 from newsportal.alerts.conditions import conditions
 from newsportal.alerts.matching import found_by
-from newsportal.alerts.run import TOGETHER, Work, item
+from newsportal.alerts.run import TOGETHER, Work, allowed, item
 from newsportal.alerts.timing import gathered
 from newsportal.alerts.wording import Item
 from newsportal.storage.answers import Story, StoryFilter
@@ -44,6 +44,8 @@ def preview(work: Work, alert: Alert, days: int = DAYS) -> Preview:
     """Raises ``StoreError``, and ``SearchError`` for a search."""
     now = work.now()
     if alert.about not in ("topic", "search"):
+        if not allowed(work, alert):
+            return Preview((), 0, capped=False)
         items = tuple(Item(one.key, one.says[alert.language], "", "") for one in conditions(work, (alert.about,)))
         return Preview((Planned(now, items),) if items else (), len(items), capped=False)
     since = now - timedelta(days=days)

@@ -145,8 +145,7 @@ def deliver(work: Work, tally: Tally) -> None:
     due = book.due(work.now())
     alerts = [alert for alert in book.all() if alert.id in due and alert.enabled] if due else []
     for alert in alerts:
-        owner = work.accounts.people.get(alert.person_id)
-        if owner is None or owner.disabled or not _may(alert, owner.rights):
+        if not allowed(work, alert):
             continue
         while not work.stopped():
             held = book.claim(replace(alert, per_hour=min(alert.per_hour, work.per_hour)), now=work.now(), seconds=LEASE, most=TOGETHER)
@@ -154,6 +153,12 @@ def deliver(work: Work, tally: Tally) -> None:
                 break
             if not _one(work, alert, held, tally):
                 break
+
+
+def allowed(work: Work, alert: Alert) -> bool:
+    """Whether its owner, as he is now, may be told of this, and there."""
+    owner = work.accounts.people.get(alert.person_id)
+    return owner is not None and not owner.disabled and _may(alert, owner.rights)
 
 
 def _may(alert: Alert, rights: Iterable[str]) -> bool:
@@ -222,5 +227,8 @@ def item(story: Story, url: str | None) -> Item:
 
 
 def test(work: Work, alert: Alert) -> None:
-    """Send one message that says that it works. Raises as :func:`newsportal.alerts.sending.send`."""
+    """Send one message that says that it works. Raises as :func:`newsportal.alerts.sending.send`, and ``Rejected`` for an owner who has
+    another role since: what goes through Apprise goes past the egress guard."""
+    if not allowed(work, alert):
+        raise Rejected("whoever made it may not be told of this any more, or not there")
     send(alert.channel, alert.fields, wording.test(alert, f"test-{work.now().timestamp():.0f}"), work.setting, work.now())

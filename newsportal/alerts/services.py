@@ -35,6 +35,9 @@ TELEGRAM_CHAT: Final = re.compile(r"-?\d{3,20}|@[A-Za-z][A-Za-z0-9_]{3,40}")
 NTFY_TOPIC: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 ADDRESS: Final = re.compile(r"[^\s@,;<>\"'?&]+@[^\s@,;<>\"'?&]+\.[^\s@,;<>\"'?&]+")
 
+MOST_RECIPIENTS: Final = 10
+"""Mail addresses of one alert: a group has an address of its own, and the operator's server is nobody's to write to all the world."""
+
 BUSY: Final[Mapping[str, frozenset[int]]] = {
     "wecom": frozenset({-1, 45009}),
     "feishu": frozenset({11232, 99991400}),
@@ -188,6 +191,8 @@ def _mail_fields(fields: Fields) -> dict[str, str]:
     found = [one.strip() for one in told["to"].replace("，", ",").replace(";", ",").split(",") if one.strip()]
     if not found or not all(ADDRESS.fullmatch(one) for one in found):
         raise BadField("to", "This is no mail address: name@example.org")
+    if len(found) > MOST_RECIPIENTS:
+        raise BadField("to", "At most 10 addresses.")
     return {"to": ", ".join(found)}
 
 

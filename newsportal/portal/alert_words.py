@@ -54,6 +54,6 @@ FAULTS: Final = (
     _("You have too many alerts already; delete one first."), _("Choose a topic."), _("Say what is looked for."),
     _("Choose what it is about."), _("Choose where it goes."), _("Hours of the day, such as 8, 18."),
     _("This portal has no mail server; its operator can name one: alerts.mail_server."), _("Quiet hours have a beginning and an end."),
-    _("This number is too small, too large, or none."),
+    _("This number is too small, too large, or none."), _("At most 10 addresses."),
 )  # fmt: skip
 """What ``newsportal.alerts`` says of a field that cannot be."""

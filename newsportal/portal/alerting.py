@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from datetime import timedelta
+from typing import Any, Final
 
 from starlette.datastructures import State
 from starlette.requests import Request
@@ -16,6 +17,11 @@ from newsportal.alerts.run import Work
 from newsportal.portal.access import signed
 from newsportal.portal.context import Portal
 from newsportal.sources import Sources
+
+TESTS: Final = 10
+"""Test messages of one person in :data:`TESTED`: enough to set a robot up, and too few to write to strangers."""
+
+TESTED: Final = timedelta(hours=1)
 
 
 def work(portal: Portal) -> Work:
@@ -60,6 +66,16 @@ def own(request: Request, id: str) -> Alert | None:
     who = signed(request)
     found = portal.accounts.alerts.alert(id) if portal.accounts is not None else None
     return found if found is not None and who is not None and found.person_id == who.person.id else None
+
+
+def tested_enough(request: Request) -> bool:
+    """Whether who asks has sent as many test messages as may be, whatever process he came to: each is in the log of changes."""
+    portal: Portal = request.app.state.portal
+    who = signed(request)
+    if who is None or portal.accounts is None:
+        return True
+    since = portal.now() - TESTED
+    return len(portal.accounts.trail.entries(person=who.person.name, action="alert.test", since=since, limit=TESTS)) >= TESTS
 
 
 def logged(alert: Alert) -> dict[str, Any]:

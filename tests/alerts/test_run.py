@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from newsportal.accounts import Role
+from newsportal.alerts.base import Rejected
 from newsportal.alerts.preview import preview
 from newsportal.alerts.run import FIRST_WAIT, LEASE, TOGETHER, step
 from newsportal.alerts.run import test as send_test
+from newsportal.sources.watched import Watched
 
 pytestmark = pytest.mark.filterwarnings("ignore:'imghdr' is deprecated:DeprecationWarning")  # Apprise looks for it in Python 3.11
 
@@ -191,6 +193,27 @@ def test_who_may_not_any_more_is_told_nothing(desk: Any, receiver: Any) -> None:
     desk.write("一条新闻")
     step(desk.work)
     assert receiver.got == []
+
+
+@pytest.mark.parametrize(
+    ("channel", "fields", "about", "role"),
+    [("webhook", {}, "sources", Role.READER), ("apprise", {}, "topic", Role.EDITOR), ("webhook", {}, "topic", None)],
+)
+def test_who_has_another_role_since_tests_and_sees_nothing_that_it_does_not_give(
+    desk: Any, receiver: Any, channel: str, fields: dict[str, str], about: str, role: Role | None
+) -> None:
+    url = receiver.address if channel == "webhook" else receiver.address.replace("http", "json")
+    alert = desk.alert(channel, {"url": url}, about=about)
+    desk.accounts.people.add("admin", "correct horse battery staple", Role.ADMIN, now=desk.clock[0])
+    if role is None:
+        desk.accounts.people.disable(desk.person)
+    else:
+        desk.accounts.people.set_role(desk.person, role)
+    with pytest.raises(Rejected, match="any more"):
+        send_test(desk.work, alert)
+    assert receiver.got == []
+    if about == "sources":
+        assert preview(replace(desk.work, watched=(Watched("feed:甲报", "甲报"),)), alert).planned == ()
 
 
 def test_a_private_address_is_refused(desk: Any, receiver: Any) -> None:

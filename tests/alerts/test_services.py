@@ -63,6 +63,7 @@ def test_what_people_paste_is_understood(name: str, given: dict[str, str], kept:
         ("mail", {"to": "nobody"}, "to"),
         ("mail", {"to": "a@b.cn&bcc=x@y.z"}, "to"),
         ("mail", {"to": "a@b.cn\nBcc: x@y.z"}, "to"),
+        ("mail", {"to": ", ".join(f"a{number}@b.cn" for number in range(11))}, "to"),
     ],
 )
 def test_what_cannot_be_is_refused_beside_its_field(name: str, given: dict[str, str], field: str) -> None:

@@ -11,9 +11,9 @@ import httpx
 import pytest
 from starlette.datastructures import State
 
-from newsportal.accounts import Accounts, Role, open_accounts
+from newsportal.accounts import Accounts, Right, Role, open_accounts
 from newsportal.accounts.alerts import Alert, Message
-from newsportal.portal.alerting import sender
+from newsportal.portal.alerting import TESTS, sender
 from newsportal.portal.context import Portal
 from newsportal.portal.site import site_of
 from newsportal.sources import Sources
@@ -100,6 +100,24 @@ def test_a_test_that_does_not_arrive_says_why(editor: httpx.Client) -> None:
     page = editor.post(f"/alerts/{id}/test", data={"now": "yes"}, follow_redirects=True).text
     assert "allow_private" in page
     assert "geheim" not in page
+
+
+@pytest.mark.slow
+def test_tests_are_bounded_by_the_page_and_by_the_api_together(serve: Any, store: Store, index: Any, settings: Sources, newsroom: Any) -> None:
+    reader: httpx.Client = serve(store, index, settings, role="reader")
+    id = make(reader, url="http://127.0.0.1:9/x")
+    person = reader.accounts.people.named("reader 0")  # type: ignore[attr-defined]
+    _, token = reader.accounts.tokens.add(person, "x", [Right.KEEP], now=newsroom.NOW)  # type: ignore[attr-defined]
+    program = {"authorization": f"Bearer {token}"}
+    for number in range(TESTS):
+        if number % 2:
+            assert "未能送达" in reader.post(f"/alerts/{id}/test", data={"now": "yes"}, follow_redirects=True).text
+        else:
+            assert reader.post(f"/api/v1/alerts/{id}/test", headers=program).status_code == 502
+    assert "已达上限" in reader.post(f"/alerts/{id}/test", data={"now": "yes"}, follow_redirects=True).text
+    refused = reader.post(f"/api/v1/alerts/{id}/test", headers=program)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (429, "too-many")
+    assert int(refused.headers["retry-after"]) > 0
 
 
 def test_nobody_sees_another_s(editor: httpx.Client, serve: Any, store: Store, index: Any, settings: Sources) -> None:

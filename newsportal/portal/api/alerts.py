@@ -18,7 +18,7 @@ from newsportal.alerts.run import test as send_test
 from newsportal.alerts.sending import hidden
 from newsportal.errors import DependencyMissing
 from newsportal.portal.access import log, needs, signed
-from newsportal.portal.alerting import logged, own, terms, work
+from newsportal.portal.alerting import logged, own, terms, tested_enough, work
 from newsportal.portal.api.faults import ApiError, told_of
 from newsportal.portal.context import Visit
 
@@ -137,9 +137,11 @@ def previewed(request: Request, id: str) -> list[PlannedTold]:
     return [PlannedTold(at=one.at, stories=[item.title for item in one.items]) for one in found.planned]
 
 
-@router.post("/alerts/{id}/test", summary="Send a test", status_code=204)
+@router.post("/alerts/{id}/test", summary="Send a test", status_code=204, responses=told_of(429))
 def test(request: Request, id: str) -> Response:
     found = there(request, id)
+    if tested_enough(request):
+        raise ApiError(429, "too-many", "That is as many tests as may be sent in an hour.", "Try again later.")
     log(request, "alert.test", id)
     try:
         send_test(work(Visit(request).portal), found)

@@ -14,7 +14,8 @@ from starlette.exceptions import HTTPException as StarletteException
 PATHS: Final = "/api/"
 """Where answers are JSON, mistakes too."""
 
-RETRY_SECONDS: Final = "10"
+RETRY: Final[Mapping[int, str]] = {429: "60", 503: "10"}
+"""Seconds after which another try makes sense: looks at other sites take a minute, a locked store is free again in ten."""
 
 
 class Problem(BaseModel):
@@ -74,7 +75,7 @@ def answer(status: int, headers: Mapping[str, str] | None = None, error: Excepti
         told = Fault(code=error.code, message=error.message, remedy=error.remedy, problems=error.problems)
     elif isinstance(error, RequestValidationError):
         told = told.model_copy(update={"problems": problems(error.errors())})
-    more = {"www-authenticate": "Bearer"} if status == 401 else {"retry-after": RETRY_SECONDS} if status == 503 else {}
+    more = {"www-authenticate": "Bearer"} if status == 401 else {"retry-after": RETRY[status]} if status in RETRY else {}
     body = FaultAnswer(error=told).model_dump(exclude_none=True)
     return JSONResponse(body, status, headers={"cache-control": "no-store", **more, **(headers or {})})
 

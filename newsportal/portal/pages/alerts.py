@@ -20,7 +20,7 @@ from newsportal.alerts.services import SERVICES
 from newsportal.errors import DependencyMissing, SearchError
 from newsportal.portal import alert_words
 from newsportal.portal.access import log, needs, signed
-from newsportal.portal.alerting import logged, own, terms, work
+from newsportal.portal.alerting import logged, own, terms, tested_enough, work
 from newsportal.portal.context import Visit
 from newsportal.portal.language import LANGUAGES
 from newsportal.portal.notices import told as say
@@ -112,13 +112,15 @@ def _changed(request: Request, id: str, told: Mapping[str, str]) -> Response:
 def test(request: Request, id: str) -> Response:
     found, visit = there(request, id), Visit(request)
     said = visit.clock.words.gettext
+    if tested_enough(request):
+        return say(request, f"/alerts/{id}", said("That is as many tests as may be sent in an hour. Please try again later."))
+    log(request, "alert.test", id)
     try:
         send_test(work(visit.portal), found)
     except (Rejected, Later, Unclear, DependencyMissing) as error:
         text = said("The test message did not arrive: %(reason)s") % {"reason": hidden(str(error), found.fields)}
     else:
         text = said("The test message was sent. Please look whether it arrived.")
-    log(request, "alert.test", id)
     return say(request, f"/alerts/{id}", text)
 
 
