@@ -103,7 +103,9 @@ def test_a_test_that_does_not_arrive_says_why(editor: httpx.Client) -> None:
 
 
 @pytest.mark.slow
-def test_tests_are_bounded_by_the_page_and_by_the_api_together(serve: Any, store: Store, index: Any, settings: Sources, newsroom: Any) -> None:
+def test_tests_are_bounded_by_the_page_and_by_the_api_together(
+    serve: Any, store: Store, index: Any, settings: Sources, newsroom: Any
+) -> None:
     reader: httpx.Client = serve(store, index, settings, role="reader")
     id = make(reader, url="http://127.0.0.1:9/x")
     person = reader.accounts.people.named("reader 0")  # type: ignore[attr-defined]
