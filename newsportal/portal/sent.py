@@ -30,12 +30,12 @@ MAX_TEXT = 1_000_000
 """Bytes, where an editor sends a whole article or file: a form takes nine for a Chinese character."""
 
 MAX_FILE = 64 * 1024 * 1024
-"""Bytes of a file that is read from the network to the disk as it comes: a corpus."""
+"""Bytes of a file that is read from the network to the disk as it comes: a corpus. Lists of feeds are smaller."""
 
 EDITED = re.compile(r"/story/[^/]+/[^/]+/edit|/(?:sources|topics|categories|templates|wrappers|schedule|articles)(?:/.*)?|/api/v1/.*")
 """Paths to which editors send a whole article, a list or a page."""
 
-FILED = re.compile(r"/(?:api/v1/)?corpora(?:/.*)?")
+FILED = re.compile(r"/(?:api/v1/)?(?:corpora(?:/.*)?|sources/opml)")
 """Paths to which files are sent. Such a route takes ``Request`` alone and reads ``request.stream()`` or ``request.form()`` itself: what
 FastAPI reads for a parameter it reads before it asks for rights."""
 
@@ -47,7 +47,7 @@ FORM, JSON, PARTS = "application/x-www-form-urlencoded", "application/json", "mu
 
 KINDS = frozenset((FORM, JSON))
 
-FILES = frozenset((FORM, JSON, PARTS, "application/x-ndjson", "text/csv"))
+FILES = frozenset((FORM, JSON, PARTS, "application/x-ndjson", "text/csv", "text/x-opml", "application/xml", "text/xml"))
 
 
 class Refused(Exception):

@@ -19,8 +19,8 @@ from newsportal.sources.changing import entry_of
 from newsportal.sources.editing import go_back
 from newsportal.sources.history import Version, digest_of, versions
 
-MAX_FIELDS = 400
-"""Of a form: a source has some thirty, and a list of proposals a few each."""
+MAX_FIELDS = 2000
+"""Of a form: a source has some thirty, and a list of a hundred proposals a few each, with every topic."""
 
 
 async def _fields(request: Request) -> Mapping[str, Sequence[str]]:

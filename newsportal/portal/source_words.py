@@ -57,8 +57,19 @@ SAYINGS: Final[tuple[tuple[str, str], ...]] = (
 )
 """What ``newsportal.sources`` says, as patterns, and the same as messages."""
 
+LISTS: Final[tuple[tuple[str, str], ...]] = (
+    (r"the file is empty", _("The file is empty.")),
+    (r"the file holds no text that can be read", _("The file holds no text that can be read.")),
+    (r"this is no OPML: it is an HTML page", _("This is no OPML list: it is an HTML page.")),
+    (r"this is no OPML: it is a feed", _("This is no OPML list: it is a feed. Paste its address instead.")),
+    (r"this is no OPML: .*", _("This is no OPML list.")),
+    (r"the file is larger than (?P<number>\d+) MiB: split it", _("The file is larger than %(number)s MB: split it.")),
+)
+"""What ``newsportal.discovery.opml`` says."""
+
 HINTS: Final[tuple[tuple[str, str], ...]] = ((r"did you mean (?P<near>.*)\?", _("Did you mean %(near)s?")),)
 
+COMPILED_LISTS: Final = tuple((re.compile(pattern, re.DOTALL), message) for pattern, message in LISTS)
 COMPILED: Final = tuple((re.compile(pattern, re.DOTALL), message) for pattern, message in SAYINGS)
 COMPILED_HINTS: Final = tuple((re.compile(pattern, re.DOTALL), message) for pattern, message in HINTS)
 
@@ -132,5 +143,5 @@ def failed(error: NewsportalError, words: NullTranslations) -> Told:
     elif isinstance(error, NoSource):
         text, remedy = UNSEEN
     else:
-        return Told(plain)
+        return Told(said(said(plain, words, COMPILED_LISTS), words))
     return Told(words.gettext(text), words.gettext(remedy), plain)

@@ -95,9 +95,9 @@ def _numbered(found: Found, known: Sources, taken: dict[Kind, set[str]]) -> Foun
     return replace(found, choices=tuple(choices))
 
 
-def listed(text: str, known: Sources) -> list[Found]:
+def listed(body: bytes, known: Sources) -> list[Found]:
     """The feeds of an OPML list; those that are there already named. Raises ``BadOpml``. No request is made."""
-    plan = planned(read(text.encode()).feeds, known, None)
+    plan = planned(read(body).feeds, known, None)
     found = [Found(str(values["url"]), (Choice("feeds", dict(values)),)) for values in plan.new]
     found += [Found(url, there=key) for url, key in plan.there]
     return [*found, *(Found(url, error=NewsportalError(why)) for url, why in plan.bad)]

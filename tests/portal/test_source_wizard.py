@@ -119,7 +119,43 @@ def test_a_list_of_another_reader_is_shown_without_a_request(client: httpx.Clien
     client.post(sent.pop("action"), data=sent)
     assert [feed.name for feed in load(path).feeds] == ["老报", "新报"]
     broken = found(client, client.post("/sources/new", data={"addresses": "<html>"}))
-    assert "no OPML" in broken
+    assert "这不是 OPML 列表，而是一个网页" in broken
+
+
+def test_a_list_comes_as_a_file_too(client: httpx.Client, path: Path) -> None:
+    feeds = "".join(f'<outline text="报{n}" xmlUrl="https://f{n}.example/feed"/>' for n in range(130))
+    whole = f'<opml><body><outline text="地方">{feeds}</outline></body></opml>'
+    page = found(client, client.post("/sources/opml", files={"file": ("feeds.opml", whole.encode(), "text/x-opml")}))
+    (form,) = lxml_html.document_fromstring(page).xpath("//form[contains(@action, '/sources/looks/')]")
+    assert len(form.xpath(".//input[@name='take']")) == 100
+    assert "其余 30 个" in page
+    done = client.post(form.get("action"), data=dict(form.form_values()) | {"take": ["0", "1"]})
+    assert done.status_code == 303
+    known = load(path)
+    assert len(known.feeds) == 1 + 2 + 30
+    assert {feed.category for feed in known.feeds[1:]} == {"地方"}
+
+
+def test_a_file_that_is_none_is_told(client: httpx.Client, path: Path) -> None:
+    large = client.post("/sources/opml", files={"file": ("big.opml", b"<opml>" + b" " * 8 * 1024 * 1024, "text/xml")})
+    assert large.status_code == 413
+    assert 'id="opml-fault"' in large.text
+    assert "最多 8 MB" in large.text
+    assert "请选择文件" in client.post("/sources/opml", files={"file": ("", b"", "text/xml")}).text
+    picture = found(client, client.post("/sources/opml", files={"file": ("x.opml", b"\x89PNG\r\n\x1a\n\x00\x00", "image/png")}))
+    assert "OPML" in picture
+    assert path.read_text("utf-8") == TEXT
+
+
+def test_programs_send_a_list_whole(client: httpx.Client, path: Path) -> None:
+    kind = {"content-type": "text/x-opml"}
+    dry = client.post("/api/v1/sources/opml?dry_run=true", content=OPML.encode(), headers=kind).json()
+    assert ([one["name"] for one in dry["added"]], dry["changed"]) == (["新报"], False)
+    done = client.post("/api/v1/sources/opml?enabled=false", content=OPML.encode(), headers=kind).json()
+    assert done["there"] == {"http://127.0.0.1:48999/feed": "feed:老报"}
+    assert (load(path).feeds[1].category, load(path).feeds[1].enabled) == ("财经", False)
+    assert client.post("/api/v1/sources/opml", content=b"<rss/>", headers=kind).json()["error"]["code"] == "no-opml"
+    assert client.post("/api/v1/sources/opml", content=b" " * 8_400_000, headers=kind).status_code == 413
 
 
 def test_mistakes_of_the_form_are_told_and_nothing_typed_is_lost(client: httpx.Client, path: Path) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from fastapi import Request
@@ -18,8 +19,13 @@ from newsportal.sources.editing import Change, EditConflict
 
 def changed(request: Request, change: Change, action: str, key: str, details: Mapping[str, Any]) -> bool:
     """Whether the file was changed. Raises ``ApiError``."""
+    return written(request, lambda path: edit(path, change), action, key, details)
+
+
+def written(request: Request, change: Callable[[Path], str], action: str, key: str, details: Mapping[str, Any]) -> bool:
+    """As :func:`changed`, by whatever ``change`` does to the file."""
     try:
-        return write(request, lambda path: edit(path, change), action, key, details).undo is not None
+        return write(request, change, action, key, details).undo is not None
     except SourcesError as error:
         problems = [
             Problem(where=f"{one.line}: {one.key}", message=" ".join(filter(None, (one.message, one.hint)))) for one in error.problems

@@ -10,8 +10,13 @@ from typing import Any, cast, get_args
 
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import UploadFile
+from starlette.formparsers import MultiPartException
+from starlette.requests import ClientDisconnect
 
 from newsportal.accounts import Right
+from newsportal.discovery.opml import MAX_BYTES
 from newsportal.errors import NewsportalError, SourcesError
 from newsportal.portal.access import log, needs, signed
 from newsportal.portal.context import Visit
@@ -19,6 +24,7 @@ from newsportal.portal.language import _
 from newsportal.portal.looks import Look, Looks, TooMany
 from newsportal.portal.notices import told
 from newsportal.portal.render import render
+from newsportal.portal.sent import Refused
 from newsportal.portal.source_fields import FAMILIES, KINDS, address_of
 from newsportal.portal.source_file import Fields, entry, known_of, one, path_of, write
 from newsportal.portal.source_words import Told, beside, failed
@@ -30,6 +36,9 @@ from newsportal.trying.several import MAX_ADDRESSES, Choice, Found, listed, look
 from newsportal.trying.tried import tried
 
 router = APIRouter(dependencies=[needs(Right.EDIT)])
+
+MOST_SHOWN = 100
+"""Sources of a list that are shown each with its fields: a form of more is no reading. All others are taken as they come, or not."""
 
 SHOWN = 5
 """Entries of a proposal, and of a trial twice as many."""
@@ -53,7 +62,7 @@ def begin(request: Request, fields: Fields) -> Response:
     if kind not in get_args(Family):
         kind = ""
     if text.startswith("<"):
-        return _begun(request, {"what": "new"}, lambda tell: listed(text, known), fields)
+        return _begun(request, {"what": "new"}, lambda tell: listed(text.encode(), known), fields)
     addresses = text.split()
     if not addresses or len(addresses) > MAX_ADDRESSES:
         fault = words(MANY) % {"number": MAX_ADDRESSES} if addresses else words(NOTHING)
@@ -61,6 +70,31 @@ def begin(request: Request, fields: Fields) -> Response:
     family = cast("Family | None", kind or None)
     about = {"what": "new", "addresses": text, "kind": kind, "everything": everything}
     return _begun(request, about, lambda tell: looked(addresses, known, tell, kind=family, everything=everything), fields)
+
+
+@router.post("/sources/opml")
+async def upload(request: Request) -> Response:
+    """The feeds of an OPML file from another reader, to be chosen from."""
+    words = Visit(request).clock.words.gettext
+    try:
+        async with request.form(max_files=1, max_fields=1) as sent:
+            file = sent.get("file")
+            body = await file.read(MAX_BYTES + 1) if isinstance(file, UploadFile) and file.filename else b""
+    except (ClientDisconnect, Refused):
+        body = b" " * (MAX_BYTES + 1)
+    except MultiPartException:
+        raise HTTPException(400) from None
+    if len(body) > MAX_BYTES:
+        text = words(_("The file is too large, or broke off: at most %(number)s MB.")) % {"number": MAX_BYTES >> 20}
+        return await run_in_threadpool(_asked, request, {}, None, 413, text)
+    if not body:
+        return await run_in_threadpool(_asked, request, {}, None, 422, words(_("Choose a file.")))
+    return await run_in_threadpool(_offered, request, body)
+
+
+def _offered(request: Request, body: bytes) -> Response:
+    known = known_of(request)
+    return _begun(request, {"what": "new"}, lambda tell: listed(body, known), {})
 
 
 @router.post("/sources/{key}/test")
@@ -91,7 +125,12 @@ def add(request: Request, id: str, fields: Fields) -> Response:
     """Write what was chosen into the file."""
     found, visit = _look(request, id), Visit(request)
     words = visit.clock.words.gettext
-    chosen = [(number, choice) for number, choice in _choices(found) if str(number) in fields.get("take", ())]
+    rest = bool(one(fields, "rest"))
+    chosen = [
+        (number, choice)
+        for number, choice in _choices(found)
+        if str(number) in fields.get("take", ()) or (rest and number >= MOST_SHOWN and choice.best)
+    ]
     if not chosen:
         return _shown(request, found, fields, words(_("Choose at least one.")), status=422)
     new = [(choice.kind, _values(number, choice, fields)) for number, choice in chosen]
@@ -101,7 +140,11 @@ def add(request: Request, id: str, fields: Fields) -> Response:
     keys = [f"{family[kind]}:{values['name']}" for kind, values in new]
     try:
         done = write(
-            request, lambda path: write_entries(path, new), "source.add", ", ".join(keys)[:500], {"sources": [values for _k, values in new]}
+            request,
+            lambda path: write_entries(path, new),
+            "source.add",
+            ", ".join(keys)[:500],
+            {"number": len(new), "sources": [values for _k, values in new[:MOST_SHOWN]]},
         )
     except SourcesError as error:
         faults = [text for kind in kinds for text in _all(error, kind, first[kind], visit)]
@@ -120,6 +163,8 @@ def _all(error: SourcesError, kind: str, place: int, visit: Visit) -> list[str]:
 
 def _values(number: int, choice: Choice, fields: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     """A choice as it is written: under the name, category and topics that were typed."""
+    if number >= MOST_SHOWN:
+        return dict(choice.values)
     name, category = one(fields, f"name-{number}").strip(), one(fields, f"category-{number}").strip()
     topics = [topic for topic in fields.get(f"topics-{number}", ()) if topic]
     values = {**choice.values, "name": name or choice.values["name"]}
@@ -138,19 +183,27 @@ def _begun(request: Request, about: dict[str, Any], work: Any, fields: Mapping[s
     return RedirectResponse(f"/sources/looks/{begun.id}", 303)
 
 
-def _asked(request: Request, fields: Mapping[str, Sequence[str]] | None = None, fault: str | None = None, status: int = 422) -> Response:
+def _asked(
+    request: Request,
+    fields: Mapping[str, Sequence[str]] | None = None,
+    fault: str | None = None,
+    status: int = 422,
+    file_fault: str | None = None,
+) -> Response:
     given = fields or {"addresses": [Visit(request).text("url", 2000) or ""]}
     words = Visit(request).clock.words.gettext
     return render(
         request,
         "source_new.html",
-        status if fault else 200,
+        status if fault or file_fault else 200,
         addresses=one(given, "addresses"),
         kind=one(given, "kind"),
         everything=one(given, "everything"),
         families=[(family, words(KINDS[FAMILIES[family]])) for family in get_args(Family)],
         kinds=[(kind, words(name)) for kind, name in KINDS.items()],
         fault=fault,
+        file_fault=file_fault,
+        megabytes=MAX_BYTES >> 20,
         most=MAX_ADDRESSES,
         file=path_of(request),
     )
@@ -163,14 +216,17 @@ def _shown(
     words = visit.clock.words
     results: list[Found] = found.found if found.about["what"] == "new" and found.found else []
     numbers = {id(choice): number for number, choice in _choices(found)}
+    shown = [one for one in results if not one.choices or any(numbers[id(choice)] < MOST_SHOWN for choice in one.choices)]
     return render(
         request,
         "source_look.html" if whole else "parts/source_look.html",
         status,
         look=found,
         what=found.about["what"],
-        results=results,
-        faults={one.url: _fault(one, visit) for one in results if one.error is not None or one.there},
+        results=shown[: 2 * MOST_SHOWN],
+        rest=max(0, len(numbers) - MOST_SHOWN),
+        rest_taken=bool(one(fields, "rest")) if fields else True,
+        faults={found.url: _fault(found, visit) for found in shown if found.error is not None or found.there},
         failure=failed(found.error, words) if found.error else None,
         trials=found.found if found.about["what"] == "test" and found.found else [],
         number=lambda choice: numbers[id(choice)],
