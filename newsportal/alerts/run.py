@@ -96,6 +96,9 @@ def step(work: Work) -> Tally:
 
 def follow(work: Work, tally: Tally) -> None:
     """Keep what is to be told of what has changed since the last time."""
+    position = work.accounts.alerts.position()
+    if position is not None and position > (last := work.store.last_seq()):
+        work.accounts.alerts.shorten(last)
     while not work.stopped():
         alerts = [alert for alert in work.accounts.alerts.all() if alert.enabled and alert.about in ("topic", "search")]
         after = work.accounts.alerts.position()
@@ -107,8 +110,8 @@ def follow(work: Work, tally: Tally) -> None:
                 return
             after = begin if after is None else after
         changes = work.store.changes(after, CHANGES)
-        if any(alert.about == "search" for alert in alerts):
-            reached = work.index.position() if work.index is not None else after
+        if work.index is not None and any(alert.about == "search" for alert in alerts):
+            reached = work.index.position()
             changes = [change for change in changes if change.seq <= reached]  # what the index does not know yet waits
         if not changes:
             return

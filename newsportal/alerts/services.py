@@ -9,11 +9,11 @@ import hmac
 import json
 import re
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from hashlib import sha256
 from typing import Any, Final
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import SplitResult, parse_qs, quote, urlsplit
 
 from newsportal.alerts.base import BadField, Field, Fields, Later, Rejected, Request, Service, stripped
 from newsportal.alerts.wording import Told
@@ -32,6 +32,7 @@ NTFY_BYTES: Final = 3800  # docs.ntfy.sh: more than 4096 bytes become an attachm
 TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{8,200}")
 TELEGRAM_TOKEN: Final = re.compile(r"\d{5,20}:[A-Za-z0-9_-]{20,100}")
 TELEGRAM_CHAT: Final = re.compile(r"-?\d{3,20}|@[A-Za-z][A-Za-z0-9_]{3,40}")
+NO_KEY: Final = "This is no key of a robot; paste the address of its webhook as the service shows it."
 NTFY_TOPIC: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 ADDRESS: Final = re.compile(r"[^\s@,;<>\"'?&]+@[^\s@,;<>\"'?&]+\.[^\s@,;<>\"'?&]+")
 
@@ -54,18 +55,24 @@ def _lines(told: Told, limit: int) -> str:
     return f"{told.title}\n\n{told.text(limit - len(told.title.encode()) - 2)}"
 
 
-def _secret_of(value: str, host: str, found: str, name: str) -> str:
-    """A robot's key from what people paste: the key, or the whole address of its webhook, of which ``found`` is the key."""
-    key = found if value.startswith(("http://", "https://")) else value
-    if value.startswith("http") and urlsplit(value).hostname != host:
-        raise BadField(name, "This is the address of another service.")
+def _secret_of(value: str, host: str, key_in: Callable[[SplitResult], str]) -> str:
+    """A robot's key from what people paste: the key, or the whole address of its webhook, which has it where ``key_in`` says."""
+    key = value
+    if value.startswith(("http://", "https://")):
+        try:
+            parts = urlsplit(value)
+            key = key_in(parts)
+        except ValueError:  # brackets with no address between them, more fields than anybody sends
+            raise BadField("key", NO_KEY) from None
+        if parts.hostname != host:
+            raise BadField("key", "This is the address of another service.")
     if not TOKEN.fullmatch(key):
-        raise BadField(name, "This is no key of a robot; paste the address of its webhook as the service shows it.")
+        raise BadField("key", NO_KEY)
     return key
 
 
-def _parameter(value: str, name: str) -> str:
-    return next(iter(parse_qs(urlsplit(value).query).get(name, ())), "")
+def _parameter(parts: SplitResult, name: str) -> str:
+    return next(iter(parse_qs(parts.query).get(name, ())), "")
 
 
 WECOM_FIELDS: Final = (Field("key", "Webhook address", "As the group's robot shows it.", secret=True),)
@@ -93,7 +100,7 @@ APPRISE_FIELDS: Final = (Field("url", "Address for Apprise", "Such as matrixs://
 
 def _wecom_fields(fields: Fields) -> dict[str, str]:
     told = stripped(fields, WECOM_FIELDS)
-    return {"key": _secret_of(told["key"], "qyapi.weixin.qq.com", _parameter(told["key"], "key"), "key")}
+    return {"key": _secret_of(told["key"], "qyapi.weixin.qq.com", lambda parts: _parameter(parts, "key"))}
 
 
 def _wecom(fields: Fields, told: Told, now: datetime) -> Request:
@@ -103,7 +110,7 @@ def _wecom(fields: Fields, told: Told, now: datetime) -> Request:
 
 def _feishu_fields(fields: Fields) -> dict[str, str]:
     told = stripped(fields, FEISHU_FIELDS)
-    return told | {"key": _secret_of(told["key"], "open.feishu.cn", urlsplit(told["key"]).path.rpartition("/")[2], "key")}
+    return told | {"key": _secret_of(told["key"], "open.feishu.cn", lambda parts: parts.path.rpartition("/")[2])}
 
 
 def _feishu(fields: Fields, told: Told, now: datetime) -> Request:
@@ -117,7 +124,7 @@ def _feishu(fields: Fields, told: Told, now: datetime) -> Request:
 
 def _dingtalk_fields(fields: Fields) -> dict[str, str]:
     told = stripped(fields, DINGTALK_FIELDS)
-    return told | {"key": _secret_of(told["key"], "oapi.dingtalk.com", _parameter(told["key"], "access_token"), "key")}
+    return told | {"key": _secret_of(told["key"], "oapi.dingtalk.com", lambda parts: _parameter(parts, "access_token"))}
 
 
 def _dingtalk(fields: Fields, told: Told, now: datetime) -> Request:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from newsportal.alerts.preview import preview
 from newsportal.alerts.run import FIRST_WAIT, LEASE, TOGETHER, step
 from newsportal.alerts.run import test as send_test
 from newsportal.sources.watched import Watched
+from newsportal.storage import open_store
 
 pytestmark = pytest.mark.filterwarnings("ignore:'imghdr' is deprecated:DeprecationWarning")  # Apprise looks for it in Python 3.11
 
@@ -84,6 +87,29 @@ def test_a_search_waits_for_the_index(desk: Any, receiver: Any) -> None:
     lagging.index.reached = store.last_seq()
     step(lagging)
     assert receiver.stories == ["云岭观景桥开放"]
+
+
+def test_without_an_index_topics_are_told_of_all_the_same(desk: Any, receiver: Any) -> None:
+    desk.alert("webhook", {"url": receiver.address}, about="search", of="观景桥", name="观景桥")
+    desk.alert("webhook", {"url": receiver.address})
+    desk.write("云岭观景桥开放")
+    step(replace(desk.work, index=None))
+    assert receiver.stories == ["云岭观景桥开放"]
+
+
+def test_a_store_that_was_restored_from_an_older_backup_is_followed_from_its_end(desk: Any, receiver: Any, tmp_path: Path) -> None:
+    for number in range(4):
+        desk.write(f"之前的第{number}条")
+    desk.alert("webhook", {"url": receiver.address})
+    step(desk.work)
+    with closing(open_store(f"sqlite:///{tmp_path / 'older.db'}")) as older:
+        desk.work = replace(desk.work, store=older)
+        desk.write("备份之后的新闻")
+        step(desk.work)
+        desk.pass_time(minutes=5)
+        desk.write("恢复之后的新闻")
+        step(desk.work)
+    assert receiver.stories == ["恢复之后的新闻"]
 
 
 class Lagging:

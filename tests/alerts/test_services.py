@@ -51,7 +51,12 @@ def test_what_people_paste_is_understood(name: str, given: dict[str, str], kept:
     [
         ("wecom", {}, "key"),
         ("wecom", {"key": f"https://evil.example/cgi-bin/webhook/send?key={KEY}"}, "key"),
+        ("wecom", {"key": "https://[qyapi.weixin.qq.com/send?key=1"}, "key"),
         ("feishu", {"key": "https://open.feishu.cn/open-apis/bot/v2/hook/"}, "key"),
+        ("feishu", {"key": "[https://open.feishu.cn"}, "key"),
+        ("dingtalk", {"key": "https://[oapi"}, "key"),
+        ("webhook", {"url": "https://[a.example/"}, "url"),
+        ("ntfy", {"topic": "a", "server": "https://[ntfy.sh"}, "server"),
         ("dingtalk", {"key": f"{KEY}&x=/../"}, "key"),
         ("telegram", {"token": "abc", "chat": "1"}, "token"),
         ("telegram", {"token": "123456789:ABCDEFGHIJKLMNOPQRSTUVWXYZ/../", "chat": "12345"}, "token"),
