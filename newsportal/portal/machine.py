@@ -11,6 +11,7 @@ from typing import Final
 import psutil
 
 from newsportal.sources import Sources
+from newsportal.sources.alerting import Alerting
 
 BESIDE: Final = ("-wal", "-shm")
 """What SQLite keeps beside a file."""
@@ -25,6 +26,15 @@ class Size:
 
     name: str
     bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Disk:
+    """Bytes of the disk on which the store lies. ``low``: less is free than ``alerts.disk_free`` says."""
+
+    free: int
+    total: int
+    low: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,19 +59,26 @@ def machine(sources: Sources | None) -> Machine:
     """As it is now. Raises ``OSError`` where the disk does not tell."""
     process, memory = psutil.Process(), psutil.virtual_memory()
     parts = files(sources) if sources is not None else []
-    folder = next((file.parent for _, file in parts if file is not None and file.parent.is_dir()), Path.cwd())
-    disk = psutil.disk_usage(str(folder))
-    least = sources.alerts.disk_free if sources is not None else 10.0
+    found = disk(sources)
     return Machine(
         process.memory_info().rss,
         memory.total,
         memory.available,
         process.num_threads(),
-        disk.free,
-        disk.total,
-        100 * disk.free / disk.total < least if disk.total else False,
+        found.free,
+        found.total,
+        found.low,
         tuple(Size(name, size_of(file) if file is not None else None) for name, file in parts),
     )
+
+
+def disk(sources: Sources | None) -> Disk:
+    """How full it is now. Raises ``OSError`` where the disk does not tell."""
+    parts = files(sources) if sources is not None else []
+    folder = next((file.parent for _, file in parts if file is not None and file.parent.is_dir()), Path.cwd())
+    found = psutil.disk_usage(str(folder))
+    least = sources.alerts.disk_free if sources is not None else Alerting().disk_free
+    return Disk(found.free, found.total, found.total > 0 and 100 * found.free / found.total < least)
 
 
 def files(sources: Sources) -> list[tuple[str, Path | None]]:

@@ -72,6 +72,7 @@ def test_a_broken_file_leaves_the_last_good_one_and_says_so_on_the_desk(served: 
     assert "晨报" in page
     assert "feeds[0].url" not in page, "readers need not know"
     assert "甲报" in client.get("/sources").text
+    assert "处 sources.yaml 错误" in client.get("/desk").text
     assert not looked
     replaced(path, SECOND)
     assert until(lambda: "晚报" in client.get("/").text)
