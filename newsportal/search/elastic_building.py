@@ -8,6 +8,7 @@ change they were read at as their version, so that of two followers the slower o
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -201,16 +202,9 @@ def follow(generations: Generations, store: Store) -> int:
 
 def rebuild(generations: Generations, store: Store, progress: Callable[[int], None] | None) -> int:
     """See ``Index.rebuild``."""
-    position, done = store.last_seq(), 0
-    index = generations.make()
-    door = _door(index)
+    position, index = store.last_seq(), generations.make()
     try:
-        for batch in _batches(seen(store.all_articles())):
-            docs = [doc_of(article) for article in batch]
-            send(generations.connection, (written(door, doc, cut(doc), position) for doc in docs))
-            done += len(docs)
-            if progress:
-                progress(done)
+        done = _filled(generations.connection, _door(index), store, position, progress)
         generations.note(index, position)
         generations.take_over(index, generations.all())
     except StoreError as error:
@@ -218,6 +212,24 @@ def rebuild(generations: Generations, store: Store, progress: Callable[[int], No
             raise SearchError("another rebuild of the index ended meanwhile; its result is in use") from error
         raise
     follow(generations, store)
+    return done
+
+
+def _filled(connection: Connection, door: str, store: Store, position: int, progress: Callable[[int], None] | None) -> int:
+    """Write every article; answers how many. A batch is cut while the server writes the one before."""
+    done = 0
+    with ThreadPoolExecutor(1, "indexing") as sending:
+        sent: Future[None] | None = None
+        for batch in _batches(seen(store.all_articles())):
+            writes = [written(door, doc, cut(doc), position) for doc in map(doc_of, batch)]
+            if sent is not None:
+                sent.result()
+            sent = sending.submit(send, connection, writes)
+            done += len(batch)
+            if progress:
+                progress(done)
+        if sent is not None:
+            sent.result()
     return done
 
 
