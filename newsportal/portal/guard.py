@@ -22,6 +22,8 @@ ANY_ADDRESS = "any address"
 
 ANY_HOST = "*"
 
+STATIC = "/static/"
+
 HOST_HEADER = re.compile(r"(?:\[(?P<address>[0-9A-Fa-f:.]+)\]|(?P<name>[A-Za-z0-9._-]+))(?::[0-9]{1,5})?")
 """RFC 9110 section 7.2 without user names and escapes: the header becomes part of addresses in feeds."""
 
@@ -68,6 +70,7 @@ class Guard:
                 headers = MutableHeaders(scope=message)
                 for name, value in SECURITY_HEADERS.items():
                     headers.setdefault(name, value)
+                headers["cache-control"] = keeping(headers.get("cache-control"), scope)
             elif head and message["type"] == "http.response.body":
                 message = {**message, "body": b""}
             await send(message)
@@ -86,12 +89,12 @@ class Guard:
                 await self.app(scope, whole, guarded)
 
     def knows(self, header: str) -> bool:
-        """Whether the ``Host`` header names this portal; the port does not matter."""
-        if ANY_HOST in self.hosts:
-            return True
+        """Whether the ``Host`` header names this portal; the port does not matter. What is no name of a host is refused in any case."""
         found = HOST_HEADER.fullmatch(header)
         if not found:
             return False
+        if ANY_HOST in self.hosts:
+            return True
         name = (found["address"] or found["name"]).lower().rstrip(".")
         return name in self.hosts or (ANY_ADDRESS in self.hosts and _is_address(name))
 
@@ -106,6 +109,17 @@ def refused(scope: Scope, reason: Refused) -> Response:
     if scope["path"].startswith(faults.PATHS):
         return faults.answer(reason.status, error=faults.ApiError(reason.status, faults.STATUSES[reason.status][0], str(reason)))
     return PlainTextResponse(f"{reason}\n", reason.status)
+
+
+def keeping(told: str | None, scope: Scope) -> str:
+    """Who may keep an answer: nobody, unless its page says so; and where members alone read nobody on the way to them, but our own style
+    and script."""
+    if told is None:
+        return "no-store"
+    portal = getattr(getattr(scope.get("app"), "state", None), "portal", None)
+    if portal is None or not portal.site.members or scope["path"].startswith(STATIC):
+        return told
+    return ", ".join(("private", *(part for part in map(str.strip, told.split(",")) if part not in ("public", "private"))))
 
 
 def _is_address(name: str) -> bool:

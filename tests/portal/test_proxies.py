@@ -111,3 +111,28 @@ def test_a_portal_for_members_shows_nothing_to_others(serve: Any, fresh: Store, 
     assert client.get("/feed.rss", headers={"authorization": f"Bearer {secret}"}).status_code == 200
     client.post("/login", data={"name": "boss", "password": PASSWORD})
     assert client.get("/latest").status_code == 200
+
+
+def test_what_members_read_is_kept_by_nobody_on_the_way(serve: Any, shelf: Store, newsroom: Any) -> None:
+    """A cache between would hand it to whoever asks next."""
+    client = portal(serve, shelf, newsroom, reading="members")
+    client.post("/login", data={"name": "boss", "password": PASSWORD})
+    paths = (
+        "/feed.rss",
+        "/photos/feed.atom",
+        "/search/suggest?q=x",
+        "/feeds.opml",
+        "/picture/nothing/1?v=1",
+        "/api/v1/topics",
+        "/opml",
+        "/latest",
+    )
+    for path in paths:
+        told = client.get(path).headers["cache-control"]
+        assert "private" in told or told == "no-store", f"{path}: {told}"
+        assert "public" not in told, f"{path}: {told}"
+    assert "public" in client.get("/static/portal.css?v=1").headers["cache-control"]
+    everybody = portal(serve, shelf, newsroom)
+    assert everybody.get("/feed.rss").headers["cache-control"] == "max-age=300"
+    assert everybody.get("/api/v1/people").headers["cache-control"] == "no-store"
+    assert everybody.get("/opml").headers["cache-control"] == "no-store"

@@ -222,6 +222,16 @@ def test_a_strange_host_is_refused_and_not_echoed(client: httpx.Client, host: st
     assert "content-security-policy" in answer.headers or not host or "@" not in host
 
 
+@pytest.mark.parametrize("host", ["a b", '"><script>', "evil.example/x", "a@b", "[::1", ""])
+def test_a_portal_of_any_name_takes_names_alone(serve, store: Store, host: str) -> None:
+    """It stands in the addresses of feeds."""
+    client = serve(store, hosts=("*",))
+    assert client.get("/feed.rss", headers={"host": "news.example:8080"}).status_code == 200
+    answer = client.get("/feed.rss", headers={"host": host})
+    assert answer.status_code == 400
+    assert "script" not in answer.text
+
+
 def test_a_portal_on_all_addresses_answers_to_numbers_and_named_hosts_only(serve, store: Store) -> None:
     client = serve(store, hosts=hosts_of("0.0.0.0", ["news.example.org"]))
     for host, status in (("192.168.1.7:8000", 200), ("[fe80::1]", 200), ("news.example.org", 200), ("evil.example", 400)):
