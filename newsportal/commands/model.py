@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from newsportal.classify.measure import Report
-from newsportal.commands.corpus.common import AsJson, Name, SourcesFile, opened, print_json, print_rows, shown, told, watched
+from newsportal.commands.corpus.common import AsJson, Name, SourcesFile, asked, opened, print_json, print_rows, shown, told, watched
 from newsportal.commands.train import writable
 from newsportal.learning.comparing import kept_versions, put_to_use, side_by_side
 from newsportal.storage.corpora import Model
@@ -28,7 +28,7 @@ def register(app: typer.Typer) -> None:
     """Add the command to the command line."""
     group = typer.Typer(no_args_is_help=True, help="Versions of a corpus' model.")
     group.callback()(_model)
-    for name, command in (("list", list_), ("show", show), ("compare", compare), ("activate", activate), ("rollback", rollback)):
+    for name, command in COMMANDS.items():
         group.command(name)(command)
     app.add_typer(group, name="model")
 
@@ -146,3 +146,23 @@ def rollback(name: Name, sources: SourcesFile = None) -> None:
     with opened(sources) as (_, store):
         version = store.corpora.rollback(name, now=datetime.now(UTC))
     typer.echo(f"{name}: version {version} is in use again")
+
+
+def delete(
+    name: Name,
+    versions: Annotated[list[int], typer.Argument(metavar="VERSION...", help="The versions to delete.")],
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    sources: SourcesFile = None,
+) -> None:
+    """Delete versions with their figures, never the one in use. They cannot be had back, and their numbers are not used again."""
+    with opened(sources) as (_, store):
+        for version in versions:
+            store.corpora.model(name, version)
+        asked(f"Delete version {', '.join(map(str, versions))} of {name} for ever?", yes)
+        for version in versions:
+            store.corpora.delete_model(name, version)
+            typer.echo(f"{name}: version {version} is deleted")
+
+
+COMMANDS: Final = {"list": list_, "show": show, "compare": compare, "activate": activate, "rollback": rollback, "delete": delete}
+"""What is typed → what is done."""

@@ -208,6 +208,10 @@ class Corpora(Protocol):
         """Go back to the newest version before the active one that was in use once and is still kept; answers its number."""
         ...
 
+    def delete_model(self, name: str, version: int) -> None:
+        """Delete a version with its figures; its number is not used again. ``StoreError`` for the one in use."""
+        ...
+
     def active(self, name: str) -> int | None:
         """The version in use; ``None`` for none, or for no such corpus. One look at one row: ask as often as you like."""
         ...

@@ -12,6 +12,9 @@ from newsportal.storage.corpora import Model
 
 ID_BYTES: Final = ID_CHARS // 2
 
+DELETED: Final = ""
+"""``algorithm`` of a version that was deleted. Its number stays taken: articles may name it."""
+
 
 def model_row(
     corpus: str, version: int, algorithm: str, facts: Mapping[str, Any], now: datetime, held_out: Iterable[str], size: int
@@ -28,6 +31,16 @@ def model_of(row: Mapping[str, Any], name: str, active: int | None) -> Model:
     ids = frozenset(packed[at : at + ID_BYTES].hex() for at in range(0, len(packed), ID_BYTES))
     facts = {"facts": row["facts"], "size": row["size"], "active": row["version"] == active, "held_out": ids}
     return Model(name, row["version"], row["algorithm"], row["created"], **facts)
+
+
+def deleted_row() -> dict[str, Any]:
+    """The columns of a version that was deleted, but its number and the model itself."""
+    return {"algorithm": DELETED, "facts": {}, "size": 0, "held_out": b"", "activated": None}
+
+
+def in_use(name: str, number: int) -> StoreError:
+    """The error of deleting the version in use."""
+    return StoreError(f"version {number} of {name!r} is in use and cannot be deleted; put another one to use first")
 
 
 def none_in_use(name: str) -> StoreError:

@@ -194,6 +194,12 @@ def test_a_version_is_told_with_figures_mistakes_and_words(editor: httpx.Client,
     assert editor.get("/models/新闻/9").status_code == 404
     editor.post("/models/新闻/2/use", data=GO)
     assert editor.post("/models/新闻/back", data=GO).status_code == 303
+    assert "请先启用其他版本" in editor.get("/models/新闻/1/delete").text
+    assert "请先启用其他版本" in editor.get(editor.post("/models/新闻/1/delete", data=GO).headers["location"]).text
+    assert "可释放" in editor.get("/models/新闻/2/delete").text
+    assert "已删除" in editor.get(editor.post("/models/新闻/2/delete", data=GO).headers["location"]).text
+    assert [one.version for one in store.corpora.models("新闻")] == [1]
+    assert editor.post("/models/新闻/2/delete", data=GO).status_code == 404
     assert store.corpora.active("新闻") == 1
 
 

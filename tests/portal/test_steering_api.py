@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from types import ModuleType
 
@@ -81,7 +82,7 @@ def test_corpora_come_in_and_go_out(editor: httpx.Client, store: Store) -> None:
 
 
 @pytest.mark.slow
-def test_a_training_is_begun_watched_and_its_version_used(editor: httpx.Client) -> None:
+def test_a_training_is_begun_watched_and_its_version_used(editor: httpx.Client, store: Store) -> None:
     words = {"体育": "主场前锋后卫球迷", "财经": "股市央行基金利率"}
     made = [(label, f"{text}的消息" * 8 + str(number)) for label, text in words.items() for number in range(30)]
     lines = "\n".join(json.dumps({"text": text, "label": label}) for label, text in made)
@@ -99,6 +100,12 @@ def test_a_training_is_begun_watched_and_its_version_used(editor: httpx.Client) 
     assert version["report"]["labels"]
     assert editor.post("models/新闻/1/use", json={}).status_code == 204
     assert editor.post("models/新闻/7/use", json={}).status_code == 404
+    assert editor.post("models/新闻/back", json={}).json()["error"]["code"] == "nothing-before"
+    assert editor.delete("models/新闻/1").json()["error"]["code"] == "in-use"
+    assert editor.delete("models/新闻/7").status_code == 404
+    store.corpora.save_model("新闻", b"another", algorithm="linear", facts={}, now=datetime(2026, 5, 3, tzinfo=UTC))
+    assert editor.delete("models/新闻/2").status_code == 204
+    assert [one["version"] for one in editor.get("models/新闻").json()] == [1]
     assert editor.get("jobs/none").status_code == 404
 
 

@@ -16,6 +16,7 @@ from newsportal.items import content_id
 from newsportal.storage import open_store
 from newsportal.storage.base import Store
 from newsportal.storage.corpora import Brought, Label, NewDocument
+from newsportal.storage.forms import BY_NAME
 from newsportal.storage.sql.store import SqlStore
 
 BRIDGE = NewDocument("社会/民生", "河湾镇的新桥昨天通车。", "新桥通车", name="1")
@@ -236,6 +237,27 @@ class TestModels:
                 act()
         with pytest.raises(StoreError, match="no version 9; it has 1, 2, 3, 4, 5"):
             store.corpora.model(CORPUS, 9)
+
+    def test_one_that_is_deleted_is_gone_and_its_number_taken(self, store: Store) -> None:
+        bring(store, MATCH)
+        assert [save(store), save(store), save(store, held_out=[MATCH.id])] == [1, 2, 3]
+        for version in (1, 2):
+            store.corpora.activate(CORPUS, version, now=NOW)
+        with pytest.raises(StoreError, match=r"version 2 of .* is in use and cannot be deleted"):
+            store.corpora.delete_model(CORPUS, 2)
+        for version in (1, 3):
+            store.corpora.delete_model(CORPUS, version)
+        assert [model.version for model in store.corpora.models(CORPUS)] == [2]
+        assert [corpus.versions for corpus in store.corpora.all()] == [1]
+        for gone in (store.corpora.delete_model, store.corpora.model, store.corpora.blob):
+            with pytest.raises(StoreError, match="no version 3; it has 2"):
+                gone(CORPUS, 3)
+        with pytest.raises(StoreError, match="nothing to go back to"):
+            store.corpora.rollback(CORPUS, now=NOW)
+        assert save(store) == 4
+        with store.records.reading() as look:
+            kept = {row["version"]: row["model"] for row in look.rows(BY_NAME["models"])}
+        assert kept == {1: None, 2: b"model", 3: None, 4: b"model"}, "their place is free"
 
     def test_trainings_at_once_give_versions_of_their_own(self, store: Store) -> None:
         bring(store, MATCH)

@@ -161,6 +161,32 @@ def used(request: Request, corpus: str, version: int) -> None:
     log(request, "model.use", corpus, {"version": version})
 
 
+@router.delete("/models/{corpus}/{version}", summary="Delete a version with its figures", status_code=204, responses=told_of(404, 409))
+def gone(request: Request, corpus: str, version: int) -> None:
+    """It cannot be had back, and its number is not used again. 409: it is in use; put another one to use first."""
+    store = _store(request)
+    _found(store, corpus)
+    try:
+        if store.corpora.model(corpus, version).active:
+            raise ApiError(409, "in-use", f"Version {version} is in use.", "Put another one to use first.")
+        store.corpora.delete_model(corpus, version)
+    except StoreError as error:
+        raise ApiError(404, "no-model", str(error)) from error
+    log(request, "model.delete", corpus, {"version": version})
+
+
+@router.post("/models/{corpus}/back", summary="Put the version to use that was in use before", responses=told_of(404, 409))
+def back(request: Request, corpus: str) -> ModelOut:
+    portal: Portal = request.app.state.portal
+    _found(portal.store, corpus)
+    try:
+        version = portal.store.corpora.rollback(corpus, now=portal.now())
+    except StoreError as error:
+        raise ApiError(409, "nothing-before", str(error)) from error
+    log(request, "model.back", corpus, {"version": version})
+    return _model(portal.store.corpora.model(corpus, version))
+
+
 def _store(request: Request) -> Store:
     portal: Portal = request.app.state.portal
     return portal.store

@@ -140,6 +140,26 @@ def words(request: Request, corpus: str, version: int) -> Response:
     return render(request, "model_words.html", corpus=corpus, model=found, labels=labels, label=label, reasons=reasons, most=most)
 
 
+@router.get("/models/{corpus}/{version}/delete")
+def asked(request: Request, corpus: str, version: int) -> Response:
+    return render(request, "model_delete.html", corpus=corpus, model=_model(request, corpus, version))
+
+
+@router.post("/models/{corpus}/{version}/delete")
+def deleted(request: Request, corpus: str, version: int) -> Response:
+    """Never the one in use."""
+    visit, target = Visit(request), f"/models/{quote(corpus, safe='')}"
+    said = visit.clock.words.gettext
+    if _model(request, corpus, version).active:
+        return told(request, target, said("Version %(version)s is in use; put another one to use first.") % {"version": version})
+    try:
+        visit.portal.store.corpora.delete_model(corpus, version)
+    except StoreError:
+        return told(request, target, said("Version %(version)s cannot be deleted any more.") % {"version": version})
+    log(request, "model.delete", corpus, {"version": version})
+    return told(request, target, said("Version %(version)s was deleted.") % {"version": version})
+
+
 def _model(request: Request, corpus: str, version: int) -> Model:
     try:
         return Visit(request).portal.store.corpora.model(corpus, version)

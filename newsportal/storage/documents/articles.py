@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Final
 
 from newsportal.items import TopicMark
 from newsportal.storage.base import Change, StoredArticle, Story, Tally
 from newsportal.storage.columns import CONTENT
-from newsportal.storage.documents.base import Is, Not, Row, Rows, Within, moment_out
+from newsportal.storage.documents.base import Is, Not, Row, Rows, Within, moment_in, moment_out
 from newsportal.storage.documents.folding import earliest_first
 from newsportal.storage.documents.plain import aware, in_pages
 from newsportal.storage.documents.tables import (
@@ -19,10 +20,11 @@ from newsportal.storage.documents.tables import (
     REVISIONS,
     STORIES,
     STORY_MOMENTS,
+    label,
 )  # fmt: skip
 from newsportal.storage.hiding import seen
 from newsportal.storage.paging import chunks
-from newsportal.storage.rows import article_from, story_from
+from newsportal.storage.rows import article_from, name, story_from
 
 STREAMED: Final = 100
 """Articles, with their texts, that are read at once when all are streamed."""
@@ -108,6 +110,11 @@ def tally(rows: Rows) -> Tally:
         by_source=_most_first(rows.count_by(ARTICLES, "source")),
         newest=moment_out(newest[0]["moment"]) if newest else None,
     )
+
+
+def stories_since(rows: Rows, topic: str, since: datetime) -> int:
+    """See ``Store.stories_since``."""
+    return rows.count(STORIES, Is("labels", label("topic", name(topic))), Within("moment", low=moment_in(since)))
 
 
 def _most_first(counts: Mapping[Any, int]) -> dict[str, int]:

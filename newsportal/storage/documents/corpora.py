@@ -91,5 +91,9 @@ class DocumentCorpora:
         with self._documents.writing() as transaction:
             return models.rollback(transaction, corpus_id(transaction, name), name, now)
 
+    def delete_model(self, name: str, version: int) -> None:
+        with self._documents.writing() as transaction:
+            models.delete(transaction, corpus_id(transaction, name), name, version)
+
     def active(self, name: str) -> int | None:
         return models.active(self._documents, name)

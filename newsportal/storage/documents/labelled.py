@@ -14,7 +14,7 @@ from newsportal.storage.corpora import Brought, Corpus, Counted, Document, Label
 from newsportal.storage.documents import models
 from newsportal.storage.documents.base import Condition, Is, Not, Row, Rows, Transaction
 from newsportal.storage.documents.plain import aware, in_pages, plain
-from newsportal.storage.documents.room_tables import CORPORA, FORMER_LABELS, LABELLED, MODELS, row_id
+from newsportal.storage.documents.room_tables import CORPORA, FORMER_LABELS, LABELLED, row_id
 from newsportal.storage.documents.tables import ARTICLES
 from newsportal.storage.labelled_rows import (
     LABEL,
@@ -54,7 +54,7 @@ def create(transaction: Transaction, name: str, now: datetime, note: str) -> boo
 
 def everything(rows: Rows) -> list[Corpus]:
     """See ``Corpora.all``."""
-    documents, versions = rows.count_by(LABELLED, "corpus_id", HAS_LABEL), rows.count_by(MODELS, "corpus_id")
+    documents, versions = rows.count_by(LABELLED, "corpus_id", HAS_LABEL), models.counted(rows)
     labels = {id: len(rows.count_by(LABELLED, "label", Is("corpus_id", id))) for id in documents}
     found = []
     for row in rows.find(CORPORA, order=("name",)):

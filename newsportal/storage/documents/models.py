@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -14,7 +15,17 @@ from newsportal.storage.documents.base import Condition, Is, Not, Row, Rows, Tra
 from newsportal.storage.documents.plain import aware, plain
 from newsportal.storage.documents.room_tables import CORPORA, MODELS, row_id
 from newsportal.storage.documents.tables import as_text
-from newsportal.storage.models_rows import model_of, model_row, no_version, none_in_use, nothing_before, was_let_go
+from newsportal.storage.models_rows import (
+    DELETED,
+    deleted_row,
+    in_use,
+    model_of,
+    model_row,
+    no_version,
+    none_in_use,
+    nothing_before,
+    was_let_go,
+)
 from newsportal.storage.rows import name as looked_up
 
 NEWEST: tuple[str, ...] = ("-version",)
@@ -60,7 +71,7 @@ def versions(rows: Rows, corpus: str, name: str, *only: int) -> list[Model]:
     """See ``Corpora.models``; ``only`` these, if any are named."""
     active = _active(rows, corpus)
     wanted: list[Condition] = [Is("corpus_id", corpus), *(Is("version", version) for version in only[:1])]
-    return [model_of(_told(row), name, active) for row in rows.find(MODELS, *wanted, order=NEWEST)]
+    return [model_of(_told(row), name, active) for row in rows.find(MODELS, *wanted, order=NEWEST) if row["algorithm"] != DELETED]
 
 
 def _told(row: Row) -> Row:
@@ -81,12 +92,28 @@ def version(rows: Rows, corpus: str, name: str, wanted: int | None) -> Model:
 def blob(rows: Rows, corpus: str, name: str, number: int) -> bytes:
     """See ``Corpora.blob``."""
     row = rows.get(MODELS, [row_id(corpus, number)], without=("held_out", "facts")).get(row_id(corpus, number))
-    if row is None:
+    if row is None or row["algorithm"] == DELETED:
         raise no_version(name, number, _numbers(rows, corpus))
     found = pieces.get(rows, _blob(corpus, number)) if row["kept"] else None
     if found is None:
         raise was_let_go(name, number)
     return found
+
+
+def delete(transaction: Transaction, corpus: str, name: str, number: int) -> None:
+    """See ``Corpora.delete_model``."""
+    if number == _active(transaction, corpus):
+        raise in_use(name, number)
+    if number not in _numbers(transaction, corpus):
+        raise no_version(name, number, _numbers(transaction, corpus))
+    row = {**deleted_row(), "facts": as_text({}), "kept": False}
+    transaction.change(MODELS, row_id(corpus, number), **row)
+    pieces.delete(transaction, _blob(corpus, number))
+
+
+def counted(rows: Rows) -> Counter[str]:
+    """Corpus → how many versions it has."""
+    return Counter(row["corpus_id"] for row in rows.find(MODELS, only=("corpus_id", "algorithm")) if row["algorithm"] != DELETED)
 
 
 def activate(transaction: Transaction, corpus: str, name: str, number: int, now: datetime) -> None:
@@ -119,4 +146,5 @@ def _active(rows: Rows, corpus: str) -> int | None:
 
 
 def _numbers(rows: Rows, corpus: str) -> list[int]:
-    return [row["version"] for row in rows.find(MODELS, Is("corpus_id", corpus), order=("version",), only=("version",))]
+    found = rows.find(MODELS, Is("corpus_id", corpus), order=("version",), only=("version", "algorithm"))
+    return [row["version"] for row in found if row["algorithm"] != DELETED]

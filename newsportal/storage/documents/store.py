@@ -199,5 +199,8 @@ class DocumentStore:
         with self._documents.together():
             return articles.tally(self._documents)
 
+    def stories_since(self, topic: str, since: datetime) -> int:
+        return articles.stories_since(self._documents, topic, since)
+
     def close(self) -> None:
         self._documents.close()

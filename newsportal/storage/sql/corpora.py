@@ -108,6 +108,10 @@ class SqlCorpora:
         with write(self._engine) as connection:
             return models.rollback(connection, corpus_id(connection, name), name, now)
 
+    def delete_model(self, name: str, version: int) -> None:
+        with write(self._engine) as connection:
+            models.delete(connection, corpus_id(connection, name), name, version)
+
     def active(self, name: str) -> int | None:
         with read(self._engine) as connection:
             return models.active(connection, name)

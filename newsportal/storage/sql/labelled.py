@@ -23,6 +23,7 @@ from newsportal.storage.labelled_rows import (
     neither,
     no_corpus,
 )
+from newsportal.storage.models_rows import DELETED
 from newsportal.storage.paging import CHUNK
 from newsportal.storage.rows import name as looked_up
 from newsportal.storage.sql.dialects import insert_new
@@ -48,7 +49,7 @@ def everything(connection: Connection) -> list[Corpus]:
     counted = select(LABELLED.c.corpus_id, func.count(), func.count(LABELLED.c.label.distinct()))
     counted = counted.where(LABELLED.c.label.is_not(None)).group_by(LABELLED.c.corpus_id)
     documents = {row[0]: (row[1], row[2]) for row in connection.execute(counted)}
-    trained = select(MODELS.c.corpus_id, func.count()).group_by(MODELS.c.corpus_id)
+    trained = select(MODELS.c.corpus_id, func.count()).where(MODELS.c.algorithm != DELETED).group_by(MODELS.c.corpus_id)
     versions = {row[0]: row[1] for row in connection.execute(trained)}
     return [
         Corpus(row.name, row.created, row.note, *documents.get(row.id, (0, 0)), versions.get(row.id, 0), row.active)

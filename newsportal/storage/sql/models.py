@@ -11,9 +11,21 @@ from sqlalchemy import Connection, func, insert, select, update
 from newsportal.errors import StoreError
 from newsportal.items import content_id
 from newsportal.storage.corpora import Model
-from newsportal.storage.models_rows import model_of, model_row, no_version, none_in_use, nothing_before, was_let_go
+from newsportal.storage.models_rows import (
+    DELETED,
+    deleted_row,
+    in_use,
+    model_of,
+    model_row,
+    no_version,
+    none_in_use,
+    nothing_before,
+    was_let_go,
+)
 from newsportal.storage.rows import name as looked_up
 from newsportal.storage.sql.tables import CORPORA, MODELS
+
+THERE = MODELS.c.algorithm != DELETED
 
 
 def save(
@@ -42,7 +54,7 @@ def versions(connection: Connection, corpus: str, name: str, *only: int) -> list
     """See ``Corpora.models``; ``only`` these, if any are named."""
     active = _active(connection, corpus)
     columns = [column for column in MODELS.c if column.name != "model"]
-    wanted = (MODELS.c.corpus_id == corpus, MODELS.c.version.in_(only)) if only else (MODELS.c.corpus_id == corpus,)
+    wanted = (MODELS.c.corpus_id == corpus, THERE, *([MODELS.c.version.in_(only)] if only else []))
     rows = connection.execute(select(*columns).where(*wanted).order_by(MODELS.c.version.desc())).mappings()
     return [model_of(dict(row), name, active) for row in rows]
 
@@ -60,12 +72,21 @@ def version(connection: Connection, corpus: str, name: str, wanted: int | None) 
 
 def blob(connection: Connection, corpus: str, name: str, number: int) -> bytes:
     """See ``Corpora.blob``."""
-    row = connection.execute(select(MODELS.c.model).where(MODELS.c.corpus_id == corpus, MODELS.c.version == number)).first()
+    row = connection.execute(select(MODELS.c.model).where(MODELS.c.corpus_id == corpus, MODELS.c.version == number, THERE)).first()
     if row is None:
         raise _unknown(connection, corpus, name, number)
     if row[0] is None:
         raise was_let_go(name, number)
     return bytes(row[0])
+
+
+def delete(connection: Connection, corpus: str, name: str, number: int) -> None:
+    """See ``Corpora.delete_model``."""
+    if number == _active(connection, corpus):
+        raise in_use(name, number)
+    one = (MODELS.c.corpus_id == corpus, MODELS.c.version == number, THERE)
+    if not connection.execute(update(MODELS).where(*one).values(**deleted_row(), model=None)).rowcount:
+        raise _unknown(connection, corpus, name, number)
 
 
 def activate(connection: Connection, corpus: str, name: str, number: int, now: datetime) -> None:
@@ -99,5 +120,5 @@ def _active(connection: Connection, corpus: str) -> int | None:
 
 
 def _unknown(connection: Connection, corpus: str, name: str, number: int) -> StoreError:
-    there = connection.scalars(select(MODELS.c.version).where(MODELS.c.corpus_id == corpus).order_by(MODELS.c.version)).all()
+    there = connection.scalars(select(MODELS.c.version).where(MODELS.c.corpus_id == corpus, THERE).order_by(MODELS.c.version)).all()
     return no_version(name, number, there)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, func, select, union_all
@@ -13,7 +14,7 @@ from newsportal.storage.columns import CONTENT, EPOCH
 from newsportal.storage.paging import CHUNK as CHUNK
 from newsportal.storage.paging import PAGE as PAGE
 from newsportal.storage.paging import chunks as chunks
-from newsportal.storage.rows import article_from, storable, story_from
+from newsportal.storage.rows import article_from, name, storable, story_from
 from newsportal.storage.sql.tables import ALIASES, ARTICLES, CHANGES, EARLIEST_FIRST, LABELS, REVISIONS, STORIES, TOPICS
 
 
@@ -119,3 +120,9 @@ def tally(connection: Connection) -> Tally:
         by_source=count(ARTICLES.c.source),
         newest=connection.scalar(select(func.max(ARTICLES.c.moment))),
     )
+
+
+def stories_since(connection: Connection, topic: str, since: datetime) -> int:
+    """See ``Store.stories_since``."""
+    named = (LABELS.c.kind == "topic", LABELS.c.value == name(topic), LABELS.c.moment >= since)
+    return connection.scalar(select(func.count()).select_from(LABELS).where(*named)) or 0

@@ -222,5 +222,9 @@ class SqlStore:
         with read(self._engine) as connection:
             return reading.tally(connection)
 
+    def stories_since(self, topic: str, since: datetime) -> int:
+        with read(self._engine) as connection:
+            return reading.stories_since(connection, topic, since)
+
     def close(self) -> None:
         self._engine.dispose()

@@ -203,6 +203,10 @@ def test_versions(portal: Portal, rows: Rows) -> None:
         done = portal("model", *words)
         assert (done.code, "macro-F1" in done.text) == (0, True)
     assert (portal.folder / "s.html").exists()
+    assert "Say --yes if so" in portal("model", "delete", "甲", "1").text
+    assert "version 3 of '甲' is in use and cannot be deleted" in portal("model", "delete", "甲", "3", "--yes").text
+    assert portal("model", "delete", "甲", "1", "2", "--yes").code == 0
+    assert [row["version"] for row in portal("model", "list", "甲", "--json").rows] == [3]
     assert "version 3" in (portal.folder / "c.html").read_text("utf-8")
 
 
