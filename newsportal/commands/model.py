@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -164,5 +164,12 @@ def delete(
             typer.echo(f"{name}: version {version} is deleted")
 
 
-COMMANDS: Final = {"list": list_, "show": show, "compare": compare, "activate": activate, "rollback": rollback, "delete": delete}
+COMMANDS: Final[Mapping[str, Callable[..., None]]] = {
+    "list": list_,
+    "show": show,
+    "compare": compare,
+    "activate": activate,
+    "rollback": rollback,
+    "delete": delete,
+}
 """What is typed → what is done."""
