@@ -6,6 +6,8 @@ copied, exported and kept elsewhere, and passwords and sessions never are.
 
 from __future__ import annotations
 
+from argon2 import PasswordHasher
+
 from newsportal.accounts.base import Entry as Entry
 from newsportal.accounts.base import Person as Person
 from newsportal.accounts.base import Session as Session
@@ -18,13 +20,14 @@ from newsportal.accounts.store import Accounts as Accounts
 from newsportal.storage.sql.dialect_sqlite import sqlite_file
 
 
-def open_accounts(uri: str, *, create: bool = True) -> Accounts:
+def open_accounts(uri: str, *, create: bool = True, hasher: PasswordHasher | None = None) -> Accounts:
     """The accounts at ``uri`` (``sqlite:///FILE``, ``postgresql://…``, ``mariadb://…``), made or brought up if need be.
 
+    ``hasher`` says how dear a password is (None: argon2id as RFC 9106 recommends); tests that sign in by the hundred name a cheap one.
     Raises the errors of :func:`newsportal.storage.open_store`.
     """
     file = sqlite_file(uri)
     if create and file is not None and not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch(0o600)  # nobody else on the machine reads what passwords are kept as
-    return Accounts(uri, create=create)
+    return Accounts(uri, create=create, hasher=hasher)

@@ -40,9 +40,9 @@ HASHED_AT_ONCE = 2
 class People:
     """Errors are those of stores, and ``AccountError`` for what people can put right."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, hasher: PasswordHasher | None = None) -> None:
         self._engine = engine
-        self._hasher = PasswordHasher()
+        self._hasher = hasher or PasswordHasher()
         self._room = BoundedSemaphore(HASHED_AT_ONCE)
 
     def add(self, name: str, password: str, role: Role, *, now: datetime) -> Person:

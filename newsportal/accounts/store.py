@@ -7,6 +7,8 @@ from datetime import datetime
 from importlib.resources import files
 from typing import Any
 
+from argon2 import PasswordHasher
+
 from newsportal.accounts.alerts import Alerts
 from newsportal.accounts.attempts import Attempts
 from newsportal.accounts.base import Signed
@@ -25,10 +27,10 @@ LINE = schema.Line("0003", files("newsportal.accounts") / "migrations", "account
 class Accounts:
     """May be shared between threads. Blocking calls. Errors are those of stores, and ``AccountError``."""
 
-    def __init__(self, uri: str, *, create: bool = True) -> None:
+    def __init__(self, uri: str, *, create: bool = True, hasher: PasswordHasher | None = None) -> None:
         self._engine = open_engine(uri, create=create)
         schema.prepare(self._engine, LINE)
-        self.people = People(self._engine)
+        self.people = People(self._engine, hasher)
         self.sessions = Sessions(self._engine)
         self.tokens = Tokens(self._engine)
         self.attempts = Attempts(self._engine)

@@ -6,11 +6,14 @@ import logging
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from datetime import datetime
+from functools import cache
 from importlib import resources
+from typing import Any
 
 from fastapi import APIRouter, FastAPI
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import Response
+from starlette.routing import BaseRoute
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
@@ -156,6 +159,21 @@ class Static(StaticFiles):
         return answer
 
 
+@cache
+def routes() -> tuple[BaseRoute, ...]:
+    """What a portal answers. Read once a process: FastAPI looks at the signatures of some 260 functions.
+
+    A route knows no application: its functions ask ``request.app``.
+    """
+    every = APIRouter()
+    for router in OPEN:
+        every.include_router(router, include_in_schema=False)
+    for router in ROUTERS:
+        every.include_router(router, include_in_schema=False, dependencies=[needs(Right.READ)])
+    api.add_to(every)
+    return tuple(every.routes)
+
+
 def create_app(
     store: Store,
     index: Index | None,
@@ -203,7 +221,8 @@ def create_app(
                 thread.stop()
             app.state.portal.stop()
 
-    app = FastAPI(title="newsportal", version=__version__, lifespan=following, docs_url=None, redoc_url=None, openapi_url=None)
+    unseen: dict[str, Any] = {"docs_url": None, "redoc_url": None, "openapi_url": None}
+    app = FastAPI(title="newsportal", version=__version__, lifespan=following, routes=list(routes()), **unseen)
     at_hand = rested_store(store)
     asked = Asked(queues) if queues is not None else None
     app.state.portal = Portal(
@@ -228,11 +247,6 @@ def create_app(
     app.state.suggesting = Suggesting(at_hand, sources)
     app.state.feeds = tuple(getattr(sources, "feeds", ()))
     app.mount("/static", Static(directory=str(resources.files("newsportal.portal").joinpath("static"))), name="static")
-    for router in OPEN:
-        app.include_router(router, include_in_schema=False)
-    for router in ROUTERS:
-        app.include_router(router, include_in_schema=False, dependencies=[needs(Right.READ)])
-    api.add_to(app)
     errors.add_to(app)
     app.add_middleware(Measured, meter=app.state.meter)
     app.add_middleware(GZipMiddleware, minimum_size=MIN_GZIP_BYTES, compresslevel=GZIP_LEVEL)

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from blank import CHEAP
 
 from newsportal.accounts import Accounts, Person, Role, open_accounts
 
@@ -31,7 +32,7 @@ def uri(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 
 @pytest.fixture
 def accounts(uri: str) -> Iterator[Accounts]:
-    with closing(open_accounts(uri)) as opened:
+    with closing(open_accounts(uri, hasher=CHEAP)) as opened:
         yield opened
 
 

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import text
+from sqlalchemy import select, text
 
 from newsportal.accounts import Accounts, Person, Right, Role, open_accounts
 from newsportal.accounts.secret import digest
 from newsportal.accounts.sessions import IDLE, LONGEST
 from newsportal.accounts.store import LINE
-from newsportal.accounts.tables import METADATA
+from newsportal.accounts.tables import METADATA, PEOPLE
 from newsportal.errors import AccountError, StoreTooNew
 from newsportal.storage.sql import schema
 from newsportal.storage.sql.dialects import open_engine, reading
@@ -86,6 +86,24 @@ def test_a_password_is_kept_as_argon2id_and_a_secret_as_its_digest(accounts: Acc
     for secret in (PASSWORD, session, token):
         assert secret not in kept
     assert digest(token) in kept
+
+
+def test_a_password_is_dear_unless_somebody_says_otherwise(accounts: Accounts, boss: Person, uri: str, now: datetime) -> None:
+    """Where nothing is said: RFC 9106, section 4, second choice (64 MiB, three passes, four lanes)."""
+    engine = open_engine(uri)
+
+    def kept(name: str) -> str:
+        with reading(engine) as connection:
+            found: str = connection.execute(select(PEOPLE.c.password).where(PEOPLE.c.name == name)).scalar_one()
+        return found
+
+    with closing(open_accounts(uri)) as dear:
+        dear.people.add("乙", PASSWORD, Role.READER, now=now)
+        assert kept("乙").startswith("$argon2id$v=19$m=65536,t=3,p=4$")
+        assert kept(boss.name).startswith("$argon2id$v=19$m=8,t=1,p=1$")
+        assert dear.people.checked(boss.name, PASSWORD) == boss
+        assert kept(boss.name).startswith("$argon2id$v=19$m=65536,t=3,p=4$")  # kept as production does from now on
+    engine.dispose()
 
 
 @pytest.mark.parametrize("name", ["王老板", " 王老板 "])

@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from blank import CHEAP
 
 from newsportal.accounts import Accounts, Role, open_accounts
 from newsportal.portal.app import create_app
@@ -85,7 +86,7 @@ def portal(folder: Path, *, albums: bool = False) -> Iterator[Site]:
         if albums:
             ids |= {f"album-{name}": id for name, id in ALBUMS.fill(store, pictures).items()}
         index.follow(store)
-        accounts = stack.enter_context(closing(open_accounts("sqlite://")))
+        accounts = stack.enter_context(closing(open_accounts("sqlite://", hasher=CHEAP)))
         app = create_app(store, index, NEWSROOM.Settings(), now=lambda: NEWSROOM.NOW, follow_every=0, accounts=accounts)
         yield Site(stack.enter_context(SERVING.serving(app)), ids, store, accounts)
     index.close()
@@ -144,7 +145,7 @@ def editors_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         store.visits.add(Visit(good, at, list_pages=1, entries=9, new=number + 1, stored=2))
         store.visits.add(Visit(bad, at, list_failed={"http-404": 1}))
     NEWSROOM.write(store, NEWSROOM.article("渡轮今晨开航", "海港新航线今晨开通。" * 12, html=LINK))
-    with closing(open_accounts("sqlite://")) as accounts:
+    with closing(open_accounts("sqlite://", hasher=CHEAP)) as accounts:
         app = create_app(store, None, sources, now=lambda: now, follow_every=0, queues=queues, accounts=accounts)
         with SERVING.serving(app) as address:
             yield Site(address, {}, store, accounts)
@@ -174,7 +175,7 @@ def steered_site(tmp_path: Path) -> Iterator[Site]:
     store = open_store(f"sqlite:///{tmp_path / 'store.db'}")
     for number in range(30):
         store.visits.add(Visit("feed:老报", now - number * timedelta(hours=3), list_pages=1, entries=9, new=number % 5, stored=2))
-    with closing(open_accounts("sqlite://")) as accounts:
+    with closing(open_accounts("sqlite://", hasher=CHEAP)) as accounts:
         app = create_app(store, None, load_sources(file), now=lambda: now, follow_every=0, reread_every=0.2, accounts=accounts)
         with SERVING.serving(app) as address:
             made = Site(address, {}, store, accounts)

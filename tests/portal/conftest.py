@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ssl
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
+from dataclasses import dataclass
 from datetime import datetime
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -14,8 +16,9 @@ from typing import Any
 
 import httpx
 import pytest
+from blank import blank_accounts, blank_index, blank_store
 
-from newsportal.accounts import Role, open_accounts
+from newsportal.accounts import Role
 from newsportal.portal import context
 from newsportal.portal.app import create_app
 from newsportal.search import open_index
@@ -56,6 +59,9 @@ context.SIMILAR_WITHIN = 30.0  # how busy the machine is must not decide what a 
 
 Serve = Callable[..., httpx.Client]
 
+UNTRUSTING = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+"""Clients speak to loopback: to read the certificates that the Web trusts takes each of them 17 ms."""
+
 
 def sign_in(client: httpx.Client, role: str, now: datetime) -> None:
     """From now on ``client`` is somebody of this role, as the cookie of a real session says."""
@@ -66,21 +72,22 @@ def sign_in(client: httpx.Client, role: str, now: datetime) -> None:
 
 
 @pytest.fixture(scope="module")
-def serve() -> Iterator[Serve]:
+def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
     """``serve(store, index)`` answers a client of a portal over them; all end with the module.
 
     ``role`` (``reader``, ``editor``, ``admin``): somebody of this role is signed in; else nobody is.
     """
-    with ExitStack() as stack:
+    with ExitStack() as opened, SERVING.servers() as portal, ExitStack() as clients:
 
         def start(
             store: Store, index: Index | None = None, settings: object = None, *, role: str | None = None, **options: Any
         ) -> httpx.Client:
             options = {"now": lambda: NEWSROOM.NOW, "follow_every": 0, **options}
             if "accounts" not in options:
-                options["accounts"] = stack.enter_context(closing(open_accounts("sqlite://")))
-            address = stack.enter_context(SERVING.serving(create_app(store, index, settings or NEWSROOM.Settings(), **options)))
-            client = stack.enter_context(httpx.Client(base_url=address, headers={"accept-language": "zh-CN"}, timeout=30))
+                options["accounts"] = opened.enter_context(closing(blank_accounts(tmp_path_factory.mktemp("people") / "people.db")))
+            address = portal(create_app(store, index, settings or NEWSROOM.Settings(), **options))
+            said = {"accept-language": "zh-CN"}
+            client = clients.enter_context(httpx.Client(base_url=address, headers=said, timeout=30, verify=UNTRUSTING))
             client.accounts = options["accounts"]  # type: ignore[attr-defined]
             if role is not None:
                 sign_in(client, role, options["now"]())
@@ -89,30 +96,47 @@ def serve() -> Iterator[Serve]:
         yield start
 
 
+@dataclass(frozen=True)
+class Filled:
+    """The files of a filled store and of its index, to be copied, not to be opened; article ids by a short name."""
+
+    store: Path
+    index: Path
+    ids: dict[str, str]
+
+
+@pytest.fixture(scope="session")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
+    folder = tmp_path_factory.mktemp("filled")
+    made = folder / "store.db", folder / "index.db"
+    with closing(blank_store(made[0])) as store, closing(blank_index(made[1])) as index:
+        ids = NEWSROOM.fill(store)
+        index.follow(store)
+    return Filled(*made, ids)
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("portal")
 
 
 @pytest.fixture(scope="module")
-def store(folder: Path) -> Iterator[Store]:
-    opened = open_store(f"sqlite:///{folder / 'store.db'}")
-    yield opened
-    opened.close()
+def store(filled: Filled, folder: Path) -> Iterator[Store]:
+    """A filled store."""
+    with closing(open_store(f"sqlite:///{copy(filled.store, folder)}")) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="module")
-def ids(store: Store) -> dict[str, str]:
-    """A filled store; article ids by a short name."""
-    return NEWSROOM.fill(store)
+def ids(filled: Filled, store: Store) -> dict[str, str]:
+    return filled.ids
 
 
 @pytest.fixture(scope="module")
-def index(folder: Path, store: Store, ids: dict[str, str]) -> Iterator[Index]:
-    opened = open_index(f"sqlite:///{folder / 'index.db'}")
-    opened.follow(store)
-    yield opened
-    opened.close()
+def index(filled: Filled, folder: Path) -> Iterator[Index]:
+    """The index of ``store``."""
+    with closing(open_index(f"sqlite:///{copy(filled.index, folder)}")) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +155,7 @@ def editor(serve: Serve, store: Store, index: Index) -> httpx.Client:
 def stocked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
     """The file of a store with articles and photo stories, and their ids by short names; to be copied, not to be opened."""
     file = tmp_path_factory.mktemp("stocked") / "shelf.db"
-    store = open_store(f"sqlite:///{file}")
+    store = blank_store(file)
     made = {**NEWSROOM.fill(store), **{f"album-{name}": id for name, id in ALBUMS.fill(store).items()}}
     store.close()
     return file, made
@@ -150,6 +174,6 @@ def shelf(stocked: tuple[Path, dict[str, str]], tmp_path: Path) -> Iterator[Stor
 @pytest.fixture
 def fresh(tmp_path: Path) -> Iterator[Store]:
     """An empty store of one's own."""
-    opened = open_store(f"sqlite:///{tmp_path / 'fresh.db'}")
+    opened = blank_store(tmp_path / "fresh.db")
     yield opened
     opened.close()

@@ -1,10 +1,11 @@
-"""The portal on a real server on loopback, for as long as a test needs it."""
+"""Portals on a real server on loopback, for as long as a test needs them."""
 
 from __future__ import annotations
 
+import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import uvicorn
@@ -12,20 +13,43 @@ from starlette.types import ASGIApp
 
 from newsportal.portal.listen import listen
 
+STARTED_WITHIN = 60.0
+"""Seconds; on a machine at rest a start takes some milliseconds."""
+
+LOOK = 0.002
+"""Seconds between two looks whether a server has started."""
+
 
 @contextmanager
 def serving(app: ASGIApp) -> Iterator[str]:
     """Serve ``app`` on a free port; answers the address."""
-    bound = listen("127.0.0.1", 0)
-    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", ws="none", timeout_graceful_shutdown=1, proxy_headers=False))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
-    thread.start()
+    with servers() as serve:
+        yield serve(app)
+
+
+@contextmanager
+def servers() -> Iterator[Callable[[ASGIApp], str]]:
+    """What serves an app more at each call; all are asked to end at once, since each takes its time for that (two steps of 0.1 s)."""
+    running: list[tuple[uvicorn.Server, threading.Thread, socket.socket]] = []
+
+    def serve(app: ASGIApp) -> str:
+        bound = listen("127.0.0.1", 0)
+        server = uvicorn.Server(uvicorn.Config(app, log_level="critical", ws="none", timeout_graceful_shutdown=1, proxy_headers=False))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
+        running.append((server, thread, bound))
+        thread.start()
+        until = time.monotonic() + STARTED_WITHIN
+        while not server.started:
+            assert thread.is_alive(), "the server ended instead of starting"
+            assert time.monotonic() < until, "the server does not start"
+            time.sleep(LOOK)
+        return f"http://127.0.0.1:{bound.getsockname()[1]}"
+
     try:
-        until = time.monotonic() + 10
-        while not server.started and time.monotonic() < until:
-            time.sleep(0.005)
-        yield f"http://127.0.0.1:{bound.getsockname()[1]}"
+        yield serve
     finally:
-        server.should_exit = True
-        thread.join(10)
-        bound.close()
+        for server, _, _ in running:
+            server.should_exit = True
+        for _, thread, bound in running:
+            thread.join(10)
+            bound.close()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter
 
 from newsportal.accounts import Right
 from newsportal.portal.access import needs
@@ -52,7 +52,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
 """The parts, in the order in which they are described."""
 
 
-def add_to(app: FastAPI) -> None:
+def add_to(every: APIRouter) -> None:
     for router in ROUTERS:
-        app.include_router(router, prefix=PREFIX, responses=told_of(401, 403, 422, 503), dependencies=[needs(Right.READ)])
-    app.include_router(described.router, include_in_schema=False)
+        every.include_router(router, prefix=PREFIX, responses=told_of(401, 403, 422, 503), dependencies=[needs(Right.READ)])
+    every.include_router(described.router, include_in_schema=False)
