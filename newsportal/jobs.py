@@ -28,6 +28,9 @@ TELL: Final = "NEWSPORTAL_TELL"
 GENTLY: Final = 15
 """Steps of niceness (of 19): a portal and a crawl on the same machine go first."""
 
+NAMES: Final = "--"
+"""Among the words of a command: what follows are names, which people made up; none of them is an option, however it begins."""
+
 KEPT: Final = 20
 """Jobs that are remembered, the newest."""
 
@@ -99,8 +102,10 @@ class Jobs:
         return job
 
     def _started(self, words: Sequence[str]) -> subprocess.Popen[str]:
+        place = words.index(NAMES) if NAMES in words else len(words)
+        options = ("--sources", str(self._sources)) if self._sources else ()
         return subprocess.Popen(
-            [*self._program, *words, *(("--sources", str(self._sources)) if self._sources else ())],
+            [*self._program, *words[:place], *options, *words[place:]],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8", errors="replace",
             start_new_session=True, env={**os.environ, TELL: "1", "PYTHONUNBUFFERED": "1"},
         )  # fmt: skip

@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from newsportal import jobs as jobs_module
-from newsportal.jobs import Busy, Job, Jobs, teller
+from newsportal.jobs import NAMES, Busy, Job, Jobs, teller
 
 BEGAN = datetime(2026, 5, 20, 10, 0, tzinfo=UTC)
 
@@ -78,6 +78,14 @@ def test_what_a_job_says_is_its_outcome(jobs: Jobs) -> None:
     assert done.ended is not None
     assert done.ended > BEGAN
     assert jobs.running() is None
+
+
+def test_a_name_is_no_option_however_it_begins(tmp_path: Path) -> None:
+    """Topics and corpora are called as somebody wished."""
+    program = (sys.executable, "-c", "import json, sys; print(json.dumps({'words': sys.argv[1:]}))")
+    jobs = Jobs(tmp_path / "sources.yaml", lambda: BEGAN, program)
+    done = ended(jobs, jobs.start("assign", "", ["topic", "assign", "--json", NAMES, "--gone=旅游"]))
+    assert done.rows == ({"words": ["topic", "assign", "--json", "--sources", str(tmp_path / "sources.yaml"), "--", "--gone=旅游"]},)
 
 
 def test_an_outcome_has_an_end(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:

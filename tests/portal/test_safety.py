@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from time import monotonic, sleep
 from types import ModuleType
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from blank import blank_store
 from lxml import etree
 from lxml import html as lxml_html
 
-from newsportal.errors import StoreUnavailable
+from newsportal.errors import SearchUnavailable, StoreUnavailable
 from newsportal.items import Image
 from newsportal.portal.guard import hosts_of
 from newsportal.search import open_index
@@ -62,9 +64,8 @@ OWN_MARKUP = {
 @pytest.fixture(scope="module")
 def hostile(serve, folder, newsroom: ModuleType) -> httpx.Client:
     """A portal in whose store everything that a page can say is an attack."""
-    from newsportal.storage import open_store
 
-    store = open_store(f"sqlite:///{folder / 'hostile.db'}")
+    store = blank_store(folder / "hostile.db")
     for number, payload in enumerate(HOSTILE_HTML):
         bad = HOSTILE_TEXT + str(number)
         made = newsroom.article(
@@ -328,6 +329,23 @@ class Broken:
 
     def __getattr__(self, name: str) -> object:
         raise RuntimeError("<script>secret trace</script>")
+
+
+class Lost:
+    """An index whose server is gone."""
+
+    def __getattr__(self, name: str) -> object:
+        raise SearchUnavailable("search.intern.example:9200 is away")
+
+
+def test_what_failed_is_named_to_those_who_look_after_it(serve, store: Store) -> None:
+    everybody, editor = (serve(store, Lost(), role=role, follow_every=0.01) for role in (None, "editor"))
+    for client, named in ((everybody, False), (editor, True)):
+        until = monotonic() + 30
+        while "error" not in (told := client.get("/health").json())["search"]:
+            assert monotonic() < until
+            sleep(0.01)
+        assert ("search.intern.example" in told["search"]["error"]) is named
 
 
 def test_a_store_that_is_away_is_a_503_with_advice(serve) -> None:

@@ -20,6 +20,9 @@ Limit = Annotated[int, Query(ge=1, le=MOST, description="How many at most.")]
 Cursor = Annotated[str | None, Query(max_length=500, description="`next` of the page before; none for the first page.")]
 
 
+LARGEST = 2**63 - 1
+
+
 class Page(BaseModel, Generic[Item]):
     items: list[Item]
     next: str | None = Field(None, description="The cursor to the next page; null on the last one.")
@@ -27,6 +30,11 @@ class Page(BaseModel, Generic[Item]):
 
 def cursor_of(*place: str | int) -> str:
     return urlsafe_b64encode(json.dumps(place, separators=(",", ":")).encode()).decode().rstrip("=")
+
+
+def _is_place(part: Any) -> bool:
+    """Whether it may be one: numbers of rows count from 0, and every database takes them."""
+    return not isinstance(part, int) or 0 <= part <= LARGEST
 
 
 def place_of(cursor: str | None, *kinds: type) -> tuple[Any, ...] | None:
@@ -37,6 +45,6 @@ def place_of(cursor: str | None, *kinds: type) -> tuple[Any, ...] | None:
         place = json.loads(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
     except (ValueError, RecursionError):
         place = None
-    if not isinstance(place, list) or [type(part) for part in place] != list(kinds):
+    if not isinstance(place, list) or [type(part) for part in place] != list(kinds) or not all(map(_is_place, place)):
         raise ApiError(400, "no-cursor", "This is no cursor.", "Take `next` of the page before as it is.")
     return tuple(place)

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 from newsportal.accounts import Right
 from newsportal.classify.topics import rule
 from newsportal.errors import NewsportalError, SourcesError
-from newsportal.jobs import Busy, Job
+from newsportal.jobs import NAMES, Busy, Job
 from newsportal.portal.access import log, needs, signed
 from newsportal.portal.api.faults import ApiError, told_of
 from newsportal.portal.context import Portal
@@ -141,7 +141,7 @@ def deleted(request: Request, name: str, digest: str | None = None) -> None:
 def assigned(request: Request, asked: AssignIn) -> JobOut:
     if asked.topic is not None and _read(request)[1].topic(asked.topic) is None:
         raise ApiError(404, "no-topic", f"sources.yaml has no topic {asked.topic!r}.")
-    words = ["topic", "assign", *([asked.topic] if asked.topic else []), "--days", str(asked.days), "--json"]
+    words = ["topic", "assign", "--days", str(asked.days), "--json", *([NAMES, asked.topic] if asked.topic else [])]
     return begun(request, "assign", asked.topic or "", words)
 
 

@@ -115,7 +115,8 @@ def corpus(request: Request, name: str) -> Response:
     visit = Visit(request)
     found = _found(request, name)
     label, editors = visit.text("label", NAME_CHARS), visit.asked.get("by") == "editor"
-    page = min(LAST, max(1, int(visit.asked["page"]))) if visit.asked.get("page", "").isdecimal() else 1
+    number = visit.text("page", 6) or ""
+    page = min(LAST, max(1, int(number))) if number.isdecimal() else 1
     store = visit.portal.store.corpora
     documents = (one for one in store.documents(name, label=label) if not editors or one.label.source == "editor")
     shown = list(islice(documents, (page - 1) * SHOWN, page * SHOWN + 1))

@@ -8,11 +8,16 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
 from newsportal import __version__
+from newsportal.accounts import Right
 from newsportal.errors import SearchError, StoreError
+from newsportal.portal.access import may
 from newsportal.portal.context import Portal, Visit
 from newsportal.report import Run
 
 router = APIRouter()
+
+HIDDEN = "the index does not follow the store; the log says why"
+"""For everybody: the error itself may name hosts and files."""
 
 
 @router.get("/health")
@@ -29,7 +34,7 @@ def health(request: Request) -> Response:
         told["not_recorded"] = dict(portal.missed)
     following = getattr(request.app.state, "follower", None)
     if following and following.error:
-        search["error"] = following.error
+        search["error"] = following.error if may(request, Right.WATCH) else HIDDEN
     return JSONResponse({**told, "version": __version__, "search": search}, status, headers={"cache-control": "no-store"})
 
 

@@ -12,6 +12,7 @@ from fastapi.responses import RedirectResponse
 
 from newsportal.accounts import Right
 from newsportal.errors import SourcesError
+from newsportal.jobs import NAMES
 from newsportal.portal.access import needs
 from newsportal.portal.context import Visit
 from newsportal.portal.notices import told
@@ -122,7 +123,7 @@ def assign(request: Request, sent: Fields) -> Response:
     name, days = one(sent, "name"), one(sent, "days")
     if days not in map(str, ASSIGN_DAYS) or (name and known_of(request).topic(name) is None):
         raise HTTPException(400)
-    words = ["topic", "assign", *([name] if name else []), "--days", days, "--json"]
+    words = ["topic", "assign", "--days", days, "--json", *([NAMES, name] if name else [])]
     return start_job(request, "assign", name, words, back="/topics", values={"days": days})
 
 
