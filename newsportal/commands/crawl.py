@@ -45,6 +45,7 @@ class Ask:
     archive: Path | None = None
     log_level: str = "WARNING"
     log_file: Path | None = None
+    run_id: str | None = None
 
     def settings(self) -> dict[str, Any]:
         """Scrapy settings of the command line."""
@@ -52,6 +53,8 @@ class Ask:
         for name, path in (("SOURCES", self.sources_file), ("REPLAY", self.replay), ("ARCHIVE", self.archive)):
             if path is not None:
                 found[f"NEWSPORTAL_{name}"] = str(path.absolute())
+        if self.run_id is not None:
+            found["NEWSPORTAL_RUN_ID"] = self.run_id
         return found
 
     def arguments(self, spider: str) -> dict[str, str]:
@@ -167,6 +170,7 @@ def crawl(
     as_json: Annotated[bool, typer.Option("--json", help="Print the run report as one line of JSON.")] = False,
     log_level: Annotated[str, typer.Option(help="DEBUG, INFO, WARNING or ERROR.")] = "WARNING",
     log_file: Annotated[Path | None, typer.Option(help="Write the log there instead of to the terminal.")] = None,
+    run_id: Annotated[str | None, typer.Option(help="What the run report is called after; default: drawn by lot.")] = None,
 ) -> None:
     """Crawl what sources.yaml says into the store, and print the run report."""
     if once and due:
@@ -174,7 +178,7 @@ def crawl(
     if log_level.upper() not in LOG_LEVELS:
         raise typer.BadParameter(f"{log_level!r} is no level; there are: {', '.join(LOG_LEVELS)}", param_hint="--log-level")
     known = load(sources)
-    ask = Ask(chosen(spider, topic, source, known), topic, source, due, sources, replay, archive, log_level.upper(), log_file)
+    ask = Ask(chosen(spider, topic, source, known), topic, source, due, sources, replay, archive, log_level.upper(), log_file, run_id)
     if not as_json and (word := hints.packaged(known)):
         typer.echo(word, err=True)
     result = run(ask, progress=sys.stderr.isatty() and not as_json)

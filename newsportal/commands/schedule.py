@@ -15,7 +15,7 @@ import typer
 
 from newsportal.commands.corpus.common import print_rows
 from newsportal.commands.publishing import Publisher, after_crawl
-from newsportal.commands.scheduling import Schedule, Terms, brought, found, jobs_folder, reports
+from newsportal.commands.scheduling import Schedule, Terms, brought, found, reports
 from newsportal.errors import NewsportalError, StoreError
 from newsportal.frontier.queues.base import Queue
 from newsportal.report import Run
@@ -54,7 +54,7 @@ class Place:
         """Raises ``NewsportalError``."""
         if self.scrapyd is not None and self.local:
             raise typer.BadParameter("--scrapyd runs jobs on a server, --local on this machine: give one of them")
-        records = Records(jobs_folder(sources))
+        records = Records(sources.jobs_folder)
         if self.scrapyd is not None:
             server = Server(target(self.scrapyd, Path.cwd(), os.environ))
             if word := exposed(server.target):
@@ -93,7 +93,8 @@ def schedule(
     known = load(sources)
     runner, records = Place(scrapyd, local, project, _settings(setting or [])).runner(known, sources)
     say = _sayer(as_json)
-    work = Schedule(sources, known, runner, records, _claims(known), Terms(Caps(most, batch), every, once), say)
+    crawl_by = runner.crawl_by if isinstance(runner, LocalRunner) else lambda file: None  # a scrapyd has a file of its own
+    work = Schedule(sources, known, runner, records, _claims(known), Terms(Caps(most, batch), every, once), say, crawl_by)
     publisher = Publisher(known, lambda line: say("published", {"message": line}))
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: work.stop())

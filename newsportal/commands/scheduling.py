@@ -12,14 +12,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from newsportal.commands.due import due
+from newsportal.commands.last_good import LastGood
 from newsportal.commands.up import summary
-from newsportal.errors import FrontierUnavailable, NewsportalError, RunnerRefused, RunnerUnavailable, SourcesError, StoreError
+from newsportal.errors import FrontierUnavailable, NewsportalError, RunnerRefused, RunnerUnavailable, StoreError
 from newsportal.frontier.queues.base import Queue
 from newsportal.report import Run
 from newsportal.runners.base import Job, Runner, Wanted, new_id
 from newsportal.runners.planning import Attempt, Caps, attempted, plan
-from newsportal.runners.records import Records
-from newsportal.sources import Sources, load
+from newsportal.runners.records import Records, job_of
+from newsportal.sources import Sources
 from newsportal.storage import open_store
 from newsportal.storage.base import Store
 
@@ -58,9 +59,18 @@ class Schedule:
     """Looks again and again until :meth:`stop`, from one thread. ``claims`` is this schedule's own worker of the queue."""
 
     def __init__(
-        self, file: Path | None, sources: Sources, runner: Runner, records: Records, claims: Queue, terms: Terms, say: Say
+        self,
+        file: Path | None,
+        sources: Sources,
+        runner: Runner,
+        records: Records,
+        claims: Queue,
+        terms: Terms,
+        say: Say,
+        crawl_by: Callable[[Path], None] = lambda file: None,
     ) -> None:
-        self._file = file
+        self._good = LastGood(file, sources, lambda text: say("hindered", {"message": text}))
+        self._crawl_by = crawl_by
         self._sources = sources
         self._read = _changed(sources)
         self._runner = runner
@@ -101,6 +111,7 @@ class Schedule:
     def close(self) -> None:
         """End the jobs that do not go on alone, and let another schedule take over."""
         self._runner.close()
+        self._good.forget()
         try:
             self._claims.leave()
         except FrontierUnavailable as error:
@@ -175,27 +186,22 @@ class Schedule:
             )
 
     def _reread(self) -> None:
-        """The sources file, when it was changed. A broken one is told; the schedule goes on with what it knows."""
+        """The sources file, when it was changed. A broken one is told; schedule and jobs go on with what it said before."""
         changed = _changed(self._sources)
         if changed == self._read:
             return
-        self._read = changed
-        try:
-            self._sources = load(self._file)
-        except SourcesError as error:
-            self._say("hindered", {"message": f"{error}\nthe schedule goes on with the sources as they were before"})
-        else:
+        self._read, before = changed, self._sources
+        file = self._good.file()
+        self._sources = self._good.known
+        if (path := file or self._sources.path) is not None:
+            self._crawl_by(path)
+        if self._sources is not before:
             self._say("reread", {"message": f"{self._sources.path} was changed, and read anew"})
 
 
 def reports(store: Store) -> dict[str, Run]:
     """The run reports by the ids of their jobs. Raises ``StoreError``."""
     return {job_of(run): run for run in reversed(store.runs(RUNS))}
-
-
-def job_of(run: Run) -> str:
-    """The id of the job whose run it was: ``20260305-083000-JOB-rss``."""
-    return run.id.split("-", 2)[-1].rsplit("-", 1)[0]
 
 
 def brought(run: Run | None) -> str:
@@ -213,12 +219,6 @@ def _changed(sources: Sources) -> int | None:
         return sources.path.stat().st_mtime_ns if sources.path else None
     except OSError:
         return None
-
-
-def jobs_folder(sources: Sources) -> Path:
-    """Where jobs are remembered, with their logs: beside the store where that is a file."""
-    beside = sources.known_file.parent if sources.known_file else sources.folder / "data"
-    return beside / "jobs"
 
 
 def found(runner: Runner, id: str) -> Job:

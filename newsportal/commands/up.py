@@ -7,7 +7,8 @@ import signal
 import subprocess
 import sys
 import threading
-from datetime import datetime
+from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -17,10 +18,13 @@ from rich.console import Console
 from newsportal import report
 from newsportal.commands import hints, network, serve
 from newsportal.commands.hints import counted
+from newsportal.commands.last_good import LastGood
 from newsportal.commands.learning import Learning
 from newsportal.commands.nightly import Nightly
-from newsportal.errors import SourcesError, StoreError
+from newsportal.errors import RunnerRefused, StoreError
 from newsportal.portal.site import zone_named
+from newsportal.runners.base import new_id
+from newsportal.runners.records import Record, Records
 from newsportal.sources import Sources, load
 from newsportal.storage import open_store
 
@@ -33,9 +37,11 @@ RETRY_OFFLINE = 0.5
 STOP_PATIENCE = 20.0
 """Seconds a crawl gets to end by itself."""
 
+LOOK = 10.0
+"""Seconds between two looks at the log of a crawl that runs, whether it has become too long."""
 
-LAST_GOOD = ".last-good"
-"""What the copy of a file is called that had no mistakes yet."""
+WHERE = "up"
+"""Who started the crawls, among the records of :mod:`newsportal.runners.records`."""
 
 
 class Crawls(threading.Thread):
@@ -48,8 +54,8 @@ class Crawls(threading.Thread):
         self._every = every
         self._console = console
         self._everything = everything
-        self._good = _content(known)
-        self._broken: str | None = None
+        self._good = LastGood(sources, known, self._say)
+        self._records = Records(known.jobs_folder)
         self._done = threading.Event()
         self._look = threading.Event()
         self._child: subprocess.Popen[str] | None = None
@@ -83,8 +89,7 @@ class Crawls(threading.Thread):
             self._done.set()
             child = self._child
         self._look.set()
-        if self._known.path is not None and self._broken is not None:
-            self._known.path.with_name(f".{self._known.path.name}{LAST_GOOD}").unlink(missing_ok=True)
+        self._good.forget()
         self._learning.stop()
         self._nightly.stop()
         if child is not None and child.poll() is None:
@@ -95,48 +100,52 @@ class Crawls(threading.Thread):
                 child.kill()
 
     def _crawl(self) -> None:
-        which = "--once" if self._everything else "--due"
-        command = [sys.executable, "-m", "newsportal", "crawl", which, "--json", "--log-level", "ERROR"]
-        if (file := self._file()) is not None:
+        which, id = "--once" if self._everything else "--due", new_id()
+        command = [sys.executable, "-m", "newsportal", "crawl", which, "--json"]
+        file = self._good.file()
+        self._known = self._good.known
+        if file is not None:
             command += ["--sources", str(file)]
+        command += self._logging(id)
         self._say("crawling what is due ...")
         with self._starting:
             if self._done.is_set():
                 return
             self._child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, encoding="utf-8", start_new_session=True)
-        output, _ = self._child.communicate()
+        output = self._output(self._child, id)
         if self._done.is_set():
             return
         try:
             self._tell(report.from_dict(json.loads(output.strip().splitlines()[-1])))
         except (ValueError, IndexError, KeyError):
-            self._say(
-                f"the crawl ended with status {self._child.returncode}; the portal goes on, the next try is in {self._every:g} minutes"
-            )
+            log = self._records.log_file(id)
+            why = f"; its log says why: {log}" if log.exists() else ""
+            again = f"the portal goes on, the next try is in {self._every:g} minutes"
+            self._say(f"the crawl ended with status {self._child.returncode}; {again}{why}")
 
-    def _file(self) -> Path | None:
-        """The file to crawl by: as it is; while it has mistakes, a copy beside it of what it said before."""
+    def _logging(self, id: str) -> list[str]:
+        """Options of a crawl that is remembered, with its log, beside those of ``newsportal schedule``; none where there is no writing."""
         try:
-            self._known = load(self._sources)
-        except SourcesError as error:
-            path = self._known.path
-            if path is None or self._good is None:
-                return self._sources
-            if str(error) != self._broken:
-                self._say(f"{error}\nthe crawl goes on with the sources as they were before")
-            self._broken = str(error)
-            kept = path.with_name(f".{path.name}{LAST_GOOD}")
+            self._records.forget()
+            self._records.save(Record(id, "", (), datetime.now(UTC), WHERE))
+        except RunnerRefused as error:
+            self._say(str(error))
+            return ["--log-level", "ERROR"]
+        return ["--run-id", id, "--log-level", "INFO", "--log-file", str(self._records.log_file(id))]
+
+    def _output(self, child: subprocess.Popen[str], id: str) -> str:
+        """What the crawl says at its end."""
+        while True:
             try:
-                kept.touch(mode=0o600)
-                kept.write_bytes(self._good)
-            except OSError as reason:
-                self._say(f"{kept} cannot be written: {reason.strerror or reason}")
-                return self._sources
-            return kept
-        if self._broken is not None:
-            self._say("sources.yaml is mended, and read anew")
-        self._broken, self._good = None, _content(self._known)
-        return self._sources
+                output, _ = child.communicate(timeout=LOOK)
+            except subprocess.TimeoutExpired:
+                with suppress(RunnerRefused):  # told when the next one starts
+                    self._records.bound(id)
+                continue
+            if (record := self._records.get(id)) is not None:
+                with suppress(RunnerRefused):
+                    self._records.ended(record, child.returncode, datetime.now(UTC))
+            return output
 
     def _tell(self, run: report.Run) -> None:
         self._everything = hints.offline(run) and network.away(self._known)
@@ -153,14 +162,6 @@ class Crawls(threading.Thread):
 
     def _say(self, text: str) -> None:
         self._console.print(f"{datetime.now().astimezone():%H:%M:%S} {text}")
-
-
-def _content(known: Sources) -> bytes | None:
-    """What the file held when it was loaded; ``None`` where there is none."""
-    try:
-        return known.path.read_bytes() if known.path is not None else None
-    except OSError:
-        return None
 
 
 def summary(run: report.Run) -> str:

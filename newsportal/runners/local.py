@@ -48,6 +48,10 @@ class LocalRunner:
         self._children[id] = child
         self._records.save(replace(record, pid=child.pid, born=born(child.pid)))
 
+    def crawl_by(self, sources: Path) -> None:
+        """Jobs that start from now on read this file."""
+        self._settings["NEWSPORTAL_SOURCES"] = str(sources)
+
     def _spawned(self, id: str, wanted: Wanted) -> subprocess.Popen[bytes]:
         environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": "newsportal.settings", "PYTHONIOENCODING": "utf-8"}
         with self._records.log_file(id).open("ab") as log:
@@ -63,6 +67,8 @@ class LocalRunner:
         return command
 
     def jobs(self) -> list[Job]:
+        for id in self._children:
+            self._records.bound(id)
         return [self._job(record) for record in self._records.all(WHERE)]
 
     def _job(self, record: Record) -> Job:

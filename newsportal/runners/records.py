@@ -11,9 +11,26 @@ from pathlib import Path
 from typing import Any
 
 from newsportal.errors import RunnerRefused
+from newsportal.report import Run
 
 KEPT = 500
-"""Jobs whose records and logs are kept: some days of a portal that starts a few jobs an hour, and at most some hundred megabytes."""
+"""Jobs whose records and logs are kept: some days of a portal that starts a few jobs an hour."""
+
+MOST_LOG = 8 * 1024 * 1024
+"""Bytes of one log: a crawl of 5,000 sources says some 2 MB, so this is a crawl that says the same thing again and again."""
+
+TAIL = 1024 * 1024
+"""Bytes that stay of one that has more: the last ones."""
+
+MOST_LOGS = 256 * 1024 * 1024
+"""Bytes of all logs together; the oldest go first."""
+
+LET_GO = b"... earlier lines of this log were let go\n"
+
+
+def job_of(run: Run) -> str:
+    """The id of the job whose run it was: ``20260305-083000-JOB-rss``."""
+    return run.id.split("-", 2)[-1].rsplit("-", 1)[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +81,35 @@ class Records:
     def log_file(self, id: str) -> Path:
         return self.folder / f"{id}.log"
 
-    def forget(self, keep: int = KEPT) -> None:
-        """Let the oldest go."""
+    def bound(self, id: str, most: int = MOST_LOG, keep: int = TAIL) -> None:
+        """Cut a log that has become too long, while it is written: whoever does so appends, so that it goes on behind what stays. Lines
+        of the very moment may be lost."""
         try:
-            for record in sorted(self._read(), key=lambda one: one.started, reverse=True)[keep:]:
-                self._file(record.id).unlink(missing_ok=True)
-                self.log_file(record.id).unlink(missing_ok=True)
+            with self.log_file(id).open("r+b") as log:
+                size = log.seek(0, os.SEEK_END)
+                if size <= most:
+                    return
+                log.seek(size - keep)
+                last = log.read(keep).partition(b"\n")[2]
+                log.truncate(0)
+                log.seek(0)
+                log.write(LET_GO + last)
+        except FileNotFoundError:
+            return  # nothing was said yet
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def forget(self, keep: int = KEPT, most: int = MOST_LOGS) -> None:
+        """Let the oldest go; and logs of jobs that ended, as soon as all have more than ``most`` bytes."""
+        room = most
+        try:
+            for place, record in enumerate(sorted(self._read(), key=lambda one: one.started, reverse=True)):
+                log = self.log_file(record.id)
+                room -= log.stat().st_size if log.exists() else 0
+                if place >= keep:
+                    self._file(record.id).unlink(missing_ok=True)
+                if place >= keep or (room < 0 and record.ended is not None):
+                    log.unlink(missing_ok=True)
         except OSError as error:
             raise self._unwritable(error) from error
 

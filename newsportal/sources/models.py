@@ -132,6 +132,11 @@ class Sources(Part):
         return file.with_name(f"{file.name}.known") if file else None
 
     @property
+    def jobs_folder(self) -> Path:
+        """Where crawls that were started beside the portal are remembered, with their logs: beside the store where that is a file."""
+        return (self.known_file.parent if self.known_file else self.folder / "data") / "jobs"
+
+    @property
     def queue_file(self) -> Path | None:
         """Where the queue of requests lies on this machine; ``None`` for a store in memory."""
         file = self._beside

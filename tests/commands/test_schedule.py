@@ -11,11 +11,11 @@ import pytest
 from typer.testing import CliRunner
 
 from newsportal import cli
-from newsportal.commands.scheduling import brought, job_of, jobs_folder
+from newsportal.commands.scheduling import brought
 from newsportal.errors import NewsportalError
 from newsportal.report import Run, SourceReport
 from newsportal.runners import planning
-from newsportal.runners.records import Record, Records
+from newsportal.runners.records import Record, Records, job_of
 from newsportal.sources import load
 from newsportal.storage import open_store
 
@@ -28,7 +28,7 @@ def sources(tmp_path: Path) -> Path:
     file = tmp_path / "sources.yaml"
     file.write_text('feeds: [{name: 甲, url: "https://a.example/rss"}]\n', "utf-8")
     known = load(file)
-    records = Records(jobs_folder(known))
+    records = Records(known.jobs_folder)
     records.save(Record("aaaa1111", "rss", ("feed:甲",), NOW, "local", 1, "0", 0, NOW))
     records.save(Record("aaaa2222", "hub", ("region:乙",), NOW, "local", 1, "0"))
     records.log_file("aaaa1111").write_text("title \x1b]0;owned\x07\n\tdone\n", "utf-8")

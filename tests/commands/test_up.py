@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
+from contextlib import closing
 from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
@@ -15,7 +16,9 @@ from rich.console import Console
 from newsportal.commands import network
 from newsportal.commands.up import Crawls, summary
 from newsportal.report import Run, SourceReport
+from newsportal.runners.records import Records, job_of
 from newsportal.sources import load
+from newsportal.storage import open_store
 
 
 def test_the_summary_counts_pages_and_list_pages_apart() -> None:
@@ -67,21 +70,16 @@ def test_an_address_that_may_not_be_visited_is_no_missing_network(tmp_path: Path
     assert not network.away(load(path))
 
 
-def test_a_file_that_broke_leaves_the_crawl_the_last_good_one(tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_a_crawl_leaves_a_log_that_its_run_is_found_by(tmp_path: Path) -> None:
     path = tmp_path / "sources.yaml"
-    path.write_text("feeds: [{name: 甲, url: 'https://a.example/rss'}]\n", "utf-8")
+    path.write_text("feeds: [{name: 甲, url: 'http://127.0.0.1:9/rss'}]\n", "utf-8")
     said = StringIO()
-    crawls = Crawls(path, load(path), 10.0, Console(file=said))
-    assert crawls._file() == path
-    path.write_text("feeds: [{name: 甲}]\n", "utf-8")
-    kept = crawls._file()
-    assert kept is not None
-    assert kept.parent == path.parent, "relative paths mean the same"
-    assert [feed.name for feed in load(kept).feeds] == ["甲"]
-    assert "feeds[0].url" in said.getvalue()
-    path.write_text("feeds: [{name: 乙, url: 'https://b.example/rss'}]\n", "utf-8")
-    assert crawls._file() == path
-    path.write_text("nonsense", "utf-8")
-    assert [feed.name for feed in load(crawls._file()).feeds] == ["乙"]
+    crawls = Crawls(path, known := load(path), 10.0, Console(file=said))
+    crawls._crawl()
     crawls.stop()
-    assert not kept.exists()
+    (record,) = Records(known.jobs_folder).all("up")
+    assert record.status == 0
+    assert "Spider closed" in Records(known.jobs_folder).log_file(record.id).read_text("utf-8")
+    with closing(open_store(known.store)) as store:
+        assert [job_of(run) for run in store.runs()] == [record.id]

@@ -44,6 +44,32 @@ def test_the_oldest_are_forgotten_with_their_logs(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["j3.json", "j3.log", "j4.json", "j4.log"]
 
 
+def test_logs_are_bounded_one_by_one_and_all_together(tmp_path: Path) -> None:
+    records = Records(tmp_path)
+    for number in range(3):
+        records.save(record(f"j{number}", number))
+    log = records.log_file("j0")
+    with log.open("ab", buffering=0) as writer:  # who writes goes on
+        writer.write(b"".join(b"line %03d\n" % number for number in range(100)))
+        records.bound("j0", most=1000, keep=100)
+        assert len(log.read_bytes()) == 900, "that is not too long yet"
+        records.bound("j0", most=800, keep=100)
+        writer.write(b"line 100\n")
+    lines = log.read_text("utf-8").splitlines()
+    assert "let go" in lines[0]
+    assert lines[1:] == [f"line {number:03}" for number in range(89, 101)]
+    records.bound("never said anything")
+    for number in (1, 2):
+        records.log_file(f"j{number}").write_text("x" * 500, "utf-8")
+    records.forget(most=700)
+    assert log.exists(), "what is not known to have ended may be written still"
+    for number in range(3):
+        records.ended(record(f"j{number}", number), 0, NOW)
+    records.forget(most=700)
+    assert [records.log_file(f"j{number}").exists() for number in range(3)] == [False, False, True]
+    assert len(records.all("local")) == 3
+
+
 def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "jobs").write_text("a file", "utf-8")
     with pytest.raises(RunnerRefused, match="jobs are remembered there"):

@@ -19,7 +19,6 @@ from typing import Any
 import pytest
 import yaml
 
-from newsportal.commands.scheduling import jobs_folder
 from newsportal.runners.processes import alive
 from newsportal.runners.records import Records
 from newsportal.sources import load
@@ -92,14 +91,14 @@ def test_a_second_schedule_stands_by_and_takes_over_when_the_first_is_killed(sou
             assert not set(other["sources"]) & set(job["sources"])
             second.terminate()
             assert second.wait(60) == 0
-    records = Records(jobs_folder(load(sources)))
+    records = Records(load(sources).jobs_folder)
     until(lambda: not any(one.pid and alive(one.pid, one.born) for one in records.all("local")), "the end of all jobs")
 
 
 def test_sigterm_ends_its_jobs_in_order(sources: Path) -> None:
     with standing(sources) as process:
         job = event(process, "started")["job"]
-        log = Records(jobs_folder(load(sources))).log_file(job)
+        log = Records(load(sources).jobs_folder).log_file(job)
         deadline = time.monotonic() + PATIENCE
         while "Spider opened" not in log.read_text("utf-8"):
             assert time.monotonic() < deadline
@@ -121,7 +120,7 @@ def test_a_second_signal_ends_its_jobs_at_once(tmp_path: Path, until: Any) -> No
         file.write_text(f"politeness: {{allow_private: [127.0.0.1], obey_robots: false}}\nfeeds: {feed}\n", "utf-8")
         with standing(file) as process:
             job = event(process, "started")["job"]
-            log = Records(jobs_folder(load(file))).log_file(job)
+            log = Records(load(file).jobs_folder).log_file(job)
             asked, _ = silent.accept()
             process.terminate()
             until(lambda: "Received SIGINT" in log.read_text("utf-8"), "the job's end in order")
@@ -142,7 +141,7 @@ def test_a_job_that_is_cancelled_is_told(sources: Path) -> None:
     sources.write_text(text.replace("\n  delay: 0\n", "\n  delay: 10\n"), "utf-8")  # it must not end by itself before
     with standing(sources, "--jobs", "1") as process:
         job = event(process, "started")["job"]
-        log = Records(jobs_folder(load(sources))).log_file(job)
+        log = Records(load(sources).jobs_folder).log_file(job)
         while "Spider opened" not in log.read_text("utf-8"):
             time.sleep(0.05)
         done = subprocess.run(command(sources, "cancel", job), capture_output=True, text=True, timeout=60, check=False)
@@ -151,6 +150,10 @@ def test_a_job_that_is_cancelled_is_told(sources: Path) -> None:
         assert (ended["job"], ended["status"]) == (job, 0)
         sources.write_text("feeds: [{name: a}]", "utf-8")
         assert "goes on with the sources as they were before" in event(process, "hindered")["message"]
+        log = Records(log.parent).log_file(event(process, "started")["job"])
+        while "Spider opened" not in (said := log.read_text("utf-8") if log.exists() else ""):
+            assert "Traceback" not in said, "its jobs go on with them, too"
+            time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         assert process.wait(60) == 0
 

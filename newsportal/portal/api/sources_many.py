@@ -11,6 +11,7 @@ from starlette.requests import ClientDisconnect
 
 from newsportal.accounts import Right
 from newsportal.discovery.opml import MAX_BYTES, BadOpml, read
+from newsportal.discovery.proposal import Kind
 from newsportal.portal.access import needs
 from newsportal.portal.api.changing import changed, written
 from newsportal.portal.api.faults import ApiError, told_of
@@ -19,7 +20,6 @@ from newsportal.portal.source_file import entry, known_of, path_of
 from newsportal.sources import mask
 from newsportal.sources.many import Way, change_many
 from newsportal.trying.outlines import planned
-from newsportal.trying.proposing import Kind
 from newsportal.trying.proposing import write as write_entries
 
 router = APIRouter(tags=["Sources"], dependencies=[needs(Right.EDIT)], responses=told_of(404))
