@@ -73,10 +73,10 @@ class Searches:
             row = connection.execute(select(SEARCHES).where(_mine(person_id, search_id))).one_or_none()
         return _search(row) if row is not None else None
 
-    def rename(self, person_id: str, search_id: str, name: str) -> None:
-        """Nothing where there is no such search of this person. Raises ``NotKept``."""
+    def rename(self, person_id: str, search_id: str, name: str) -> bool:
+        """Whether there is such a search of this person. Raises ``NotKept``."""
         with writing(self._engine) as connection:
-            connection.execute(update(SEARCHES).where(_mine(person_id, search_id)).values(name=_named(name)))
+            return connection.execute(update(SEARCHES).where(_mine(person_id, search_id)).values(name=_named(name))).rowcount > 0
 
     def remove(self, person_id: str, search_id: str) -> Search | None:
         """What was removed, so that it can be kept again."""

@@ -59,6 +59,9 @@ SIMILAR_WITHIN = 0.05
 SPARE = 10.0
 """Times as long as it took to judge the sources, until they are judged anew."""
 
+MOST_DIGITS = 18
+"""Of a number in an address: as many as every database takes."""
+
 MAX_QUERY = 2000
 """Characters of an address that a page repeats in its forms; a search for 10 kB of words is answered, not repeated."""
 
@@ -282,6 +285,11 @@ class Visit:
             return path
         query = self.request.url.query
         return f"{path}?{query}" if query and len(query) < MAX_QUERY else path
+
+    def whole(self, name: str, otherwise: int = 1) -> int:
+        """A parameter that is a whole number, 0 or more; ``otherwise`` where it is none."""
+        said = self.asked.get(name) or ""
+        return int(said) if said.isascii() and said.isdecimal() and len(said) <= MOST_DIGITS else otherwise
 
     def text(self, name: str, limit: int = 200) -> str | None:
         """A parameter as clean text, cut to ``limit`` characters; None when missing or blank."""

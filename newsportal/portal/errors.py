@@ -10,9 +10,10 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import PlainTextResponse, RedirectResponse
 from starlette.exceptions import HTTPException
 
-from newsportal.errors import StoreError
+from newsportal.errors import SearchError, SourcesError, StoreError
 from newsportal.portal.access import bearer
 from newsportal.portal.api import faults
+from newsportal.portal.api.faults import ApiError
 from newsportal.portal.context import Visit
 from newsportal.portal.guard import SECURITY_HEADERS, refused
 from newsportal.portal.render import render
@@ -23,8 +24,8 @@ log = logging.getLogger(__name__)
 RETRY_AFTER = "10"  # seconds: a locked store is free again by then
 
 
-def page(request: Request, status: int) -> Response:
-    """The page for ``status`` in the reader's language."""
+def page(request: Request, status: int, own: tuple[str, str] | None = None) -> Response:
+    """The page for ``status`` in the reader's language; ``own``: a heading and an advice of its own."""
     said = Visit(request).clock.words.gettext
     told = {
         400: (said("That could not be understood"), said("What was sent has a mistake. Please go back and try again.")),
@@ -34,7 +35,7 @@ def page(request: Request, status: int) -> Response:
         503: (said("The store is busy"), said("It is away or locked for the moment. Please load the page again in some seconds.")),
     }
     broken = (said("Something went wrong"), said("It is not your fault. The log of the portal says what happened."))
-    heading, advice = told.get(status, broken)
+    heading, advice = own or told.get(status, broken)
     return render(request, "error.html", status, status_code=status, heading=heading, advice=advice)
 
 
@@ -62,6 +63,24 @@ def on_store(request: Request, error: Exception) -> Response:
     return answer
 
 
+def on_search(request: Request, error: Exception) -> Response:
+    """Of the pages that cannot do without search."""
+    log.warning("search does not answer: %s", error)
+    said = Visit(request).clock.words.gettext
+    away = ApiError(503, "search-away", "Search is away for the moment.", "Try again in a minute.")
+    told = said("Search is away"), said("It does not answer for the moment; everything else works. Please try again in a minute.")
+    answer = faults.answer(503, error=away) if faults.of_paths(request) else page(request, 503, told)
+    answer.headers["retry-after"] = RETRY_AFTER
+    return answer
+
+
+def on_sources(request: Request, error: Exception) -> Response:
+    """Of what is read out of the file itself: it was changed by hand, and has mistakes."""
+    said, broken = Visit(request).clock.words.gettext, ApiError(409, "sources-broken", str(error), "Mend the file, then try again.")
+    told = said("sources.yaml has mistakes"), said("It was changed outside of the portal. The desk says what is wrong; mend that first.")
+    return faults.answer(409, error=broken) if faults.of_paths(request) else page(request, 409, told)
+
+
 def on_crash(request: Request, error: Exception) -> Response:
     """Runs outside of every middleware, so it brings the security headers along. The trace goes to the log."""
     request.state.signed = None
@@ -78,5 +97,7 @@ def add_to(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, on_http)
     app.add_exception_handler(RequestValidationError, on_http)
     app.add_exception_handler(StoreError, on_store)
+    app.add_exception_handler(SearchError, on_search)
+    app.add_exception_handler(SourcesError, on_sources)
     app.add_exception_handler(Refused, on_refused)
     app.add_exception_handler(Exception, on_crash)

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import accumulate
 from threading import Lock
-from time import monotonic
 from typing import Final, TypeVar, cast
 
 from newsportal.daily import DailySums, Kind
 from newsportal.daily.sums import Sum, day_of
 from newsportal.monitor.causes import cause_of
+from newsportal.portal import kept
 from newsportal.portal.context import Portal
 from newsportal.report import Run, SourceReport, add_up
 
@@ -32,6 +32,9 @@ RUNS: Final = 200
 SHOWN: Final[tuple[Kind, ...]] = ("site", "source", "topic", "category")
 
 KEPT_SECONDS: Final = 30.0
+
+MOST_KEPT: Final = 2 * len(RANGES)
+"""Programs may ask for any number of days; of a thousand sources each answer is a megabyte."""
 
 WIDTH, HEIGHT = 720, 120
 """Of a drawing, in its own units."""
@@ -96,11 +99,11 @@ class Figures:
 
 
 class Kept:
-    """Figures of each range, some seconds old at most: many who look cost one count. Safe between threads."""
+    """Figures of the ranges that were asked for last, some seconds old at most: many who look cost one count. Safe between threads."""
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._found: dict[tuple[str, int], tuple[float, object]] = {}
+        self._found: kept.Kept[object] = kept.Kept(KEPT_SECONDS, MOST_KEPT)
 
     def figures(self, portal: Portal, daily: DailySums, days: int) -> Figures:
         return self._of("figures", days, lambda: figures(portal, daily, days))
@@ -110,10 +113,7 @@ class Kept:
 
     def _of(self, what: str, days: int, find: Callable[[], T]) -> T:
         with self._lock:
-            kept = self._found.get((what, days))
-            if kept is None or monotonic() - kept[0] > KEPT_SECONDS:
-                kept = self._found[what, days] = monotonic(), find()
-            return cast(T, kept[1])
+            return cast(T, self._found.get((what, days), find))
 
 
 def figures(portal: Portal, daily: DailySums, days: int) -> Figures:

@@ -101,7 +101,6 @@ def renewed(before: Portal, known: Sources) -> Portal:
         _health=[],
         _judging=Lock(),
     )
-    after.__dict__["counts"] = before.counts  # of the same store: counting takes its time
     return carried(before, after)
 
 

@@ -15,8 +15,8 @@ def version_of(request: Request, story_id: str, article_id: str) -> StoredArticl
     if article is None:
         raise HTTPException(404)
     if article.story_id != story_id and request.method == "GET":
-        rest = request.url.path.partition(f"/{article_id}")[2]
-        return RedirectResponse(f"/story/{article.story_id}/{article.id}{rest}", 303)
+        rest, asked = request.url.path.removeprefix(f"/story/{story_id}/{article_id}"), request.url.query
+        return RedirectResponse(f"/story/{article.story_id}/{article.id}{rest}{'?' if asked else ''}{asked}", 303)
     return article
 
 

@@ -59,13 +59,17 @@ def versions(path: Path) -> list[Version]:
 
 
 def content_of(path: Path, id: str) -> bytes:
-    """What a version holds. Raises ``NoVersion``."""
-    if not NAMED.fullmatch(f"{id}.yaml"):
+    """What a version holds. Raises ``NoVersion``, also for one that was not written whole (a crash, a full disk)."""
+    named = NAMED.fullmatch(f"{id}.yaml")
+    if named is None:
         raise NoVersion(f"{path} has no version {id!r}")
     try:
-        return (_folder(path) / f"{id}.yaml").read_bytes()
+        content = (_folder(path) / f"{id}.yaml").read_bytes()
     except OSError as error:
         raise NoVersion(f"{path} has no version {id!r} any more") from error
+    if digest_of(content) != named["digest"]:
+        raise NoVersion(f"{path}: version {id!r} is damaged")
+    return content
 
 
 def earlier(path: Path, steps: int = 1) -> Version:

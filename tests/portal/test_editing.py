@@ -14,6 +14,7 @@ import httpx
 import pytest
 from lxml import html as lxml_html
 
+from newsportal.errors import SearchError
 from newsportal.search import open_index
 from newsportal.storage.base import Store, StoryFilter
 
@@ -308,3 +309,30 @@ def test_what_is_hidden_is_no_longer_named_beside_others(serve: Any, shelf: Stor
         assert similar()
         shelf.hide([other], by="林编辑", reason="", now=newsroom.NOW)
         assert not similar()
+
+
+def test_an_address_from_before_an_article_was_moved_leads_to_where_it_is(client: httpx.Client, shelf: Store, story: Any) -> None:
+    other = next(one for one in shelf.stories(StoryFilter(limit=200)).stories if one.id != story.id and one.count == 1)
+    assert other.id == other.head.id, "a story is called as the article that began it"
+    client.post(f"/story/{other.id}/{other.head.id}/fold", data={"story": story.id})
+    answer = client.get(f"/story/{other.id}/{other.head.id}/edit", params={"revision": "1"})
+    assert answer.headers["location"] == f"/story/{story.id}/{other.head.id}/edit?revision=1"
+    assert client.get(answer.headers["location"]).status_code == 200
+
+
+def test_search_that_is_away_is_told_where_a_page_needs_it(serve: Any, shelf: Store) -> None:
+    client = serve(shelf, Away(), role="editor")
+    place = here(shelf, shelf.made["bridge"])  # type: ignore[attr-defined]
+    answer = client.get(f"{place}/fold")
+    assert answer.status_code == 503
+    assert "搜索暂时不可用" in answer.text
+    assert answer.headers["retry-after"]
+    answer = client.post("/api/v1/topics/preview", json={"any": ["峡谷"]})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (503, "search-away")
+
+
+class Away:
+    """An index that does not answer."""
+
+    def __getattr__(self, name: str) -> object:
+        raise SearchError("away")

@@ -12,7 +12,7 @@ import httpx
 import pytest
 from lxml import html as lxml_html
 
-from newsportal.accounts import marks
+from newsportal.accounts import marks, searches
 from newsportal.search import open_index
 from newsportal.storage import open_store
 from newsportal.storage.base import Store, StoryFilter
@@ -210,7 +210,21 @@ def test_searches_are_kept_found_again_renamed_and_removed(reader: httpx.Client)
     reader.post(page.xpath("//*[contains(@class, 'told-once')]//form/@action")[0], headers=EMPTY)
     assert page_of(reader, "/searches").xpath("string(//ul[@class='kept-searches']//h2)") == "新名"
     assert reader.post("/searches/remove", data={"search": "x"}).status_code == 404
+    assert reader.post("/searches/rename", data={"search": "x", "name": "新名"}).status_code == 404
+    done = [entry.action for entry in reversed(reader.accounts.trail.entries(action="search"))]  # type: ignore[attr-defined]
+    assert done == ["search.keep", "search.rename", "search.remove", "search.keep"]
     assert reader.post("/searches", data={"asked": "q="}).status_code == 400
+
+
+def test_a_search_that_has_no_room_any_more_is_told_so(reader: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searches, "MAX_SEARCHES", 1)
+    reader.post("/searches", data={"asked": "q=峡谷", "name": "一"})
+    [search] = page_of(reader, "/searches").xpath("//input[@name='search']/@value")
+    page = page_of(reader, reader.post("/searches/remove", data={"search": search}).headers["location"])
+    reader.post("/searches", data={"asked": "q=海港", "name": "二"})
+    answer = reader.post(page.xpath("//*[contains(@class, 'told-once')]//form/@action")[0], headers=EMPTY)
+    assert "已满" in page_of(reader, answer.headers["location"]).text_content()
+    assert page_of(reader, "/searches").xpath("string(//ul[@class='kept-searches']//h2)") == "二"
 
 
 def test_another_readers_searches_are_his(serve, store: Store) -> None:

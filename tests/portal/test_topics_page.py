@@ -175,3 +175,12 @@ def test_one_job_at_a_time_and_it_can_be_ended(editor: httpx.Client) -> None:
     assert editor.post(f"/jobs/{id}/cancel", data={"back": "//evil.example"}).headers["location"] == "/"
     assert 'data-state="cancelled"' in editor.get("/jobs").text
     assert editor.get("/jobs/nothing").status_code == 404
+
+
+def test_a_file_that_somebody_broke_by_hand_is_told_where_it_is_read(editor: httpx.Client, file: Path) -> None:
+    file.write_text(SOURCES.replace("keywords: [旅游, 峡谷]", "keyword: [旅游]"), "utf-8")
+    page = editor.get("/topics/旅游/edit")
+    assert (page.status_code, "sources.yaml 有错误" in page.text) == (409, True)
+    answer = editor.get("/api/v1/topics/settings")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (409, "sources-broken")
+    assert "topics[0]" in answer.json()["error"]["message"]

@@ -158,3 +158,14 @@ def test_the_whole_text_is_written_only_if_it_loads_and_nobody_else_wrote(path: 
     assert path.read_bytes() == b"feeds: []\n"
     with pytest.raises(NoVersion):
         earlier(path, 2)
+
+
+def test_a_version_that_was_not_written_whole_is_not_gone_back_to(tmp_path: Path) -> None:
+    file = tmp_path / "sources.yaml"
+    file.write_text("feeds:\n  - {name: 甲, url: https://a.example/f}\n  - {name: 乙, url: https://b.example/f}\n", encoding="utf-8")
+    edit(file, drop_entry("feeds", "乙"))
+    (kept,) = versions(file)
+    (whole,) = (tmp_path / ".sources.yaml.versions").iterdir()
+    whole.write_text("feeds:\n  - {name: 甲, url: https://a.example/f}\n", encoding="utf-8")
+    with pytest.raises(NoVersion, match="damaged"):
+        go_back(file, kept)

@@ -152,12 +152,13 @@ def keep(request: Request, asked: SearchAsked) -> SearchTold:
 def rename(request: Request, id: str, asked: SearchName) -> SearchTold:
     accounts, person = mine(Visit(request))
     try:
-        accounts.searches.rename(person, id, asked.name)
+        renamed = accounts.searches.rename(person, id, asked.name)
     except NotKept as error:
         raise ApiError(400, "no-name", str(error)) from error
     found = accounts.searches.search(person, id)
-    if found is None:
+    if not renamed or found is None:
         raise ApiError(404, "no-search", "There is no such search.")
+    log(request, "search.rename", id, {"name": found.name})
     return _search(found)
 
 

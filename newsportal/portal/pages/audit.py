@@ -19,17 +19,14 @@ SHOWN = 100
 DAYS = (0, 1, 7, 30, 365)
 """0: whenever."""
 
-MOST_DIGITS = 18  # of a number that every database takes
-
 
 @router.get("/audit")
 def audit(request: Request) -> Response:
     visit, trail = Visit(request), accounts_of(request).trail
-    asked, words = visit.text("days") or "", visit.clock.words
-    days = int(asked) if asked in map(str, DAYS) else 0
-    before = visit.text("before") or ""
+    asked, words = visit.whole("days", 0), visit.clock.words
+    days = asked if asked in DAYS else 0
     found = trail.entries(
-        before=int(before) if before.isascii() and before.isdecimal() and len(before) <= MOST_DIGITS else None,
+        before=visit.whole("before", 0) or None,
         person=visit.text("person"),
         action=visit.text("action"),
         since=visit.portal.now() - timedelta(days=days) if days else None,

@@ -115,8 +115,7 @@ def corpus(request: Request, name: str) -> Response:
     visit = Visit(request)
     found = _found(request, name)
     label, editors = visit.text("label", NAME_CHARS), visit.asked.get("by") == "editor"
-    number = visit.text("page", 6) or ""
-    page = min(LAST, max(1, int(number))) if number.isdecimal() else 1
+    page = min(max(1, visit.whole("page")), LAST)
     store = visit.portal.store.corpora
     documents = (one for one in store.documents(name, label=label) if not editors or one.label.source == "editor")
     shown = list(islice(documents, (page - 1) * SHOWN, page * SHOWN + 1))

@@ -64,7 +64,6 @@ class Told(Collector):
 
     def __init__(self, request: Request) -> None:
         self._portal: Portal = request.app.state.portal
-        self._request = request
 
     def describe(self) -> list[Metric]:
         return []

@@ -75,8 +75,8 @@ def monitor(request: Request) -> Response:
 
 def days_of(visit: Visit) -> int:
     """The range that is asked for; a month without that."""
-    asked = visit.text("days") or ""
-    return int(asked) if asked.isdecimal() and len(asked) < 5 and int(asked) in RANGES else RANGES[1]
+    asked = visit.whole("days")
+    return asked if asked in RANGES else RANGES[1]
 
 
 def named(words: NullTranslations) -> dict[str, str]:

@@ -79,8 +79,7 @@ def schedule(request: Request) -> Response:
     query = (visit.text("q") or "").lower()
     chosen = [one for one in visited(known) if query in one.key.lower()]
     last = max(1, -(-len(chosen) // SHOWN))
-    asked = visit.text("page") or "1"
-    page = min(max(1, int(asked) if asked.isdecimal() and len(asked) < 9 else 1), last)
+    page = min(max(1, visit.whole("page")), last)
     part = chosen[(page - 1) * SHOWN : page * SHOWN]
     now = visit.portal.now().astimezone(visit.portal.site.zone)
     rows = [_row(one, planned, visit, now) for one, planned in zip(part, timetable(known, visit.portal.store, part, now), strict=True)]

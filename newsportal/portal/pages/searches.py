@@ -55,29 +55,36 @@ async def keep(request: Request) -> Response:
     asked = asked_in(sent.get("asked", ""))
     if asked.empty:
         raise HTTPException(400)
-    named = sent.get("name", "").strip() or asked.text or " · ".join(asked.filters.values())
-    return await run_in_threadpool(_keep, request, visit, asked, named[:MAX_NAME])
+    return await run_in_threadpool(_keep, request, visit, asked, sent.get("name", "").strip() or named_by(asked))
 
 
-def _keep(request: Request, visit: Visit, asked: Asked, name: str) -> Response:
+def named_by(asked: Asked) -> str:
+    """What a search is called that nobody gave a name."""
+    return asked.text or " · ".join(asked.filters.values())
+
+
+def _keep(request: Request, visit: Visit, asked: Asked, name: str, back: str | None = None) -> Response:
     accounts, person = mine(visit)
-    said = visit.clock.words.gettext
+    said, back = visit.clock.words.gettext, back or asked.address()
     try:
-        kept = accounts.searches.keep(person, name, asked.address("").removeprefix("?"), now=visit.portal.now())
+        kept = accounts.searches.keep(person, name[:MAX_NAME], asked.address("").removeprefix("?"), now=visit.portal.now())
     except NotKept:
-        return told(request, asked.address(), said("The search was not kept: there are as many as can be kept. Remove one first."))
+        return told(request, back, said("The search was not kept: there are as many as can be kept. Remove one first."))
     log(request, "search.keep", kept.id, {"name": kept.name})
-    return told(request, asked.address(), said("The search is kept as “%(name)s”.") % {"name": kept.name})
+    return told(request, back, said("The search is kept as “%(name)s”.") % {"name": kept.name})
 
 
 @router.post("/searches/rename")
 async def rename(request: Request) -> Response:
     sent, visit = await form(request), Visit(request)
     accounts, person = mine(visit)
+    search_id, name = sent.get("search", ""), sent.get("name", "")
     try:
-        await run_in_threadpool(accounts.searches.rename, person, sent.get("search", ""), sent.get("name", ""))
+        if not await run_in_threadpool(accounts.searches.rename, person, search_id, name):
+            raise HTTPException(404)
     except NotKept:
         return told(request, "/searches", visit.clock.words.gettext("A search needs a name; it is called what it was."))
+    await run_in_threadpool(log, request, "search.rename", search_id, {"name": name[:MAX_NAME]})
     return RedirectResponse("/searches", 303)
 
 
@@ -105,6 +112,4 @@ def back(request: Request) -> Response:
     asked = asked_in(visit.text("asked", MAX_UNDO) or "")
     if asked.empty:
         raise HTTPException(400)
-    accounts, person = mine(visit)
-    accounts.searches.keep(person, visit.text("name") or asked.text, asked.address("").removeprefix("?"), now=visit.portal.now())
-    return RedirectResponse("/searches", 303)
+    return _keep(request, visit, asked, visit.text("name") or named_by(asked), back="/searches")

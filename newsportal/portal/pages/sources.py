@@ -89,7 +89,7 @@ def sources(request: Request) -> Response:
     sort: Sort = next((name for name in SORTS if name == way), "health")
     chosen.sort(key=SORTS[sort])
     last = max(1, -(-len(chosen) // SHOWN))
-    page = min(max(1, _whole(visit.text("page"))), last)
+    page = min(max(1, visit.whole("page")), last)
     words = visit.clock.words.gettext
     return render(
         request,
@@ -108,10 +108,6 @@ def sources(request: Request) -> Response:
         width=STEP * max((len(one.days) for one in found), default=0),
         height=HEIGHT,
     )
-
-
-def _whole(text: str | None) -> int:
-    return int(text) if text and text.isdecimal() and len(text) < 9 else 1
 
 
 def _family(one: Judged) -> str:

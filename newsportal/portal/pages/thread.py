@@ -43,8 +43,7 @@ def thread_view(request: Request, story: Story, article: StoredArticle, thread: 
     visit = Visit(request)
     topic = visit.text("topic")
     last = max(1, -(-thread.posts // PAGE))
-    asked = visit.text("page") or "1"
-    number = int(asked) if asked.isdecimal() and len(asked) < 9 else 1
+    number = visit.whole("page")
     if not 1 <= number <= last:
         raise HTTPException(404)
     kept = visit.portal.store.threads

@@ -1,0 +1,60 @@
+"""Values that no page of ours sends: each is answered, never with a crash."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import httpx
+import pytest
+
+from newsportal.portal.api.paging import cursor_of
+from newsportal.search.base import Index
+from newsportal.sources import load
+from newsportal.storage.base import Store
+
+HUGE = "9" * 5000
+"""More digits than Python turns into a number."""
+
+SOURCES = """
+topics: [{name: 旅游}]
+feeds: [{name: 甲, url: https://a.example/feed}]
+"""
+
+
+@pytest.fixture(scope="module")
+def admin(serve: Callable[..., httpx.Client], newsroom: ModuleType, store: Store, index: Index, folder: Path) -> httpx.Client:
+    file = folder / "sources.yaml"
+    file.write_text(SOURCES, encoding="utf-8")
+    store.corpora.create("categories", now=newsroom.NOW)
+    return serve(store, index, load(file), role="admin")
+
+
+@pytest.mark.parametrize("path", ["/corpora/categories", "/schedule", "/sources", "/search?q=a", "/audit", "/monitor"])
+@pytest.mark.parametrize("number", [HUGE, "-1", "0", "²", "١", "1e9"], ids=["huge", "negative", "zero", "raised", "arabic", "float"])
+def test_a_page_that_is_no_number(admin: httpx.Client, path: str, number: str) -> None:
+    for name in ("page", "before", "days"):
+        assert admin.get(path, params={name: number, "q": "a"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "cursor"),
+    [
+        ("/api/v1/audit", cursor_of(10**30)),
+        ("/api/v1/audit", cursor_of(-(10**30))),
+        ("/api/v1/search?q=a", cursor_of(10**30)),
+        ("/api/v1/sources", cursor_of(10**30)),
+        ("/api/v1/sources", cursor_of(-5)),
+        ("/api/v1/schedule", cursor_of(10**30)),
+        ("/api/v1/starred", cursor_of("0001-01-01T00:00:00+14:00", "a")),
+        ("/api/v1/starred", cursor_of("9999-12-31T23:59:59-14:00", "a")),
+        ("/api/v1/stories", "9" * 400),
+        ("/api/v1/stories", f"{10**30}~a"),
+        ("/api/v1/editing/articles", f"{10**14}~a"),
+        ("/api/v1/editing/articles", f"{-(10**14)}~a"),
+    ],
+)
+def test_a_cursor_that_is_none(admin: httpx.Client, path: str, cursor: str) -> None:
+    answer = admin.get(path, params={"cursor": cursor, **({"q": "a"} if "search" in path else {})})
+    assert answer.status_code in (200, 400), answer.text
