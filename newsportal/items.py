@@ -123,7 +123,7 @@ class Fold:
 @dataclass(frozen=True, slots=True)
 class TopicMark:
     """How an article came into a topic. ``by``: ``source`` (all articles from there), ``search`` (it was found for the topic),
-    ``keywords``, or ``model VERSION``. ``score``: how likely the topic's model holds it, where there is one (from 0 to 1)."""
+    ``keywords``, ``editor``, or ``model VERSION``. ``score``: how likely the topic's model holds it, where there is one (from 0 to 1)."""
 
     topic: str
     by: str

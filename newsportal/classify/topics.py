@@ -13,7 +13,7 @@ from newsportal.text import normalise
 LEAD = 600
 """Characters of the body that are looked at: what an article is about stands in its title and its first paragraphs."""
 
-SOURCE, SEARCH, KEYWORDS = "source", "search", "keywords"
+SOURCE, SEARCH, KEYWORDS, EDITOR = "source", "search", "keywords", "editor"
 """How an article comes into a topic without a model (``items.TopicMark.by``)."""
 
 IN, OUT = "in", "out"
@@ -68,12 +68,12 @@ def corpus_of(topic: str) -> str:
 def example(rule: TopicRule, marks: Iterable[TopicMark], title: str, text: str, summary: str | None = None) -> str | None:
     """What a stored article teaches a topic's model: ``IN``, ``OUT``, or nothing.
 
-    Strict on both sides: a source that belongs to the topic, a keyword in the title, or a search whose words stand in the lead; against
-    it only what nothing brought near the topic. What a model put there teaches nothing: it would learn its own errors.
+    Strict on both sides: an editor's word, a source that belongs to the topic, a keyword in the title, or a search whose words stand in
+    the lead; against it only what nothing brought near the topic. What a model put there teaches nothing: it would learn its own errors.
     """
     ways = {mark.by for mark in marks if mark.topic == rule.name}
     near = bool(match((rule,), title, text, summary))
-    if SOURCE in ways or bool(match((rule,), title, None)) or (SEARCH in ways and near):
+    if EDITOR in ways or SOURCE in ways or bool(match((rule,), title, None)) or (SEARCH in ways and near):
         return IN
     return None if ways or near else OUT
 

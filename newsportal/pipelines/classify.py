@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from newsportal.classify import lexicon, topics
 from newsportal.classify.keywords import keywords
-from newsportal.classify.topics import KEYWORDS, SEARCH, SOURCE
+from newsportal.classify.topics import EDITOR, KEYWORDS, SEARCH, SOURCE
 from newsportal.items import Article, TopicMark
 from newsportal.pipelines.base import Stage
 from newsportal.storage.corpora import CATEGORIES
@@ -157,7 +157,7 @@ class ClassifyPipeline(Stage):
         for mark in article.topic_marks:
             if topics.is_doubtful(mark):
                 self.ledger.note(article.source, f"topic {mark.topic}: some articles with its keywords may be about something else")
-            elif mark.by not in (SOURCE, SEARCH, KEYWORDS):
+            elif mark.by not in (SOURCE, SEARCH, KEYWORDS, EDITOR):
                 self.ledger.note(article.source, f"topic {mark.topic}: its model found articles without its keywords")
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any, Final
 
 from fastapi import Request
 
 from newsportal.editing.drafts import details
 from newsportal.editing.moves import Moved, fold, unfold
+from newsportal.items import TopicMark
 from newsportal.portal.access import log
 from newsportal.portal.context import Visit
-from newsportal.storage.base import Correction, StoredArticle
+from newsportal.storage.base import Correction, Marking, StoredArticle
+from newsportal.storage.editors import EDITOR
 
 MOST_REASON: Final = 300
 """Characters of why an article is hidden."""
@@ -87,3 +89,27 @@ def judge(request: Request, found: Collection[StoredArticle], wanted: str | None
         log(request, "article.category", article.id, told)
         number += 1
     return number
+
+
+def put_under(request: Request, ids: Collection[str], topic: str) -> list[str]:
+    """Put these under a topic, by an editor's word; answers those that were not under it."""
+    return _marked(request, ids, topic, "article.topic", lambda one: Marking(one.id, (TopicMark(topic, EDITOR),)), there=False)
+
+
+def out_of_topic(request: Request, ids: Collection[str], topic: str) -> list[str]:
+    """Take out of a topic what editors or its words put there; answers those that are out of it now. What a source, a search or a model
+    brought stays."""
+    return _marked(request, ids, topic, "article.topic-out", lambda one: Marking(one.id, drop=(topic,)), there=True)
+
+
+def _marked(
+    request: Request, ids: Collection[str], topic: str, action: str, mark: Callable[[StoredArticle], Marking], *, there: bool
+) -> list[str]:
+    visit = Visit(request)
+    store = visit.portal.store
+    meant = [one for one in store.articles(list(dict.fromkeys(ids))) if (topic in one.topics) == there]
+    store.mark_topics([mark(one) for one in meant], now=visit.portal.now())
+    changed = [one.id for one in store.articles([one.id for one in meant]) if (topic in one.topics) != there]
+    for id in changed:
+        log(request, action, id, {"topic": topic})
+    return changed

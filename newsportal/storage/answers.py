@@ -139,7 +139,8 @@ class StoryPage:
 
 @dataclass(frozen=True, slots=True)
 class Marking:
-    """A change of an article's topics: marks that come, where the topic is not there yet, and topics that go, of what keywords brought."""
+    """A change of an article's topics: marks that come, where the topic is not there yet, and topics that go, of what keywords or editors
+    brought."""
 
     article_id: str
     add: tuple[TopicMark, ...] = ()

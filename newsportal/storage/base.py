@@ -201,8 +201,8 @@ class Store(Protocol):
         ...
 
     def mark_topics(self, markings: Sequence[Marking], *, now: datetime) -> int:
-        """Change the topics of articles in one transaction; answers of how many. Of a topic that goes, only what keywords brought: what
-        a source, a search or a model brought stays. Articles that are not there any more are passed over."""
+        """Change the topics of articles in one transaction; answers of how many. Of a topic that goes, only what keywords or editors
+        brought: what a source, a search or a model brought stays. Articles that are not there any more are passed over."""
         ...
 
     def changes(self, after: int = 0, limit: int = 1000) -> list[Change]: ...

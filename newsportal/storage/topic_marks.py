@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from newsportal.items import TopicMark
 from newsportal.storage.answers import Marking
+from newsportal.storage.editors import EDITOR
 
 KEYWORDS = "keywords"
 """``TopicMark.by`` of what a topic's words brought in; ``classify.topics.KEYWORDS``, which stands above."""
@@ -17,5 +18,5 @@ def added(marking: Marking, known: Mapping[str, str | None]) -> list[TopicMark]:
 
 
 def dropped(marking: Marking, known: Mapping[str, str | None]) -> list[str]:
-    """The topics that go: of what keywords brought alone. A source, a search and a model have their own reasons."""
-    return sorted(topic for topic in marking.drop if known.get(topic) == KEYWORDS)
+    """The topics that go: of what keywords and editors brought alone. A source, a search and a model have their own reasons."""
+    return sorted(topic for topic in marking.drop if known.get(topic) in (KEYWORDS, EDITOR))

@@ -38,6 +38,8 @@ def test_nobody_else_may(serve: Any, shelf: Store, id: str, role: str | None) ->
         ("DELETE", f"articles/{id}/correction", {}), ("PUT", f"articles/{id}/category", {"category": "x"}),
         ("POST", f"articles/{id}/fold", {"story": "x"}), ("POST", f"articles/{id}/unfold", {}),
         ("POST", "articles/hide", {"articles": [id]}), ("POST", "articles/show", {"articles": [id]}),
+        ("POST", "articles/category", {"articles": [id], "category": "x"}), ("POST", "articles/topic", {"articles": [id], "topic": "x"}),
+        ("POST", "articles/topic/out", {"articles": [id], "topic": "x"}),
         ("GET", "publishing/counts", None), ("GET", "publishing/entries", None), ("POST", "publishing/again", {}),
         ("POST", "publishing/ask", {"target": "站点", "article": id, "wanted": "there"}), ("GET", "publishing/trial?target=x", None),
     ]  # fmt: skip
@@ -78,6 +80,14 @@ def test_articles_are_hidden_classified_folded_and_listed(client: httpx.Client, 
     assert (row["id"], row["hidden_reason"]) == (id, "误登")
     assert client.post("articles/show", json={"articles": [id]}).json() == {"articles": [id]}
     assert client.put(f"articles/{id}/category", json={"category": "桥梁"}).json()["category_by"] == "editor"
+    many = {"articles": [id, "none"], "category": "大桥"}
+    assert client.post("articles/category", json=many).json() == {"articles": [id]}
+    assert client.post("articles/category", json=many).json() == {"articles": []}
+    topic = next(topic for topic in shelf.tally().by_topic if topic not in shelf.articles([id])[0].topics)
+    for path in ("articles/topic", "articles/topic/out"):
+        assert client.post(path, json={"articles": [id], "topic": topic}).json() == {"articles": [id]}
+    assert topic not in shelf.articles([id])[0].topics
+    assert client.post("articles/topic", json={"articles": [id], "topic": "none"}).json()["error"]["code"] == "no-topic"
     page = client.get("editing/articles?limit=2").json()
     assert len(page["items"]) == 2
     further = client.get("editing/articles", params={"limit": 2, "cursor": page["next"]}).json()["items"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import closing
+from datetime import datetime
 from pathlib import Path
 from time import monotonic, sleep
 from types import ModuleType
@@ -265,11 +266,51 @@ def test_many_are_hidden_and_shown_at_once(client: httpx.Client, shelf: Store) -
     assert set(tree(client.get(answer.headers["location"])).xpath("//tr/@data-article")) == set(ids)
     client.post("/articles", data={"article": ids, "do": "show"})
     assert tree(client.get("/articles?show=hidden")).xpath("//tr/@data-article") == []
+    assert client.post("/articles", data={"article": ids, "do": "topic", "topic": "no such"}).status_code == 303
     client.post("/articles", data={"article": ids, "do": "category", "category": "新分类"})
     assert set(tree(client.get("/corrections")).xpath("//tr/@data-article")) >= set(ids)
     assert client.post("/articles", data={"article": ids, "do": "drop table"}).status_code == 422
     evil = client.post("/articles", data={"article": [], "do": "hide", "next": "//evil.example"})
     assert not evil.headers["location"].startswith("//")
+
+
+@pytest.mark.parametrize("do", ["hide", "show", "category", "topic"])
+def test_what_was_done_to_many_is_taken_back(client: httpx.Client, shelf: Store, do: str) -> None:
+    ids = tree(client.get("/articles")).xpath("//tr/@data-article")[:3]
+    if do == "show":
+        shelf.hide(ids, by="林编辑", reason="侵权", now=newsroom_now(shelf))
+    else:
+        shelf.set_category(ids[0], "旧分类", by="editor", now=newsroom_now(shelf))
+
+    def state() -> list[tuple[object, ...]]:
+        return [(one.category, one.topics, one.hidden is None, one.hidden_reason) for one in shelf.articles(ids)]
+
+    before, topic = state(), next(topic for topic in shelf.tally().by_topic if all(topic not in one.topics for one in shelf.articles(ids)))
+    done = client.post("/articles", data={"article": ids, "do": do, "category": "新分类", "topic": topic, "next": "/articles?show=all"})
+    assert all(one != other for one, other in zip(state(), before, strict=True))
+    back = way_back(client, done)
+    taken = client.post(back)
+    assert taken.headers["location"] == "/articles?show=all"
+    assert "3 篇文章恢复原状" in client.get(taken.headers["location"]).text
+    assert state() == before
+    assert "0 篇" in client.get(client.post(back).headers["location"]).text, "once is enough"
+    assert client.post("/articles/undo/0123456789abcdef").status_code == 404
+
+
+def test_what_another_editor_said_meanwhile_stays(client: httpx.Client, shelf: Store) -> None:
+    ids = tree(client.get("/articles")).xpath("//tr/@data-article")[:2]
+    back = way_back(client, client.post("/articles", data={"article": ids, "do": "category", "category": "新分类"}))
+    shelf.set_category(ids[0], "别的", by="editor", now=newsroom_now(shelf))
+    client.post(back)
+    first, second = shelf.articles(ids)
+    assert first.category == "别的"
+    assert second.category != "新分类"
+
+
+def newsroom_now(store: Store) -> datetime:
+    newest = store.tally().newest
+    assert newest is not None
+    return newest
 
 
 @pytest.mark.parametrize("show", ["all", "hidden", "corrected", "judged", "unsure", "short", "undated", "' OR 1=1 --"])

@@ -86,6 +86,16 @@ class CategoryIn(BaseModel):
     category: str | None = Field(max_length=100, description="Null: none.")
 
 
+class ManyIn(BaseModel):
+    articles: Ids
+    category: str | None = Field(max_length=100, description="Null: none.")
+
+
+class UnderIn(BaseModel):
+    articles: Ids
+    topic: str = Field(min_length=1, max_length=100, description="A topic that there is.")
+
+
 class Changed(BaseModel):
     articles: list[str] = Field(description="Those that were in the other state before.")
 
@@ -183,6 +193,30 @@ def hide(request: Request, sent: HideIn) -> Changed:
 @router.post("/articles/show", summary="Show hidden articles again")
 def show(request: Request, sent: ShowIn) -> Changed:
     return Changed(articles=articles.show_all(request, sent.articles))
+
+
+@router.post("/articles/category", summary="Give many articles a category")
+def judged(request: Request, sent: ManyIn) -> Changed:
+    """An editor's word on each of them, as with one. Ids that nobody knows are passed over."""
+    wanted = (sent.category or "").strip() or None
+    found = Visit(request).portal.store.articles(list(dict.fromkeys(sent.articles)))
+    meant = [one for one in found if (one.category, one.category_by) != (wanted, EDITOR)]
+    articles.judge(request, meant, wanted, EDITOR)
+    return Changed(articles=[one.id for one in meant])
+
+
+@router.post("/articles/topic", summary="Put articles under a topic")
+def put_under(request: Request, sent: UnderIn) -> Changed:
+    """An editor's word: it stays when the topic's words change, and teaches the topic's model."""
+    if sent.topic not in Visit(request).portal.topics():
+        raise ApiError(422, "no-topic", f"There is no topic {sent.topic!r}.", "Read /topics for those there are.")
+    return Changed(articles=articles.put_under(request, sent.articles, sent.topic))
+
+
+@router.post("/articles/topic/out", summary="Take articles out of a topic")
+def out_of_topic(request: Request, sent: UnderIn) -> Changed:
+    """Of what editors or the topic's words put there; what a source, a search or a model brought stays."""
+    return Changed(articles=articles.out_of_topic(request, sent.articles, sent.topic))
 
 
 def _article(request: Request, id: str) -> StoredArticle:

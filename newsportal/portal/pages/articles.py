@@ -16,6 +16,7 @@ from newsportal.portal.access import needs
 from newsportal.portal.articles import hide_all, judge, show_all
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
+from newsportal.portal.many import WAYS, change, take_back
 from newsportal.portal.notices import told
 from newsportal.portal.preferences import safe_next
 from newsportal.portal.render import address, render
@@ -63,10 +64,16 @@ def corrections(request: Request) -> Response:
 
 @router.post("/articles")
 async def many(request: Request) -> Response:
-    """``article`` (each), ``do`` (hide, show, category), ``category``, ``reason``, ``next``."""
+    """``article`` (each), ``do`` (hide, show, category, topic), ``category``, ``topic``, ``reason``, ``next``."""
     told = await every_field(request)
     sent, ids = {name: values[-1] for name, values in told.items()}, dict.fromkeys(told.get("article", ()))
     return await run_in_threadpool(_many, request, sent, list(ids)[:PAGE])
+
+
+@router.post("/articles/undo/{key}")
+async def undone(request: Request, key: str) -> Response:
+    """Take back what was done to many; ``next``: where to go then."""
+    return await run_in_threadpool(_undone, request, key, {**request.query_params, **await form(request)})
 
 
 @router.post("/story/{story_id}/{article_id}/hide")
@@ -122,20 +129,29 @@ def _category(request: Request, story_id: str, article_id: str, sent: Mapping[st
 
 
 def _many(request: Request, sent: Mapping[str, str], ids: list[str]) -> Response:
-    visit, do = Visit(request), sent.get("do")
+    visit, do = Visit(request), sent.get("do", "")
     back = safe_next(sent.get("next")) if sent.get("next") else "/articles"
     if not ids:
         return told(request, back, said_in(visit, _("No article was chosen.")))
-    if do == "hide":
-        number = len(hide_all(request, ids, sent.get("reason", "")))
-    elif do == "show":
-        number = len(show_all(request, ids))
-    elif do == "category":
-        number = judge(request, visit.portal.store.articles(ids), sent.get("category", "").strip() or None, EDITOR)
-    else:
+    if do not in WAYS:
         raise HTTPException(422)
-    words = visit.clock.words.ngettext("%(num)d article was changed.", "%(num)d articles were changed.", number)
-    return told(request, back, words % {"num": number})
+    if do == "topic" and sent.get("topic") not in visit.portal.topics():
+        return told(request, back, said_in(visit, _("Choose a topic that there is.")))
+    done = change(request, do, ids, sent)
+    words = visit.clock.words.ngettext("%(num)d article was changed.", "%(num)d articles were changed.", done.number)
+    return told(request, back, words % {"num": done.number}, undo=_way_back(done.undo, back) if done.undo else None)
+
+
+def _way_back(key: str, back: str) -> str:
+    return address(f"/articles/undo/{key}", next=back)
+
+
+def _undone(request: Request, key: str, sent: Mapping[str, str]) -> Response:
+    visit, number = Visit(request), take_back(request, key)
+    if number is None:
+        raise HTTPException(404)
+    words = visit.clock.words.ngettext("%(num)d article is as it was.", "%(num)d articles are as they were.", number)
+    return told(request, safe_next(sent.get("next")) if sent.get("next") else "/articles", words % {"num": number})
 
 
 def _meant(visit: Visit, article: StoredArticle, whole: bool) -> list[str]:
@@ -155,7 +171,7 @@ def _page(request: Request, chosen: str | None = None) -> Response:
     links = [(said_in(visit, name), address("/articles", show=key), key == show) for key, (name, _which) in FILTERS.items()]
     return render(
         request, "articles.html", articles=page.articles, more=more, links=links, show=show, asked=values,
-        categories=sorted(visit.portal.tally().by_category), here=visit.here, judged=bool(chosen),
+        categories=sorted(visit.portal.tally().by_category), topics=visit.portal.topics(), here=visit.here, judged=bool(chosen),
     )  # fmt: skip
 
 
