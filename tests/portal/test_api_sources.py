@@ -9,9 +9,9 @@ from typing import Any
 
 import httpx
 import pytest
+from blank import blank_store
 
 from newsportal.sources import load
-from newsportal.storage import open_store
 from newsportal.storage.base import SourceState
 
 TEXT = """\
@@ -32,7 +32,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def made(serve: Any, path: Path) -> Iterator[Any]:
-    store = open_store(f"sqlite:///{path.parent / 'store.db'}")
+    store = blank_store(path.parent / "store.db")
 
     def start(role: str | None = "editor") -> httpx.Client:
         client: httpx.Client = serve(store, settings=load(path), role=role, reread_every=0)

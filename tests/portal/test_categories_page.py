@@ -8,10 +8,10 @@ from typing import Any
 
 import httpx
 import pytest
+from blank import blank_store
 from lxml import html as lxml_html
 
 from newsportal.sources import load
-from newsportal.storage import open_store
 
 TEXT = """\
 # ours
@@ -27,7 +27,7 @@ categories:
 def editor(serve: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     path = tmp_path_factory.mktemp("categories") / "sources.yaml"
     path.write_text(TEXT, "utf-8")
-    store = open_store(f"sqlite:///{path.parent / 'store.db'}")
+    store = blank_store(path.parent / "store.db")
     client: httpx.Client = serve(store, settings=load(path), role="editor", reread_every=0)
     client.path = path  # type: ignore[attr-defined]
     yield client

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import httpx
 import pytest
+from blank import blank_store
 
 from newsportal.learning.training import train_corpus
 from newsportal.portal.sent import MAX_FILE
 from newsportal.sources import load
-from newsportal.storage import open_store
 from newsportal.storage.base import Store
 from newsportal.storage.corpora import NewDocument
 
@@ -40,7 +40,7 @@ def rows(number: int) -> list[dict[str, str]]:
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     (tmp_path / "sources.yaml").write_text('store: sqlite:///news.db\nfeeds:\n  - {name: 甲, url: "https://a.example/rss"}\n', "utf-8")
-    opened = open_store(load(tmp_path / "sources.yaml").store)
+    opened = blank_store(tmp_path / "news.db")
     yield opened
     opened.close()
 

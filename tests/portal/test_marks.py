@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from shutil import copy
+from typing import Any
 from urllib.parse import quote
 
 import httpx
@@ -22,30 +23,21 @@ EMPTY = {"content-type": "application/x-www-form-urlencoded"}
 """As a browser sends a form without fields."""
 
 
-@pytest.fixture(scope="session")
-def filled(tmp_path_factory: pytest.TempPathFactory, newsroom) -> tuple[Path, dict[str, str]]:
-    """A store's file, to be copied, and the ids of its stories."""
-    file = tmp_path_factory.mktemp("filled") / "store.db"
-    with closing(open_store(f"sqlite:///{file}")) as store:
-        return file, newsroom.fill(store)
-
-
 @pytest.fixture
-def store(filled: tuple[Path, dict[str, str]], tmp_path: Path) -> Iterator[Store]:
-    with closing(open_store(f"sqlite:///{copy(filled[0], tmp_path)}")) as opened:
+def store(filled: Any, tmp_path: Path) -> Iterator[Store]:
+    with closing(open_store(f"sqlite:///{copy(filled.store, tmp_path)}")) as opened:
         yield opened
 
 
 @pytest.fixture
-def reader(serve, store: Store, tmp_path: Path) -> Iterator[httpx.Client]:
-    with closing(open_index(f"sqlite:///{tmp_path / 'index.db'}")) as index:
-        index.follow(store)
+def reader(serve, store: Store, filled: Any, tmp_path: Path) -> Iterator[httpx.Client]:
+    with closing(open_index(f"sqlite:///{copy(filled.index, tmp_path)}")) as index:
         yield serve(store, index, role="reader")
 
 
 @pytest.fixture
-def ids(filled: tuple[Path, dict[str, str]]) -> dict[str, str]:
-    return filled[1]
+def ids(filled: Any) -> dict[str, str]:
+    return filled.ids
 
 
 def page_of(client: httpx.Client, path: str) -> lxml_html.HtmlElement:

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 import httpx
 import pytest
+from blank import blank_store
 from prometheus_client.parser import text_string_to_metric_families
 
 from newsportal.daily import DailySums
@@ -76,7 +77,6 @@ def test_liveness_tells_nothing_else(serve: Any, store: Store, settings: Sources
 
 def test_readiness_needs_the_store(serve: Any, tmp_path: Path, settings: Sources) -> None:
     from newsportal.errors import StoreUnavailable
-    from newsportal.storage import open_store
 
     class Away:
         """A store whose server is away."""
@@ -87,7 +87,7 @@ def test_readiness_needs_the_store(serve: Any, tmp_path: Path, settings: Sources
 
             return refused
 
-    with closing(open_store(f"sqlite:///{tmp_path / 'x.db'}")) as opened:
+    with closing(blank_store(tmp_path / "x.db")) as opened:
         client: httpx.Client = serve(opened, None, settings)
         assert client.get("/readyz").status_code == 200
     assert serve(Away(), None, settings).get("/readyz").status_code == 503

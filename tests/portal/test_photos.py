@@ -8,19 +8,19 @@ from types import ModuleType
 
 import httpx
 import pytest
+from blank import blank_store
 from lxml import etree
 from lxml import html as lxml_html
 
 from newsportal.items import Image
 from newsportal.portal.pages.gallery import numbered
 from newsportal.portal.pages.photos import HEIGHTS, PAGE, height_of
-from newsportal.storage import open_store
 from newsportal.storage.base import Store
 
 
 @pytest.fixture(scope="module")
 def photos(folder, albums: ModuleType):
-    opened = open_store(f"sqlite:///{folder / 'photos.db'}")
+    opened = blank_store(folder / "photos.db")
     opened.made = albums.fill(opened)
     yield opened
     opened.close()

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import httpx
 import pytest
+from blank import blank_store
 
 from newsportal.archive import Exchange, Writer
 from newsportal.extractors.site import SiteKnowledge
 from newsportal.extractors.site_file import packed
 from newsportal.sources import load
-from newsportal.storage import open_store
 from newsportal.storage.base import Store
 
 NOW = datetime(2026, 5, 20, 10, 30, tzinfo=UTC)
@@ -48,7 +48,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
         for number, title in enumerate(STORIES):
             headers = (("Content-Type", "text/html; charset=utf-8"),)
             writer.write(Exchange(f"https://port.example/news/{number}.html", 200, headers, page(title).encode(), when=NOW))
-    opened = open_store(load(tmp_path / "sources.yaml").store)
+    opened = blank_store(tmp_path / "news.db")
     yield opened
     opened.close()
 

@@ -12,12 +12,12 @@ from typing import Any
 
 import httpx
 import pytest
+from blank import blank_store
 from lxml import html as lxml_html
 
 from newsportal.accounts import Right
 from newsportal.sources import load
 from newsportal.sources.history import digest_of, versions
-from newsportal.storage import open_store
 from newsportal.storage.base import SourceState
 from newsportal.visits import Visit
 
@@ -49,7 +49,7 @@ def path(tmp_path: Path) -> Path:
 @pytest.fixture
 def made(serve: Any, newsroom: ModuleType, path: Path) -> Iterator[Any]:
     """``made(role)`` answers a client of this role over the file."""
-    store = open_store(f"sqlite:///{path.parent / 'store.db'}")
+    store = blank_store(path.parent / "store.db")
     for number in range(40):
         at = newsroom.NOW - timedelta(hours=2 * number)
         store.visits.add(Visit("feed:甲报", at, list_pages=1, entries=9, new=3, stored=3))

@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
+from blank import blank_store
 from lxml import html as lxml_html
 from madeup import MadeUpWeb
 
@@ -21,7 +22,6 @@ from newsportal.portal.language import translations
 from newsportal.portal.looks import Abandoned, Looks, TooMany
 from newsportal.portal.source_words import failed
 from newsportal.sources import load
-from newsportal.storage import open_store
 
 TEXT = """\
 # 我的来源
@@ -45,7 +45,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def client(serve: Any, path: Path) -> Iterator[httpx.Client]:
-    store = open_store(f"sqlite:///{path.parent / 'store.db'}")
+    store = blank_store(path.parent / "store.db")
     yield serve(store, settings=load(path), role="editor", reread_every=0)
     store.close()
 
@@ -64,6 +64,8 @@ def found(client: httpx.Client, begun: httpx.Response) -> str:
 
 
 def chosen(page: str) -> dict[str, Any]:
+    assert "sources.yaml" in page
+    assert "/sources.yaml" not in page, "where the file lies on the server is nobody's business"
     (form,) = lxml_html.document_fromstring(page).xpath("//form[contains(@action, '/sources/looks/')]")
     return {"action": form.get("action"), **dict(form.form_values())}
 
@@ -86,6 +88,15 @@ def test_an_address_is_looked_at_shown_and_added(client: httpx.Client, path: Pat
     again = found(client, client.post("/sources/new", data={"addresses": feed}))
     assert "已经存在：feed:堃州" in again
     assert 'name="take"' not in again
+
+
+@pytest.mark.parametrize("typed", ["堃州新闻", "https://example.org/\n新闻", "http://", "http://[", "example"])
+def test_what_is_no_address_is_told_beside_the_field_and_kept(client: httpx.Client, typed: str) -> None:
+    answer = client.post("/sources/new", data={"addresses": typed})
+    assert answer.status_code == 422
+    page = lxml_html.document_fromstring(answer.text)
+    assert "不是网址" in page.xpath("string(//*[@id='addresses-fault'])")
+    assert page.xpath("string(//textarea[@id='addresses'])").strip() == typed
 
 
 @pytest.mark.slow

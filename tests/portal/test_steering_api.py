@@ -7,7 +7,8 @@ import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from types import ModuleType
+from shutil import copy
+from typing import Any
 
 import httpx
 import pytest
@@ -24,10 +25,10 @@ topics:
 
 
 @pytest.fixture
-def store(tmp_path: Path, newsroom: ModuleType) -> Iterator[Store]:
+def store(tmp_path: Path, filled: Any) -> Iterator[Store]:
     (tmp_path / "sources.yaml").write_text(SOURCES, "utf-8")
+    copy(filled.store, tmp_path / "news.db")
     opened = open_store(load(tmp_path / "sources.yaml").store)
-    newsroom.fill(opened)
     yield opened
     opened.close()
 

@@ -6,7 +6,8 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
+from shutil import copy
+from typing import Any
 
 import httpx
 import pytest
@@ -37,9 +38,9 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def store(file: Path, newsroom: ModuleType) -> Iterator[Store]:
+def store(file: Path, filled: Any) -> Iterator[Store]:
+    copy(filled.store, file.with_name("news.db"))
     opened = open_store(load(file).store)
-    newsroom.fill(opened)
     yield opened
     opened.close()
 
