@@ -90,6 +90,7 @@ from newsportal.portal.shared import Shared
 from newsportal.portal.site import SourcesLike, site_of, watched_of
 from newsportal.portal.subscribing import Subscriber
 from newsportal.portal.suggesting import Suggesting
+from newsportal.portal.warming import Warming
 from newsportal.search.base import Index
 from newsportal.sources import Sources
 from newsportal.storage.base import Store
@@ -207,7 +208,8 @@ def create_app(
         app.state.sender = sender(app.state)
         marked = Follower(accounts.marks, store, follow_every, "marks") if accounts is not None and follow_every > 0 else None
         summed = Follower(daily, store, follow_every, "daily sums") if daily is not None and follow_every > 0 else None
-        everyone = (app.state.follower, subscriber, app.state.reloading, app.state.sender, marked, summed)
+        warming = Warming(app.state.portal) if follow_every > 0 else None
+        everyone = (app.state.follower, subscriber, app.state.reloading, app.state.sender, marked, summed, warming)
         logging.getLogger().addHandler(app.state.ring)
         threads = [thread for thread in everyone if thread is not None]
         for thread in threads:
