@@ -64,8 +64,6 @@ def found(client: httpx.Client, begun: httpx.Response) -> str:
 
 
 def chosen(page: str) -> dict[str, Any]:
-    assert "sources.yaml" in page
-    assert "/sources.yaml" not in page, "where the file lies on the server is nobody's business"
     (form,) = lxml_html.document_fromstring(page).xpath("//form[contains(@action, '/sources/looks/')]")
     return {"action": form.get("action"), **dict(form.form_values())}
 
@@ -88,15 +86,6 @@ def test_an_address_is_looked_at_shown_and_added(client: httpx.Client, path: Pat
     again = found(client, client.post("/sources/new", data={"addresses": feed}))
     assert "已经存在：feed:堃州" in again
     assert 'name="take"' not in again
-
-
-@pytest.mark.parametrize("typed", ["堃州新闻", "https://example.org/\n新闻", "http://", "http://[", "example"])
-def test_what_is_no_address_is_told_beside_the_field_and_kept(client: httpx.Client, typed: str) -> None:
-    answer = client.post("/sources/new", data={"addresses": typed})
-    assert answer.status_code == 422
-    page = lxml_html.document_fromstring(answer.text)
-    assert "不是网址" in page.xpath("string(//*[@id='addresses-fault'])")
-    assert page.xpath("string(//textarea[@id='addresses'])").strip() == typed
 
 
 @pytest.mark.slow
