@@ -151,6 +151,34 @@ def test_a_token_makes_no_tokens_even_with_every_right(client: httpx.Client, clo
         assert program.post("/account/password", data={"old": PASSWORD, "new": "x" * 12, "again": "x" * 12}).status_code == 403
 
 
+def test_who_is_locked_out_has_no_way_left(client: httpx.Client, clock: Clock) -> None:
+    """Neither the session, nor a token, nor the secret address of a feed."""
+    accounts = client.accounts  # type: ignore[attr-defined]
+    person = accounts.people.named("王编辑")
+    _, secret = accounts.tokens.add(person, "all", person.rights, now=clock())
+    enter(client)
+    feed = f"/starred/feed.rss?key={accounts.marks.feed_key(person.id)}"
+    with httpx.Client(base_url=client.base_url, headers={"authorization": f"Bearer {secret}"}) as program:
+        for locked, answers in ((False, (200, 200, 200)), (True, (303, 401, 404)), (False, (303, 200, 200))):
+            if locked:
+                accounts.people.add("boss", PASSWORD, Role.ADMIN, now=clock())
+            accounts.people.disable(person.id, locked)
+            found = (client.get("/account"), program.get("/api/v1/me"), httpx.get(f"{client.base_url}{feed}"))
+            assert tuple(answer.status_code for answer in found) == answers
+
+
+def test_who_gets_another_role_has_it_with_the_next_request(client: httpx.Client, clock: Clock) -> None:
+    accounts = client.accounts  # type: ignore[attr-defined]
+    boss = accounts.people.add("boss", PASSWORD, Role.ADMIN, now=clock())
+    accounts.people.add("other boss", PASSWORD, Role.ADMIN, now=clock())
+    enter(client, "boss")
+    _, secret = accounts.tokens.add(boss, "all", boss.rights, now=clock())
+    with httpx.Client(base_url=client.base_url, headers={"authorization": f"Bearer {secret}"}) as program:
+        for role, status in ((Role.ADMIN, 200), (Role.READER, 403), (Role.EDITOR, 403), (Role.ADMIN, 200)):
+            accounts.people.set_role(boss.id, role)
+            assert (client.get("/people").status_code, program.get("/api/v1/people").status_code) == (status, status)
+
+
 def test_without_accounts_nobody_signs_in_and_there_is_no_desk(serve: Any, fresh: Store) -> None:
     client = serve(fresh, accounts=None)
     for path in ("/login", "/desk", "/sources", "/monitor", "/account", "/people", "/audit"):

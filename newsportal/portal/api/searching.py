@@ -14,6 +14,7 @@ from newsportal.portal.api.paging import Cursor, Limit, cursor_of, place_of
 from newsportal.portal.api.tagged import tagged
 from newsportal.portal.asked import MAX_PAGES, PAGE
 from newsportal.portal.context import Visit
+from newsportal.portal.finding import found
 from newsportal.search.base import Hit, Index
 from newsportal.search.base import Query as Asked
 
@@ -81,18 +82,18 @@ def search(
     zone = Visit(request).clock.zone
     query = Asked(q, topic, site, category, since, until, sort, collapse, offset, limit, zone)
     try:
-        found = _index(request).search(query)
+        results = found(Visit(request).portal, _index(request), query)
     except SearchError as error:
         raise ApiError(503, "search-away", "Search is away for the moment.", "Try again in a minute.") from error
-    reached = offset + len(found.hits)
+    reached = offset + limit
     told = Found(
-        items=[hit_told(hit) for hit in found.hits],
-        next=cursor_of(reached) if found.hits and reached < min(found.total, LAST) else None,
-        total=found.total,
-        capped=found.capped,
-        loose=found.loose,
-        words=list(found.words),
-        facets={name: dict(values) for name, values in found.facets.items()},
+        items=[hit_told(hit) for hit in results.hits],
+        next=cursor_of(reached) if results.hits and reached < min(results.total, LAST) else None,
+        total=results.total,
+        capped=results.capped,
+        loose=results.loose,
+        words=list(results.words),
+        facets={name: dict(values) for name, values in results.facets.items()},
     )
     return tagged(request, told)
 

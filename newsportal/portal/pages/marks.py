@@ -136,7 +136,8 @@ def feed(request: Request, ending: str) -> Response:
     visit = Visit(request)
     accounts, key = visit.portal.accounts, visit.text("key", KEY_CHARS)
     person = accounts.marks.person_of_feed(key) if accounts and key else None
-    if accounts is None or person is None:
+    owner = accounts.people.get(person) if accounts is not None and person is not None else None
+    if accounts is None or person is None or owner is None or owner.disabled:
         raise HTTPException(404)
     ids = [story_id for _, story_id in accounts.marks.starred(person, limit=ENTRIES)]
     found = answer(visit, ending, feed_addresses(visit, "").title, "/starred", [story.head.id for story in there(visit, ids)])

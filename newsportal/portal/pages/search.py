@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
 from newsportal.errors import SearchError
+from newsportal.portal import finding
 from newsportal.portal.asked import FACETS, MAX_PAGES, PAGE, SHOWN_QUERY_CHARS, Asked, asked_of
 from newsportal.portal.context import Visit
 from newsportal.portal.pages.feeds import FeedAddresses
@@ -107,7 +108,7 @@ def look(visit: Visit, asked: Asked) -> tuple[Results, str | None]:
     if asked.empty:
         return EMPTY, None
     try:
-        return visit.portal.index.search(asked.query(visit.clock.now, visit.clock.zone)), None
+        return finding.found(visit.portal, visit.portal.index, asked.query(visit.clock.now, visit.clock.zone)), None
     except SearchError:
         return EMPTY, words.gettext("Search is away for the moment; everything else works. Please try again in a minute.")
 

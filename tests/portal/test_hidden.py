@@ -1,0 +1,79 @@
+"""What editors hide is nowhere for anybody else, at once: on no page, in no feed, by no address of the API, though search is behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import httpx
+import pytest
+
+from newsportal.accounts import Right
+from newsportal.search import open_index
+from newsportal.search.base import Index
+from newsportal.storage.base import Store
+
+ASKED = "渡口旧仓库"
+TOLD = "改造为海事博物馆"
+"""What is never in a question, so that an answer that holds it names the article."""
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Iterator[Index]:
+    """It follows the store when a test says so."""
+    opened = open_index(f"sqlite:///{tmp_path / 'index.db'}")
+    yield opened
+    opened.close()
+
+
+def paths(id: str, story: str, source: str, site: str) -> tuple[str, ...]:
+    return (
+        "/", "/latest", "/latest?order=hottest", f"/latest?source={source}", f"/latest?site={site}", "/topic/旅游",
+        "/feed.rss", "/feed.atom", "/feed.json", "/topic/旅游/feed.json", f"/search?q={ASKED}", f"/search?q={ASKED}&folds=open",
+        f"/search?q={ASKED}&site={site}",
+        f"/search/feed.json?q={ASKED}", f"/story/{story}", f"/story/{story}/{id}", f"/story/{story}/{id}/revisions",
+        "/starred",
+        "/api/v1/stories", f"/api/v1/stories/{story}", f"/api/v1/articles/{id}",
+        f"/api/v1/search?q={ASKED}", f"/api/v1/search?q={ASKED}&collapse=false", f"/api/v1/marks?story={story}", "/api/v1/starred",
+    )  # fmt: skip
+
+
+@pytest.mark.slow
+def test_what_is_hidden_is_nowhere_for_anybody_else(serve: Any, shelf: Store, index: Index, newsroom: ModuleType) -> None:
+    made = newsroom.article(ASKED + TOLD, f"{ASKED}{TOLD}。" + "".join(chr(0x5000 + 7 * n) for n in range(200)), topics=("旅游",), ago=5)
+    (id,) = newsroom.write(shelf, made)
+    index.follow(shelf)
+    reader: httpx.Client = serve(shelf, index, role="reader")
+    reader.post("/marks", data={"star": id})
+    asked = paths(id, id, "feed:晨光网", "晨光网")
+    assert {path for path in asked if not shows(reader, path)} == set()
+    preview = {
+        "channel": "webhook",
+        "url": "https://a.example/",
+        "about": "topic",
+        "topic": "旅游",
+        "when": "once",
+        "per_hour": "6",
+        "then": "preview",
+    }
+    assert TOLD in reader.post("/alerts/new", data=preview).text
+    shelf.hide([id], by="林编辑", reason="侵权", now=newsroom.NOW)
+    assert {path for path in asked if shows(reader, path)} == set(), "the index has not followed"
+    assert TOLD not in reader.post("/alerts/new", data=preview).text
+    with httpx.Client(base_url=reader.base_url, timeout=30) as nobody:
+        assert {path for path in asked if shows(nobody, path)} == set()
+    index.follow(shelf)
+    assert {path for path in asked if shows(reader, path)} == set()
+    person = reader.accounts.people.all()[0]  # type: ignore[attr-defined]
+    _, secret = reader.accounts.tokens.add(person, "x", [Right.KEEP], now=newsroom.NOW)  # type: ignore[attr-defined]
+    program = {"authorization": f"Bearer {secret}"}
+    assert {path for path in asked if path.startswith("/api/") and shows(reader, path, program)} == set()
+
+
+def shows(client: httpx.Client, path: str, headers: dict[str, str] | None = None) -> bool:
+    """Whether an answer names the article, but for the words that were asked for."""
+    answer = client.get(path, headers=headers)
+    assert answer.status_code < 500, path
+    return TOLD in answer.text.replace("<mark>", "").replace("</mark>", "")
