@@ -34,7 +34,7 @@ from newsportal.recommend.ratings import ALPHA
 from newsportal.search.base import Hit, Index
 from newsportal.search.overview import Overview, overview
 from newsportal.search.similar import similar
-from newsportal.sources import Source, Sources
+from newsportal.sources import Source, Sources, categories
 from newsportal.sources.watched import Judged, Watched, judged
 from newsportal.storage.base import Store, StoredArticle, Story, Tally
 from newsportal.storage.galleries import is_gallery
@@ -236,6 +236,10 @@ class Visit:
         """The pages of the desk that who asks may see, in groups."""
         seen = [(name, [entry for entry in entries if may(self.request, entry.right)]) for name, entries in DESK]
         return [(name, entries) for name, entries in seen if entries]
+
+    def categories(self) -> list[str]:
+        """What a form offers as a category's name."""
+        return categories.names(self.portal.known, self.portal.tally().by_category)
 
     @property
     def has_photos(self) -> bool:

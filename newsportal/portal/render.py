@@ -18,6 +18,7 @@ from newsportal.portal import reading
 from newsportal.portal.context import Visit
 from newsportal.portal.judged import chosen, doubtful
 from newsportal.portal.language import LANGUAGES, TAGS, translations
+from newsportal.portal.note_words import failure, noted
 from newsportal.portal.notices import let_go, notice_of
 from newsportal.portal.pictures import beside
 from newsportal.portal.preferences import remember
@@ -69,6 +70,8 @@ def environment(language: str, script: str = "original") -> Environment:
         "percent": lambda value: babel.numbers.format_percent(value, "#,##0.0%", locale=language),
         "mistake": lambda problem: told(problem, words),
         "explain": lambda reason: explain(reason, words),
+        "noted": lambda note: noted(note, words),
+        "failure": lambda reason: failure(reason, words),
         "folded": lambda reason: folded(reason, words),
         "ended": lambda reason: ended(reason, words),
         "chosen": lambda article: chosen(article, words),

@@ -13,6 +13,7 @@ from newsportal.errors import NewsportalError
 from newsportal.sources.changing import drop_entry, set_entry
 from newsportal.sources.classifying import CategoryWords
 from newsportal.sources.editing import Change, append_entry
+from newsportal.sources.models import Sources
 
 LIST: Final = "categories"
 
@@ -43,6 +44,13 @@ def known(said: Sequence[CategoryWords]) -> list[Known]:
     brought = {one.name: sum(map(len, one.words.values())) for one in packaged()}
     found = [Known(name, number, own.pop(name, None)) for name, number in brought.items()]
     return [*found, *(Known(one.name, None, one) for one in own.values())]
+
+
+def names(sources: Sources | None, counted: Mapping[str, int]) -> list[str]:
+    """What a category may be called: those that articles have (``counted``), the most frequent first, then those that may be given."""
+    said = sources.categories if sources is not None else ()
+    there = sorted(counted, key=lambda name: (-counted[name], name))
+    return list(dict.fromkeys((*there, *(one.name for one in known(said) if one.enabled))))
 
 
 def values_of(name: str, words: Sequence[str], hints: Sequence[str], *, enabled: bool) -> dict[str, Any]:

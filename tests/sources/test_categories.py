@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from newsportal.sources.categories import NameTaken, drop, known, put, values_of
+from newsportal.sources import Sources
+from newsportal.sources.categories import NameTaken, drop, known, names, put, values_of
 from newsportal.sources.changing import EntryChanged, NoEntry, several
 from newsportal.sources.classifying import CategoryWords
 from newsportal.sources.editing import changed
@@ -68,3 +69,12 @@ def test_several_changes_are_one_or_none() -> None:
     assert "# ours" in after
     with pytest.raises(NoEntry):
         made(several([drop("航运"), drop("没有")]))
+
+
+def test_names_that_are_offered_the_frequent_first() -> None:
+    said = Sources(categories=(CategoryWords(name="港口"), CategoryWords(name="彩票", enabled=False)))
+    offered = names(said, {"地方": 3, "体育": 9})
+    assert offered[:2] == ["体育", "地方"]
+    assert offered.count("体育") == 1
+    assert "港口" in offered
+    assert "彩票" not in offered

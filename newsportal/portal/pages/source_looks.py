@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, cast, get_args
+from urllib.parse import urlsplit
 
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
@@ -45,6 +46,7 @@ SHOWN = 5
 
 BUSY = _("Too many look at other sites just now. Try again in a minute.")
 NOTHING = _("Paste an address: of a site, a channel, a feed or a list.")
+NO_ADDRESS = _("%(address)s is no address: copy it from the browser, such as https://example.org/news/")
 MANY = _("At most %(number)s addresses at a time; for more, paste an OPML list.")
 
 
@@ -67,6 +69,8 @@ def begin(request: Request, fields: Fields) -> Response:
     if not addresses or len(addresses) > MAX_ADDRESSES:
         fault = words(MANY) % {"number": MAX_ADDRESSES} if addresses else words(NOTHING)
         return _asked(request, fields, fault)
+    if wrong := next((address for address in addresses if not _is_address(address)), None):
+        return _asked(request, fields, words(NO_ADDRESS) % {"address": wrong[:100]})
     family = cast("Family | None", kind or None)
     about = {"what": "new", "addresses": text, "kind": kind, "everything": everything}
     return _begun(request, about, lambda tell: looked(addresses, known, tell, kind=family, everything=everything), fields)
@@ -95,6 +99,15 @@ async def upload(request: Request) -> Response:
 def _offered(request: Request, body: bytes) -> Response:
     known = known_of(request)
     return _begun(request, {"what": "new"}, lambda tell: listed(body, known), {})
+
+
+def _is_address(text: str) -> bool:
+    """Whether it may be asked for: words without a dot are what somebody looks for, not where it stands."""
+    try:
+        host = urlsplit(text if "://" in text else f"https://{text}").hostname or ""
+    except ValueError:
+        return False
+    return host == "localhost" or any(sign in host for sign in ".。:")
 
 
 @router.post("/sources/{key}/test")

@@ -1,0 +1,160 @@
+"""What a look at a source and a crawl's report note, in the reader's language; what has no translation stays as it comes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from gettext import NullTranslations
+from typing import Final
+
+from newsportal.monitor.causes import cause_of
+from newsportal.portal.health_words import CAUSES, NAMES
+from newsportal.portal.language import _
+from newsportal.portal.reasons import explain
+
+LOOKS: Final[tuple[tuple[str, str], ...]] = (
+    (r"(?P<number>\d+) requests", _("%(number)s requests were made")),
+    (r"(?P<number>\d+) requests were made", _("%(number)s requests were made")),
+    (
+        r"left out: \w+ (?P<url>\S+), since better ones list (?P<again>\d+) of its (?P<number>\d+) entries",
+        _("%(url)s is left out: better ones list %(again)s of its %(number)s entries"),
+    ),
+    (
+        r"(?P<url>\S+) looks like one article: its site's front page is looked at",
+        _("%(url)s looks like one article: its site's front page is looked at"),
+    ),
+    (r"(?P<format>[\w .]+), (?P<number>\d+) entries", _("%(format)s, %(number)s entries")),
+    (r"(?P<number>\d+) entries", _("%(number)s entries")),
+    (r"(?P<number>\d+) sitemaps are named in (?P<url>\S+)", _("%(number)s sitemaps are named in %(url)s")),
+    (r"of them: (?P<url>\S+)", _("of them: %(url)s")),
+    (r"(?P<number>\d+) left out: old", _("%(number)s entries are older than max_age")),
+    (r"(?P<number>\d+) left out: rules", _("%(number)s entries are excluded by allow and deny")),
+    (r"(?P<number>\d+) left out: foreign", _("%(number)s addresses of other sites are left out")),
+    (r"(?P<number>\d+) left out: no-article", _("%(number)s addresses do not look like articles")),
+    (r"(?P<number>\d+) links, (?P<more>\d+) of them to further list pages", _("%(number)s links, %(more)s of them to further list pages")),
+    (
+        r"the layout changed: the wrapper finds nothing, .*",
+        _("the layout changed: the wrapper finds nothing, the results were found by their shape"),
+    ),
+    (r"read by (?P<way>.*)", _("read by: %(way)s")),
+    (r"(?P<number>\d+) boards: (?P<names>.*)", _("%(number)s boards: %(names)s")),
+    (r"(?P<name>.*): (?P<number>\d+) threads", _("%(name)s: %(number)s threads")),
+    (r"(?P<name>.*): for members only", _("%(name)s: for members only")),
+    (r"(?P<number>\d+) photo stories", _("%(number)s photo stories")),
+    (r"(?P<number>\d+) posts, the first of them: (?P<text>.*)", _("%(number)s posts, the first of them: %(text)s")),
+    (
+        r"(?P<number>\d+) pictures? on (?P<pages>\d+) pages?(?: of \d+)?; that is all\. (?P<text>.*)",
+        _("%(number)s pictures on %(pages)s pages, all that there are. %(text)s"),
+    ),
+    (
+        r"(?P<number>\d+) pictures? on (?P<pages>\d+) pages?(?: of \d+)?; [^.]*\. (?P<text>.*)",
+        _("%(number)s pictures on the first %(pages)s pages. %(text)s"),
+    ),
+)
+"""Notes of looks and trials, as patterns, and the same as messages."""
+
+NOTHING: Final[tuple[tuple[str, str], ...]] = (
+    (r"(?:(?P<url>\S+): )?the server answers (?P<status>\d+)", _("The server answers %(status)s.")),
+    (
+        r"(?P<url>\S+) is no feed, names none, and has fewer than (?P<few>\d+) links to articles of its own; .*",
+        _(
+            "It is no feed, names none, and has fewer than %(few)s links to articles of its own. "
+            "If it is a list of photo stories or a forum, choose that as its kind."
+        ),
+    ),
+    (r"(?:.* cannot be read as a forum: )?only members may read it", _("Only members may read it.")),
+    (
+        r"(?:.* cannot be read as a forum: )?neither boards nor threads (?:are )?found(?: there)?",
+        _("Neither boards nor threads are found."),
+    ),
+    (r"\S+ has only (?P<number>\d+) links that look like photo stories; .*", _("Only %(number)s links look like photo stories.")),
+    (r"no \w+ is found at (?P<url>\S+)", _("Nothing of this kind is found there.")),
+    (r"no articles found", _("No articles are found.")),
+    (r"no link contains (?P<seed>'.*')", _("No link contains %(seed)s.")),
+    (r"no link looks like a photo story; .*", _("No link looks like a photo story. Say under “seed” what their addresses contain.")),
+)
+"""Why nothing is found."""
+
+RUNS: Final[tuple[tuple[str, str], ...]] = (
+    (r"(?P<number>\d+) addresses of other sites are left out .*", _("%(number)s addresses of other sites are left out")),
+    (r"(?P<number>\d+) entries are older than max_age", _("%(number)s entries are older than max_age")),
+    (r"(?P<number>\d+) entries are excluded by allow and deny", _("%(number)s entries are excluded by allow and deny")),
+    (r"(?P<number>\d+) addresses do not look like articles .*", _("%(number)s addresses do not look like articles")),
+    (r"(?P<number>\d+) entries of lists older than max_age are left out", _("%(number)s entries are older than max_age")),
+    (r"(?P<number>\d+) sitemaps are not read: .*", _("%(number)s further sitemaps are left to later visits")),
+    (r"(?P<number>\d+) entries wait for the next visit .*", _("%(number)s entries wait for the next visit")),
+    (r"lastmod is always .*|all lastmod are .*|lastmod moves .*|lastmod-\w+", _("its dates of change are not believed")),
+    (r"(?:the sitemap declares entities.*|entities-declared)", _("it declares entities, which are dropped")),
+    (r"(?:the sitemap is larger than .*|too-large)", _("it is too large: the rest is not read")),
+    (r"not-well-formed", _("the feed has mistakes; it was read all the same")),
+    (r"shared-link", _("several entries have the same link")),
+    (r"entry-without-link", _("some entries have no link")),
+    (r"wrong-encoding", _("it is written in another encoding than it says")),
+    (r"illegal-characters", _("it holds characters that XML does not allow")),
+    (r"too-many-(?:tags|entries)", _("it holds too much: the rest is not read")),
+    (r"another worker visits it just now", _("another worker visits it just now")),
+    (r"rests until (?P<time>[\d:]+): (?P<reason>.*)", _("rests until %(time)s: %(reason)s")),
+    (r"some pages declare the address of another article .*", _("some pages declare the address of another article, and keep their own")),
+    (r"the rule under article: finds no body on some pages", _("its reading rule finds no text on some pages")),
+    (r"text taken from the feed where pages fail .*", _("text was taken from the feed where pages failed")),
+    (r"further pages of some articles cannot be had .*", _("further pages of some articles cannot be had")),
+    (r"goes on with photo stories .*", _("goes on with photo stories that an earlier visit could not finish")),
+    (r"asks again for threads .*", _("asks again for threads that an earlier run could not read to their end")),
+    (r"only members may read (?P<url>\S+)", _("only members may read %(url)s")),
+    (r"(?P<posts>\d+) new posts in (?P<threads>\d+) threads.*", _("%(posts)s new posts in %(threads)s threads")),
+    (r"topic (?P<topic>.*): some articles with its keywords .*", _("topic %(topic)s: some articles may be about something else")),
+    (r"topic (?P<topic>.*): its model found articles .*", _("topic %(topic)s: its model found articles without its keywords")),
+    (r"photo stories: (?P<number>\d+) complete", _("photo stories: %(number)s complete")),
+    (
+        r"photo stories: (?P<number>\d+) complete, (?P<open>\d+) incomplete.*",
+        _("photo stories: %(number)s complete, %(open)s incomplete"),
+    ),
+    (r"pictures left out: (?P<why>.*)", _("pictures left out: %(why)s")),
+    (r"is (?P<after>[\w-]+) now \(was (?P<before>[\w-]+)\): .*", _("its state was “%(before)s” and is “%(after)s” now")),
+    (r"category by (?P<said>.*)", _("categories by: %(said)s")),
+)
+"""Notes of a crawl's report."""
+
+COMPILED: Final = tuple((re.compile(pattern, re.DOTALL), message) for pattern, message in (*LOOKS, *NOTHING, *RUNS))
+
+AWAY: Final = re.compile(r"(?P<reason>[\w-]+): '(?P<url>[^']*)'(?: \((?P<detail>.*)\))?", re.DOTALL)
+"""An address that could not be had, as its error says it."""
+
+PARTICULAR: Final[Mapping[str, str]] = {
+    "enough": _("so many requests were made that the search ended"),
+    "port": _("this port may not be asked"),
+    "userinfo": _("an address with a user name or a password may not be asked"),
+}
+"""Reasons of which more can be said than their cause."""
+
+ROBOTS: Final = re.compile(r"robots\.txt cannot be had \((?P<reason>[\w-]+)\)")
+
+
+def noted(text: str, words: NullTranslations) -> str:
+    """A note, or why nothing was found, in the reader's language."""
+    if (match := AWAY.fullmatch(text)) is not None:
+        return _away(match, words)
+    for pattern, message in COMPILED:
+        if (found := pattern.fullmatch(text)) is not None:
+            return words.gettext(message) % _values(found.groupdict(""), words)
+    return text
+
+
+def failure(text: str, words: NullTranslations) -> str:
+    """Why a page of a look could not be read: as a note, else as the reports explain it."""
+    said = noted(text, words)
+    return said if said != text else explain(text, words) or text
+
+
+def _away(match: re.Match[str], words: NullTranslations) -> str:
+    unasked = ROBOTS.search(match["detail"] or "")
+    reason = unasked["reason"] if unasked else match["reason"]
+    cause = cause_of(reason)  # what no cause is for is a reason of EgressDenied
+    why = PARTICULAR.get(reason) or CAUSES["denied" if cause == "unread" else cause][0]
+    return words.gettext(_("%(url)s cannot be had: %(why)s")) % {"url": match["url"], "why": words.gettext(why)}
+
+
+def _values(found: Mapping[str, str], words: NullTranslations) -> dict[str, str]:
+    """The parts of a note; a reason among them in the reader's language, too."""
+    told = {name: explain(value, words) or value if name == "reason" else value for name, value in found.items()}
+    return told | {name: words.gettext(NAMES[told[name]]) for name in ("before", "after") if told.get(name) in NAMES}
