@@ -15,7 +15,7 @@ from ruamel.yaml.comments import CommentedMap
 from newsportal.commands.trial_shown import console
 from newsportal.discovery.opml import MAX_BYTES, Outline, OutlineList, read, write
 from newsportal.errors import NewsportalError
-from newsportal.sources import Feed, Sources, append, edit, find, load, mask
+from newsportal.sources import Feed, Sources, append, edit, find, load
 from newsportal.text import clean
 from newsportal.trying.looking import visitor
 from newsportal.trying.outlines import Import, planned
@@ -65,7 +65,7 @@ def export(
     """Write the feeds of sources.yaml as an OPML list for other readers; categories become folders."""
     known = load(sources)
     text = write(known.portal.title, outlines(known.feeds, everything=everything), datetime.now(UTC))
-    if secret := sum(mask(feed.url) != feed.url for feed in known.feeds if feed.enabled or everything):
+    if secret := sum(known.is_secret(feed.url) for feed in known.feeds if feed.enabled or everything):
         typer.echo(f"{secret} of the addresses hold passwords or tokens: mind whom you give the list", err=True)
     if out is None:
         typer.echo(text, nl=False)

@@ -86,7 +86,7 @@ def parse(content: bytes, path: Path, environ: Mapping[str, str] = os.environ) -
     if tree.value is None and not tree.mistakes:
         raise _error(path, [Mistake(1, (), "the file is empty; allowed: topics, feeds, regions …", WRITE_ONE)])
     mistakes = [*tree.mistakes, *checks.check(tree)]
-    context = {"folder": path.absolute().parent, "path": path.absolute(), "environ": environ}
+    context = {"folder": path.absolute().parent, "path": path.absolute(), "environ": environ, "filled": set()}
     sources = None
     try:
         sources = Sources.model_validate(tree.value, context=context)

@@ -19,6 +19,7 @@ from newsportal.sources.publishing import Target
 from newsportal.sources.recommending import Recommending
 from newsportal.sources.scheduling import Scheduling
 from newsportal.sources.topics import CustomEngine, Topic
+from newsportal.sources.uris import mask
 from newsportal.sources.values import FilePath, IndexUri, StoreUri, Words
 
 DEFAULT_STORE = "newsportal.db"
@@ -90,15 +91,21 @@ class Sources(Part):
 
     _folder: Path = PrivateAttr(default_factory=Path.cwd)
     _path: Path | None = PrivateAttr(default=None)
+    _filled: frozenset[str] = PrivateAttr(default=frozenset())
 
     def model_post_init(self, context: Any) -> None:
         if isinstance(context, dict):
             self._folder, self._path = context.get("folder", self._folder), context.get("path")
+            self._filled = frozenset(context.get("filled", ()))
 
     @property
     def path(self) -> Path | None:
         """The file it was read from, if it was read from one."""
         return self._path
+
+    def is_secret(self, address: str) -> bool:
+        """Whether an address holds a password or a token, or anything that the environment says: then it is nobody's to read."""
+        return address in self._filled or mask(address) != address
 
     @property
     def folder(self) -> Path:

@@ -1,7 +1,8 @@
 """The kinds of values in ``sources.yaml``: each a pydantic type that says what is allowed.
 
-Paths and environment variables need to know where the file lies: the loader hands ``{"folder": Path, "environ": Mapping}`` as
-context; without it, the working folder and the process's own environment are taken.
+Paths and environment variables need to know where the file lies: the loader hands ``{"folder": Path, "environ": Mapping}`` (and
+``"filled"``, a set to which values are added that hold what the environment says) as context; without it, the working folder and the
+process's own environment are taken.
 """
 
 from __future__ import annotations
@@ -70,9 +71,12 @@ def _expanded(value: Any, info: ValidationInfo) -> Any:
     if not isinstance(value, str):
         return value
     try:
-        return uris.expand(value, environ_of(info))
+        found = uris.expand(value, environ_of(info))
     except uris.BadAddress as error:
         raise mistake(error.message, error.hint) from error
+    if found != value:
+        (info.context or {}).get("filled", set()).add(found)
+    return found
 
 
 def _uri(schemes: tuple[str, ...]) -> Callable[[str, ValidationInfo], str]:

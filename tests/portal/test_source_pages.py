@@ -400,3 +400,13 @@ def test_of_many_who_go_back_at_once_one_does(made: Any, path: Path) -> None:
     assert path.read_text("utf-8") == TEXT
     assert len(versions(path)) == 2
     assert [entry.action for entry in editor.accounts.trail.entries(action="sources.restore")] == ["sources.restore"]
+
+
+def test_what_the_environment_says_is_in_no_list_for_everybody(made: Any, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FEED_KEY", "geheimnis")
+    path.write_text(TEXT.replace("https://a.example/feed", "https://a.example/${FEED_KEY}/feed"), "utf-8")
+    listed = made(None).get("/opml").text
+    assert "geheim" not in listed
+    assert "a.example" not in listed
+    path.write_text(TEXT, "utf-8")
+    assert "https://a.example/feed" in made(None).get("/opml").text

@@ -10,7 +10,7 @@ from newsportal.portal.access import needs
 from newsportal.portal.context import Visit
 from newsportal.portal.render import render
 from newsportal.portal.suggesting import Suggesting
-from newsportal.sources import mask
+from newsportal.sources import Sources
 
 router = APIRouter()
 
@@ -25,7 +25,8 @@ def suggestions(request: Request) -> Response:
 def opml(request: Request) -> Response:
     """The enabled feeds of sources.yaml, without those whose address holds a password or a token."""
     portal = Visit(request).portal
-    open_ = (feed for feed in request.app.state.feeds if feed.enabled and mask(feed.url) == feed.url)
+    secret = (portal.known or Sources()).is_secret
+    open_ = (feed for feed in request.app.state.feeds if feed.enabled and not secret(feed.url))
     feeds = (Outline(feed.url, feed.name, feed.category) for feed in open_)
     named = {"content-disposition": 'attachment; filename="newsportal.opml"'}
     return Response(write(portal.site.title, feeds, portal.now()), media_type="text/x-opml", headers=named)
