@@ -12,7 +12,7 @@ Rates as in the paper: precision = articles with a body / pages fetched, recall 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from unicodedata import east_asian_width
 
@@ -22,7 +22,10 @@ COUNTERS = ("list_pages", "not_modified", "entries", "known", "repeated", "new",
 
 @dataclass(frozen=True, slots=True)
 class SourceReport:
-    """One row. ``failed`` counts articles by reason; ``list_failed`` counts list pages by reason (``http-503``, ``blocked: captcha``)."""
+    """One row. ``failed`` counts articles by reason; ``list_failed`` counts list pages by reason (``http-503``, ``blocked: captcha``).
+
+    ``seconds``: what its visits took that ended here, from the first list page to the last article; visits go on side by side.
+    """
 
     source: str
     list_pages: int = 0
@@ -39,6 +42,13 @@ class SourceReport:
     failed: Mapping[str, int] = field(default_factory=dict)
     list_failed: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def took(self) -> str:
+        """``seconds`` for people: ``48s``, ``3m05s``."""
+        minutes, seconds = divmod(round(self.seconds), 60)
+        return f"{minutes}m{seconds:02}s" if minutes else f"{seconds}s" if self.seconds else "–"
 
     @property
     def failures(self) -> int:
@@ -71,7 +81,9 @@ class Run:
 
     @property
     def total(self) -> SourceReport:
-        return add_up("total", self.sources)
+        """The sum of all rows; it took as long as the run."""
+        seconds = (self.ended - self.started).total_seconds() if self.ended else 0.0
+        return replace(add_up("total", self.sources), seconds=seconds)
 
 
 def add_up(name: str, rows: Iterable[SourceReport]) -> SourceReport:
@@ -80,14 +92,16 @@ def add_up(name: str, rows: Iterable[SourceReport]) -> SourceReport:
     failed: dict[str, int] = {}
     list_failed: dict[str, int] = {}
     notes: list[str] = []
+    seconds = 0.0
     for row in rows:
+        seconds += row.seconds
         for key in COUNTERS:
             counts[key] += getattr(row, key)
         for table, values in ((failed, row.failed), (list_failed, row.list_failed)):
             for reason, number in values.items():
                 table[reason] = table.get(reason, 0) + number
         notes.extend(row.notes)
-    return SourceReport(source=name, **counts, failed=failed, list_failed=list_failed, notes=tuple(dict.fromkeys(notes)))
+    return SourceReport(source=name, **counts, failed=failed, list_failed=list_failed, notes=tuple(dict.fromkeys(notes)), seconds=seconds)
 
 
 def to_dict(run: Run) -> dict[str, object]:
@@ -143,17 +157,18 @@ HEADINGS = {
     "same": "same",
     "failures": "failed",
     "left": "left",
+    "took": "time",
 }
 """Columns of the table as text: attribute of a row, heading."""
 
-SELDOM = frozenset({"known", "repeated", "same", "left"})
-"""Columns that are left out where they are all zero, so that the table fits a terminal."""
+SELDOM = frozenset({"known", "repeated", "same", "left", "took"})
+"""Columns that are left out where they say nothing of any source, so that the table fits a terminal."""
 
 
 def table(run: Run) -> str:
     """The report as aligned text, a row a source, then the total, the two rates and the reasons of failures."""
     rows = [*run.sources, run.total] if len(run.sources) != 1 else list(run.sources)
-    shown = [key for key in HEADINGS if key not in SELDOM or any(getattr(row, key) for row in rows)]
+    shown = [key for key in HEADINGS if key not in SELDOM or any(getattr(row, key) not in (0, "–") for row in run.sources)]
     headings = [HEADINGS[key] for key in shown]
     cells = [[str(getattr(row, key)) for key in shown] for row in rows]
     widths = [max(map(_width, column)) for column in zip(headings, *cells, strict=True)]

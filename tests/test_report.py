@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -53,6 +54,17 @@ def test_the_table_has_a_row_a_source_and_says_why() -> None:
     assert "precision 83.3%" in text
     assert reasons(RUN)[0] == "feed:青河日报: http-404 × 1; no-body × 1; slow"
     assert reasons(RUN)[1] == "region:front: list page: dns × 1"
+
+
+def test_the_time_of_a_source_is_that_of_its_visits_and_of_all_that_of_the_run() -> None:
+    ended = replace(RUN, ended=RUN.started + timedelta(seconds=200), sources=(replace(FEED, seconds=185.2), REGION))
+    assert [row.took for row in (*ended.sources, ended.total)] == ["3m05s", "–", "3m20s"]
+    lines = table(ended).splitlines()
+    assert lines[0].endswith("time")
+    assert lines[1].endswith("3m05s")
+    assert "time" not in table(RUN).splitlines()[0], "reports of former versions say nothing of it"
+    assert add_up("feed", (FEED, replace(FEED, seconds=2.5))).seconds == 2.5
+    assert from_dict(json.loads(json.dumps(to_dict(ended)))) == ended
 
 
 def test_columns_that_say_nothing_are_left_out() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from datetime import UTC, datetime
+from typing import Any
 
 from scrapy.statscollectors import StatsCollector
 
@@ -13,6 +14,9 @@ from newsportal.report import COUNTERS, SourceReport
 
 PREFIX = "newsportal/"
 """Scrapy stats are named ``newsportal/SOURCE/COLUMN`` and ``newsportal/SOURCE/failed/REASON``."""
+
+SECONDS = "seconds"
+"""The column of how long visits took."""
 
 
 def utcnow() -> datetime:
@@ -36,19 +40,24 @@ class Figures:
         if column == "list_pages":
             self._reach.reached()
 
+    def took(self, source: str, seconds: float) -> None:
+        """A visit has ended that took so long."""
+        key = f"{PREFIX}{source}/{SECONDS}"
+        self._stats.set_value(key, self._stats.get_value(key, 0.0) + seconds)
+
     def note(self, source: str, text: str) -> None:
         """A sentence for the reader of the report, once. Stages call it from their threads, too."""
         self._notes[source].setdefault(text)
 
     def report(self) -> tuple[SourceReport, ...]:
         """The rows so far, by source."""
-        rows: dict[str, dict[str, dict[str, int]]] = defaultdict(lambda: {"": {}, "failed": {}, "list_failed": {}})
+        rows: dict[str, dict[str, dict[str, Any]]] = defaultdict(lambda: {"": {}, "failed": {}, "list_failed": {}})
         for key, value in self._stats.get_stats().items():
             if key.startswith(PREFIX):
                 source, column, *reason = key.removeprefix(PREFIX).split("/", 2)
                 if reason:
                     rows[source][column][reason[0]] = value
-                elif column in COUNTERS:
+                elif column in COUNTERS or column == SECONDS:
                     rows[source][""][column] = value
         for source in self._notes:
             rows[source]  # a source that only has a note has a row too

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from itertools import accumulate
 from threading import Lock
@@ -136,7 +136,8 @@ def crawled(runs: Sequence[Run], portal: Portal, days: int) -> Crawled:
             named.setdefault(row.source, []).append(row)
     rows = tuple(sorted((add_up(name, found) for name, found in named.items()), key=lambda row: (-row.entries, row.source)))
     seconds = sum((run.ended - run.started).total_seconds() for run in chosen if run.ended is not None)
-    return Crawled(len(chosen), seconds, rows, add_up("total", rows), failures(rows), len(chosen) == len(runs) == RUNS)
+    total = replace(add_up("total", rows), seconds=seconds)
+    return Crawled(len(chosen), seconds, rows, total, failures(rows), len(chosen) == len(runs) == RUNS)
 
 
 def failures(rows: Iterable[SourceReport]) -> tuple[Failure, ...]:

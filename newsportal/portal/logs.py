@@ -89,7 +89,7 @@ def _lines(raw: list[str]) -> Iterator[Line]:
     for text in raw:
         if found := SCRAPY.match(text):
             level = found["level"] if found["level"] in LEVELS else "INFO"
-            yield Line(datetime.fromisoformat(found["at"]).replace(tzinfo=UTC), level, found["name"], harmless(found["text"]))
+            yield Line(datetime.fromisoformat(found["at"]).astimezone(), level, found["name"], harmless(found["text"]))
         elif text.strip():
             yield Line(None, level, "", harmless(text))
 

@@ -75,8 +75,11 @@ class Clock:
 
     def lasted(self, start: datetime, end: datetime) -> str:
         """``1:02:03`` or ``2:03``, hours, minutes and seconds."""
-        seconds = max(0, int((end - start).total_seconds()))
-        minutes, rest = divmod(seconds, 60)
+        return self.span((end - start).total_seconds())
+
+    def span(self, seconds: float) -> str:
+        """As :meth:`lasted`."""
+        minutes, rest = divmod(max(0, int(seconds)), 60)
         hours, minutes = divmod(minutes, 60)
         return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 

@@ -76,7 +76,8 @@ class Records:
         return sorted((one for one in self._read() if one.where == where), key=lambda one: one.started, reverse=True)
 
     def get(self, id: str) -> Record | None:
-        return next((record for record in self._read() if record.id == id), None)
+        """``None`` for a job that is not remembered (any more)."""
+        return _read(self._file(id))
 
     def log_file(self, id: str) -> Path:
         return self.folder / f"{id}.log"
@@ -120,11 +121,16 @@ class Records:
         return self.folder / f"{id}.json"
 
     def _read(self) -> Iterator[Record]:
-        for file in self.folder.glob("*.json") if self.folder.is_dir() else ():
-            try:
-                yield _record(json.loads(file.read_text("utf-8")))
-            except (OSError, ValueError, TypeError, KeyError):
-                continue  # forgotten by somebody meanwhile, or no record: a job without one counts as one of unknown sources
+        found = map(_read, self.folder.glob("*.json") if self.folder.is_dir() else ())
+        return (record for record in found if record is not None)
+
+
+def _read(file: Path) -> Record | None:
+    """``None``: forgotten by somebody meanwhile, or no record; a job without one counts as one of unknown sources."""
+    try:
+        return _record(json.loads(file.read_text("utf-8")))
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
 
 
 def _written(moment: datetime | None) -> str | None:

@@ -134,7 +134,9 @@ class Visiting:
         parts = self._ledger.told.taken(now, self.open - set(ended), away=away)
         for source in (self.open & set(ended)) - lost:
             opened = self._open[source]
-            parts.append(Visit(source, now, seconds=((opened.rested or now) - opened.began).total_seconds()))
+            seconds = ((opened.rested or now) - opened.began).total_seconds()
+            self._ledger.took(source, seconds)
+            parts.append(Visit(source, now, seconds=seconds))
         try:
             if parts:
                 await asyncio.to_thread(self._ledger.store.visits.join, parts)

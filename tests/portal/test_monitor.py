@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -12,11 +13,14 @@ from zoneinfo import ZoneInfo
 import httpx
 import pytest
 from blank import blank_store
+from lxml import html as lxml_html
 from prometheus_client.parser import text_string_to_metric_families
 
 from newsportal.daily import DailySums
 from newsportal.portal.logs import Ring, chosen, harmless, tail
 from newsportal.portal.measuring import Meter
+from newsportal.report import Run, SourceReport
+from newsportal.runners.records import Record, Records
 from newsportal.sources import Sources
 from newsportal.storage.base import Store
 
@@ -138,6 +142,27 @@ def test_machine_and_log(editor: httpx.Client) -> None:
     assert "<script>" not in page.partition('class="log"')[2]
     assert "cannot reach" in editor.get("/monitor/log?words=REACH").text
     assert "cannot reach" not in editor.get("/monitor/log?level=ERROR").text
+
+
+def test_a_crawl_shows_its_log_and_what_each_source_took(editor: httpx.Client, store: Store, settings: Sources) -> None:
+    at = datetime(2026, 5, 20, 10, tzinfo=UTC)
+    rows = (SourceReport("feed:甲", entries=1, new=1, seconds=75.0), SourceReport("feed:乙", entries=1))
+    store.save_run(Run("20260520-100000-5f1c0a2b-rss", at, at + timedelta(seconds=90), "finished", ("rss",), rows))
+    records = Records(settings.jobs_folder)
+    records.save(Record("5f1c0a2b", "rss", (), at, "local"))
+    records.log_file("5f1c0a2b").write_text("2026-05-20 10:00:00 [scrapy] INFO: token=geheim opened\n", "utf-8")
+    page = editor.get("/runs/20260520-100000-5f1c0a2b-rss").text
+    document = lxml_html.document_fromstring(page)
+    assert [row.xpath("string(td[last()])") for row in document.xpath("//table[@class='report']/tbody/tr")] == ["1:15", "–", "1:30"]
+    assert "opened" in document.xpath("string(//ol[@class='log'])")
+    assert "geheim" not in page
+    assert "rss 5f1c0a2b" in editor.get("/monitor/system?file=5f1c0a2b").text
+    lines = editor.get("/api/v1/runs/20260520-100000-5f1c0a2b-rss/log").json()
+    assert [(line["level"], "opened" in line["text"]) for line in lines] == [("INFO", True)]
+    assert editor.get("/api/v1/runs/20260520-100000-5f1c0a2b-rss/log?level=ERROR").json() == []
+    other = next(run.id for run in store.runs(10) if "5f1c0a2b" not in run.id)
+    assert 'class="log"' not in editor.get(f"/runs/{other}").text
+    assert editor.get(f"/api/v1/runs/{other}/log").json()["error"]["code"] == "no-log"
 
 
 def test_no_file_is_read_that_is_no_log(editor: httpx.Client, folder: Path) -> None:

@@ -217,6 +217,7 @@ def test_the_run_report_adds_up_and_explains_itself(editor: httpx.Client, newsro
         "14",
         "93.5%",
         "89.4%",
+        "3:38",
     ]
     assert said(page, "//ul[@class='failures']/li")[0] == "4 × 页面中没有找到正文 too-short"
 

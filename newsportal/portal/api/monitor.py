@@ -51,6 +51,7 @@ class CrawledTold(BaseModel):
     failed: int
     precision: float | None
     recall: float | None
+    seconds: float = Field(description="What its visits took that ended in these crawls.")
 
 
 class MachineTold(BaseModel):
@@ -90,6 +91,7 @@ def crawled(request: Request, days: Annotated[int, Query(ge=1, le=365)] = 7) -> 
             failed=row.failures,
             precision=row.precision,
             recall=row.recall,
+            seconds=row.seconds,
         )
         for row in kept.crawled(Visit(request).portal, days).rows
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
@@ -12,11 +12,16 @@ from newsportal.accounts import Right
 from newsportal.portal.access import needs
 from newsportal.portal.api.faults import ApiError, told_of
 from newsportal.portal.context import Visit
+from newsportal.portal.logs import KEPT, chosen, tail
+from newsportal.portal.pages.system import log_file
 from newsportal.report import Run, to_dict
+from newsportal.runners.records import job_of
 
 router = APIRouter(tags=["Operation"], dependencies=[needs(Right.WATCH)])
 
 RUNS = 50
+
+Level = Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"]
 
 
 class RunTold(BaseModel):
@@ -27,6 +32,13 @@ class RunTold(BaseModel):
     stored: int
     folded: int
     failed: int
+
+
+class LineTold(BaseModel):
+    at: datetime | None = Field(description="Null: the line goes on from the one before.")
+    level: str
+    logger: str
+    text: str
 
 
 class SuggestionTold(BaseModel):
@@ -67,6 +79,29 @@ def run(request: Request, id: str) -> dict[str, Any]:
     if found is None:
         raise ApiError(404, "no-run", "There is no such run.")
     return to_dict(found)
+
+
+@router.get("/runs/{id}/log", summary="The end of a crawl's log, the latest line first", responses=told_of(404))
+def log(
+    request: Request,
+    id: str,
+    level: Annotated[Level | None, Query(description="At least of this level.")] = None,
+    words: Annotated[str | None, Query(max_length=100)] = None,
+    limit: Annotated[int, Query(ge=1, le=KEPT)] = 200,
+) -> list[LineTold]:
+    """Without passwords, tokens and keys. A crawl on another machine keeps its log there."""
+    portal = Visit(request).portal
+    found = portal.store.run(id)
+    if found is None:
+        raise ApiError(404, "no-run", "There is no such run.")
+    file = log_file(portal, job_of(found))
+    try:
+        lines = tail(file) if file is not None else None
+    except OSError:
+        lines = None
+    if lines is None:
+        raise ApiError(404, "no-log", "This run has no log here, or none any more.")
+    return [LineTold(at=line.at, level=line.level, logger=line.from_, text=line.text) for line in chosen(lines, level, words, limit)]
 
 
 @router.get("/suggestions", summary="Sites that could become sources")

@@ -10,6 +10,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from newsportal.accounts import Right
 from newsportal.portal.access import needs
 from newsportal.portal.context import Visit
+from newsportal.portal.pages.system import run_log
 from newsportal.portal.render import render
 from newsportal.report import COUNTERS, Run, SourceReport
 
@@ -20,13 +21,14 @@ SHOWN = 50
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of the table: the counters in their order, then all failures, then the two rates."""
+    """A line of the table: the counters in their order, then all failures, the two rates, and how many seconds it took."""
 
     name: str
     values: tuple[int, ...]
     failed: int
     precision: float | None
     recall: float | None
+    seconds: float
     notes: tuple[str, ...] = ()
     total: bool = False
 
@@ -52,13 +54,14 @@ def run(request: Request, run_id: str) -> Response:
         failures=failures_of(found),
         columns=columns(words),
         rows=[*(row_of(source, source.source) for source in found.sources), *([total] if found.sources else [])],
+        **run_log(visit, found),
     )
 
 
 def row_of(report: SourceReport, name: str, *, total: bool = False) -> Row:
     failed = report.failures + sum(report.list_failed.values())
     notes = () if total else report.notes
-    return Row(name, tuple(getattr(report, key) for key in COUNTERS), failed, report.precision, report.recall, notes, total)
+    return Row(name, tuple(getattr(report, key) for key in COUNTERS), failed, report.precision, report.recall, report.seconds, notes, total)
 
 
 def failures_of(run: Run) -> list[tuple[str, int]]:
@@ -85,5 +88,5 @@ def columns(words: NullTranslations) -> list[str]:
         "folded": words.gettext("folded"),
         "same": words.gettext("same"),
     }
-    derived = [words.gettext("failed"), words.gettext("precision"), words.gettext("recall")]
+    derived = [words.gettext("failed"), words.gettext("precision"), words.gettext("recall"), words.gettext("time")]
     return [*(named.get(key, key) for key in COUNTERS), *derived]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,6 +16,8 @@ from newsportal.portal.logs import LEVELS, Line, Ring, chosen, tail
 from newsportal.portal.machine import machine
 from newsportal.portal.measuring import Meter
 from newsportal.portal.render import render
+from newsportal.report import Run
+from newsportal.runners.records import Records, job_of
 
 router = APIRouter(dependencies=[needs(Right.WATCH)])
 
@@ -23,6 +26,9 @@ SHOWN: Final = 200
 
 LOGS: Final = 10
 """Files of crawls that may be chosen, the latest."""
+
+JOB: Final = re.compile(r"[A-Za-z0-9][\w-]{0,79}")
+"""How a job may be called: no name that leads elsewhere."""
 
 PARTS: Final = {
     "store": _("Store"),
@@ -58,26 +64,41 @@ def log(request: Request) -> Response:
 
 
 def log_of(request: Request, visit: Visit) -> dict[str, Any]:
-    files = {file.stem: file for file in log_files(visit.portal)}
+    files = log_files(visit.portal)
     level, words, name = visit.text("level", 10), visit.text("words", 100), visit.text("file", 100)
+    chosen_file = log_file(visit.portal, name)
     failed = False
     lines: list[Line] = []
-    if name in files:
+    if chosen_file is not None:
         try:
-            lines = tail(files[name])
+            lines = tail(chosen_file)
         except OSError:  # it was let go meanwhile
             failed = True
     else:
         name = None
         ring: Ring | None = request.app.state.ring
         lines = ring.lines() if ring is not None else []
+    labels = {file.stem: label(visit, file) for file in dict.fromkeys((*files, *((chosen_file,) if chosen_file else ())))}
     shown = {"level": level if level in LEVELS else None, "words": words, "file": name}
-    return {"lines": chosen(lines, shown["level"], words, SHOWN), "levels": LEVELS, "files": list(files), "wanted": shown, "failed": failed}
+    return {"lines": chosen(lines, shown["level"], words, SHOWN), "levels": LEVELS, "files": labels, "wanted": shown, "failed": failed}
+
+
+def run_log(visit: Visit, run: Run) -> dict[str, Any]:
+    """The end of a crawl's log, where it wrote one on this machine."""
+    name = job_of(run)
+    file = log_file(visit.portal, name)
+    if file is None:
+        return {"wanted": None}
+    try:
+        lines = tail(file)
+    except OSError:
+        return {"wanted": None}
+    return {"wanted": {"file": name}, "lines": chosen(lines, None, None, SHOWN), "failed": False}
 
 
 def log_files(portal: Portal) -> list[Path]:
-    """The logs that crawls write beside the store (``newsportal schedule``), the latest first. None is named by who asks."""
-    folder = jobs_folder(portal)
+    """The logs that crawls write beside the store (``newsportal up`` and ``schedule``), the latest first."""
+    folder = portal.known.jobs_folder if portal.known is not None else None
     try:
         found = [(file.stat().st_mtime, file) for file in folder.glob("*.log")] if folder is not None else []
     except OSError:
@@ -85,9 +106,17 @@ def log_files(portal: Portal) -> list[Path]:
     return [file for _, file in sorted(found, reverse=True)[:LOGS]]
 
 
-def jobs_folder(portal: Portal) -> Path | None:
-    """As ``newsportal schedule`` has it."""
-    known = portal.known
-    if known is None:
+def log_file(portal: Portal, name: str | None) -> Path | None:
+    """The log of this job; none for what names no job."""
+    if portal.known is None or name is None or not JOB.fullmatch(name):
         return None
-    return (known.known_file.parent if known.known_file else known.folder / "data") / "jobs"
+    file = portal.known.jobs_folder / f"{name}.log"
+    return file if file.is_file() else None
+
+
+def label(visit: Visit, file: Path) -> str:
+    """When the crawl began whose log it is, and what it visits; the job's id where no more is known."""
+    record = Records(file.parent).get(file.stem)
+    if record is None:
+        return file.stem
+    return " ".join(filter(None, (visit.clock.full(record.started), record.spider, file.stem)))
