@@ -13,6 +13,7 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 from sqlalchemy import Connection, Engine, Row, delete, func, insert, select, update
 
+from newsportal.accounts.alerts_tables import ALERTS, MESSAGES
 from newsportal.accounts.base import Person
 from newsportal.accounts.rights import Role
 from newsportal.accounts.secret import drawn_id, drawn_password
@@ -122,6 +123,8 @@ class People:
         """With sessions, tokens and whatever was kept. What he changed stays in the log under his name. Raises as :meth:`set_role`."""
         with write(self._engine) as connection:
             _keep_one(connection, person_id)
+            his = select(ALERTS.c.id).where(ALERTS.c.person_id == person_id)
+            connection.execute(delete(MESSAGES).where(MESSAGES.c.alert_id.in_(his)))
             for table in METADATA.tables.values():
                 if table is not TRAIL and "person_id" in table.c:
                     connection.execute(delete(table).where(table.c.person_id == person_id))

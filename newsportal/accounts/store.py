@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import datetime
 from importlib.resources import files
-from typing import Any
 
 from argon2 import PasswordHasher
 
 from newsportal.accounts.alerts import Alerts
 from newsportal.accounts.attempts import Attempts
-from newsportal.accounts.base import Signed
 from newsportal.accounts.marks import Marks
 from newsportal.accounts.people import People
 from newsportal.accounts.searches import Searches
@@ -41,16 +37,3 @@ class Accounts:
 
     def close(self) -> None:
         self._engine.dispose()
-
-    def log(
-        self,
-        who: Signed | None,
-        action: str,
-        thing: str = "",
-        details: Mapping[str, Any] | None = None,
-        *,
-        now: datetime,
-        address: str = "",
-    ) -> None:
-        """A change, for the log (:meth:`newsportal.accounts.trail.Trail.add`)."""
-        self.trail.add(who, action, thing, details, now=now, address=address)

@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
 from typing import Final
 
 from newsportal.accounts.alerts import Message
@@ -85,9 +84,3 @@ def tell(work: Work) -> int:
         if one.about == alert.about
     ]
     return work.accounts.alerts.keep(messages)
-
-
-def folder_of(file: str) -> Path | None:
-    """The folder of a SQLite store, whose disk is watched; ``None`` for a store on a server."""
-    scheme, _, rest = file.partition(":///")
-    return Path(rest.partition("?")[0]).parent if scheme.partition("+")[0] == "sqlite" and rest and not rest.startswith(":") else None

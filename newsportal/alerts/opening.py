@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 
 from newsportal.accounts import Accounts
 from newsportal.alerts.base import Setting
-from newsportal.alerts.conditions import folder_of, tell
+from newsportal.alerts.conditions import tell
 from newsportal.alerts.run import Work, present, step
 from newsportal.egress import Policy
 from newsportal.errors import NewsportalError
@@ -23,6 +23,7 @@ from newsportal.search.base import Index
 from newsportal.sources import Sources
 from newsportal.sources.watched import watched
 from newsportal.storage.base import Store
+from newsportal.storage.sql.dialect_sqlite import sqlite_file
 
 logger = logging.getLogger(__name__)
 
@@ -53,6 +54,7 @@ def work_of(
     now: Callable[[], datetime] = present,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Work:
+    file = sqlite_file(sources.store)
     return Work(
         accounts,
         store,
@@ -64,7 +66,7 @@ def work_of(
         now,
         stopped,
         watched(sources),
-        folder_of(sources.store),
+        file.parent if file is not None else None,
         sources.alerts.disk_free,
         sources.alerts.crawl_hours,
     )

@@ -26,6 +26,7 @@ from newsportal.search import open_index
 from newsportal.sources import Sources, load
 from newsportal.sources.watched import judged, summary, watched
 from newsportal.storage import open_store
+from newsportal.storage.sql.dialect_sqlite import sqlite_file
 from newsportal.text import words
 
 MIN_FREE = 200 * 1024 * 1024
@@ -217,8 +218,7 @@ def _browser(sources: Sources) -> Finding:
 
 
 def _disk(sources: Sources) -> Finding:
-    scheme, _, file = sources.store.partition(":///")
-    place = Path(file if scheme.startswith("sqlite") else ".").absolute()
+    place = (sqlite_file(sources.store) or Path()).absolute()
     free = shutil.disk_usage(next(folder for folder in (place, *place.parents) if folder.exists())).free
     return Finding("disk", free > MIN_FREE, f"{free / 1e9:.1f} GB free", "make room")
 

@@ -96,7 +96,7 @@ def _let_in(accounts: Accounts, address: str, console: Console) -> None:
     if made is None:
         return
     person, password = made
-    accounts.log(None, "person.first", person.name, now=datetime.now(UTC))
+    accounts.trail.add(None, "person.first", person.name, now=datetime.now(UTC))
     console.print(f"sign in at {address}/login as {person.name} with the password {password}")
     console.print(f"(it is shown this once; another one: newsportal user password {person.name})")
 

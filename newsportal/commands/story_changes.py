@@ -47,7 +47,7 @@ def changing(sources: Path | None) -> Iterator[tuple[Store, Log]]:
             yield store, lambda action, thing, told: None
             return
         with closing(open_accounts(known.accounts_uri)) as accounts:
-            yield store, lambda action, thing, told: accounts.log(None, action, thing, told, now=datetime.now(UTC))
+            yield store, lambda action, thing, told: accounts.trail.add(None, action, thing, told, now=datetime.now(UTC))
 
 
 def correct(

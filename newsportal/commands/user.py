@@ -54,7 +54,7 @@ def found(accounts: Accounts, name: str) -> Person:
 
 
 def log(accounts: Accounts, action: str, thing: str, details: dict[str, object] | None = None) -> None:
-    accounts.log(None, action, thing, details, now=datetime.now(UTC))
+    accounts.trail.add(None, action, thing, details, now=datetime.now(UTC))
 
 
 def listed(as_json: AsJson = False, sources: SourcesFile = None) -> None:

@@ -6,12 +6,10 @@ from __future__ import annotations
 from newsportal.daily.sums import KINDS as KINDS
 from newsportal.daily.sums import DailySums as DailySums
 from newsportal.daily.sums import Kind as Kind
+from newsportal.storage.sql.dialect_sqlite import sqlite_file, sqlite_uri
 
 
 def daily_uri(index_uri: str) -> str:
     """The file of the sums: beside the index's own SQLite file; in memory for an index that has none here."""
-    scheme, _, rest = index_uri.partition(":///")
-    file = rest.partition("?")[0]
-    if scheme.partition("+")[0] != "sqlite" or not file or file.startswith(":memory:"):
-        return "sqlite://"
-    return f"sqlite:///{file}.daily"
+    file = sqlite_file(index_uri)
+    return "sqlite://" if file is None else sqlite_uri(file.with_name(f"{file.name}.daily"))

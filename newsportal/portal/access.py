@@ -104,4 +104,4 @@ def log(request: Request, action: str, thing: str = "", details: Mapping[str, An
     portal: Portal = request.app.state.portal
     if portal.accounts is not None:
         address = request.client.host if request.client else ""
-        portal.accounts.log(signed(request), action, thing, details, now=portal.now(), address=address)
+        portal.accounts.trail.add(signed(request), action, thing, details, now=portal.now(), address=address)

@@ -12,6 +12,7 @@ import psutil
 
 from newsportal.sources import Sources
 from newsportal.sources.alerting import Alerting
+from newsportal.storage.sql.dialect_sqlite import sqlite_file
 
 BESIDE: Final = ("-wal", "-shm")
 """What SQLite keeps beside a file."""
@@ -92,12 +93,6 @@ def files(sources: Sources) -> list[tuple[str, Path | None]]:
         ("known", sources.known_file),
         ("archive", sources.archive),
     ]
-
-
-def sqlite_file(uri: str) -> Path | None:
-    scheme, _, rest = uri.partition(":///")
-    path = rest.partition("?")[0]
-    return Path(path) if scheme.partition("+")[0] == "sqlite" and path and not path.startswith((":memory:", "file:")) else None
 
 
 def size_of(file: Path) -> int:

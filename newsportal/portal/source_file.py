@@ -13,6 +13,7 @@ from fastapi import Depends, HTTPException, Request
 from newsportal.accounts import Right
 from newsportal.portal.access import log, may
 from newsportal.portal.context import Visit
+from newsportal.portal.language import _
 from newsportal.portal.source_fields import FAMILIES
 from newsportal.sources import Source, Sources, mask
 from newsportal.sources.changing import entry_of
@@ -113,6 +114,11 @@ def restored(request: Request, version: Version, seen: str | None, action: str) 
     """Put an earlier version in place of the file. Raises as ``go_back``: ``OtherKeys`` where more would change than who asks may."""
     within = None if may(request, Right.ADMINISTER) else EDITORS_KEYS
     return write(request, lambda path: go_back(path, version, seen, within=within), action, version.id)
+
+
+def unwritten(request: Request, error: OSError) -> str:
+    """That the file cannot be written, and why, in the reader's language."""
+    return Visit(request).clock.words.gettext(_("sources.yaml cannot be written: %(why)s")) % {"why": error.strerror or error}
 
 
 def masked(value: Any) -> Any:

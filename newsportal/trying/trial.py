@@ -46,12 +46,8 @@ class Reading:
     failure: str | None = None
 
 
-class Refused(Exception):
-    """Raised within a trial for what goes into ``Trial.failure``."""
-
-
 class Unread(Exception):
-    """Raised within a trial for a page that cannot be had."""
+    """Raised by :func:`page_of` for a page that cannot be had; what it says goes into ``Trial.failure`` or ``Reading.failure``."""
 
 
 def page_of(url: str, fetch: Fetch) -> Page:
@@ -119,24 +115,12 @@ Links = tuple[tuple[Link, ...], tuple[str, ...]]
 
 def _trial(key: str, url: str, read: Callable[[Page], Links], fetch: Fetch) -> Trial:
     try:
-        links, notes = read(_fetched(url, fetch))
-    except Refused as error:
-        return Trial(key, mask(url), failure=str(error))
-    except NotApplicable as error:
+        links, notes = read(page_of(url, fetch))
+    except (Unread, NotApplicable) as error:
         return Trial(key, mask(url), failure=str(error))
     except EngineBlocked as error:
         return Trial(key, mask(url), failure=f"blocked: {error.reason}")
     return Trial(key, mask(url), links, notes, None if links else "no articles found")
-
-
-def _fetched(url: str, fetch: Fetch) -> Page:
-    try:
-        page = fetch(url)
-    except (EgressDenied, FetchFailed) as error:
-        raise Refused(mask(str(error))) from error
-    if page.status >= 400:
-        raise Refused(f"the server answers {page.status}")
-    return page
 
 
 def _query(source: Source, sources: Sources) -> str:
@@ -183,7 +167,7 @@ def _mapped(source: Sitemap, page: Page, fetch: Fetch, depth: int = 0) -> Links:
         told = f"{len(found.entries)} sitemaps are named in {mask(page.url)}"
         if following is None or depth >= MAX_TRIED:
             return (), (told, *found.warnings)
-        links, notes = _mapped(source, _fetched(following, fetch), fetch, depth + 1)
+        links, notes = _mapped(source, page_of(following, fetch), fetch, depth + 1)
         return links, (told, f"of them: {mask(following)}", *notes)
     rules = hub.HubRules(allow=source.allow, deny=source.deny)
     chosen = choose(found.entries, page.url, rules, timedelta(days=source.max_age), page.fetched)
@@ -213,11 +197,9 @@ READERS: Mapping[type[Source], Callable[[Any, Page, Fetch], Links]] = {Feed: _en
 
 def _read(link: Link, rule: ArticleRule | None, fetch: Fetch) -> Reading:
     try:
-        page = _fetched(link.url, fetch)
+        page = page_of(link.url, fetch)
         found = _extracted(dom.document(page), rule, link, page.fetched)
-    except Refused as error:
-        return Reading(link.url, failure=str(error))
-    except NotApplicable as error:
+    except (Unread, NotApplicable) as error:
         return Reading(link.url, failure=str(error))
     return Reading(page.url, found)
 

@@ -16,6 +16,7 @@ from alembic.migration import MigrationContext
 from sqlalchemy import select, text
 
 from newsportal.accounts import Accounts, Person, Right, Role, open_accounts
+from newsportal.accounts.alerts import Alert, Message
 from newsportal.accounts.secret import digest
 from newsportal.accounts.sessions import IDLE, LONGEST
 from newsportal.accounts.store import LINE
@@ -175,7 +176,11 @@ def test_who_is_locked_out_comes_in_by_nothing(accounts: Accounts, boss: Person,
     assert not any(way() for way in ways)
     accounts.people.disable(other.id, False)
     assert [bool(way()) for way in ways] == [True, False, True]  # sessions have ended
+    tell = Alert("one", other.id, "旅游", "topic", "旅游", "ntfy", {}, now)
+    accounts.alerts.add(tell)
+    accounts.alerts.keep([Message(tell.id, "story", "article", "标题", found=now, due=now, changed=now)])
     accounts.people.remove(other.id)
+    assert (accounts.alerts.all(), accounts.alerts.messages(tell.id), accounts.alerts.due(now)) == ([], [], set())
     assert not any(way() for way in ways)
     assert accounts.tokens.of() == []
 
@@ -221,8 +226,8 @@ def test_a_token_may_no_more_than_it_was_given_and_than_the_person(accounts: Acc
 def test_the_log_is_read_in_pages_the_newest_first(accounts: Accounts, boss: Person, now: datetime) -> None:
     who = accounts.sessions.signed(accounts.sessions.begin(boss.id, now=now), now=now)
     for number in range(5):
-        accounts.log(who, "source.change", f"feed:{number}", {"名": number}, now=now + timedelta(hours=number), address="192.0.2.1")
-    accounts.log(None, "sourced", "x", now=now)
+        accounts.trail.add(who, "source.change", f"feed:{number}", {"名": number}, now=now + timedelta(hours=number), address="192.0.2.1")
+    accounts.trail.add(None, "sourced", "x", now=now)
     assert [entry.thing for entry in accounts.trail.entries(limit=2)] == ["x", "feed:4"]
     third = accounts.trail.entries(limit=3)[-1]
     assert [entry.thing for entry in accounts.trail.entries(before=third.seq)] == ["feed:2", "feed:1", "feed:0"]

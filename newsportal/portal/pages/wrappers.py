@@ -15,11 +15,12 @@ from newsportal.portal.access import needs
 from newsportal.portal.context import Portal, Visit
 from newsportal.portal.notices import told
 from newsportal.portal.render import render
-from newsportal.portal.source_file import Fields, entry, known_of, one, path_of, write
+from newsportal.portal.source_file import Fields, entry, known_of, one, path_of, unwritten, write
 from newsportal.portal.source_words import failed
 from newsportal.portal.source_words import told as worded
 from newsportal.sources import Feed, Region, Sitemap, Source, Sources, edit
 from newsportal.sources.changing import NoEntry, set_entry
+from newsportal.sources.editing import EditConflict
 from newsportal.sources.places import ArticleSelectors, Reading
 from newsportal.storage.base import StoryFilter
 from newsportal.trying.crosscheck import CrossCheck, cross_check
@@ -84,6 +85,10 @@ def saved(request: Request, key: str, fields: Fields) -> Response:
         return _form(request, source, texts, {"fault": fault}, 422)
     except NoEntry:
         raise HTTPException(404) from None
+    except EditConflict:
+        return _form(request, source, texts, {"fault": said("sources.yaml was changed meanwhile; nothing was written.")}, 409)
+    except OSError as error:
+        return _form(request, source, texts, {"fault": unwritten(request, error)}, 503)
     return told(request, "/wrappers", said("The rule of %(name)s was saved.") % {"name": source.name}, undo=done.undo)
 
 
