@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any
+from datetime import datetime
+from types import NoneType
+from typing import Any, Final
 
 from newsportal.search.base import Hit
 from newsportal.storage.base import Story
 from newsportal.storage.galleries import is_gallery
 
+PLAIN: Final = (str, int, float, datetime, NoneType)
+"""Most of what a page is given; looked at first, for a page of search has thousands."""
+
 
 def stories(values: Any) -> Iterator[Story | Hit]:
     """The stories and hits in what a template is given: in its lists, mappings and dataclasses."""
+    if isinstance(values, PLAIN):
+        return
     if isinstance(values, Story | Hit):
         yield values
     elif isinstance(values, Mapping):
