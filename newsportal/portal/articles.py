@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
 from fastapi import Request
 
-from newsportal.editing.drafts import details
+from newsportal.editing.drafts import TOLD, details
 from newsportal.editing.moves import Moved, fold, unfold
 from newsportal.items import TopicMark
 from newsportal.portal.access import log
 from newsportal.portal.context import Visit
 from newsportal.storage.base import Correction, Marking, StoredArticle
 from newsportal.storage.editors import EDITOR
+
+MOST_CAPTION: Final = 2000
+"""Characters of a caption; more is a text that was put into the wrong field."""
 
 MOST_REASON: Final = 300
 """Characters of why an article is hidden."""
@@ -41,6 +44,22 @@ def withdraw(request: Request, article: StoredArticle) -> int:
     number = visit.portal.store.withdraw(article.id, now=visit.portal.now())
     if number != article.revision:
         log(request, "article.withdraw", article.id, {"revision": number, "fields": list(article.corrected_fields)})
+    return number
+
+
+def caption(request: Request, id: str, captions: Mapping[str, str | None]) -> int:
+    """Captions of a photo story by the addresses of its pictures (``None``: again what its page says); answers how many are others now."""
+    visit = Visit(request)
+    rooms = visit.portal.store.galleries
+    before = {one.image.url: one.image.caption for one in rooms.pictures(id)}
+    number = rooms.caption(id, captions, now=visit.portal.now())
+    changed: dict[str, Any] = {}
+    for one in rooms.pictures(id):
+        was, now = before.get(one.image.url), one.image.caption
+        if was != now:
+            changed[str(one.place)] = [(was or "")[:TOLD], (now or "")[:TOLD]]
+    if number:
+        log(request, "article.caption", id, {"captions": changed})
     return number
 
 

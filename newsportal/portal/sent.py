@@ -32,7 +32,9 @@ MAX_TEXT = 1_000_000
 MAX_FILE = 64 * 1024 * 1024
 """Bytes of a file that is read from the network to the disk as it comes: a corpus. Lists of feeds are smaller."""
 
-EDITED = re.compile(r"/story/[^/]+/[^/]+/edit|/(?:sources|topics|categories|templates|wrappers|schedule|articles)(?:/.*)?|/api/v1/.*")
+EDITED = re.compile(
+    r"/story/[^/]+/[^/]+/(?:edit|captions)|/(?:sources|topics|categories|templates|wrappers|schedule|articles)(?:/.*)?|/api/v1/.*"
+)
 """Paths to which editors send a whole article, a list or a page."""
 
 FILED = re.compile(r"/(?:api/v1/)?(?:corpora(?:/.*)?|sources/opml)")

@@ -64,11 +64,13 @@ class StoredGallery:
 @dataclass(frozen=True, slots=True)
 class StoredPicture:
     """A picture of a photo story. ``place`` counts from 1 among those shown, those left out count on behind them; ``dropped``: why it is
-    not shown (a slug), else ``None``."""
+    not shown (a slug), else ``None``. ``said``: its caption is an editor's; ``told``: what its page says."""
 
     place: int
     image: Image
     dropped: str | None = None
+    said: bool = False
+    told: str | None = None
 
 
 LEFT_ALONE: Final = timedelta(hours=6)
@@ -135,6 +137,11 @@ class Galleries(Protocol):
     def drop(self, *, urls: Collection[str] = (), prints: Collection[str] = (), reason: str | None, now: datetime) -> int:
         """Leave pictures out of the stories that have them, by address or perceptual hash; ``reason`` is a slug (``None``: show them
         again). Answers how many pictures of stories that changed; each story's text, figures and score follow."""
+        ...
+
+    def caption(self, id: str, captions: Mapping[str, str | None], *, now: datetime) -> int:
+        """An editor's captions in place of the pages': address of a picture → what it is to say (``""``: nothing; ``None``: again what its
+        page says). They stand whatever later visits bring. Answers how many say something else now."""
         ...
 
     def known(self, identities: Collection[str]) -> Mapping[str, StoredGallery]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, Final
 
 from newsportal.items import Article, Gallery, GalleryPage, Image, content_id
-from newsportal.storage.galleries import StoredGallery
+from newsportal.storage.galleries import StoredGallery, StoredPicture
 from newsportal.storage.rows import storable
 
 PRINT_CHARS: Final = 16
@@ -58,8 +59,11 @@ def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
     return plain
 
 
-def picture_rows(gallery_id: str, gallery: Gallery, left: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The pictures of a story in order; ``left``: hashes of addresses that the store leaves out, and why.
+def picture_rows(
+    gallery_id: str, gallery: Gallery, left: Mapping[str, str], words: Mapping[str, str] = MappingProxyType({})
+) -> list[dict[str, Any]]:
+    """The pictures of a story in order; ``left``: hashes of addresses that the store leaves out, and why; ``words``: hashes → what editors
+    say in place of captions.
 
     An address stands in a story once.
     """
@@ -67,7 +71,7 @@ def picture_rows(gallery_id: str, gallery: Gallery, left: Mapping[str, str]) -> 
     for image in gallery.images:
         pictures.setdefault(content_id(storable(image.url)), image)
     return [
-        {"gallery_id": gallery_id, "number": number, "name": name, **_picture(image, left.get(name))}
+        {"gallery_id": gallery_id, "number": number, "name": name, **_picture(image, left.get(name)), "said": words.get(name)}
         for number, (name, image) in enumerate(pictures.items(), 1)
     ]
 
@@ -81,8 +85,31 @@ def slug(reason: str | None) -> str | None:
     return None if reason is None else storable(reason)[:SLUG_CHARS]
 
 
+def caption_of(row: Mapping[str, Any]) -> str | None:
+    """What stands beneath a picture: an editor's word before its page's."""
+    said: str | None = row.get("said")
+    return row["caption"] if said is None else said or None
+
+
+def recaptioned(row: Mapping[str, Any], said: str | None) -> str | None:
+    """``said`` of a picture once an editor has spoken; what its page says anyway is none of his words."""
+    if said is None or " ".join(said.split()) == " ".join((row["caption"] or "").split()):
+        return None
+    return storable(said).strip()
+
+
 def image_of(row: Mapping[str, Any]) -> Image:
-    return Image(**{key: row[key] for key in IMAGE})
+    return Image(**{**{key: row[key] for key in IMAGE}, "caption": caption_of(row)})
+
+
+def stored_pictures(rows: Sequence[Mapping[str, Any]], dropped: bool) -> list[StoredPicture]:
+    """The pictures of a story, those left out behind the others if they are asked for."""
+    shown = [row for row in rows if row["dropped"] is None]
+    left = [row for row in rows if row["dropped"] is not None] if dropped else []
+    return [
+        StoredPicture(place, image_of(row), row["dropped"], row.get("said") is not None, row["caption"])
+        for place, row in enumerate((*shown, *left), 1)
+    ]
 
 
 def text_of(text: str, captions: Iterable[str | None]) -> str:

@@ -11,7 +11,7 @@ from newsportal.items import Article, Gallery
 from newsportal.recommend.score import parts, score
 from newsportal.storage.corrections import kept_columns
 from newsportal.storage.editors import later
-from newsportal.storage.galleries_rows import IMAGE, SHOWN_IN_LISTS, image_of, picture_rows, state, text_of
+from newsportal.storage.galleries_rows import IMAGE, SHOWN_IN_LISTS, caption_of, image_of, picture_rows, state, text_of
 from newsportal.storage.rows import category_of, content_of, keywords_of, row_of, sorted_by, storable
 
 PAGES_KEPT: Final = timedelta(days=60)
@@ -73,6 +73,7 @@ def revised(known: Mapping[str, Any], article: Article) -> dict[str, Any]:
 def followed(own: str, shown: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The columns of the article that the story's pictures decide: its text (``own``: the story's without captions), and its first
     pictures. ``shown``: rows of pictures in order."""
+    shown = [{**row, "caption": caption_of(row)} for row in shown]
     text = text_of(own, [row["caption"] for row in shown])
     images = [{key: row[key] for key in IMAGE if row[key] is not None} for row in shown[:SHOWN_IN_LISTS]]
     return {"text": text, "length": len(text), "images": images}

@@ -37,6 +37,52 @@ def page(client: httpx.Client, path: str) -> lxml_html.HtmlElement:
     return lxml_html.document_fromstring(answer.text)
 
 
+def test_captions_are_corrected_told_and_taken_back(serve, fresh: Store, albums: ModuleType) -> None:
+    editor = serve(fresh, role="editor")
+    editor.headers["content-type"] = "application/x-www-form-urlencoded"
+    id = fresh.galleries.save(albums.album("渔港的早晨", "https://img.example", 30), now=albums.NOW).id
+    place = f"/story/{id}/{id}"
+    assert f"{place}/captions" in editor.get(place).text
+    form = page(editor, f"{place}/captions").xpath("//form[contains(@class, 'desk-form')]")[0]
+    typed = {"seen": form.xpath("./input/@value")[0]}
+    typed |= {field.get("name"): (field.text or "").removeprefix("\n") for field in form.xpath(".//textarea")}
+    assert len(typed) == 31
+    assert "2000" in editor.post(f"{place}/captions", data=typed | {"caption-2": "长" * 2001}).text
+    done = editor.post(f"{place}/captions", data=typed | {"caption-1": "渔民在修船<b>", "caption-30": ""})
+    assert done.status_code == 303
+    shown = lxml_html.document_fromstring(editor.get(done.headers["location"]).text)
+    assert "2 条" in shown.xpath("string(//aside[contains(@class, 'told-once')])")
+    assert shown.xpath("string(//figure[1]//span[@data-caption])") == "渔民在修船<b>"
+    assert not shown.xpath("//figure[30]//span[@data-caption]")
+    stale = editor.post(f"{place}/captions", data=typed | {"caption-3": "我写的"})
+    assert stale.status_code == 409
+    assert "我写的" in stale.text
+    back = shown.xpath("//aside[contains(@class, 'told-once')]//form/@action")[0]
+    assert editor.post(back, data={"next": "x"}).status_code == 303
+    assert [one.said for one in fresh.galleries.pictures(id)] == [False] * 30
+    assert [entry.action for entry in editor.accounts.trail.entries()][:2] == ["article.caption"] * 2
+
+
+def test_programs_correct_captions(serve, fresh: Store, albums: ModuleType) -> None:
+    editor = serve(fresh, role="editor")
+    id = fresh.galleries.save(albums.album("渔港的早晨", "https://img.example", 2), now=albums.NOW).id
+    first, second = editor.get(f"/api/v1/articles/{id}/captions").json()
+    sent = {"captions": {first["picture"]: "渔民在修船", second["picture"]: "", "https://none.example/x": "x"}}
+    done = editor.patch(f"/api/v1/articles/{id}/captions", json=sent).json()
+    assert [(one["caption"], one["corrected"], one["page"]) for one in done] == [
+        ("渔民在修船", True, first["caption"]),
+        (None, True, second["caption"]),
+    ]
+    assert editor.patch(f"/api/v1/articles/{id}/captions", json={"captions": {first["picture"]: "长" * 2001}}).status_code == 422
+    assert serve(fresh, role="reader").get(f"/api/v1/articles/{id}/captions").status_code == 403
+
+
+def test_an_article_has_no_captions_to_correct(serve, shelf: Store) -> None:
+    id = shelf.made["bridge"]
+    assert serve(shelf, role="editor").get(f"/story/{id}/{id}/captions").status_code == 404
+    assert serve(shelf, role="editor").patch(f"/api/v1/articles/{id}/captions", json={"captions": {}}).status_code == 404
+
+
 def test_an_empty_wall_says_how_to_fill_it(serve, fresh: Store) -> None:
     text = serve(fresh).get("/photos").text
     assert "galleries:" in text

@@ -278,3 +278,23 @@ def test_an_editors_category_outlives_a_later_visit(store: Store) -> None:
     assert _walk(store, WallFilter(category="旅游")) == []
     assert _walk(store, WallFilter(category="摄影", topic="自然", source="gallery:某图站")) == ["88"]
     assert _walk(store, WallFilter(category="摄影", topic="城市")) == []
+
+
+def test_an_editors_captions_stand_whatever_a_later_visit_brings(store: Store) -> None:
+    id = store.galleries.save(gallery(1, 2), now=NOW).id
+    one, two, three = (image(number).url for number in (1, 2, 3))
+    before = store.last_seq()
+    assert store.galleries.caption(id, {one: "编辑写的说明", two: "", "https://other.example/x.jpg": "没有这张"}, now=NOW) == 2
+    assert store.last_seq() > before, "the search hears of it"
+    told = [(picture.image.caption, picture.said, picture.told) for picture in store.galleries.pictures(id)]
+    assert told == [("编辑写的说明", True, image(1).caption), (None, True, image(2).caption)]
+    article = _article(store, id)
+    assert "编辑写的说明" in article.text
+    assert "88 的第" not in article.text
+    assert [picture.caption for picture in article.images] == ["编辑写的说明", None]
+    store.galleries.save(gallery(1, 2, 3), now=NOW + HOUR)
+    assert [picture.image.caption for picture in store.galleries.pictures(id)] == ["编辑写的说明", None, image(3).caption]
+    assert store.galleries.caption(id, {one: None, two: image(2).caption, three: image(3).caption}, now=NOW) == 2
+    assert [picture.said for picture in store.galleries.pictures(id)] == [False] * 3
+    assert store.galleries.caption(id, {one: None}, now=NOW) == 0
+    assert "88 的第 1 张" in _article(store, id).text

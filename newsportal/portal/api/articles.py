@@ -96,6 +96,19 @@ class UnderIn(BaseModel):
     topic: str = Field(min_length=1, max_length=100, description="A topic that there is.")
 
 
+class Caption(BaseModel):
+    picture: str = Field(description="The picture's address.")
+    caption: str | None = Field(description="What stands beneath it; null: nothing.")
+    corrected: bool = Field(description="It is an editor's.")
+    page: str | None = Field(description="What the picture's page says.")
+
+
+class CaptionsIn(BaseModel):
+    captions: dict[str, Annotated[str, Field(max_length=articles.MOST_CAPTION)] | None] = Field(
+        max_length=2000, description="Address of a picture → its caption: empty for none, null for what its page says."
+    )
+
+
 class Changed(BaseModel):
     articles: list[str] = Field(description="Those that were in the other state before.")
 
@@ -158,6 +171,23 @@ def correct(request: Request, id: str, sent: CorrectionIn) -> WholeState:
 def withdraw(request: Request, id: str) -> WholeState:
     articles.withdraw(request, _article(request, id))
     return _whole(_article(request, id))
+
+
+@router.get("/articles/{id}/captions", summary="The captions of a photo story, in its order")
+def captions(request: Request, id: str) -> list[Caption]:
+    """404 for an article that is no photo story, too."""
+    if not is_gallery(_article(request, id).source):
+        raise HTTPException(404)
+    found = Visit(request).portal.store.galleries.pictures(id)
+    return [Caption(picture=one.image.url, caption=one.image.caption, corrected=one.said, page=one.told) for one in found]
+
+
+@router.patch("/articles/{id}/captions", summary="Correct captions of a photo story")
+def captioned(request: Request, id: str, sent: CaptionsIn) -> list[Caption]:
+    """What is said here stands whatever later visits bring; pictures that are left out keep what they have."""
+    if is_gallery(_article(request, id).source):
+        articles.caption(request, id, sent.captions)
+    return captions(request, id)
 
 
 @router.put("/articles/{id}/category", summary="Give an article a category")

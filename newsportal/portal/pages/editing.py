@@ -180,4 +180,5 @@ def _page(request: Request, sheet: Sheet, status: int = 200) -> Response:
         marked_up=bool(said and "text" in said and is_same(lines)),
         preview=body(drafted) if said and "text" in said else None,
         has_text=has_text(article),
+        photo_story=is_gallery(article.source),
     )

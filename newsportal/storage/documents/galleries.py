@@ -15,7 +15,7 @@ from newsportal.storage.documents.galleries_writing import hashed
 from newsportal.storage.documents.room_tables import GALLERIES, GALLERY_PAGES, GALLERY_PICTURES, REFUSED, row_id
 from newsportal.storage.documents.tables import ALIASES, ARTICLES
 from newsportal.storage.galleries import LEFT_ALONE, SavedGallery, StoredGallery, StoredPicture, WallFilter, WallPage
-from newsportal.storage.galleries_rows import image_of, page_of
+from newsportal.storage.galleries_rows import page_of, stored_pictures
 from newsportal.storage.paging import chunks
 
 
@@ -51,6 +51,10 @@ class DocumentGalleries:
         with self._documents.writing() as transaction:
             return galleries_writing.drop(transaction, urls, prints, reason, now)
 
+    def caption(self, id: str, captions: Mapping[str, str | None], *, now: datetime) -> int:
+        with self._documents.writing() as transaction:
+            return galleries_writing.caption(transaction, id, captions, now)
+
     def known(self, identities: Collection[str]) -> Mapping[str, StoredGallery]:
         by_id = {hashed(identity): identity for identity in identities}
         leads = _leads(self._documents, by_id)
@@ -66,9 +70,7 @@ class DocumentGalleries:
 
     def pictures(self, id: str, *, dropped: bool = False) -> list[StoredPicture]:
         rows = self._documents.find(GALLERY_PICTURES, Is("gallery_id", id), order=("number",))
-        shown = [row for row in rows if row["dropped"] is None]
-        left = [row for row in rows if row["dropped"] is not None] if dropped else []
-        return [StoredPicture(place, image_of(row), row["dropped"]) for place, row in enumerate((*shown, *left), 1)]
+        return stored_pictures(rows, dropped)
 
     def incomplete(self, *, limit: int = 100) -> list[StoredGallery]:
         found = self._documents.find(GALLERIES, Is("complete", False), order=("-visited", "id"), limit=limit, without=("text",))

@@ -17,7 +17,7 @@ from newsportal.storage.documents.room_tables import GALLERIES, GALLERY_PAGES, G
 from newsportal.storage.documents.tables import ARTICLES, as_text, kept
 from newsportal.storage.documents.writing import add_topics, existing, founded, log
 from newsportal.storage.galleries import LEFT_ALONE, SavedGallery
-from newsportal.storage.galleries_rows import article_of, picture_rows, said, slug
+from newsportal.storage.galleries_rows import article_of, picture_rows, recaptioned, said, slug
 from newsportal.storage.galleries_steps import PAGES_KEPT, followed, identity_of, in_vain, is_fuller, outcome, revised, written
 from newsportal.storage.paging import chunks
 from newsportal.storage.rows import storable, topics_of
@@ -83,7 +83,8 @@ def _write(
     if pictures is None:
         return
     left = {row["name"]: row["dropped"] for row in pictures if row["dropped"] is not None}
-    rows = {row_id(id, row["number"]): row for row in picture_rows(id, gallery, left)}
+    words = {row["name"]: row["said"] for row in pictures if row.get("said") is not None}
+    rows = {row_id(id, row["number"]): row for row in picture_rows(id, gallery, left, words)}
     transaction.delete(GALLERY_PICTURES, [row["id"] for row in pictures if row["id"] not in rows])
     there = {row["id"]: row for row in pictures}
     for name, row in rows.items():
@@ -112,6 +113,22 @@ def _follow(transaction: Transaction, id: str) -> None:
     transaction.change(ARTICLES, id, **kept(followed(row["text"], rows)))
     moment = transaction.get(ARTICLES, [id], only=("moment",))[id]["moment"]
     transaction.put(GALLERIES, {**row, "pictures": len(rows), "moment": moment})
+
+
+def caption(transaction: Transaction, id: str, captions: Mapping[str, str | None], now: datetime) -> int:
+    """See ``Galleries.caption``."""
+    wanted = {hashed(url): said for url, said in captions.items()}
+    changed = 0
+    for row in transaction.find(GALLERY_PICTURES, Is("gallery_id", id)):
+        said = recaptioned(row, wanted[row["name"]]) if row["name"] in wanted else row.get("said")
+        if said != row.get("said"):
+            transaction.put(GALLERY_PICTURES, {**row, "said": said})
+            changed += 1
+    if changed:
+        _follow(transaction, id)
+        settle(transaction, _story_of(transaction, id))
+        log(transaction, "article", id, now)
+    return changed
 
 
 def drop(transaction: Transaction, urls: Collection[str], prints: Collection[str], reason: str | None, now: datetime) -> int:

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Engine, Select, select
 
 from newsportal.items import Gallery, GalleryPage, content_id
 from newsportal.storage.galleries import LEFT_ALONE, SavedGallery, StoredGallery, StoredPicture, WallFilter, WallPage
-from newsportal.storage.galleries_rows import gallery_of, image_of, page_of
+from newsportal.storage.galleries_rows import gallery_of, page_of, stored_pictures
 from newsportal.storage.rows import storable
 from newsportal.storage.sql import galleries_wall, galleries_writing
 from newsportal.storage.sql.dialects import reading as read
@@ -57,6 +57,10 @@ class SqlGalleries:
         with write(self._engine) as connection:
             return galleries_writing.drop(connection, urls, prints, reason, now)
 
+    def caption(self, id: str, captions: Mapping[str, str | None], *, now: datetime) -> int:
+        with write(self._engine) as connection:
+            return galleries_writing.caption(connection, id, captions, now)
+
     def known(self, identities: Collection[str]) -> Mapping[str, StoredGallery]:
         by_id = {content_id(storable(identity)): identity for identity in identities}
         with read(self._engine) as connection:
@@ -80,9 +84,7 @@ class SqlGalleries:
         wanted = select(PICTURES).where(PICTURES.c.gallery_id == id).order_by(PICTURES.c.number)
         with read(self._engine) as connection:
             rows = [dict(row) for row in connection.execute(wanted).mappings()]
-        shown = [row for row in rows if row["dropped"] is None]
-        left = [row for row in rows if row["dropped"] is not None] if dropped else []
-        return [StoredPicture(place, image_of(row), row["dropped"]) for place, row in enumerate((*shown, *left), 1)]
+        return stored_pictures(rows, dropped)
 
     def incomplete(self, *, limit: int = 100) -> list[StoredGallery]:
         wanted = _joined().where(GALLERIES.c.complete.is_(False)).order_by(GALLERIES.c.visited.desc(), GALLERIES.c.id).limit(limit)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
 
 from newsportal.items import Article, Gallery, GalleryPage, content_id
 from newsportal.storage.galleries import LEFT_ALONE, SavedGallery
-from newsportal.storage.galleries_rows import article_of, picture_rows, said, slug
+from newsportal.storage.galleries_rows import article_of, picture_rows, recaptioned, said, slug
 from newsportal.storage.galleries_steps import PAGES_KEPT, followed, identity_of, in_vain, is_fuller, outcome, revised, written
 from newsportal.storage.rows import row_of, storable, topics_of
 from newsportal.storage.sql import gallery_folding, gallery_parting
@@ -90,9 +90,11 @@ def _write(connection: Connection, id: str, gallery: Gallery, kept: dict[str, An
         connection.execute(update(GALLERIES).where(GALLERIES.c.id == id).values(**values))
     if grown:
         at = PICTURES.c.gallery_id == id
-        left = {row.name: row.dropped for row in connection.execute(select(PICTURES).where(at, PICTURES.c.dropped.is_not(None)))}
+        there = connection.execute(select(PICTURES.c.name, PICTURES.c.dropped, PICTURES.c.said).where(at)).all()
+        left = {row.name: row.dropped for row in there if row.dropped is not None}
+        words = {row.name: row.said for row in there if row.said is not None}
         connection.execute(delete(PICTURES).where(at))
-        rows = picture_rows(id, gallery, left)
+        rows = picture_rows(id, gallery, left, words)
         if rows:
             connection.execute(insert(PICTURES), rows)
 
@@ -119,6 +121,23 @@ def _follow(connection: Connection, id: str) -> None:
     connection.execute(update(ARTICLES).where(ARTICLES.c.id == id).values(**followed(own, [dict(row) for row in rows])))
     moment = connection.scalar(select(ARTICLES.c.moment).where(ARTICLES.c.id == id))
     connection.execute(update(GALLERIES).where(GALLERIES.c.id == id).values(pictures=len(rows), moment=moment))
+
+
+def caption(connection: Connection, id: str, captions: Mapping[str, str | None], now: datetime) -> int:
+    """See ``Galleries.caption``."""
+    wanted = {_hash(url): said for url, said in captions.items()}
+    changed = 0
+    for row in connection.execute(select(PICTURES).where(PICTURES.c.gallery_id == id)).mappings().all():
+        said = recaptioned(dict(row), wanted[row["name"]]) if row["name"] in wanted else row["said"]
+        if said != row["said"]:
+            at = (PICTURES.c.gallery_id == id, PICTURES.c.number == row["number"])
+            connection.execute(update(PICTURES).where(*at).values(said=said))
+            changed += 1
+    if changed:
+        _follow(connection, id)
+        settle(connection, _story_of(connection, id))
+        log(connection, "article", id, now)
+    return changed
 
 
 def drop(connection: Connection, urls: Collection[str], prints: Collection[str], reason: str | None, now: datetime) -> int:

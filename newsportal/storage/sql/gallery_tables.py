@@ -68,10 +68,12 @@ PICTURES = Table(
     Column("page", LONG_TEXT),
     Column("print", String(PRINT_CHARS)),
     Column("dropped", String(SLUG_CHARS)),
+    Column("said", LONG_TEXT),
     Index(None, "name"),
     Index(None, "print"),
 )
-"""The pictures of a story by ``number``, those left out among them (``dropped``: why). ``name`` is the hash of ``url``."""
+"""The pictures of a story by ``number``, those left out among them (``dropped``: why). ``name`` is the hash of ``url``,
+``said`` what an editor says in place of ``caption`` (empty: nothing)."""
 
 LABELLED = Table(
     "gallery_labels",

@@ -21,7 +21,7 @@ from newsportal.storage.sql import prints
 from newsportal.storage.sql.dialect import half_restored
 from newsportal.storage.sql.dialects import place, reading, write_ahead, writing
 
-HEAD = "0011"
+HEAD = "0012"
 """The newest revision in ``migrations/versions`` (a test compares the two)."""
 
 PRINTS_SINCE = "0003"
