@@ -19,6 +19,7 @@ from newsportal.accounts.tables import PEOPLE, TOKENS
 from newsportal.errors import AccountError
 from newsportal.storage.sql.dialects import reading as read
 from newsportal.storage.sql.dialects import writing as write
+from newsportal.text import clean
 
 PREFIX = "np_"
 """What a token begins with: so that people, and programs that look for lost secrets, know what it is."""
@@ -40,7 +41,7 @@ class Tokens:
         self, person: Person, name: str, rights: Iterable[Right], *, now: datetime, expires: datetime | None = None
     ) -> tuple[Token, str]:
         """The token and its secret. Raises ``AccountError`` for rights that the person has not, and for no name."""
-        asked, called = frozenset(rights), " ".join(name.split())[:NAME_LIMIT]
+        asked, called = frozenset(rights), clean(name)[:NAME_LIMIT].strip()
         if not called:
             raise AccountError("token-name", "a token needs a name: what will use it")
         if not asked or not asked <= person.rights:

@@ -1,0 +1,102 @@
+"""What somebody tries who has an account, or wants one: at once with others, under a hostile name, with a log that he would forge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from argon2 import Parameters, PasswordHasher, extract_parameters
+from blank import CHEAP
+
+from newsportal.accounts import Accounts, Person, Right, Role, open_accounts
+from newsportal.errors import AccountError, StoreError
+
+PASSWORD = "correct horse battery staple"
+
+CHANGES: tuple[Callable[[Accounts, str], None], ...] = (
+    lambda accounts, id: accounts.people.remove(id),
+    lambda accounts, id: accounts.people.disable(id),
+    lambda accounts, id: accounts.people.set_role(id, Role.READER),
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("change", CHANGES)
+def test_of_administrators_who_take_each_other_out_at_once_one_stays(
+    uri: str, now: datetime, change: Callable[[Accounts, str], None]
+) -> None:
+    with closing(open_accounts(uri, hasher=CHEAP)) as accounts, closing(open_accounts(uri, hasher=CHEAP)) as other:
+        people = [accounts.people.add(f"boss {number}", PASSWORD, Role.ADMIN, now=now) for number in range(6)]
+
+        def taken_out(place: int) -> None:
+            try:
+                change((accounts, other)[place % 2], people[place].id)
+            except (AccountError, StoreError):  # he is the last, or the database let another go first
+                pass
+
+        with ThreadPoolExecutor(6) as pool:
+            list(pool.map(taken_out, range(6)))
+        assert any(person.role is Role.ADMIN and not person.disabled for person in accounts.people.all())
+
+
+@pytest.mark.slow
+def test_of_many_first_starts_one_makes_the_administrator(uri: str, now: datetime) -> None:
+    with closing(open_accounts(uri, hasher=CHEAP)) as accounts, closing(open_accounts(uri, hasher=CHEAP)) as other:
+        with ThreadPoolExecutor(4) as pool:
+            made = [one for one in pool.map(lambda place: (accounts, other)[place % 2].people.first(now=now), range(8)) if one]
+        assert len(made) == len(accounts.people.all()) == 1
+
+
+@pytest.mark.parametrize("name", ["\x1b[2Jscript", "scr\x00ipt\x07", "script\u202e", "script\r\nfake 2026-05-20 admin"])
+def test_no_name_of_a_token_says_anything_to_a_terminal(accounts: Accounts, boss: Person, now: datetime, name: str) -> None:
+    """Any reader gives tokens names, and operators list them."""
+    token, _ = accounts.tokens.add(boss, name, [Right.READ], now=now)
+    assert token.name.isprintable()
+    assert "script" in token.name.replace("scr ipt", "script")
+    assert accounts.tokens.of()[0].name == token.name
+
+
+def test_a_token_needs_a_name_that_can_be_seen(accounts: Accounts, boss: Person, now: datetime) -> None:
+    with pytest.raises(AccountError, match="needs a name"):
+        accounts.tokens.add(boss, "\x1b\u200b \n", [Right.READ], now=now)
+
+
+def test_an_entry_of_the_log_is_one_whatever_stands_in_it(accounts: Accounts, boss: Person, now: datetime) -> None:
+    forged = "x\n2026-05-20 boss person.role other admin\x1b[31m'); DELETE FROM trail; --"
+    accounts.trail.add(None, "topic.delete", forged, {forged: forged}, now=now, address="192.0.2.1\nboss")
+    [entry] = accounts.trail.entries()
+    assert (entry.action, entry.person, entry.way) == ("topic.delete", "", "command")
+    assert entry.thing == forged
+    assert accounts.trail.entries(person="boss") == []
+    assert accounts.trail.entries(action="person") == []
+
+
+class Counting(PasswordHasher):
+    """Remembers how dear each comparison was."""
+
+    def __init__(self) -> None:
+        super().__init__(time_cost=1, memory_cost=8, parallelism=1)
+        self.paid: list[Parameters] = []
+
+    def verify(self, hash: str | bytes, password: str | bytes) -> Literal[True]:
+        self.paid.append(extract_parameters(str(hash)))
+        return super().verify(hash, password)
+
+
+def test_a_name_that_does_not_exist_costs_the_same_work(tmp_path: Path, now: datetime) -> None:
+    """So that how long an answer takes does not tell which names there are."""
+    hasher = Counting()
+    with closing(open_accounts(f"sqlite:///{tmp_path / 'own.db'}", hasher=hasher)) as accounts:
+        boss = accounts.people.add("boss", PASSWORD, Role.ADMIN, now=now)
+        accounts.people.add("other", PASSWORD, Role.ADMIN, now=now)
+        for name in ("boss", "nobody"):
+            assert accounts.people.checked(name, "a wrong password") is None
+        accounts.people.disable(boss.id)
+        assert accounts.people.checked("boss", PASSWORD) is None
+    assert len(hasher.paid) == 3
+    assert all(one == hasher.paid[0] for one in hasher.paid)
