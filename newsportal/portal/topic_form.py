@@ -32,6 +32,7 @@ class Typed:
     hours: bool = False  # the file names pages for hours of the day, which the field does not show
     enabled: bool = True
     auto_classify: bool = False
+    follow: bool = True  # stored articles, once it is saved
     faults: Mapping[str, str] = field(default_factory=dict)
     others: tuple[str, ...] = ()
 
@@ -67,7 +68,7 @@ def typed(sent: Mapping[str, Sequence[str]]) -> Typed:
     return Typed(
         one(sent, "before") or None, one(sent, "digest"), one(sent, "name"), one(sent, "any"), one(sent, "must"), one(sent, "not"),
         one(sent, "query"), one(sent, "pages"), tuple(dict.fromkeys(sent.get("engines", ()))), bool(one(sent, "hours")),
-        bool(one(sent, "enabled")), bool(one(sent, "auto_classify")),
+        bool(one(sent, "enabled")), bool(one(sent, "auto_classify")), bool(one(sent, "follow")),
     )  # fmt: skip
 
 

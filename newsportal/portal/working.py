@@ -8,7 +8,7 @@ from typing import cast
 from starlette.requests import Request
 from starlette.responses import Response
 
-from newsportal.jobs import Busy, Jobs
+from newsportal.jobs import NAMES, Busy, Jobs
 from newsportal.portal.access import log
 from newsportal.portal.context import Visit
 from newsportal.portal.notices import told
@@ -19,16 +19,28 @@ def jobs_of(request: Request) -> Jobs:
     return cast(Jobs, request.app.state.jobs)
 
 
+def assigning(days: str, name: str | None = None, gone: str | None = None) -> list[str]:
+    """``newsportal topic assign``: all topics follow, or one; ``gone`` is a name that ``sources.yaml`` has no more."""
+    return ["topic", "assign", "--days", days, "--json", *([f"--gone={gone}"] if gone else []), *([NAMES, name] if name else [])]
+
+
+def begin_job(request: Request, kind: str, thing: str, words: Sequence[str], values: Mapping[str, str] | None = None) -> bool:
+    """Begin a job; False while another runs."""
+    who = Visit(request).who
+    try:
+        jobs_of(request).start(kind, thing, words, by=who.person.name if who else "", values=values)
+    except Busy:
+        return False
+    log(request, f"job.{kind}", thing, {"command": list(words)})
+    return True
+
+
 def start_job(
     request: Request, kind: str, thing: str, words: Sequence[str], *, back: str, values: Mapping[str, str] | None = None
 ) -> Response:  # fmt: skip
     """Begin a job and go back to the page that shows it; while another runs, say so there."""
-    visit = Visit(request)
-    said = visit.clock.words.gettext
+    said = Visit(request).clock.words.gettext
     path_of(request)
-    try:
-        jobs_of(request).start(kind, thing, words, by=visit.who.person.name if visit.who else "", values=values)
-    except Busy:
+    if not begin_job(request, kind, thing, words, values):
         return told(request, back, said("Another job runs; one runs at a time. Wait until it is done, or end it."))
-    log(request, f"job.{kind}", thing, {"command": list(words)})
     return told(request, back, said("It has begun; this page shows how far it is."))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from shutil import copy
+from types import ModuleType
 from typing import Any
 
 import httpx
@@ -165,6 +167,43 @@ def test_stored_articles_follow_in_a_job(editor: httpx.Client, store: Store) -> 
     marked = [one for one in store.all_articles() if any(mark.topic == "汽车" and mark.by == "keywords" for mark in one.topic_marks)]
     assert marked
     assert all("电池" in one.title + one.text + (one.summary or "") for one in marked)
+
+
+def ended(editor: httpx.Client) -> str:
+    """The page of the topics once no job runs."""
+    until = time.monotonic() + 60
+    while 'data-state="running"' in (page := editor.get("/topics").text) and time.monotonic() < until:
+        time.sleep(0.2)
+    return page
+
+
+def marks(store: Store, topic: str) -> set[str]:
+    return {mark.by for one in store.all_articles() for mark in one.topic_marks if mark.topic == topic}
+
+
+@pytest.mark.slow
+def test_stored_articles_follow_a_topic_that_is_saved_renamed_and_deleted(editor: httpx.Client, store: Store, newsroom: ModuleType) -> None:
+    today = datetime.now(UTC) - timedelta(hours=1)  # the command has the clock of the machine
+    newsroom.write(store, newsroom.article("观景桥昨夜亮灯", "江上的观景桥昨夜亮灯，市民在桥头合影。" * 3, published=today))
+    new = editor.get("/topics/new").text
+    assert 'name="follow" value="1" checked' in new
+    sent = {**fields(new), "name": "桥", "any": "观景桥", "enabled": "1", "follow": "1"}
+    assert "正在更新最近 30 天" in editor.post("/topics/save", data=sent, follow_redirects=True).text
+    assert 'data-state="done"' in ended(editor)
+    assert marks(store, "桥") == {"keywords"}
+    renamed = {**fields(editor.get("/topics/桥/edit").text), "name": "大桥", "any": "观景桥", "enabled": "1", "follow": "1"}
+    editor.post("/topics/save", data=renamed)
+    ended(editor)
+    assert (marks(store, "桥"), marks(store, "大桥")) == (set(), {"keywords"})
+    editor.post("/topics/大桥/delete", data=GO)
+    until = time.monotonic() + 60
+    while "<option>大桥</option>" not in editor.get("/topics").text and time.monotonic() < until:
+        time.sleep(0.2)  # the store's totals are some seconds old
+    assert "已删除或改名" in editor.get("/topics").text
+    assert editor.post("/topics/assign", data={"name": "大桥", "days": "30"}).status_code == 303
+    ended(editor)
+    assert marks(store, "大桥") == set()
+    assert editor.post("/topics/assign", data={"name": "从未有过", "days": "30"}).status_code == 400
 
 
 @pytest.mark.slow

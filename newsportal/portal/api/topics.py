@@ -11,11 +11,11 @@ from pydantic import BaseModel, Field
 from newsportal.accounts import Right
 from newsportal.classify.topics import rule
 from newsportal.errors import NewsportalError, SourcesError
-from newsportal.jobs import NAMES, Busy, Job
+from newsportal.jobs import Busy, Job
 from newsportal.portal.access import log, needs, signed
 from newsportal.portal.api.faults import ApiError, told_of
 from newsportal.portal.context import Portal
-from newsportal.portal.working import jobs_of
+from newsportal.portal.working import assigning, jobs_of
 from newsportal.sources import EditConflict, Sources, Topic, digest, edit, load
 from newsportal.sources.editing import Change
 from newsportal.topics.changing import Draft, delete, put
@@ -77,6 +77,7 @@ class PreviewOut(BaseModel):
 
 class AssignIn(BaseModel):
     topic: str | None = Field(None, description="Null: all that are enabled.", max_length=100)
+    gone: str | None = Field(None, description="A topic that sources.yaml has no more: what its words brought goes.", max_length=100)
     days: int = Field(30, ge=1, le=36_500)
 
 
@@ -141,8 +142,7 @@ def deleted(request: Request, name: str, digest: str | None = None) -> None:
 def assigned(request: Request, asked: AssignIn) -> JobOut:
     if asked.topic is not None and _read(request)[1].topic(asked.topic) is None:
         raise ApiError(404, "no-topic", f"sources.yaml has no topic {asked.topic!r}.")
-    words = ["topic", "assign", "--days", str(asked.days), "--json", *([NAMES, asked.topic] if asked.topic else [])]
-    return begun(request, "assign", asked.topic or "", words)
+    return begun(request, "assign", asked.topic or asked.gone or "", assigning(str(asked.days), asked.topic, asked.gone))
 
 
 @router.get("/jobs/{id}", summary="How far a job is", responses=told_of(404))

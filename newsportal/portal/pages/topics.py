@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
@@ -12,15 +12,15 @@ from fastapi.responses import RedirectResponse
 
 from newsportal.accounts import Right
 from newsportal.errors import SourcesError
-from newsportal.jobs import NAMES
 from newsportal.portal.access import needs
 from newsportal.portal.context import Visit
+from newsportal.portal.language import _
 from newsportal.portal.notices import told
 from newsportal.portal.render import render
 from newsportal.portal.source_file import Fields, known_of, one, path_of, write
 from newsportal.portal.source_words import told as worded
 from newsportal.portal.topic_form import Typed, engines_of, typed, typed_of, with_faults
-from newsportal.portal.working import jobs_of, start_job
+from newsportal.portal.working import assigning, begin_job, jobs_of, start_job
 from newsportal.search.highlight import marked, one_line, snippet
 from newsportal.sources import EditConflict, digest, edit, load
 from newsportal.sources.changing import NoEntry
@@ -34,6 +34,12 @@ router = APIRouter(dependencies=[needs(Right.EDIT)])
 ASSIGN_DAYS = (7, 30, 90, 365)
 """How far back stored articles may follow, by choice."""
 
+FOLLOW_DAYS = "30"
+"""How far back they follow a topic that is saved."""
+
+FOLLOWS = _("Stored articles of the last %(days)s days follow now.")
+FOLLOWS_NOT = _("Another job runs, so stored articles do not follow yet: let them below when it is done.")
+
 
 @router.get("/topics")
 def topics(request: Request) -> Response:
@@ -42,7 +48,7 @@ def topics(request: Request) -> Response:
     names = [topic.name for topic in known.topics] if known else []
     lately = counts(visit.portal.store, names, visit.portal.now())
     job = jobs_of(request).latest("assign")
-    return render(request, "topics.html", known=known, lately=lately, job=job, days=ASSIGN_DAYS)
+    return render(request, "topics.html", known=known, lately=lately, job=job, days=ASSIGN_DAYS, gone=_gone(request, names))
 
 
 @router.get("/topics/new")
@@ -88,7 +94,12 @@ def save(request: Request, sent: Fields) -> Response:
         gone = isinstance(error, NoSuchTopic)
         form = replace(form, digest=digest(path), before=None if gone else form.before, others=(clash,))
         return _form(request, form, 409)
-    return told(request, f"/topics?saved={quote(name, safe='')}", said("The topic %(name)s was saved.") % {"name": name}, undo=done.undo)
+    text = said("The topic %(name)s was saved.") % {"name": name}
+    if form.follow and form.enabled:
+        former = form.before if form.before != name else None
+        begun = begin_job(request, "assign", name, assigning(FOLLOW_DAYS, name, former), {"days": FOLLOW_DAYS})
+        text += " " + said(FOLLOWS if begun else FOLLOWS_NOT) % {"days": FOLLOW_DAYS}
+    return told(request, f"/topics?saved={quote(name, safe='')}", text, undo=done.undo)
 
 
 @router.get("/topics/{name}/delete")
@@ -119,17 +130,25 @@ def down(request: Request, name: str) -> Response:
 
 @router.post("/topics/assign")
 def assign(request: Request, sent: Fields) -> Response:
-    """Let stored articles follow: all topics, or one."""
+    """Let stored articles follow: all topics, one, or one that is no more."""
     name, days = one(sent, "name"), one(sent, "days")
-    if days not in map(str, ASSIGN_DAYS) or (name and known_of(request).topic(name) is None):
+    there = [topic.name for topic in known_of(request).topics]
+    gone = name if name and name in _gone(request, there) else None
+    if days not in map(str, ASSIGN_DAYS) or (name and name not in there and gone is None):
         raise HTTPException(400)
-    words = ["topic", "assign", "--days", days, "--json", *([NAMES, name] if name else [])]
+    words = assigning(days, None if gone else name, gone)
     return start_job(request, "assign", name, words, back="/topics", values={"days": days})
+
+
+def _gone(request: Request, names: Sequence[str]) -> list[str]:
+    """Topics of stored articles that the file has no more: deleted, or renamed."""
+    return sorted(set(Visit(request).portal.tally().by_topic) - set(names))
 
 
 def _form(request: Request, form: Typed, status: int = 200) -> Response:
     engines = engines_of(known_of(request))
-    return render(request, "topic.html", status, form=form, title=form.before or "", engines=engines, **_preview(request, form))
+    values = {"title": form.before or "", "engines": engines, "follow_days": FOLLOW_DAYS}
+    return render(request, "topic.html", status, form=form, **values, **_preview(request, form))
 
 
 def _preview(request: Request, form: Typed) -> dict[str, Any]:
