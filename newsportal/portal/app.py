@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import cache
 from importlib import resources
@@ -24,10 +22,10 @@ from newsportal.daily import DailySums
 from newsportal.jobs import Jobs
 from newsportal.portal import api, errors
 from newsportal.portal.access import needs
-from newsportal.portal.alerting import sender
+from newsportal.portal.beside import Beside
 from newsportal.portal.context import Portal, present
 from newsportal.portal.figures import Kept
-from newsportal.portal.follower import EVERY, Follower
+from newsportal.portal.follower import EVERY
 from newsportal.portal.guard import LOCAL_HOSTS, Guard
 from newsportal.portal.logs import Ring
 from newsportal.portal.looks import Looks
@@ -89,9 +87,7 @@ from newsportal.portal.reloading import Reloading
 from newsportal.portal.resting import rested_index, rested_store
 from newsportal.portal.shared import Shared
 from newsportal.portal.site import SourcesLike, site_of, watched_of
-from newsportal.portal.subscribing import Subscriber
 from newsportal.portal.suggesting import Suggesting
-from newsportal.portal.warming import Warming
 from newsportal.search.base import Index
 from newsportal.sources import Sources
 from newsportal.storage.base import Store
@@ -201,61 +197,61 @@ def create_app(
     ``daily`` are the sums of the monitor (None: it shows none); it follows the store as the index does.
     ``accounts`` says who may what (None: nobody signs in, and there is no desk); the caller closes them, too.
     """
-
-    @asynccontextmanager
-    async def following(app: FastAPI) -> AsyncIterator[None]:
-        app.state.follower = Follower(index, store, follow_every) if index is not None and follow_every > 0 else None
-        subscriber = Subscriber(store, sources) if isinstance(sources, Sources) and sources.portal.url else None
-        app.state.subscriber = subscriber
-        app.state.sender = sender(app.state)
-        marked = Follower(accounts.marks, store, follow_every, "marks") if accounts is not None and follow_every > 0 else None
-        summed = Follower(daily, store, follow_every, "daily sums") if daily is not None and follow_every > 0 else None
-        warming = Warming(app.state.portal) if follow_every > 0 else None
-        everyone = (app.state.follower, subscriber, app.state.reloading, app.state.sender, marked, summed, warming)
-        logging.getLogger().addHandler(app.state.ring)
-        threads = [thread for thread in everyone if thread is not None]
-        for thread in threads:
-            thread.start()
-        try:
-            yield
-        finally:
-            logging.getLogger().removeHandler(app.state.ring)
-            app.state.jobs.stop()
-            for thread in threads:
-                thread.stop()
-            app.state.portal.stop()
-
     unseen: dict[str, Any] = {"docs_url": None, "redoc_url": None, "openapi_url": None}
-    app = FastAPI(title="newsportal", version=__version__, lifespan=following, routes=list(routes()), **unseen)
-    at_hand = rested_store(store)
-    asked = Asked(queues) if queues is not None else None
-    app.state.portal = Portal(
-        at_hand,
+    life = Beside(store, index, sources, accounts, daily, follow_every).served
+    app = FastAPI(title="newsportal", version=__version__, lifespan=life, routes=list(routes()), **unseen)
+    app.state.portal = _portal(store, index, sources, now=now, queues=queues, accounts=accounts, crawls=pushed is not None)
+    app.state.pushed = pushed or (lambda: None)
+    app.state.daily = daily
+    _equip(app, sources, reread_every)
+    app.mount("/static", Static(directory=str(resources.files("newsportal.portal").joinpath("static"))), name="static")
+    errors.add_to(app)
+    _wrap(app, hosts, getattr(sources.portal, "proxies", ()))
+    return app
+
+
+def _portal(
+    store: Store,
+    index: Index | None,
+    sources: SourcesLike,
+    *,
+    now: Callable[[], datetime],
+    queues: Ask | None,
+    accounts: Accounts | None,
+    crawls: bool,
+) -> Portal:
+    known = sources if isinstance(sources, Sources) else None
+    return Portal(
+        rested_store(store),
         rested_index(index) if index else None,
         site_of(sources),
         now,
         Desk.of(sources),
-        queues=asked,
+        queues=Asked(queues) if queues is not None else None,
         accounts=accounts,
         sources=watched_of(sources),
-        known=sources if isinstance(sources, Sources) else None,
-        first=sources if isinstance(sources, Sources) else None,
-        crawls=pushed is not None,
+        known=known,
+        first=known,
+        crawls=crawls,
     )
-    app.state.pushed = pushed or (lambda: None)
-    app.state.looks = Looks()
-    app.state.daily, app.state.figures = daily, Kept()
+
+
+def _equip(app: FastAPI, sources: SourcesLike, reread_every: float) -> None:
+    """What pages share beside the portal itself."""
+    portal: Portal = app.state.portal
+    app.state.looks, app.state.figures = Looks(), Kept()
     app.state.meter, app.state.ring = Meter(), Ring()
-    app.state.jobs = Jobs(sources.path if isinstance(sources, Sources) else None, now)
+    app.state.jobs = Jobs(portal.known.path if portal.known is not None else None, portal.now)
     app.state.reloading = Reloading(app, reread_every)
-    app.state.suggesting = Suggesting(at_hand, sources)
+    app.state.suggesting = Suggesting(portal.store, sources)
     app.state.feeds = tuple(getattr(sources, "feeds", ()))
-    app.mount("/static", Static(directory=str(resources.files("newsportal.portal").joinpath("static"))), name="static")
-    errors.add_to(app)
-    app.add_middleware(Measured, meter=app.state.meter)
+
+
+def _wrap(app: FastAPI, hosts: Iterable[str], proxies: Iterable[str]) -> None:
+    """The layers around the routes, the innermost first."""
     app.add_middleware(GZipMiddleware, minimum_size=MIN_GZIP_BYTES, compresslevel=GZIP_LEVEL)
     app.add_middleware(Shared)
+    app.add_middleware(Measured, meter=app.state.meter)
     app.add_middleware(Guard, hosts=tuple(hosts))
-    if proxies := getattr(sources.portal, "proxies", ()):
-        app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=list(proxies))
-    return app
+    if proxies := list(proxies):
+        app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=proxies)

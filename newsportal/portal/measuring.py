@@ -16,6 +16,12 @@ MINUTES: Final = 60
 BUCKETS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 """Seconds. A page is to take less than 0.1."""
 
+SHARED: Final = "shared"
+"""The route of a page that was written for another reader some seconds ago: it is told before a route is looked for."""
+
+BAD: Final = 400
+"""From this status on nothing was found, or something broke."""
+
 METHODS: Final = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 
 
@@ -70,12 +76,14 @@ class Measured:
         try:
             await self.app(scope, receive, noted)
         finally:
-            self.meter.saw(scope["method"], route_of(scope), status, perf_counter() - began)
+            self.meter.saw(scope["method"], route_of(scope, status), status, perf_counter() - began)
 
 
-def route_of(scope: Scope) -> str:
-    """The template of the route that answered; all of ``/static`` is one, and so is what is no page."""
+def route_of(scope: Scope, status: int) -> str:
+    """The template of the route that answered; all of ``/static`` is one, so are pages that readers share, and what is no page."""
     found = getattr(scope.get("route"), "path", None)
     if isinstance(found, str):
         return found
-    return "/static" if scope.get("root_path", "").endswith("/static") or scope["path"].startswith("/static/") else "none"
+    if scope.get("root_path", "").endswith("/static") or scope["path"].startswith("/static/"):
+        return "/static"
+    return SHARED if status < BAD else "none"

@@ -124,6 +124,21 @@ def test_who_may_read_the_metrics(serve: Any, store: Store, index: Any, way: str
     assert serve(store, index, settings, role=role).get("/metrics").status_code == status
 
 
+def test_pages_that_readers_share_are_counted_as_well(serve: Any, store: Store) -> None:
+    portal = serve(store, None, role="editor")
+    with httpx.Client(base_url=portal.base_url) as anybody:
+        for _ in range(3):
+            assert anybody.get("/latest").status_code == 200
+        assert anybody.get("/no-such-page").status_code == 404
+    counted = {
+        sample.labels["route"]: sample.value
+        for family in text_string_to_metric_families(portal.get("/metrics").text)
+        for sample in family.samples
+        if sample.name == "newsportal_request_seconds_count"
+    }
+    assert counted == {"/latest": 1, "shared": 2, "none": 1}
+
+
 def test_figures_stay_few_whatever_is_asked() -> None:
     meter = Meter(now=lambda: 60.0)
     for number in range(1000):
