@@ -31,8 +31,8 @@ class Meter:
     def __init__(self, now: Callable[[], float] = monotonic) -> None:
         self.registry = CollectorRegistry()
         self._seconds = Histogram(
-            "newsportal_request_seconds",
-            "Time to answer, by route.",
+            "newsportal_http_request_duration_seconds",
+            "Time to answer a request, by route.",
             ("method", "route", "status"),
             buckets=BUCKETS,
             registry=self.registry,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -14,6 +15,7 @@ import httpx
 import pytest
 from blank import blank_store
 from lxml import html as lxml_html
+from prometheus_client.openmetrics import parser as openmetrics
 from prometheus_client.parser import text_string_to_metric_families
 
 from newsportal.daily import DailySums
@@ -108,12 +110,28 @@ def test_prometheus_reads_the_metrics(editor: httpx.Client, store: Store) -> Non
     (articles,) = families["newsportal_articles"].samples
     assert articles.value == store.tally().articles
     assert {sample.labels["part"]: sample.value for sample in families["newsportal_up"].samples}["store"] == 1
-    routes = {sample.labels["route"] for sample in families["newsportal_request_seconds"].samples}
+    routes = {sample.labels["route"] for sample in families["newsportal_http_request_duration_seconds"].samples}
     assert "none" in routes
     assert any(route.startswith("/topic/{") for route in routes)
     assert not any("旅游" in route or "such" in route for route in routes)
     links = {sample.labels["outcome"]: sample.value for sample in families["newsportal_last_run_links"].samples}
     assert links["stored"] > 0
+    assert families["newsportal_disk_free_bytes"].samples[0].value > 0
+    assert families["newsportal_sources_file_mistakes"].samples[0].value == 0
+    assert families["process_resident_memory_bytes"].samples[0].value > 0
+
+
+def test_metrics_are_named_as_prometheus_asks(editor: httpx.Client) -> None:
+    """prometheus.io/docs/practices/naming: base units last, counters end with total, every figure is explained."""
+    answer = editor.get("/metrics", headers={"accept": "application/openmetrics-text; version=1.0.0"})
+    assert answer.headers["content-type"].startswith("application/openmetrics-text")
+    families = list(openmetrics.text_string_to_metric_families(answer.text))  # which is strict about the form
+    assert len({family.name for family in families}) == len(families) > 15
+    for family in families:
+        assert re.fullmatch(r"(?:newsportal|process)(?:_[a-z]+)+", family.name), family.name
+        assert family.documentation.endswith("."), family.name
+        assert not re.search(r"(?:minutes|hours|days|milliseconds|megabytes)", family.name)
+        assert not {"le", "quantile"} & {label for sample in family.samples for label in sample.labels} or family.type == "histogram"
 
 
 @pytest.mark.parametrize(
