@@ -101,7 +101,7 @@ def differing(before: bytes, after: bytes) -> list[str]:
 
 def _written(path: Path, make: Callable[[bytes, Path], bytes], expected: str | None, environ: Mapping[str, str]) -> str:
     path = path.resolve()  # through a link, so that the link stays one
-    with _alone(path):
+    with alone(path):
         before = path.read_bytes()
         if expected is not None and expected != digest_of(before):
             raise EditConflict(path)
@@ -216,8 +216,9 @@ def _yaml(text: str) -> YAML:
 
 
 @contextlib.contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """One writer at a time, over all processes of this machine (where the system has no such locks, the comparison must do)."""
+def alone(path: Path) -> Iterator[None]:
+    """One writer of ``path`` at a time, over all processes of this machine (where the system has no such locks, who writes must compare).
+    Raises ``OSError``."""
     try:
         import fcntl
     except ImportError:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -18,6 +19,7 @@ from newsportal.extractors.url_library import Library
 from newsportal.extractors.url_tree import UrlTree
 from newsportal.items import Extraction, Page
 from newsportal.sources import Sources
+from newsportal.sources.editing import alone
 
 READABLE: Final = 0o644
 """A new file's mode: what a temporary file has is for its owner alone."""
@@ -84,13 +86,35 @@ def library_at(file: Path) -> Library:
 
 def teach(file: Path, pages: Iterable[Page]) -> int:
     """Put pages into the library; answers how many templates it has more. Raises ``LibraryError``."""
-    library = library_at(file)
-    before = sum(1 for _ in library)
-    tree = UrlTree(library)
-    for page in pages:
-        tree.learn(dom.document(page), None, page.fetched)
-    save(write_library(tree.library), file)
+    with _held(file):
+        library = library_at(file)
+        before = sum(1 for _ in library)
+        tree = UrlTree(library)
+        for page in pages:
+            tree.learn(dom.document(page), None, page.fetched)
+        save(write_library(tree.library), file)
     return sum(1 for _ in tree.library) - before
+
+
+def forget(file: Path, site: str) -> bool:
+    """Take a site out of the library; whether it was in it. Raises ``LibraryError``."""
+    with _held(file):
+        library = library_at(file)
+        if site not in library.sites:
+            return False
+        library.forget(site)
+        save(write_library(library), file)
+        return True
+
+
+@contextmanager
+def _held(file: Path) -> Iterator[None]:
+    """What is read is what is written over: two who change the library at once do so in turns."""
+    try:
+        with alone(file):
+            yield
+    except OSError as error:
+        raise LibraryError(f"{file}: {error.strerror or error}") from error
 
 
 def readings(library: Library, page: Page) -> tuple[Reading, ...]:

@@ -10,7 +10,6 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from newsportal.accounts import Right
 from newsportal.errors import LibraryError, NewsportalError
 from newsportal.extractors.site_file import unpacked
-from newsportal.extractors.template_file import write_library
 from newsportal.extractors.url_library import Library
 from newsportal.items import Page
 from newsportal.portal.access import log, needs
@@ -22,7 +21,8 @@ from newsportal.portal.source_words import failed
 from newsportal.sources import Feed, Region, Sitemap, Sources
 from newsportal.storage.base import StoryFilter
 from newsportal.trying.saved import archive_of, saved_pages, sites_of
-from newsportal.trying.templates import file_of, library_at, looks, readings, save, teach
+from newsportal.trying.templates import file_of, library_at, looks, readings, teach
+from newsportal.trying.templates import forget as forgotten
 from newsportal.trying.trial import Unread, fetcher, page_of
 
 router = APIRouter(dependencies=[needs(Right.EDIT)])
@@ -124,11 +124,12 @@ def forget(request: Request, fields: Fields) -> Response:
             raise HTTPException(404)
         visit.portal.store.save_site_lines({name: {}}, now=visit.portal.now(), most=SITES * 2)
     else:
-        library, _ = _library(known)
-        if file is None or name not in library.sites:
+        try:
+            known_there = file is not None and forgotten(file, name)
+        except LibraryError as error:
+            return told(request, "/templates", str(error))
+        if not known_there:
             raise HTTPException(404)
-        library.forget(name)
-        save(write_library(library), file)
     log(request, "template.forget", name, {"what": what or "templates"})
     return told(request, "/templates", said("What was known of %(site)s is forgotten.") % {"site": name})
 
