@@ -1,0 +1,157 @@
+"""Threats F that no page has by itself: the way in and out from elsewhere, bombs in what is sent, a log that somebody would forge, and
+mistakes of programs, which all have one form."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import httpx
+import pytest
+from lxml import html as lxml_html
+
+from newsportal.accounts import Right, Role
+from newsportal.sources import load
+from newsportal.storage.base import Store
+
+PASSWORD = "correct horse battery staple"
+TEXT = "portal: {title: 晨报}\ntopics: [{name: 旅游}]\nfeeds:\n  - {name: 甲报, url: https://a.example/feed}\n"
+FORM = {"content-type": "application/x-www-form-urlencoded"}
+LAUGHS = "a0: &a0 [ha, ha]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 12)) + "topics: *a11\n"
+"""Ten times ten times ten … (billion laughs in YAML)."""
+
+
+@pytest.fixture(scope="module")
+def path(folder: Path) -> Path:
+    file = folder / "sources.yaml"
+    file.write_text(TEXT, "utf-8")
+    return file
+
+
+@pytest.fixture(scope="module")
+def admin(serve: Any, store: Store, path: Path) -> httpx.Client:
+    client: httpx.Client = serve(store, settings=load(path), role="admin", reread_every=0)
+    return client
+
+
+@pytest.fixture
+def program(admin: httpx.Client, newsroom: ModuleType) -> Iterator[httpx.Client]:
+    """A program with every right."""
+    accounts = admin.accounts  # type: ignore[attr-defined]
+    _, secret = accounts.tokens.add(accounts.people.all()[0], "x", list(Right), now=newsroom.NOW)
+    with httpx.Client(base_url=admin.base_url, headers={"authorization": f"Bearer {secret}"}, timeout=30) as client:
+        yield client
+
+
+@pytest.mark.parametrize("told", [{}, {"origin": "https://evil.example"}, {"origin": "null"}, {"sec-fetch-site": "cross-site"}])
+def test_nobody_is_signed_in_or_out_from_elsewhere(admin: httpx.Client, told: dict[str, str]) -> None:
+    """Who is signed in as somebody else, without knowing, gives away what he looks for."""
+    session = {"cookie": f"session={admin.cookies['session']}"}
+    with httpx.Client(base_url=admin.base_url, headers={**FORM, **told}) as forged:
+        for place, sent in (("/login", b"name=admin+0&password=correct+horse+battery+staple"), ("/logout", b"")):
+            answer = forged.post(place, content=sent, headers=session)
+            assert answer.status_code == 403
+            assert "set-cookie" not in answer.headers
+    assert admin.get("/people").status_code == 200
+
+
+@pytest.mark.parametrize("place", ["/websub/../people", "/websub/%2e%2e/people", "/websub//people", "/websub/", "/WEBSUB/x"])
+def test_the_door_of_hubs_leads_nowhere_else(admin: httpx.Client, place: str) -> None:
+    session = {"cookie": f"session={admin.cookies['session']}", **FORM}
+    with httpx.Client(base_url=admin.base_url) as forged:
+        target = httpx.URL(forged.base_url.join("/"), raw_path=place.encode())
+        assert forged.request("POST", target, content=b"name=x&role=admin", headers=session).status_code in (403, 404, 405, 410)
+    assert "x" not in [person.name for person in admin.accounts.people.all()]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "bomb", [LAUGHS, "topics: " + "[" * 50_000, "? " * 20_000, "a: !!python/object/apply:os.system ['id']\n", "%TAG ! x"]
+)
+def test_no_bomb_in_the_file_of_sources_goes_off(admin: httpx.Client, path: Path, bomb: str) -> None:
+    seen = lxml_html.document_fromstring(admin.get("/sources/file").text).xpath("//input[@name='seen']/@value")[0]
+    answer = admin.post("/sources/file", data={"text": bomb, "seen": seen})
+    assert answer.status_code == 422
+    assert len(answer.content) < 500_000
+    assert path.read_text("utf-8") == TEXT
+
+
+def test_what_is_packed_is_not_unpacked(admin: httpx.Client) -> None:
+    """Ten kilobytes that would be ten megabytes."""
+    bomb = gzip.compress(b"name=" + b"x" * 10_000_000)
+    answer = admin.post("/people", content=bomb, headers={**FORM, "content-encoding": "gzip"})
+    assert answer.status_code in (400, 413, 422)
+
+
+@pytest.mark.parametrize("body", ["[" * 200_000, '{"a":' * 100_000, '"' + "\\ud800" * 1000 + '"', "1" * 100_000, "NaN", "", "\x00"])
+def test_no_json_breaks_anything(program: httpx.Client, body: str) -> None:
+    for place in ("/api/v1/people", "/api/v1/topics/preview", "/api/v1/alerts", "/api/v1/sources"):
+        answer = program.post(place, content=body, headers={"content-type": "application/json"})
+        assert answer.status_code in (400, 422), (place, answer.status_code)
+        assert answer.json()["error"]["code"] in ("not-valid", "bad-request")
+    assert program.post("/seen", content=body, headers={"content-type": "application/json"}).status_code in (400, 413)
+
+
+def test_an_entry_of_the_log_is_one_row_whatever_stands_in_it(admin: httpx.Client, program: httpx.Client, newsroom: ModuleType) -> None:
+    forged = "旅游</td></tr><tr data-entry='9'><td>\n2026-05-20 admin 0 person.role\r\n\x1b[31m\u202e"
+    before = program.get("/api/v1/audit").json()["items"]
+    admin.accounts.trail.add(None, "topic.delete", forged, {forged: [forged]}, now=newsroom.NOW, address=forged)  # type: ignore[attr-defined]
+    text = admin.get("/audit").text
+    rows = lxml_html.document_fromstring(text).xpath("//tr[@data-entry]")
+    assert len(rows) == len(before) + 1
+    assert "topic.delete" in rows[0].text_content()
+    assert not set("\x1b\u202e") & set(text)
+    assert program.get("/api/v1/audit").json()["items"][0]["thing"] == forged
+
+
+def test_mistakes_of_programs_have_one_form(program: httpx.Client, serve: Any, store: Store) -> None:
+    nobody = httpx.Client(base_url=program.base_url)
+    json_sent = {"content-type": "application/json"}
+    asked = [
+        (nobody.get("/api/v1/people"), 401, "not-signed-in"),
+        (nobody.get("/api/v1/stories", headers={"authorization": "Bearer np_wrong"}), 401, "not-signed-in"),
+        (nobody.post("/api/v1/people", content=b"{}", headers=json_sent), 403, "not-allowed"),
+        (program.get("/api/v1/nothing"), 404, "not-found"),
+        (program.get("/api/nothing"), 404, "not-found"),
+        (program.get("/api/v1/stories/nothing"), 404, "no-story"),
+        (program.get("/api/v1/people/%00/nothing"), 404, "not-found"),
+        (program.delete("/api/v1/stories"), 405, "method-not-allowed"),
+        (program.get("/api/v1/stories?cursor=%00&limit=0"), 422, "not-valid"),
+        (program.get("/api/v1/audit?cursor=x"), 400, "no-cursor"),
+        (program.post("/api/v1/people", content=b"x" * 1_000_001, headers=json_sent), 413, "too-large"),
+        (program.post("/api/v1/people", content=b"x", headers={"content-type": "text/xml"}), 415, "not-understood"),
+        (program.patch("/api/v1/people/admin 0", json={"role": "reader"}), 409, "last"),
+        (program.get("/api/v1/search?q=x"), 503, "no-search"),
+    ]
+    for answer, status, code in asked:
+        told = f"{answer.request.method} {answer.request.url}: {answer.status_code}"
+        assert answer.status_code == status, told
+        assert answer.headers["content-type"] == "application/json", told
+        assert answer.headers["cache-control"] == "no-store", told
+        assert "default-src 'none'" in answer.headers["content-security-policy"], told
+        error = json.loads(answer.content)["error"]
+        assert error["code"] == code, told
+        assert error["message"], told
+        assert set(error) <= {"code", "message", "remedy", "problems"}, told
+    nobody.close()
+
+
+def test_an_answer_that_refuses_a_value_does_not_repeat_it(program: httpx.Client) -> None:
+    """It may be a password that was put into the wrong field."""
+    answer = program.post("/api/v1/people", json={"name": ["geheim-4711"], "role": "geheim-4711"})
+    assert answer.status_code == 422
+    assert "geheim" not in answer.text
+
+
+def test_a_token_stays_what_it_was_when_its_person_may_more(admin: httpx.Client, newsroom: ModuleType) -> None:
+    accounts = admin.accounts  # type: ignore[attr-defined]
+    reader = accounts.people.add("somebody", PASSWORD, Role.READER, now=newsroom.NOW)
+    _, secret = accounts.tokens.add(reader, "x", [Right.KEEP], now=newsroom.NOW)
+    with httpx.Client(base_url=admin.base_url, headers={"authorization": f"Bearer {secret}"}) as program:
+        for path in ("/api/v1/people", "/api/v1/sources", "/audit", "/sources", "/metrics"):
+            assert program.get(path).status_code == 403, path
+        accounts.people.set_role(reader.id, Role.EDITOR)
+        assert program.get("/api/v1/sources").status_code == 403, "it was given no more"
