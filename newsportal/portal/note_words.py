@@ -75,6 +75,9 @@ NOTHING: Final[tuple[tuple[str, str], ...]] = (
 )
 """Why nothing is found."""
 
+CORPORA: Final[tuple[tuple[str, str], ...]] = ((r"from stored articles", _("from stored articles")),)
+"""Where a corpus comes from."""
+
 RUNS: Final[tuple[tuple[str, str], ...]] = (
     (r"(?P<number>\d+) addresses of other sites are left out .*", _("%(number)s addresses of other sites are left out")),
     (r"(?P<number>\d+) entries are older than max_age", _("%(number)s entries are older than max_age")),
@@ -115,7 +118,7 @@ RUNS: Final[tuple[tuple[str, str], ...]] = (
 )
 """Notes of a crawl's report."""
 
-COMPILED: Final = tuple((re.compile(pattern, re.DOTALL), message) for pattern, message in (*LOOKS, *NOTHING, *RUNS))
+COMPILED: Final = tuple((re.compile(pattern, re.DOTALL), message) for pattern, message in (*LOOKS, *NOTHING, *CORPORA, *RUNS))
 
 AWAY: Final = re.compile(r"(?P<reason>[\w-]+): '(?P<url>[^']*)'(?: \((?P<detail>.*)\))?", re.DOTALL)
 """An address that could not be had, as its error says it."""

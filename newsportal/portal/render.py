@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from newsportal.portal import reading
+from newsportal.portal.action_words import done
 from newsportal.portal.context import Visit
 from newsportal.portal.judged import chosen, doubtful
 from newsportal.portal.language import LANGUAGES, TAGS, translations
@@ -51,6 +52,7 @@ def environment(language: str, script: str = "original") -> Environment:
     made.install_gettext_translations(words, newstyle=True)  # type: ignore[attr-defined]  # the extension's method
     made.globals |= {
         "LANGUAGES": LANGUAGES,
+        "colon": "：" if language == "zh" else ": ",
         "static": static_address,
         "topic_address": topic_address,
         "address": address,
@@ -72,6 +74,7 @@ def environment(language: str, script: str = "original") -> Environment:
         "explain": lambda reason: explain(reason, words),
         "noted": lambda note: noted(note, words),
         "failure": lambda reason: failure(reason, words),
+        "done": lambda action: done(action, words),
         "folded": lambda reason: folded(reason, words),
         "ended": lambda reason: ended(reason, words),
         "chosen": lambda article: chosen(article, words),

@@ -36,6 +36,7 @@ NOTES = (
     "港口: 14 threads",
     "灯塔: for members only",
     "14 photo stories",
+    "from stored articles",
     "http://a.example/x: the server answers 503",
     "http://a.example/x is no feed, names none, and has fewer than 5 links to articles of its own; for a forum --forum",
     "http://a.example/x cannot be read as a forum: only members may read it",
