@@ -25,7 +25,7 @@ from newsportal.alerts.base import Later, Rejected, Setting, Unclear
 from newsportal.alerts.matching import matches
 from newsportal.alerts.sending import send
 from newsportal.alerts.services import SERVICES
-from newsportal.alerts.timing import due_of
+from newsportal.alerts.timing import asleep, due_of
 from newsportal.alerts.wording import Item, headline, told
 from newsportal.errors import DependencyMissing
 from newsportal.search.base import Index
@@ -148,7 +148,7 @@ def deliver(work: Work, tally: Tally) -> None:
     due = book.due(work.now())
     alerts = [alert for alert in book.all() if alert.id in due and alert.enabled] if due else []
     for alert in alerts:
-        if not allowed(work, alert):
+        if not allowed(work, alert) or asleep(alert, work.now(), work.zone):
             continue
         while not work.stopped():
             held = book.claim(replace(alert, per_hour=min(alert.per_hour, work.per_hour)), now=work.now(), seconds=LEASE, most=TOGETHER)

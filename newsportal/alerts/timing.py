@@ -32,6 +32,11 @@ def _awake(moment: datetime, quiet: tuple[int, int] | None, zone: tzinfo) -> dat
     return (end if end > there else end + timedelta(days=1)).astimezone(moment.tzinfo)
 
 
+def asleep(alert: Alert, moment: datetime, zone: tzinfo) -> bool:
+    """Whether ``moment`` lies in the quiet hours: what was due before, and had to wait, waits until they end."""
+    return alert.quiet is not None and is_quiet(moment.astimezone(zone).hour, alert.quiet)
+
+
 def is_quiet(hour: int, quiet: tuple[int, int]) -> bool:
     """Whether ``hour`` lies between the two, over midnight if the first is the later one. The same hour twice: never."""
     begin, end = quiet

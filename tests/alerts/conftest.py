@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import socketserver
 import threading
-from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -192,14 +192,26 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return folder, person
 
 
+@pytest.fixture(scope="session")
+def open_desk(empty: tuple[Path, str]) -> Callable[[Path], AbstractContextManager[Desk]]:
+    """Opens a portal of its own in an empty folder."""
+
+    @contextmanager
+    def opened(folder: Path) -> Iterator[Desk]:
+        copytree(empty[0], folder, dirs_exist_ok=True)
+        with ExitStack() as stack:
+            accounts = stack.enter_context(closing(open_accounts(f"sqlite:///{folder / 'accounts.db'}")))
+            store = stack.enter_context(closing(open_store(f"sqlite:///{folder / 'store.db'}")))
+            index = stack.enter_context(closing(open_index(f"sqlite:///{folder / 'index.db'}")))
+            clock = [START]
+            setting = Setting(Policy(("127.0.0.1",)))
+            work = Work(accounts, store, index, SHANGHAI, setting, "https://portal.example", now=lambda: clock[0])
+            yield Desk(work, clock, empty[1], accounts)
+
+    return opened
+
+
 @pytest.fixture
-def desk(tmp_path: Path, empty: tuple[Path, str]) -> Iterator[Desk]:
-    copytree(empty[0], tmp_path, dirs_exist_ok=True)
-    with ExitStack() as stack:
-        accounts = stack.enter_context(closing(open_accounts(f"sqlite:///{tmp_path / 'accounts.db'}")))
-        store = stack.enter_context(closing(open_store(f"sqlite:///{tmp_path / 'store.db'}")))
-        index = stack.enter_context(closing(open_index(f"sqlite:///{tmp_path / 'index.db'}")))
-        clock = [START]
-        setting = Setting(Policy(("127.0.0.1",)))
-        work = Work(accounts, store, index, SHANGHAI, setting, "https://portal.example", now=lambda: clock[0])
-        yield Desk(work, clock, empty[1], accounts)
+def desk(tmp_path: Path, open_desk: Callable[[Path], AbstractContextManager[Desk]]) -> Iterator[Desk]:
+    with open_desk(tmp_path) as opened:
+        yield opened

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 
 from newsportal.accounts import Role
 from newsportal.alerts.base import Rejected
 from newsportal.alerts.preview import preview
 from newsportal.alerts.run import FIRST_WAIT, LEASE, TOGETHER, step
 from newsportal.alerts.run import test as send_test
+from newsportal.alerts.timing import is_quiet
 from newsportal.sources.watched import Watched
 from newsportal.storage import open_store
 
@@ -301,3 +304,62 @@ def test_the_preview_tells_what_is_sent_then(desk: Any, receiver: Any, said: dic
     assert [[one.title for one in planned.items] for planned in reversed(told.planned)] == [
         [story["title"] for story in message["stories"]] for _, _, message in receiver.got
     ]
+
+
+@pytest.mark.slow
+@example(gaps=[10] * 24, said={"digest": (), "quiet": (12, 14), "per_hour": 1, "about": "topic"})
+@example(gaps=[10] * 24, said={"digest": (11,), "quiet": (11, 12), "per_hour": 1, "about": "search"})
+@settings(max_examples=4, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    gaps=st.lists(st.sampled_from([0, 10, 20, 60, 150, 400]), min_size=12, max_size=24),
+    said=st.fixed_dictionaries(
+        {
+            "digest": st.sampled_from([(), (8, 18), (23,)]),
+            "quiet": st.sampled_from([None, (22, 7), (12, 14)]),
+            "per_hour": st.integers(1, 3),
+            "about": st.sampled_from(["topic", "search"]),
+        }
+    ),
+)
+def test_whatever_comes_the_preview_tells_what_was_sent(
+    tmp_path_factory: pytest.TempPathFactory, open_desk: Any, receiver: Any, gaps: list[int], said: dict[str, Any]
+) -> None:
+    """Message by message and minute by minute, over two days of looks every ten minutes; also what joins a story, and what is late."""
+    receiver.got.clear()
+    with open_desk(tmp_path_factory.mktemp("desk")) as desk:
+        old = desk.write("旧消息", published=desk.clock[0] - timedelta(days=3))
+        alert = desk.alert("webhook", {"url": receiver.address}, **{"of": "旅游" if said["about"] == "topic" else "消息", **said})
+        times = [sum(gaps[:place]) for place in range(1, len(gaps) + 1)]
+        sent: list[datetime] = []
+        for look in range(2 * 24 * 6 + 1):
+            for number in (place for place, at in enumerate(times) if at == 10 * look):
+                same = "同一件事" if number % 5 == 0 else None
+                late = timedelta(hours=20) if number % 4 == 3 else timedelta(0)
+                desk.write(f"第{number}条消息", same=same, site=f"站{number}", published=desk.clock[0] - late)
+            if look == 30:
+                desk.write("旧消息又来", url="https://另站.example/x", site="另站", same="旧事")
+                desk.work.store.fold(old.id, desk.write("旧事新消息", same="旧事").story_id, reason="editor", now=desk.clock[0])
+            step(desk.work)
+            sent += [desk.clock[0]] * (len(receiver.got) - len(sent))
+            if look < 2 * 24 * 6:
+                desk.pass_time(minutes=10)
+        told = [one for one in reversed(preview(replace(desk.work, url=None), alert, days=2).planned) if one.at <= desk.clock[0]]
+        assert [one.at for one in told] == sent
+        assert [{item.id for item in one.items} for one in told] == [
+            {story["id"] for story in message["stories"]} for _, _, message in receiver.got
+        ]
+        assert sent
+        if alert.quiet:
+            assert not any(is_quiet(at.astimezone(desk.work.zone).hour, alert.quiet) for at in sent)
+
+
+def test_what_waited_is_not_sent_in_the_quiet_hours(desk: Any, receiver: Any) -> None:
+    desk.alert("webhook", {"url": receiver.address}, quiet=(22, 7), per_hour=1)
+    desk.pass_time(hours=11.5)
+    desk.write("傍晚的消息")
+    assert step(desk.work).sent == 1
+    desk.pass_time(minutes=10)
+    desk.write("又一条消息")  # at 21:40, and the hour is full
+    for minutes, sent in ((0, 0), (60, 0), (8 * 60, 0), (30, 1)):
+        desk.pass_time(minutes=minutes)
+        assert step(desk.work).sent == sent, f"at {desk.clock[0].astimezone(desk.work.zone)}"
