@@ -64,6 +64,8 @@ def found(client: httpx.Client, begun: httpx.Response) -> str:
 
 
 def chosen(page: str) -> dict[str, Any]:
+    assert "sources.yaml" in page
+    assert "/sources.yaml" not in page, "where the file lies on the server is nobody's business"
     (form,) = lxml_html.document_fromstring(page).xpath("//form[contains(@action, '/sources/looks/')]")
     return {"action": form.get("action"), **dict(form.form_values())}
 
@@ -79,6 +81,8 @@ def test_an_address_is_looked_at_shown_and_added(client: httpx.Client, path: Pat
     sent = chosen(page)
     done = client.post(sent.pop("action"), data=sent | {"name-0": "堃州", "topics-0": "港口", "category-0": "地方"}, follow_redirects=True)
     assert "已将“堃州”写入" in done.text
+    assert "/run?since=" in str(done.url)
+    assert "hx-get=" in done.text, "it waits for the visit, also of a source that was there before"
     known = load(path)
     assert (known.feeds[1].url, known.feeds[1].name, known.feeds[1].topics, known.feeds[1].category) == (feed, "堃州", ("港口",), "地方")
     assert "# 留下" in path.read_text("utf-8")
@@ -86,6 +90,15 @@ def test_an_address_is_looked_at_shown_and_added(client: httpx.Client, path: Pat
     again = found(client, client.post("/sources/new", data={"addresses": feed}))
     assert "已经存在：feed:堃州" in again
     assert 'name="take"' not in again
+
+
+@pytest.mark.parametrize("typed", ["堃州新闻", "https://example.org/\n新闻", "http://", "http://[", "example"])
+def test_what_is_no_address_is_told_beside_the_field_and_kept(client: httpx.Client, typed: str) -> None:
+    answer = client.post("/sources/new", data={"addresses": typed})
+    assert answer.status_code == 422
+    page = lxml_html.document_fromstring(answer.text)
+    assert "不是网址" in page.xpath("string(//*[@id='addresses-fault'])")
+    assert page.xpath("string(//textarea[@id='addresses'])").strip() == typed
 
 
 @pytest.mark.slow

@@ -24,13 +24,14 @@ from newsportal.portal.context import Visit
 from newsportal.portal.language import _
 from newsportal.portal.looks import Look, Looks, TooMany
 from newsportal.portal.notices import told
-from newsportal.portal.render import render
+from newsportal.portal.render import address, render
 from newsportal.portal.sent import Refused
 from newsportal.portal.source_fields import FAMILIES, KINDS, address_of
 from newsportal.portal.source_file import Fields, entry, known_of, one, path_of, write
 from newsportal.portal.source_words import Told, beside, failed
 from newsportal.sources import mask
 from newsportal.sources.editing import EditConflict
+from newsportal.sources.soon import visit_soon
 from newsportal.trying.proposing import Family
 from newsportal.trying.proposing import write as write_entries
 from newsportal.trying.several import MAX_ADDRESSES, Choice, Found, listed, looked
@@ -166,7 +167,12 @@ def add(request: Request, id: str, fields: Fields) -> Response:
         return _shown(request, found, fields, str(error), status=409)
     said = words(_("%(number)s sources were added to %(file)s.")) if len(new) > 1 else words(_("%(name)s was added to %(file)s."))
     text = said % {"number": len(new), "name": new[0][1]["name"], "file": path_of(request).name}
-    return told(request, address_of(keys[0], "/run") if len(keys) == 1 else "/sources", text, undo=done.undo)
+    since = visit.portal.now()
+    for key in keys:
+        visit_soon(visit.portal.store, key, since)  # of one that was there before, the store knows when it was due
+    request.app.state.pushed()
+    target = address(address_of(keys[0], "/run"), since=since.isoformat()) if len(keys) == 1 else "/sources"
+    return told(request, target, text, undo=done.undo)
 
 
 def _all(error: SourcesError, kind: str, place: int, visit: Visit) -> list[str]:

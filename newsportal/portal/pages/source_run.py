@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Final
 
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
@@ -16,8 +17,12 @@ from newsportal.portal.render import address, render
 from newsportal.portal.source_fields import address_of
 from newsportal.sources.soon import visit_soon
 from newsportal.sources.watched import Watched
+from newsportal.storage.base import ArticleFilter
 
 router = APIRouter(dependencies=[needs(Right.EDIT)])
+
+SHOWN: Final = 10
+"""Of its articles, the newest."""
 
 
 @router.post("/sources/{key}/run")
@@ -41,6 +46,7 @@ def state(request: Request, key: str) -> Response:
     known = portal.store.source_state(key)
     visits = portal.store.visits.recent([key], each=1).get(key, ())
     done = known.last_run is not None and (since is None or known.last_run >= since)
+    came = portal.store.pick(ArticleFilter(source=key, limit=SHOWN)).articles if done else ()
     rests = known.rest_until if known.rest_until is not None and known.rest_until > portal.now() else None
     return render(
         request,
@@ -49,6 +55,7 @@ def state(request: Request, key: str) -> Response:
         since=since,
         done=done and bool(visits),
         visits=visits,
+        came=came,
         rests=rests,
         crawls=portal.crawls or bool(portal.queues and portal.queues().workers),
     )
