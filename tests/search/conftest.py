@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from blank import blank_index, blank_store
 from servers import Servers
 
 from newsportal.items import Article, FoldKey, Link
 from newsportal.search import open_index
 from newsportal.search.base import Index, Query, Results
-from newsportal.storage import open_store
 from newsportal.storage.base import Added, Store
 
 NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
@@ -59,7 +59,8 @@ def index_uri(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 @pytest.fixture(params=["memory", pytest.param("elasticsearch", marks=pytest.mark.slow)])
 def newsroom(request: pytest.FixtureRequest, index_uri: str) -> Iterator[Newsroom]:
     """Over every index; with ``parametrize("newsroom", ["file"], indirect=True)`` the index is a SQLite file."""
-    room = Newsroom(open_store("sqlite://"), open_index(index_uri))
+    is_memory = index_uri == "sqlite://"
+    room = Newsroom(blank_store(), blank_index() if is_memory else open_index(index_uri))
     yield room
     room.index.close()
     room.store.close()

@@ -8,10 +8,12 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from blank import blank_store
 from servers import OVER_SERVERS, Servers
 
 from newsportal.storage import open_store
 from newsportal.storage.base import Store
+from newsportal.storage.sql.dialect_sqlite import sqlite_file
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # import invented_articles
 from emptied import Emptied
@@ -52,7 +54,8 @@ def emptied_stores(servers: Servers) -> Iterator[Emptied]:
 
 @pytest.fixture(params=STORES_UNDER_TEST)
 def store(request: pytest.FixtureRequest, store_uri: str) -> Iterator[Store]:
-    opened = open_store(store_uri)
+    is_sqlite = request.node.callspec.params["store"] in FILES
+    opened = blank_store(sqlite_file(store_uri)) if is_sqlite else open_store(store_uri)
     yield opened
     opened.close()
 
