@@ -12,7 +12,23 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Final, Literal, get_args
 
-from sqlalchemy import Column, Connection, Integer, MetaData, String, Table, delete, func, insert, inspect, select, update
+from sqlalchemy import (
+    Column,
+    CompoundSelect,
+    Connection,
+    Integer,
+    MetaData,
+    Select,
+    String,
+    Table,
+    delete,
+    func,
+    insert,
+    inspect,
+    select,
+    union_all,
+    update,
+)
 from sqlalchemy.dialects import sqlite
 
 from newsportal.errors import StoreError
@@ -26,7 +42,7 @@ from newsportal.storage.sql.dialects import writing as write
 Kind = Literal["all", "source", "site", "category", "topic"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
-FORM: Final = 1
+FORM: Final = 2
 """Of the file; one of another form is counted anew."""
 
 CHANGES: Final = 500
@@ -49,6 +65,17 @@ SUMS = Table(
     Column("number", Integer),
     sqlite_with_rowid=False,
 )
+SPANS = Table(
+    "spans",
+    METADATA,
+    Column("label", Integer, primary_key=True, autoincrement=False),
+    Column("span", Integer, primary_key=True, autoincrement=False),
+    Column("number", Integer),
+    sqlite_with_rowid=False,
+)
+"""The same added up over spans of :data:`SPAN` days, so that a year is a dozen rows of a label and not 365."""
+
+SPAN: Final = 32
 FIRST: Final = date(1970, 1, 1)
 
 
@@ -73,6 +100,7 @@ class DailySums:
         with write(self._engine) as connection:
             connection.execute(delete(COUNTED))
             connection.execute(delete(SUMS))
+            connection.execute(delete(SPANS))
             connection.execute(update(STATE).values(seq=0))
 
     def _prepare(self, connection: Connection) -> None:
@@ -147,11 +175,13 @@ class DailySums:
 
     def top(self, kind: Kind, since: date, until: date, limit: int = 10) -> list[Sum]:
         """Those of a kind with most articles from ``since`` to ``until`` (both are counted)."""
-        number = func.sum(SUMS.c.number).label("number")
-        wanted = select(NAMES.c.name, number).join(SUMS, SUMS.c.label == NAMES.c.id).where(NAMES.c.kind == kind, NAMES.c.name != "")
-        wanted = wanted.where(SUMS.c.day.between(*_days(since, until))).group_by(NAMES.c.id).having(number > 0)
+        parts = _parts(kind, *_days(since, until)).subquery()
+        number = func.sum(parts.c.number).label("number")
+        summed = select(parts.c.id, number).group_by(parts.c.id).subquery()
+        wanted = select(NAMES.c.name, summed.c.number).join(summed, summed.c.id == NAMES.c.id).where(summed.c.number > 0)
         with read(self._engine) as connection:
-            return [Sum(row.name, row.number) for row in connection.execute(wanted.order_by(number.desc(), NAMES.c.name).limit(limit))]
+            rows = connection.execute(wanted.order_by(summed.c.number.desc(), NAMES.c.name).limit(limit))
+            return [Sum(row.name, row.number) for row in rows]
 
     def series(self, kind: Kind, name: str, since: date, until: date) -> list[tuple[date, int]]:
         """Each day's articles from ``since`` to ``until``, days without any too."""
@@ -176,11 +206,33 @@ def _days(since: date, until: date) -> tuple[int, int]:
     return (since - FIRST).days, (until - FIRST).days
 
 
+def _parts(kind: Kind, first: int, last: int) -> CompoundSelect[tuple[int, int]]:
+    """Labels and their sums: over whole spans from ``first`` to ``last``, and over the days at both ends that fill none."""
+    begin, end = -(-first // SPAN), (last + 1) // SPAN  # the spans, the last one not included
+    if begin >= end:
+        return union_all(_part(kind, SUMS, SUMS.c.day, first, last))
+    return union_all(
+        _part(kind, SUMS, SUMS.c.day, first, begin * SPAN - 1),
+        _part(kind, SPANS, SPANS.c.span, begin, end - 1),
+        _part(kind, SUMS, SUMS.c.day, end * SPAN, last),
+    )
+
+
+def _part(kind: Kind, table: Table, place: Column[int], first: int, last: int) -> Select[tuple[int, int]]:
+    """In the order of the labels, as the table has them: nothing is sorted."""
+    found = select(NAMES.c.id, func.sum(table.c.number).label("number")).join(table, table.c.label == NAMES.c.id)
+    return found.where(NAMES.c.kind == kind, NAMES.c.name != "", place.between(first, last)).group_by(NAMES.c.id)
+
+
 def _add(connection: Connection, moved: Counter[tuple[int, int]]) -> None:
-    rows = [{"label": label, "day": day, "number": number} for (label, day), number in moved.items() if number]
-    if rows:
-        made = sqlite.insert(SUMS)
-        connection.execute(made.on_conflict_do_update(set_={"number": SUMS.c.number + made.excluded.number}), rows)
+    spans: Counter[tuple[int, int]] = Counter()
+    for (label, day), number in moved.items():
+        spans[label, day // SPAN] += number
+    for table, name, numbers in ((SUMS, "day", moved), (SPANS, "span", spans)):
+        rows = [{"label": label, name: place, "number": number} for (label, place), number in numbers.items() if number]
+        if rows:
+            made = sqlite.insert(table)
+            connection.execute(made.on_conflict_do_update(set_={"number": table.c.number + made.excluded.number}), rows)
 
 
 def day_of(moment: datetime, zone: tzinfo) -> date:

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from newsportal.daily import DailySums, daily_uri
+from newsportal.daily import KINDS, DailySums, daily_uri
 from newsportal.items import Article, Link
 from newsportal.storage import open_store
 from newsportal.storage.base import Store
@@ -65,6 +65,23 @@ def test_what_changes_or_is_told_twice_is_counted_once(store: Store) -> None:
         sums.follow(store)
         assert sums.total(*ALL) == 6
         assert {one.name: one.number for one in sums.top("category", *ALL)} == {"社会": 5, "体育": 1}
+
+
+def test_sums_of_whole_months_and_days_at_their_ends_are_those_of_all_days(store: Store) -> None:
+    with closing(DailySums("sqlite://", SHANGHAI)) as sums:
+        ids = [add(store, number, days=3 * number) for number in range(60)]
+        sums.follow(store)
+        for id in ids[::7]:
+            store.set_category(id, "体育", by="editor", now=START + timedelta(days=200))
+        sums.follow(store)
+        first = START.date()
+        for begin, length in ((0, 1), (0, 400), (5, 31), (5, 32), (13, 33), (13, 64), (2, 90), (40, 127), (150, 3), (300, 20)):
+            since, until = first + timedelta(days=begin), first + timedelta(days=begin + length - 1)
+            for kind in KINDS[1:4]:
+                told = {one.name: one.number for one in sums.top(kind, since, until, 100)}
+                assert sum(told.values()) == sums.total(since, until), (kind, begin, length)
+                for name, number in told.items():
+                    assert sum(each for _, each in sums.series(kind, name, since, until)) == number
 
 
 def test_a_store_that_was_restored_from_an_older_backup_is_counted_anew(store: Store, tmp_path: Path) -> None:

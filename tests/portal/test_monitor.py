@@ -152,7 +152,7 @@ def test_pages_that_readers_share_are_counted_as_well(serve: Any, store: Store) 
         sample.labels["route"]: sample.value
         for family in text_string_to_metric_families(portal.get("/metrics").text)
         for sample in family.samples
-        if sample.name == "newsportal_request_seconds_count"
+        if sample.name == "newsportal_http_request_duration_seconds_count"
     }
     assert counted == {"/latest": 1, "shared": 2, "none": 1}
 
