@@ -83,7 +83,7 @@ def correct_a_title(page: Any, site: Any) -> None:
     page.get_by_role("button", name="保存更正").click()
     page.get_by_role("heading", level=1, name=RIGHT).wait_for()
     page.get_by_role("link", name="晨报").first.click()
-    assert page.get_by_role("link", name=RIGHT).count() >= 1
+    page.get_by_role("link", name=RIGHT).first.wait_for()
     assert page.get_by_role("link", name=WRONG).count() == 0
 
 
