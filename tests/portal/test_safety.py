@@ -6,7 +6,7 @@ import json
 import re
 from time import monotonic, sleep
 from types import ModuleType
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import httpx
 import pytest
@@ -112,6 +112,28 @@ def test_no_page_of_a_hostile_store_has_anything_active(walked: dict[str, str]) 
     assert len([path for path in walked if path.startswith("/story/")]) > len(HOSTILE_HTML)
     for path, text in walked.items():
         check_passive(text, path)
+
+
+DESK = (
+    "/desk", "/articles", "/articles?show=short", "/corrections", "/publishing", "/monitor", "/monitor/log", "/runs", "/runs/bad",
+    "/topics", "/suggestions", "/templates", "/wrappers", "/corpora", "/models", "/jobs", "/alerts", "/alerts/new?channel=webhook",
+    "/starred", "/profile", "/for-you", "/searches", "/account", "/api", "/feeds", "/photos", "/search?q=攻击&folds=open",
+)  # fmt: skip
+
+
+def test_nothing_of_a_hostile_store_is_active_on_the_desk(hostile: httpx.Client) -> None:
+    """In front of somebody who may change everything."""
+    story = hostile.get("/api/v1/stories").json()["items"][0]["id"]
+    version = hostile.get(f"/api/v1/stories/{story}").json()["articles"][0]["id"]
+    hostile.post("/marks", data={"star": story})
+    hostile.post("/searches", data={"asked": f"q={quote(HOSTILE_TEXT)}&site={quote(HOSTILE_TEXT)}", "name": HOSTILE_TEXT})
+    of_story = [f"/story/{story}/{version}/{page}" for page in ("edit", "fold", "revisions")]
+    for path in (*DESK, *of_story, f"/publishing?article={version}"):
+        answer = hostile.get(path)
+        if answer.status_code == 404:
+            continue  # without a file of sources
+        assert answer.status_code == 200, path
+        check_passive(answer.text, path)
 
 
 def test_no_control_character_reaches_a_page(hostile: httpx.Client, walked: dict[str, str]) -> None:
