@@ -91,6 +91,8 @@ def findings(path: Path | None, *, network: bool) -> Iterator[Finding]:
     yield _browser(known)
     yield _disk(known)
     yield _agent(known)
+    if (found := _proxy(known)) is not None:
+        yield found
     if network:
         yield _network(known)
 
@@ -155,6 +157,21 @@ def _agent(sources: Sources) -> Finding:
     return Finding(
         what, None, says, "name a page or an address under politeness.contact in sources.yaml; some sites shut out crawlers without one"
     )
+
+
+def _proxy(sources: Sources) -> Finding | None:
+    """The portal speaks no TLS itself: an address with https is that of a proxy, whose word must be taken."""
+    what, url = "portal's address", sources.portal.url
+    if url is None or not url.lower().startswith("https:"):
+        return None
+    if sources.portal.proxies:
+        return Finding(what, True, f"{url}, behind {', '.join(map(str, sources.portal.proxies))}")
+    says = f"{url} is served by a proxy that portal.proxies does not name: every reader seems to come from it, and over http"
+    remedy = (
+        "name its address under portal.proxies in sources.yaml; until then tries to sign in are bounded for all together, and cookies are"
+        " not kept to https"
+    )
+    return Finding(what, None, says, remedy)
 
 
 def _index(sources: Sources) -> str:

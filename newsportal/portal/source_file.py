@@ -17,7 +17,7 @@ from newsportal.portal.language import _
 from newsportal.portal.source_fields import FAMILIES
 from newsportal.sources import Source, Sources, mask
 from newsportal.sources.changing import entry_of
-from newsportal.sources.editing import go_back
+from newsportal.sources.editing import EditConflict, go_back
 from newsportal.sources.history import Version, digest_of, versions
 
 MAX_FIELDS = 2000
@@ -111,9 +111,17 @@ published) is administrators'."""
 
 
 def restored(request: Request, version: Version, seen: str | None, action: str) -> Written:
-    """Put an earlier version in place of the file. Raises as ``go_back``: ``OtherKeys`` where more would change than who asks may."""
+    """Put an earlier version in place of the file. Raises as ``go_back``: ``OtherKeys`` where more would change than who asks may.
+
+    Of two who do so at once (or one who clicks twice) the second finds it done, and is told no conflict.
+    """
     within = None if may(request, Right.ADMINISTER) else EDITORS_KEYS
-    return write(request, lambda path: go_back(path, version, seen, within=within), action, version.id)
+    try:
+        return write(request, lambda path: go_back(path, version, seen, within=within), action, version.id)
+    except EditConflict:
+        if digest_of(path_of(request).read_bytes()) != version.digest:
+            raise
+        return Written(version.digest, None)
 
 
 def unwritten(request: Request, error: OSError) -> str:

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from newsportal import cli
-from newsportal.commands.doctor import findings
+from newsportal.commands.doctor import Finding, findings
 from newsportal.storage import open_store
 from newsportal.visits import Visit
 
@@ -58,6 +58,21 @@ def test_a_crawler_that_nobody_can_write_to_is_told_so(file: Path) -> None:
     assert result.exit_code == 0
     assert "· user agent: newsportal/" in result.output
     assert "→ name a page or an address under politeness.contact" in result.output
+
+
+def test_an_address_with_https_needs_the_word_of_a_proxy(file: Path) -> None:
+    def said(portal: str) -> Finding | None:
+        file.write_text(f"{GOOD}portal: {{{portal}}}\n", "utf-8")
+        return next((one for one in findings(file, network=False) if one.what == "portal's address"), None)
+
+    found = said('url: "https://news.example/"')
+    assert found is not None
+    assert found.ok is None
+    assert "portal.proxies" in (found.remedy or "")
+    named = said('url: "https://news.example/", proxies: [127.0.0.1]')
+    assert named is not None
+    assert named.ok
+    assert said('url: "http://news.example/"') is None
 
 
 def test_the_health_of_the_sources_is_one_line(file: Path) -> None:

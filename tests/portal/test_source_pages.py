@@ -413,3 +413,23 @@ def test_what_the_environment_says_is_in_no_list_for_everybody(made: Any, path: 
     assert "a.example" not in listed
     path.write_text(TEXT, "utf-8")
     assert "https://a.example/feed" in made(None).get("/opml").text
+
+
+def test_two_who_go_back_to_a_version_at_once_both_find_it_done(made: Any, path: Path) -> None:
+    editor, other = made(), made("admin")
+    editor.post("/sources/feed:甲报/enable", data={"enabled": ""})
+    (version,) = versions(path)
+    page = lxml_html.document_fromstring(editor.get(f"/sources/versions/{version.id}").text)
+    (form,) = page.xpath("//form[starts-with(@action, '/sources/versions/')]")
+    sent = dict(form.form_values())
+    with ThreadPoolExecutor(2) as two:
+        answers = list(two.map(lambda client: client.post(form.get("action"), data=sent), (editor, other)))
+    assert {answer.status_code for answer in answers} == {303}
+    assert path.read_text("utf-8") == TEXT
+    assert len(versions(path)) == 2, "it was written once"
+    for client in (editor, other):
+        assert "sources.yaml 已恢复" in client.get("/sources/versions").text
+    path.write_text(TEXT + "# other\n", "utf-8")
+    editor.post(form.get("action"), data=sent)
+    assert "sources.yaml 此后又有改动" in editor.get("/sources/versions").text
+    assert path.read_text("utf-8").endswith("# other\n")

@@ -19,7 +19,7 @@ from newsportal.portal.access import needs
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
 from newsportal.portal.notices import told
-from newsportal.portal.pages.source import OTHERS
+from newsportal.portal.pages.source import ELSEWHERE, OTHERS
 from newsportal.portal.render import render
 from newsportal.portal.source_file import Fields, one, path_of, restored, write
 from newsportal.sources.editing import EditConflict, OtherKeys, rewrite
@@ -112,6 +112,8 @@ def restore(request: Request, id: str, fields: Fields) -> Response:
         return told(request, "/sources/versions", words(OTHERS) % {"keys": ", ".join(error.keys)})
     except SourcesError as error:
         return told(request, "/sources/versions", words(_("That version would not load: %(why)s")) % {"why": error.problems[0]})
+    except (EditConflict, NoVersion):
+        return told(request, "/sources/versions", words(ELSEWHERE))
     except (NewsportalError, OSError) as error:
         return told(request, "/sources/versions", words(CANNOT) % {"why": error})
     return told(request, "/sources/versions", words(_("sources.yaml is as it was then.")), undo=done.undo)
