@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from newsportal.search.base import Hit, Index, Query
@@ -27,8 +27,17 @@ def similar(index: Index, article: StoredArticle, *, limit: int) -> tuple[Hit, .
         return ()
     own = clean(article.title).replace('"', " ")
     text = f'{" ".join(words)} -"{own}"' if own else " ".join(words)  # without itself any of the words will do
-    found = index.search(Query(text, since=article.moment - AROUND, until=article.moment + AROUND, limit=limit + MORE)).hits
+    since, until = _apart(article.moment, -AROUND), _apart(article.moment, AROUND)
+    found = index.search(Query(text, since=since, until=until, limit=limit + MORE)).hits
     return tuple(hit for hit in found if hit.story_id != article.story_id)[:limit]
+
+
+def _apart(moment: datetime, distance: timedelta) -> datetime | None:
+    """``None`` beyond the calendar: pages tell all kinds of dates."""
+    try:
+        return moment + distance
+    except OverflowError:
+        return None
 
 
 def title_words(title: str) -> Sequence[str]:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from types import ModuleType
 
 import httpx
 import pytest
 
+from newsportal.items import Article, Link
 from newsportal.portal.api.paging import cursor_of
+from newsportal.search import open_index
 from newsportal.search.base import Index
 from newsportal.sources import load
 from newsportal.storage.base import Store
@@ -58,3 +63,18 @@ def test_a_page_that_is_no_number(admin: httpx.Client, path: str, number: str) -
 def test_a_cursor_that_is_none(admin: httpx.Client, path: str, cursor: str) -> None:
     answer = admin.get(path, params={"cursor": cursor, **({"q": "a"} if "search" in path else {})})
     assert answer.status_code in (200, 400), answer.text
+
+
+@pytest.mark.parametrize("published", [datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, tzinfo=UTC)], ids=["first", "last"])
+def test_dates_at_the_ends_of_the_calendar(
+    serve: Callable[..., httpx.Client], newsroom: ModuleType, fresh: Store, tmp_path: Path, published: datetime
+) -> None:
+    url = "https://a.example/1"
+    told = Article(url=url, link=Link(url, "feed:a"), fetched=newsroom.NOW, identity=url, title="峡谷", text="峡谷的消息。" * 20)
+    added = fresh.add(replace(told, published=published), [], now=newsroom.NOW)
+    with closing(open_index(f"sqlite:///{tmp_path / 'index.db'}")) as index:
+        index.follow(fresh)
+        client = serve(fresh, index, role="editor")
+        here = f"/story/{added.story_id}"
+        for path in ("/", "/latest", "/feed.rss", "/search?q=峡谷", here, f"{here}/{added.id}/edit", f"{here}/{added.id}/fold"):
+            assert client.get(path).status_code == 200, path

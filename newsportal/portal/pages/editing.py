@@ -17,6 +17,7 @@ from newsportal.portal import articles
 from newsportal.portal.access import needs
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
+from newsportal.portal.moments import Clock
 from newsportal.portal.notices import told
 from newsportal.portal.reading import body
 from newsportal.portal.render import render
@@ -73,7 +74,7 @@ def edit(request: Request, story_id: str, article_id: str) -> Response:
     shown, number = article, visit.text("revision")
     if number is not None:
         shown = next((one for one in visit.portal.store.revisions(article_id) if str(one.revision) == number), article)
-    return _page(request, Sheet(article, _fields(draft_of(shown, body=has_text(article)), visit.portal.site.zone, article.revision)))
+    return _page(request, Sheet(article, _fields(draft_of(shown, body=has_text(article)), visit.clock, article.revision)))
 
 
 @router.post("/story/{story_id}/{article_id}/edit")
@@ -152,8 +153,8 @@ def _moment(told: str, zone: tzinfo) -> datetime | None:
     return moment.replace(tzinfo=zone)
 
 
-def _fields(draft: Draft, zone: tzinfo, seen: int) -> dict[str, str]:
-    published = draft.published.astimezone(zone).strftime(MINUTES) if draft.published and draft.published.year >= FIRST_YEAR else ""
+def _fields(draft: Draft, clock: Clock, seen: int) -> dict[str, str]:
+    published = clock.local(draft.published).strftime(MINUTES) if draft.published and draft.published.year >= FIRST_YEAR else ""
     return {"title": draft.title, "body": draft.lines or "", "published": published, "author": draft.author, "seen": str(seen)}
 
 
