@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cache
 from typing import Protocol
 from urllib.parse import urljoin, urlsplit
 
@@ -134,13 +135,19 @@ def never_sent(error: FetchFailed) -> bool:
 
 
 def _pool(policy: Policy, verify: bool) -> httpcore.AsyncConnectionPool:
+    return httpcore.AsyncConnectionPool(ssl_context=_trust(verify), network_backend=CheckedBackend(policy))
+
+
+@cache
+def _trust(verify: bool) -> ssl.SSLContext:
+    """Whose certificates are believed. Read once a process, since it takes longer than many a request (25 ms); threads may share it."""
     context = httpcore.default_ssl_context()
     if verify:
         context.load_default_certs()  # an organisation's own authority lives in the system's store
     else:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
-    return httpcore.AsyncConnectionPool(ssl_context=context, network_backend=CheckedBackend(policy))
+    return context
 
 
 async def _follow(
