@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
-from newsportal.sources import load
+from newsportal.sources import editing, load
 from newsportal.storage import open_store
 from newsportal.storage.base import Store
 
@@ -224,3 +224,18 @@ def test_a_file_that_somebody_broke_by_hand_is_told_where_it_is_read(editor: htt
     answer = editor.get("/api/v1/topics/settings")
     assert (answer.status_code, answer.json()["error"]["code"]) == (409, "sources-broken")
     assert "topics[0]" in answer.json()["error"]["message"]
+
+
+def test_a_file_that_cannot_be_written_is_told_and_what_was_typed_is_kept(editor: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(path: Path, content: bytes) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(editing, "_replace", full)
+    page = editor.post("/topics/save", data={**fields(editor.get("/topics/new").text), "name": "台风", "any": "台风 登陆"})
+    assert page.status_code == 503
+    assert "No space left on device" in page.text
+    assert "台风 登陆" in page.text
+    answer = editor.post("/topics/汽车/up", data=GO)
+    assert "No space left on device" in editor.get(answer.headers["location"]).text
+    page = editor.post("/wrappers/feed:晨光网/save", data={"body": ".article"})
+    assert (page.status_code, "No space left on device" in page.text, ".article" in page.text) == (503, True, True)

@@ -17,7 +17,7 @@ from newsportal.portal.context import Visit
 from newsportal.portal.language import _
 from newsportal.portal.notices import told
 from newsportal.portal.render import render
-from newsportal.portal.source_file import Fields, known_of, one, path_of, write
+from newsportal.portal.source_file import Fields, known_of, one, path_of, unwritten, write
 from newsportal.portal.source_words import told as worded
 from newsportal.portal.topic_form import Typed, engines_of, typed, typed_of, with_faults
 from newsportal.portal.working import assigning, begin_job, jobs_of, start_job
@@ -94,6 +94,8 @@ def save(request: Request, sent: Fields) -> Response:
         gone = isinstance(error, NoSuchTopic)
         form = replace(form, digest=digest(path), before=None if gone else form.before, others=(clash,))
         return _form(request, form, 409)
+    except OSError as error:
+        return _form(request, replace(form, others=(unwritten(request, error),)), 503)
     text = said("The topic %(name)s was saved.") % {"name": name}
     if form.follow and form.enabled:
         former = form.before if form.before != name else None
@@ -173,6 +175,8 @@ def _changed(request: Request, made: Change, action: str, name: str, say: Callab
         return told(request, "/topics", " ".join(worded(problem, said) for problem in error.problems))
     except (EditConflict, NoSuchTopic, NoEntry):
         return told(request, "/topics", said.gettext("sources.yaml was changed meanwhile; nothing was written."))
+    except OSError as error:
+        return told(request, "/topics", unwritten(request, error))
     return (
         told(request, "/topics", say(), undo=done.undo) if say else RedirectResponse("/topics", 303, headers={"cache-control": "no-store"})
     )
