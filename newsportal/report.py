@@ -80,6 +80,15 @@ class Run:
     sources: tuple[SourceReport, ...] = ()
 
     @property
+    def idle(self) -> bool:
+        """Whether it came to its end and nothing was due."""
+        if self.ended is None or self.reason != "finished":
+            return False
+        return not any(
+            row.list_pages or row.list_failed or row.not_modified or row.new or row.fetched or row.failed for row in self.sources
+        )
+
+    @property
     def total(self) -> SourceReport:
         """The sum of all rows; it took as long as the run."""
         seconds = (self.ended - self.started).total_seconds() if self.ended else 0.0

@@ -15,6 +15,7 @@ from blank import blank_store
 from lxml import html as lxml_html
 
 from newsportal.accounts.alerts import Alert, Message
+from newsportal.report import Run, SourceReport
 from newsportal.sources import Sources
 from newsportal.storage.base import Store
 
@@ -79,3 +80,25 @@ def test_the_reports_and_suggestions_stand_in_the_desks_frame(editor: httpx.Clie
     for path in ("/runs", "/suggestions", "/monitor"):
         [chosen] = lxml_html.document_fromstring(editor.get(path).text).xpath("//nav[@class='desk-ways']//a[@aria-current='page']/@href")
         assert chosen == path
+
+
+def test_reports_of_crawls_for_which_nothing_was_due_are_folded_away(editor: httpx.Client, newsdesk: Store, newsroom: ModuleType) -> None:
+    now = newsroom.NOW
+    busy = SourceReport("feed:甲报", list_pages=1, entries=5, new=5, fetched=5, parsed=5, stored=3)
+    newsdesk.save_run(Run("busy", now - timedelta(hours=1), now, "finished", ("rss",), (busy,)))
+    newsdesk.save_run(
+        Run("idle", now - timedelta(minutes=9), now - timedelta(minutes=9), "finished", ("hub",), (SourceReport("region:乙"),))
+    )
+    newsdesk.save_run(Run("stopped", now - timedelta(minutes=5), now, "shutdown", ("sitemap",)))
+
+    def shown(path: str) -> list[str]:
+        return [str(one) for one in lxml_html.document_fromstring(editor.get(path).text).xpath("//tbody//th/a/@href")]
+
+    assert shown("/runs") == ["/runs/stopped", "/runs/busy"], "what ended badly is told, too"
+    assert shown("/runs?all=1") == ["/runs/stopped", "/runs/idle", "/runs/busy"]
+    page = editor.get("/runs").text
+    assert "另有 1 次抓取" in page
+    assert ">订阅源<" in page
+    assert "新增 0 篇" in editor.get("/desk").text
+    newsdesk.save_run(Run("stopped", now - timedelta(minutes=5), now, "finished", ("sitemap",)))
+    assert "新增 3 篇" in editor.get("/desk").text, "of the last crawl that visited something"

@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from gettext import NullTranslations
+from typing import Final
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
 from newsportal.accounts import Right
 from newsportal.portal.access import needs
 from newsportal.portal.context import Visit
+from newsportal.portal.language import _
 from newsportal.portal.pages.system import run_log
 from newsportal.portal.render import render
+from newsportal.portal.source_fields import KINDS
 from newsportal.report import COUNTERS, Run, SourceReport
 
 router = APIRouter(dependencies=[needs(Right.WATCH)])
 
 SHOWN = 50
+LOOKED = 500
+"""Of so many, those are shown for which something was due."""
+
+SPIDERS: Final[Mapping[str, str]] = {
+    "rss": KINDS["feeds"],
+    "sitemap": KINDS["sitemaps"],
+    "hub": KINDS["regions"],
+    "forum": KINDS["forums"],
+    "gallery": KINDS["galleries"],
+    "metasearch": _("Search engines"),
+}
+"""What a spider visits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +51,12 @@ class Row:
 
 @router.get("/runs")
 def runs(request: Request) -> Response:
-    return render(request, "runs.html", runs=Visit(request).portal.store.runs(SHOWN))
+    """``?all=1``: also those for which nothing was due, which is most of them where a crawl goes on all day."""
+    visit = Visit(request)
+    read, whole = visit.portal.store.runs(LOOKED), bool(visit.asked.get("all"))
+    found = [run for run in read if whole or not run.idle]
+    kinds = {name: visit.clock.words.gettext(kind) for name, kind in SPIDERS.items()}
+    return render(request, "runs.html", runs=found[:SHOWN], idle=len(read) - len(found), whole=whole, kinds=kinds)
 
 
 @router.get("/runs/{run_id}")
