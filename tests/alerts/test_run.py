@@ -157,6 +157,18 @@ def test_a_full_hour_lets_the_rest_wait_for_the_next(desk: Any, receiver: Any) -
     assert len(set(receiver.stories)) == len(receiver.stories) == 2 * TOGETHER + 3
 
 
+def test_all_that_is_due_goes_in_one_look_and_a_busy_service_is_left_alone(desk: Any, receiver: Any) -> None:
+    desk.alert("webhook", {"url": receiver.address})
+    for number in range(TOGETHER + 1):
+        desk.write(f"第{number}条")
+    receiver.answers = [(429, b"{}"), (200, b"{}")]
+    step(desk.work)
+    assert len(receiver.got) == 1, "what else is due waits, too"
+    desk.pass_time(seconds=FIRST_WAIT.total_seconds() + 1)
+    step(desk.work)
+    assert [len(told["stories"]) for _, _, told in receiver.got[1:]] == [TOGETHER, 1]
+
+
 def test_a_busy_service_is_asked_again_later(desk: Any, receiver: Any) -> None:
     receiver.answers = [(503, b""), (200, b"")]
     alert = desk.alert("webhook", {"url": receiver.address})
