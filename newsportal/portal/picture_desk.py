@@ -113,7 +113,9 @@ class Desk:
             raise
 
     async def _fetched(self, url: str, referer: str) -> bytes:
-        headers = {"referer": referer.encode("ascii", "ignore").decode(), "user-agent": self._agent, "accept": ACCEPT}
+        headers = {"user-agent": self._agent, "accept": ACCEPT}
+        if referer:
+            headers["referer"] = referer.encode("ascii", "ignore").decode()
         try:
             page = await egress.fetch_async(url, self._policy, timeout=SECONDS, headers=headers)
         except (EgressDenied, FetchFailed) as error:

@@ -179,6 +179,16 @@ def test_private_addresses_that_a_page_named_are_not_asked(client: httpx.Client,
     assert [client.get(f"/picture/{id}/{place}").status_code for place in (1, 2, 3)] == [502, 502, 404]
 
 
+@pytest.mark.parametrize("page", ["https://a.example/\r\nx-evil: 1", "javascript:alert(1)", "https://u:p@a.example/"])
+def test_no_page_says_more_to_a_publisher_than_where_it_is(
+    page: str, client: httpx.Client, fresh: Store, publisher: Publisher, newsroom: Any
+) -> None:
+    publisher.bodies["/1.jpg"] = jpeg()
+    (id,) = newsroom.write(fresh, newsroom.article("一条", "正文" * 50, url=page, images=(Image(publisher.url("/1.jpg"), page=page),)))
+    assert client.get(f"/picture/{id}/1").status_code == 200
+    assert publisher.seen == [("/1.jpg", None)]
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -66,7 +66,7 @@ def _none(status: int) -> Response:
 
 
 def _stored(portal: Portal, article_id: str, place: int) -> tuple[str, str] | None:
-    """The address of a picture that the store knows, and the page on which it stands."""
+    """The address of a picture that the store knows, and the page on which it stands ("" for one that may not be told)."""
     article = portal.store.article(article_id)
     if article is None or article.hidden is not None:
         return None
@@ -76,4 +76,4 @@ def _stored(portal: Portal, article_id: str, place: int) -> tuple[str, str] | No
     if place > len(images) or web_address(images[place - 1].url) is None:
         return None
     image = images[place - 1]
-    return image.url, web_address(image.page) or article.url
+    return image.url, web_address(image.page) or web_address(article.url) or ""
