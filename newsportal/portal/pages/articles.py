@@ -22,6 +22,7 @@ from newsportal.portal.preferences import safe_next
 from newsportal.portal.render import address, render
 from newsportal.portal.sent import form
 from newsportal.portal.sent import many as every_field
+from newsportal.portal.source_names import all_called, called, key_of
 from newsportal.portal.versions import said_in, version_of
 from newsportal.storage.base import ArticleFilter, StoredArticle
 from newsportal.storage.editors import EDITOR
@@ -29,6 +30,9 @@ from newsportal.storage.editors import EDITOR
 router = APIRouter(dependencies=[needs(Right.EDIT)])
 
 PAGE: Final = 50
+MOST_NAMES: Final = 500
+"""Sources that the field offers while one types: some 20 kB."""
+
 SHORT: Final = 100
 """Characters; a shorter text is a flash, or an extraction that went wrong."""
 
@@ -164,14 +168,16 @@ def _page(request: Request, chosen: str | None = None) -> Response:
     asked = visit.asked.get("show", "all")
     show = chosen or (asked if asked in FILTERS else "all")
     which = FILTERS[show][1]
-    values: dict[str, Any] = {name: visit.text(name) for name in ("source", "category")}
+    names = all_called(visit.portal, visit.clock.words)
+    values: dict[str, Any] = {"source": key_of(visit.text("source"), names), "category": visit.text("category")}
     page = visit.portal.store.pick(_narrowed(which, values, visit.text("before")))
     path = "/corrections" if chosen else "/articles"
     more = address(path, show=None if chosen else show, **values, before=page.next) if page.next else None
     links = [(said_in(visit, name), address("/articles", show=key), key == show) for key, (name, _which) in FILTERS.items()]
     return render(
         request, "articles.html", articles=page.articles, more=more, links=links, show=show, asked=values,
-        categories=sorted(visit.portal.tally().by_category), topics=visit.portal.topics(), here=visit.here, judged=bool(chosen),
+        called=lambda key: names.get(key) or called(key, key.partition(":")[2], visit.clock.words), names=list(names.values())[:MOST_NAMES],
+        categories=visit.categories(), topics=visit.portal.topics(), here=visit.here, judged=bool(chosen),
     )  # fmt: skip
 
 

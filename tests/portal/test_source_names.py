@@ -1,0 +1,24 @@
+"""What sources are called, and the way back to their keys."""
+
+from __future__ import annotations
+
+from newsportal.portal.language import translations
+from newsportal.portal.source_names import called, key_of
+
+ZH = translations("zh")
+NAMES = {key: called(key, key.partition(":")[2], ZH) for key in ("feed:晨光网", "region:晨光网", "engine:bing_news")}
+
+
+def test_two_of_one_name_are_told_apart() -> None:
+    assert NAMES["feed:晨光网"] == "晨光网（订阅源）"
+    assert len(set(NAMES.values())) == 3
+    assert called("other:thing", "thing", ZH) == "other:thing"
+
+
+def test_each_is_found_again_by_what_it_is_called_its_key_and_its_name() -> None:
+    for key, name in NAMES.items():
+        assert key_of(name, NAMES) == key_of(key, NAMES) == key_of(f" {name} ", NAMES) == key
+    assert key_of("bing_news", NAMES) == "engine:bing_news"
+    assert key_of("晨光网", NAMES) == "feed:晨光网"
+    assert key_of("feed:已经删除", NAMES) == "feed:已经删除", "its articles are there still"
+    assert key_of(None, NAMES) is None
