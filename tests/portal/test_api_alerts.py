@@ -42,6 +42,9 @@ def test_the_life_of_an_alert(editor: httpx.Client) -> None:
     planned = editor.get(f"/api/v1/alerts/{id}/preview").json()
     assert any("云岭峡谷步行观景桥今日开放，首日八千张门票全部约满" in one["stories"] for one in planned)
     assert editor.get(f"/api/v1/alerts/{id}/messages").json() == []
+    assert editor.post(f"/api/v1/alerts/{id}/off", json={}).json()["enabled"] is False
+    assert editor.post(f"/api/v1/alerts/{id}/again", json={}).json() == {"waiting": 0}
+    assert editor.post("/api/v1/alerts/none/again", json={}).status_code == 404
     assert editor.post(f"/api/v1/alerts/{id}/resume", json={}).json()["enabled"]
     everything = "".join(editor.get(path).text for path in ("/api/v1/alerts", f"/api/v1/alerts/{id}/messages")) + made.text + changed.text
     assert "geheim" not in everything

@@ -95,6 +95,9 @@ def test_articles_are_hidden_classified_folded_and_listed(client: httpx.Client, 
     one, other = [story for story in shelf.stories(StoryFilter(limit=200)).stories if story.count == 1][:2]
     moved = client.post(f"articles/{one.head.id}/fold", json={"story": other.id}).json()
     assert moved == {"article": one.head.id, "story": other.id, "came_from": one.id, "back": None}
+    (alike,) = client.get(f"articles/{id}/candidates", params={"q": other.id}).json()
+    assert (alike["story"], alike["versions"], 0 <= alike["shared"] < 1) == (other.id, 2, True)
+    assert client.get("articles/none/candidates").status_code == 404
     assert client.post(f"articles/{one.head.id}/fold", json={"story": other.id}).json()["error"]["code"] == "not-folded"
     assert client.post(f"articles/{one.head.id}/unfold", json={}).json()["story"] == one.id
     assert client.post(f"articles/{one.head.id}/unfold", json={}).status_code == 409

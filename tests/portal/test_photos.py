@@ -63,6 +63,17 @@ def test_captions_are_corrected_told_and_taken_back(serve, fresh: Store, albums:
     assert [entry.action for entry in editor.accounts.trail.entries()][:2] == ["article.caption"] * 2
 
 
+def test_programs_read_the_wall(wall: httpx.Client, photos: Store) -> None:
+    path, met = "/api/v1/photos?limit=5&order=newest", []
+    while path:
+        told = wall.get(path).json()
+        met += [one["article"]["id"] for one in told["items"]]
+        path = f"/api/v1/photos?limit=5&order=newest&cursor={told['next']}" if told["next"] else ""
+    assert sorted(met) == sorted(photos.made.values())
+    (broken,) = [one for one in wall.get("/api/v1/photos?limit=200").json()["items"] if one["article"]["id"] == photos.made["broken"]]
+    assert (broken["complete"], broken["missing"]) == (False, [5, 6, 7, 9])
+
+
 def test_programs_correct_captions(serve, fresh: Store, albums: ModuleType) -> None:
     editor = serve(fresh, role="editor")
     id = fresh.galleries.save(albums.album("渔港的早晨", "https://img.example", 2), now=albums.NOW).id

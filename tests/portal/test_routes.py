@@ -61,6 +61,7 @@ READERS = {
     "/api/v1/topics",
     "/api/v1/tally",
     "/api/v1/stories",
+    "/api/v1/photos",
     "/api/v1/stories/{id}",
     "/api/v1/articles/{id}",
     "/api/v1/articles/{id}/revisions",

@@ -145,3 +145,22 @@ def test_only_editors_see_rules(serve: Callable[..., httpx.Client], store: Store
     reader = serve(store, None, load(tmp_path / "sources.yaml"), role="reader", reread_every=0)
     assert reader.get(path).status_code == 403
     assert reader.post(path.partition("?")[0].rstrip("/") + "/save", data={"body": "p"}).status_code in (403, 404, 405)
+
+
+def test_programs_check_rules_and_forget_what_was_taught(editor: httpx.Client, store: Store) -> None:
+    api = "/api/v1"
+    assert [(one["key"], one["body"]) for one in editor.get(f"{api}/wrappers").json()] == [("feed:江", ".text"), ("feed:海港", None)]
+    checked = editor.post(f"{api}/wrappers/{KEY}/try", json={"body": ".text", "title": "h1"}).json()
+    assert (checked["whence"], checked["read"], checked["alike"], len(checked["pages"])) == ("archive", 3, 3, 3)
+    for wrong in ({"body": "div[["}, {"body": ".text", "url": "http://127.0.0.1:9/"}):
+        assert editor.post(f"{api}/wrappers/{KEY}/try", json=wrong).status_code == 422, wrong
+    assert editor.post(f"{api}/wrappers/feed:none/try", json={}).status_code == 404
+    best, tree = editor.post(f"{api}/templates/try", json={"html": page("渡轮今晨开航")}).json()
+    assert ("渡轮今晨开航" in best["text"], tree["text"], bool(tree["why"])) == (True, None, True)
+    assert editor.post(f"{api}/templates/learn", json={}).json()["pages"] == 3
+    store.save_site_lines({"port.example": {"https://port.example/1": b"unreadable"}}, now=NOW, most=9)
+    (site,) = [one for one in editor.get(f"{api}/templates").json() if one["site"] == "port.example"]
+    assert site["known_pages"] == 1
+    assert editor.post(f"{api}/templates/forget", json={"site": "port.example", "what": "lines"}).status_code == 204
+    assert editor.post(f"{api}/templates/forget", json={"site": "port.example", "what": "lines"}).status_code == 404
+    assert {"template.learn", "template.forget"} <= {one.action for one in editor.accounts.trail.entries()}  # type: ignore[attr-defined]

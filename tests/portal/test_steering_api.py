@@ -54,6 +54,9 @@ def test_topics_are_read_tried_and_written(editor: httpx.Client, tmp_path: Path)
     assert editor.put("topics/settings/无", json={"name": "别的"}).status_code == 404
     wrong = editor.put("topics/settings/新", json={"name": "a/b", "engines": ["none"]})
     assert (wrong.status_code, wrong.json()["error"]["code"]) == (422, "not-valid")
+    assert editor.post("topics/settings/新/move", json={"to": "up"}).json() == ["新", "出行"]
+    assert editor.post("topics/settings/无/move", json={"to": "up"}).status_code == 404
+    assert editor.post("topics/settings/新/move", json={"to": "left"}).status_code == 422
     assert editor.request("DELETE", "topics/settings/新", json={}).status_code == 204
     assert editor.request("DELETE", "topics/settings/新", json={}).status_code == 404
     assert [one.name for one in load(tmp_path / "sources.yaml").topics] == ["出行"]
@@ -101,6 +104,17 @@ def test_a_training_is_begun_watched_and_its_version_used(editor: httpx.Client, 
     assert version["report"]["labels"]
     assert editor.post("models/新闻/1/use", json={}).status_code == 204
     assert editor.post("models/新闻/7/use", json={}).status_code == 404
+    assert [(one["label"], one["documents"]) for one in editor.get("corpora/新闻/labels").json()] == [("体育", 30), ("财经", 30)]
+    seen = editor.get("models/新闻/1/mistakes").json()
+    assert seen["looked"] == version["held_out"]
+    assert seen["wrong"] >= len(seen["shown"])
+    assert all(one["true"] != one["given"] for one in seen["shown"])
+    told = editor.get("models/新闻/1/words", params={"label": "体育", "limit": 5}).json()
+    assert told[0]["weight"] >= told[-1]["weight"] > 0
+    assert editor.get("models/新闻/1/words", params={"label": "无"}).json()["error"]["code"] == "no-label"
+    for path in ("models/新闻/7/mistakes", "models/无/1/words?label=x", "corpora/无/labels"):
+        assert editor.get(path).status_code == 404, path
+    assert [one["kind"] for one in editor.get("jobs").json()] == ["train"]
     assert editor.post("models/新闻/back", json={}).json()["error"]["code"] == "nothing-before"
     assert editor.delete("models/新闻/1").json()["error"]["code"] == "in-use"
     assert editor.delete("models/新闻/7").status_code == 404
@@ -116,3 +130,12 @@ def test_only_editors_ask(serve: Callable[..., httpx.Client], store: Store, tmp_
     assert reader.get(f"/api/v1/{path}").status_code == 403
     reader.cookies.clear()
     assert reader.get(f"/api/v1/{path}").status_code == 401
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("path", "kind"), [("models/retrain", "retrain"), ("corpora/gather", "gather")])
+def test_work_is_begun_in_a_job(editor: httpx.Client, path: str, kind: str) -> None:
+    begun = editor.post(path, json={})
+    assert (begun.status_code, begun.json()["kind"]) == (202, kind)
+    editor.delete(f"jobs/{begun.json()['id']}")
+    assert [one["id"] for one in editor.get("jobs").json()] == [begun.json()["id"]]

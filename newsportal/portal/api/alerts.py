@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Literal
 
@@ -52,6 +53,10 @@ class AlertTold(BaseModel):
     enabled: bool
     created: datetime
     messages: dict[str, int] = Field(description="How many in each state.")
+
+
+class Waiting(BaseModel):
+    waiting: int = Field(description="Messages that wait anew.")
 
 
 class PlannedTold(BaseModel):
@@ -122,6 +127,23 @@ def resume(request: Request, id: str) -> AlertTold:
     accounts(request).alerts.save(made)
     log(request, "alert.on", id)
     return told(made, {})
+
+
+@router.post("/alerts/{id}/off", summary="Tell of nothing for now")
+def off(request: Request, id: str) -> AlertTold:
+    made = replace(there(request, id), enabled=False)
+    accounts(request).alerts.save(made)
+    log(request, "alert.off", id)
+    return told(made, accounts(request).alerts.counts().get(id, {}))
+
+
+@router.post("/alerts/{id}/again", summary="Send again what failed, or perhaps did not arrive")
+def again(request: Request, id: str) -> Waiting:
+    """It may come twice: of what perhaps arrived nobody knows."""
+    there(request, id)
+    number = accounts(request).alerts.again(id, now=Visit(request).portal.now())
+    log(request, "alert.again", id, {"messages": number})
+    return Waiting(waiting=number)
 
 
 @router.get("/alerts/{id}/messages", summary="What was sent, the latest first")

@@ -17,6 +17,7 @@ from newsportal.portal.access import needs
 from newsportal.portal.api.faults import ApiError, told_of
 from newsportal.portal.api.paging import Limit, Page
 from newsportal.portal.context import Visit
+from newsportal.portal.pages.folding import candidates
 from newsportal.storage.base import ArticleFilter, StoredArticle
 from newsportal.storage.corrections import Superseded
 from newsportal.storage.editors import EDITOR
@@ -71,6 +72,13 @@ class CorrectionIn(BaseModel):
 
 class FoldIn(BaseModel):
     story: Id = Field(description="A story, or one of its articles.")
+
+
+class AlikeOut(BaseModel):
+    story: str
+    title: str
+    versions: int
+    shared: float = Field(description="The share of text that both have, from 0 to 1.")
 
 
 class HideIn(BaseModel):
@@ -195,6 +203,14 @@ def category(request: Request, id: str, sent: CategoryIn) -> ArticleState:
     """An editor's word: no model changes it, and the next training learns from it."""
     articles.judge(request, [_article(request, id)], (sent.category or "").strip() or None, EDITOR)
     return ArticleState.model_validate(_state(_article(request, id)))
+
+
+@router.get("/articles/{id}/candidates", summary="Stories that an article may belong to")
+def alike(request: Request, id: str, q: Annotated[str | None, Query(max_length=300)] = None) -> list[AlikeOut]:
+    """The most alike first, found by `q` or by the article's own title."""
+    article = _article(request, id)
+    found = candidates(Visit(request), article, q or article.title)
+    return [AlikeOut(story=one.story.id, title=one.story.head.title, versions=one.story.count, shared=one.likeness.shared) for one in found]
 
 
 @router.post("/articles/{id}/fold", summary="Put an article into another story", responses=told_of(409))

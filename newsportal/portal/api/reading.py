@@ -15,6 +15,7 @@ from newsportal.portal.api.paging import Cursor, Limit, Page
 from newsportal.portal.api.tagged import tagged
 from newsportal.portal.context import Visit
 from newsportal.storage.base import StoredArticle, Story, StoryFilter
+from newsportal.storage.galleries import WallFilter, WallOrder
 
 router = APIRouter(tags=["Reading"])
 
@@ -86,6 +87,14 @@ class StoryWhole(StoryTold):
     articles: list[ArticleTold] = Field(description="Every version, the original first.")
 
 
+class PhotoStory(BaseModel):
+    article: ArticleTold
+    pictures: int
+    complete: bool
+    missing: list[int] = Field(description="Pages that are not there yet.")
+    sites: int
+
+
 class Revisions(BaseModel):
     items: list[ArticleWhole] = Field(description="Its texts, the newest first.")
 
@@ -144,6 +153,27 @@ def stories(
     which = StoryFilter(topic, category, source, site, since, until, order, cursor, limit)
     page = Visit(request).portal.store.stories(which)
     return tagged(request, Page[StoryTold](items=[story_told(story) for story in page.stories], next=page.next))
+
+
+@router.get("/photos", summary="Photo stories, by rank or by time", response_model=Page[PhotoStory])
+def photos(
+    request: Request,
+    topic: Filter = None,
+    category: Filter = None,
+    source: Filter = None,
+    order: Annotated[WallOrder, Query(description="ranked: by pictures, sites and age.")] = "ranked",
+    limit: Limit = LIMIT,
+    cursor: Cursor = None,
+) -> Response:
+    wall = Visit(request).portal.store.galleries.wall(WallFilter(topic, category, source, order, cursor, limit))
+    items = [
+        PhotoStory(
+            article=article_told(one.article), pictures=one.gallery.pictures, complete=one.gallery.complete,
+            missing=list(one.gallery.missing), sites=one.sites,
+        )
+        for one in wall.stories
+    ]  # fmt: skip
+    return tagged(request, Page[PhotoStory](items=items, next=wall.next))
 
 
 @router.get("/stories/{id}", summary="A story with all its versions", response_model=StoryWhole, responses=told_of(404))

@@ -226,6 +226,16 @@ def look(request: Request, id: str) -> LookAnswer:
     return _answer(found)
 
 
+@router.delete("/looks/{id}", summary="Forget a look at other sites", status_code=204, dependencies=EDIT)
+def forgotten(request: Request, id: str) -> None:
+    """What it does at the moment comes to its end, and nobody is told."""
+    who = signed(request)
+    looks, owner = cast(Looks, request.app.state.looks), who.person.id if who else ""
+    if looks.get(id, owner) is None:
+        raise HTTPException(404)
+    looks.drop(id, owner)
+
+
 def _begun(request: Request, about: dict[str, Any], work: Any) -> LookAnswer:
     who = signed(request)
     try:

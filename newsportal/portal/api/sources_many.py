@@ -16,7 +16,7 @@ from newsportal.portal.access import needs
 from newsportal.portal.api.changing import changed, written
 from newsportal.portal.api.faults import ApiError, told_of
 from newsportal.portal.sent import Refused
-from newsportal.portal.source_file import entry, known_of, path_of
+from newsportal.portal.source_file import known_of, path_of
 from newsportal.sources import mask
 from newsportal.sources.many import Way, change_many
 from newsportal.trying.outlines import planned
@@ -39,7 +39,10 @@ class ManyWritten(BaseModel):
 
 @router.post("/sources/many", summary="The same change of several sources, whole or not at all", responses=told_of(409))
 def many(request: Request, told: Many) -> ManyWritten:
-    chosen = [entry(request, key).source for key in dict.fromkeys(told.keys)]
+    known = {source.key: source for source in known_of(request).all()}
+    if unknown := [key for key in told.keys if key not in known]:
+        raise ApiError(404, "not-found", f"There is no source {unknown[0]!r}.")
+    chosen = [known[key] for key in dict.fromkeys(told.keys)]
     change = change_many(told.do, chosen, told.interval)
     details = {"sources": told.keys, "interval": told.interval}
     done = changed(request, change, f"sources.{told.do}", ", ".join(told.keys)[:500], details)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
@@ -18,7 +18,7 @@ from newsportal.portal.context import Portal
 from newsportal.portal.working import assigning, jobs_of
 from newsportal.sources import EditConflict, Sources, Topic, digest, edit, load
 from newsportal.sources.editing import Change
-from newsportal.topics.changing import Draft, delete, put
+from newsportal.topics.changing import Draft, delete, move, put
 from newsportal.topics.preview import DAYS, preview
 
 router = APIRouter(tags=["Topics"], dependencies=[needs(Right.EDIT)])
@@ -75,6 +75,10 @@ class PreviewOut(BaseModel):
     goes: list[str] = Field(description="Articles that the topic's former words brought and these do not find.")
 
 
+class MoveIn(BaseModel):
+    to: Literal["up", "down"]
+
+
 class AssignIn(BaseModel):
     topic: str | None = Field(None, description="Null: all that are enabled.", max_length=100)
     gone: str | None = Field(None, description="A topic that sources.yaml has no more: what its words brought goes.", max_length=100)
@@ -128,6 +132,16 @@ def written(request: Request, name: str, topic: TopicIn, digest: str | None = No
     made = known.topic(topic.name.strip())
     assert made is not None
     return _out(made, stamp)
+
+
+@router.post("/topics/settings/{name}/move", summary="Move a topic in the order of sources.yaml", responses=told_of(404, 409))
+def moved(request: Request, name: str, asked: MoveIn) -> list[str]:
+    """Answers the names in their order."""
+    if _read(request)[1].topic(name) is None:
+        raise ApiError(404, "no-topic", f"sources.yaml has no topic {name!r}.")
+    _change(request, move(name, -1 if asked.to == "up" else 1), None)
+    log(request, "topic.move", name)
+    return [topic.name for topic in _read(request)[1].topics]
 
 
 @router.delete("/topics/settings/{name}", summary="Delete a topic", status_code=204, responses=told_of(404, 409))

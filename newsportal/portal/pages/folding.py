@@ -95,14 +95,14 @@ def named(text: str) -> str:
 def _page(request: Request, article: StoredArticle, wrong: str | None = None) -> Response:
     visit = Visit(request)
     asked = visit.text("q")
-    found = _candidates(visit, article, asked or article.title)
+    found = candidates(visit, article, asked or article.title)
     searched = visit.portal.index is not None
     here = f"/story/{article.story_id}/{article.id}"
     values = {"article": article, "here": here, "asked": asked or "", "candidates": found, "searched": searched, "wrong": wrong}
     return render(request, "fold.html", 422 if wrong else 200, **values)
 
 
-def _candidates(visit: Visit, article: StoredArticle, asked: str) -> list[Candidate]:
+def candidates(visit: Visit, article: StoredArticle, asked: str) -> list[Candidate]:
     """Stories that are found by ``asked``, the most alike first."""
     store, ids = visit.portal.store, [named(asked)]
     if visit.portal.index is not None:

@@ -54,9 +54,8 @@ def templates(request: Request) -> Response:
 def _list(request: Request, more: dict[str, Any] | None = None, status: int = 200) -> Response:
     visit = Visit(request)
     known = visit.portal.known
-    library, trouble = _library(known)
-    sites = list(dict.fromkeys((*library.sites, *_met(visit.portal))))[:SITES]
-    rows = [row for row in (_row(visit.portal, library, site) for site in sites) if row.templates or row.waiting or row.known_pages]
+    library, trouble = library_of(known)
+    rows = rows_of(visit.portal, library)
     values = {"url": "", "html": "", "read": (), "fault": "", "trouble": trouble, **(more or {})}
     return render(request, "templates.html", status, rows=rows, archive=archive_of(known) if known else None, **values)
 
@@ -69,14 +68,11 @@ def tried(request: Request, fields: Fields) -> Response:
     known = known_of(request)
     more: dict[str, Any] = {"url": url, "html": html}
     try:
-        if html.strip():
-            page = Page(url or "about:blank", html.encode(), visit.portal.now(), 200, "text/html; charset=utf-8")
-        else:
-            page = page_of(url, fetcher(known))
+        page = page_at(visit.portal, known, url, html)
     except (NewsportalError, Unread) as error:
         text = failed(error, visit.clock.words).text if isinstance(error, NewsportalError) else str(error)
         return _list(request, {**more, "fault": text}, 422)
-    return _list(request, {**more, "read": readings(_library(known)[0], page)})
+    return _list(request, {**more, "read": readings(library_of(known)[0], page)})
 
 
 @router.post("/templates/learn")
@@ -85,18 +81,15 @@ def learn(request: Request) -> Response:
     visit = Visit(request)
     said = visit.clock.words.gettext
     known = known_of(request)
-    archive, file = archive_of(known), file_of(known)
-    if archive is None or file is None:
-        raise HTTPException(404)
     try:
-        pages = saved_pages(archive, frozenset(_met(visit.portal)), visit.portal.now(), 200)
-        more = teach(file, pages)
+        done = learn_saved(visit.portal, known)
     except NewsportalError as error:
         return told(request, "/templates", str(error))
-    log(request, "template.learn", archive.name, {"pages": len(pages), "templates": more})
-    return told(
-        request, "/templates", said("%(pages)s saved pages were read; %(more)s templates more.") % {"pages": len(pages), "more": more}
-    )
+    if done is None:
+        raise HTTPException(404)
+    pages, more = done
+    log(request, "template.learn", "", {"pages": pages, "templates": more})
+    return told(request, "/templates", said("%(pages)s saved pages were read; %(more)s templates more.") % {"pages": pages, "more": more})
 
 
 @router.get("/templates/site")
@@ -104,11 +97,11 @@ def site(request: Request) -> Response:
     """How the templates of a site look."""
     visit = Visit(request)
     name = visit.text("name") or ""
-    row = _row(visit.portal, _library(visit.portal.known)[0], name)
+    row = row_of(visit.portal, library_of(visit.portal.known)[0], name)
     if not (row.templates or row.waiting or row.known_pages):
         raise HTTPException(404)
     addresses = list(visit.portal.store.site_lines(name))
-    return render(request, "template_site.html", row=row, looks=looks(_library(visit.portal.known)[0], name), addresses=addresses)
+    return render(request, "template_site.html", row=row, looks=looks(library_of(visit.portal.known)[0], name), addresses=addresses)
 
 
 @router.post("/templates/forget")
@@ -118,23 +111,46 @@ def forget(request: Request, fields: Fields) -> Response:
     said = visit.clock.words.gettext
     name, what = one(fields, "site"), one(fields, "what")
     known = known_of(request)
-    file = file_of(known)
-    if what == "lines":
-        if not visit.portal.store.site_lines(name):
-            raise HTTPException(404)
-        visit.portal.store.save_site_lines({name: {}}, now=visit.portal.now(), most=SITES * 2)
-    else:
-        try:
-            known_there = file is not None and forgotten(file, name)
-        except LibraryError as error:
-            return told(request, "/templates", str(error))
-        if not known_there:
-            raise HTTPException(404)
+    try:
+        there = forget_site(visit.portal, known, name, what)
+    except LibraryError as error:
+        return told(request, "/templates", str(error))
+    if not there:
+        raise HTTPException(404)
     log(request, "template.forget", name, {"what": what or "templates"})
     return told(request, "/templates", said("What was known of %(site)s is forgotten.") % {"site": name})
 
 
-def _library(known: Sources | None) -> tuple[Library, str]:
+def page_at(portal: Portal, known: Sources, url: str, html: str) -> Page:
+    """A page as it was pasted, else fetched. Raises ``Unread``, and what fetching raises."""
+    if html.strip():
+        return Page(url or "about:blank", html.encode(), portal.now(), 200, "text/html; charset=utf-8")
+    return page_of(url, fetcher(known))
+
+
+def learn_saved(portal: Portal, known: Sources) -> tuple[int, int] | None:
+    """Let the library learn from saved pages: how many, and how many templates more. ``None`` without an archive or a place for the
+    library. Raises what reading and writing them raises."""
+    archive, file = archive_of(known), file_of(known)
+    if archive is None or file is None:
+        return None
+    pages = saved_pages(archive, frozenset(met(portal)), portal.now(), 200)
+    return len(pages), teach(file, pages)
+
+
+def forget_site(portal: Portal, known: Sources, site: str, what: str) -> bool:
+    """Drop a site's templates, or its ``lines``; False if there were none. Raises ``LibraryError``."""
+    if what == "lines":
+        if not portal.store.site_lines(site):
+            return False
+        portal.store.save_site_lines({site: {}}, now=portal.now(), most=SITES * 2)
+        return True
+    file = file_of(known)
+    return file is not None and forgotten(file, site)
+
+
+def library_of(known: Sources | None) -> tuple[Library, str]:
+    """The desk's library, and why it cannot be read."""
     file = file_of(known) if known else None
     try:
         return (library_at(file) if file else Library()), ""
@@ -142,7 +158,13 @@ def _library(known: Sources | None) -> tuple[Library, str]:
         return Library(), str(error)
 
 
-def _met(portal: Portal) -> list[str]:
+def rows_of(portal: Portal, library: Library) -> list[Row]:
+    """The sites of which something is known."""
+    sites = list(dict.fromkeys((*library.sites, *met(portal))))[:SITES]
+    return [row for row in (row_of(portal, library, site) for site in sites) if row.templates or row.waiting or row.known_pages]
+
+
+def met(portal: Portal) -> list[str]:
     """The sites of sources, and of the newest stories."""
     known = portal.known
     places: list[str] = []
@@ -155,7 +177,8 @@ def _met(portal: Portal) -> list[str]:
     return sorted(sites_of(iter(places)))
 
 
-def _row(portal: Portal, library: Library, site: str) -> Row:
+def row_of(portal: Portal, library: Library, site: str) -> Row:
+    """What is known of a site."""
     branch = library.sites.get(site)
     held = [template for here in branch.templates.values() for template in here] if branch else []
     lines = []

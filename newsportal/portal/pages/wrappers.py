@@ -38,28 +38,28 @@ NEWEST: Final = 3
 @router.get("/wrappers")
 def wrappers(request: Request) -> Response:
     known = Visit(request).portal.known
-    places = _places(known) if known else []
+    places = places_of(known) if known else []
     return render(request, "wrappers.html", known=known, places=places, archive=archive_of(known) if known else None)
 
 
 @router.get("/wrappers/{key}")
 def wrapper(request: Request, key: str) -> Response:
-    source = _place(request, key)
+    source = place_of(request, key)
     return _form(request, source, _texts(source))
 
 
 @router.post("/wrappers/{key}/try")
 def tried(request: Request, key: str, fields: Fields) -> Response:
     """Lay the rule over one page (an address, or pasted HTML), or over the saved pages of the site."""
-    source, texts = _place(request, key), _typed(fields)
+    source, texts = place_of(request, key), _typed(fields)
     visit = Visit(request)
-    rule, fault = _rule(texts)
+    rule, fault = rule_of(texts)
     if rule is None:
         return _form(request, source, texts, {"fault": fault}, 422)
     url, html = one(fields, "url").strip(), one(fields, "html")
     more: dict[str, Any] = {"url": url, "html": html}
     try:
-        pages, whence = _pages(visit.portal, source, url, html)
+        pages, whence = pages_of(visit.portal, source, url, html)
     except (NewsportalError, Unread) as error:
         text = failed(error, visit.clock.words).text if isinstance(error, NewsportalError) else str(error)
         return _form(request, source, texts, {**more, "trouble": text}, 422)
@@ -69,10 +69,10 @@ def tried(request: Request, key: str, fields: Fields) -> Response:
 
 @router.post("/wrappers/{key}/save")
 def saved(request: Request, key: str, fields: Fields) -> Response:
-    source, texts = _place(request, key), _typed(fields)
+    source, texts = place_of(request, key), _typed(fields)
     visit = Visit(request)
     said = visit.clock.words.gettext
-    rule, fault = _rule(texts)
+    rule, fault = rule_of(texts)
     if rule is None:
         return _form(request, source, texts, {"fault": fault}, 422)
     article: dict[str, Any] = {name: getattr(rule, name) or None for name in PARTS}
@@ -92,7 +92,7 @@ def saved(request: Request, key: str, fields: Fields) -> Response:
     return told(request, "/wrappers", said("The rule of %(name)s was saved.") % {"name": source.name}, undo=done.undo)
 
 
-def _pages(portal: Portal, source: Source, url: str, html: str) -> tuple[list[Page], str]:
+def pages_of(portal: Portal, source: Source, url: str, html: str) -> tuple[list[Page], str]:
     """The pages that are asked for, and whence they are (a slug). Raises ``Unread`` and what reading an archive raises."""
     known = portal.known
     assert known is not None
@@ -124,14 +124,15 @@ def _addresses(source: Source) -> list[str]:
     return [source.url] if isinstance(source, Feed | Sitemap) else []
 
 
-def _places(known: Sources) -> list[Reading]:
+def places_of(known: Sources) -> list[Reading]:
     """The sources whose pages are articles: those with a rule first."""
     places: list[Reading] = [*known.feeds, *known.sitemaps, *known.regions]
     return sorted(places, key=lambda place: place.article is None)
 
 
-def _place(request: Request, key: str) -> Reading:
-    found = next((one for one in _places(known_of(request)) if one.key == key), None)
+def place_of(request: Request, key: str) -> Reading:
+    """The source whose article pages are read. Raises 404."""
+    found = next((one for one in places_of(known_of(request)) if one.key == key), None)
     if found is None:
         raise HTTPException(404)
     path_of(request)
@@ -147,7 +148,7 @@ def _typed(fields: Fields) -> dict[str, str]:
     return {name: one(fields, name).strip() for name in PARTS}
 
 
-def _rule(texts: dict[str, str]) -> tuple[ArticleRule | None, str]:
+def rule_of(texts: dict[str, str]) -> tuple[ArticleRule | None, str]:
     """What was typed as a rule; ``None`` with the reason for a selector that is none."""
     remove = tuple(line.strip() for line in texts["remove"].splitlines() if line.strip())
     single = {name: texts[name] or None for name in PARTS if name != "remove"}

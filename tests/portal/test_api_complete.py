@@ -1,0 +1,188 @@
+"""What the pages can do, programs can do, with the same right: each route of the pages that asks for one stands here with its operation,
+or with the reason why there is none. A new page: say here what it is in the API."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fastapi.routing import iter_route_contexts
+
+from newsportal.accounts import Right
+from newsportal.portal.api.described import right_of
+from newsportal.portal.app import create_app
+from newsportal.storage import open_store
+
+API: Final = "/api/v1"
+
+SAME: Final = {
+    "GET /alerts": "GET /alerts",
+    "GET /alerts/{id}": "GET /alerts/{id}/messages",
+    "POST /alerts/new": "POST /alerts",
+    "POST /alerts/{id}": "PUT /alerts/{id}",
+    "POST /alerts/{id}/again": "POST /alerts/{id}/again",
+    "POST /alerts/{id}/delete": "DELETE /alerts/{id}",
+    "POST /alerts/{id}/on": "POST /alerts/{id}/resume",
+    "POST /alerts/{id}/test": "POST /alerts/{id}/test",
+    "GET /articles": "GET /editing/articles",
+    "POST /articles": "POST /articles/hide",
+    "GET /audit": "GET /audit",
+    "GET /categories": "GET /categories/settings",
+    "POST /categories/new": "PUT /categories/settings/{name}",
+    "POST /categories/{name}/edit": "PUT /categories/settings/{name}",
+    "POST /categories/{name}/drop": "DELETE /categories/settings/{name}",
+    "GET /corpora": "GET /corpora",
+    "POST /corpora/gather": "POST /corpora/gather",
+    "POST /corpora/upload": "POST /corpora/{name}/documents",
+    "GET /corpora/{name}": "GET /corpora/{name}/labels",
+    "GET /corpora/{name}/export.jsonl": "GET /corpora/{name}/documents",
+    "POST /corpora/{name}/delete": "DELETE /corpora/{name}",
+    "POST /corpora/{name}/label": "PUT /corpora/{name}/documents/{id}/label",
+    "GET /corrections": "GET /editing/articles",
+    "GET /jobs": "GET /jobs",
+    "GET /jobs/{id}": "GET /jobs/{id}",
+    "POST /jobs/{id}/cancel": "DELETE /jobs/{id}",
+    "POST /marks": "PUT /marks/{story_id}",
+    "POST /marks/all": "POST /marks/all-read",
+    "POST /marks/all/undo": "POST /marks/all-read/undo",
+    "GET /models": "GET /corpora",
+    "POST /models/retrain": "POST /models/retrain",
+    "GET /models/{corpus}": "GET /models/{corpus}",
+    "GET /models/{corpus}/{version}": "GET /models/{corpus}",
+    "POST /models/{corpus}/back": "POST /models/{corpus}/back",
+    "POST /models/{corpus}/train": "POST /models/{corpus}/train",
+    "POST /models/{corpus}/{version}/delete": "DELETE /models/{corpus}/{version}",
+    "GET /models/{corpus}/{version}/mistakes": "GET /models/{corpus}/{version}/mistakes",
+    "POST /models/{corpus}/{version}/use": "POST /models/{corpus}/{version}/use",
+    "GET /models/{corpus}/{version}/words": "GET /models/{corpus}/{version}/words",
+    "GET /monitor": "GET /monitor/days",
+    "GET /monitor/system": "GET /monitor/machine",
+    "GET /people": "GET /people",
+    "POST /people": "POST /people",
+    "POST /people/{person_id}/disable": "PATCH /people/{name}",
+    "POST /people/{person_id}/enable": "PATCH /people/{name}",
+    "POST /people/{person_id}/role": "PATCH /people/{name}",
+    "POST /people/{person_id}/password": "POST /people/{name}/password",
+    "POST /people/{person_id}/remove": "DELETE /people/{name}",
+    "GET /publishing": "GET /publishing/entries",
+    "POST /publishing/again": "POST /publishing/again",
+    "POST /publishing/ask": "POST /publishing/ask",
+    "GET /publishing/trial": "GET /publishing/trial",
+    "GET /runs": "GET /runs",
+    "GET /runs/{run_id}": "GET /runs/{id}",
+    "GET /schedule": "GET /schedule",
+    "POST /schedule/{key}": "PATCH /sources/{key}",
+    "GET /searches": "GET /searches",
+    "POST /searches": "POST /searches",
+    "POST /searches/remove": "DELETE /searches/{id}",
+    "POST /searches/rename": "PATCH /searches/{id}",
+    "GET /sources": "GET /sources",
+    "POST /sources/many": "POST /sources/many",
+    "POST /sources/new": "POST /sources/propose",
+    "POST /sources/opml": "POST /sources/opml",
+    "GET /sources/looks/{id}": "GET /looks/{id}",
+    "POST /sources/looks/{id}": "POST /sources",
+    "POST /sources/looks/{id}/end": "DELETE /looks/{id}",
+    "POST /sources/write": "POST /sources",
+    "POST /sources/undo/{version}/{digest}": "POST /sources/undo",
+    "POST /sources/versions/{id}": "POST /sources/undo",
+    "GET /sources/{key}": "GET /sources/{key}",
+    "POST /sources/{key}": "PATCH /sources/{key}",
+    "POST /sources/{key}/delete": "DELETE /sources/{key}",
+    "POST /sources/{key}/enable": "PUT /sources/{key}/enabled",
+    "POST /sources/{key}/run": "POST /sources/{key}/visit",
+    "POST /sources/{key}/test": "POST /sources/{key}/test",
+    "GET /starred": "GET /starred",
+    "GET /story/{story_id}/{article_id}/captions": "GET /articles/{id}/captions",
+    "POST /story/{story_id}/{article_id}/captions": "PATCH /articles/{id}/captions",
+    "POST /story/{story_id}/{article_id}/category": "PUT /articles/{id}/category",
+    "GET /story/{story_id}/{article_id}/edit": "GET /articles/{id}/states",
+    "POST /story/{story_id}/{article_id}/edit": "PATCH /articles/{id}",
+    "GET /story/{story_id}/{article_id}/fold": "GET /articles/{id}/candidates",
+    "POST /story/{story_id}/{article_id}/fold": "POST /articles/{id}/fold",
+    "POST /story/{story_id}/{article_id}/unfold": "POST /articles/{id}/unfold",
+    "POST /story/{story_id}/{article_id}/hide": "POST /articles/hide",
+    "POST /story/{story_id}/{article_id}/show": "POST /articles/show",
+    "POST /story/{story_id}/{article_id}/withdraw": "DELETE /articles/{id}/correction",
+    "GET /suggestions": "GET /suggestions",
+    "GET /templates": "GET /templates",
+    "POST /templates/forget": "POST /templates/forget",
+    "POST /templates/learn": "POST /templates/learn",
+    "POST /templates/try": "POST /templates/try",
+    "GET /topics": "GET /topics/settings",
+    "POST /topics/assign": "POST /topics/assign",
+    "POST /topics/preview": "POST /topics/preview",
+    "POST /topics/save": "PUT /topics/settings/{name}",
+    "POST /topics/{name}/delete": "DELETE /topics/settings/{name}",
+    "POST /topics/{name}/up": "POST /topics/settings/{name}/move",
+    "POST /topics/{name}/down": "POST /topics/settings/{name}/move",
+    "GET /wrappers": "GET /wrappers",
+    "POST /wrappers/{key}/try": "POST /wrappers/{key}/try",
+    "POST /wrappers/{key}/save": "PATCH /sources/{key}",
+}
+"""Page → operation, below ``/api/v1``."""
+
+FORM: Final = "a form or a question before a change"
+PERSON: Final = "a person's own affair: a token must not make itself stronger"
+BROWSER: Final = "only for a browser"
+
+NONE: Final = {
+    "GET /account": PERSON,
+    "POST /account/password": PERSON,
+    "POST /account/sessions/end": PERSON,
+    "POST /account/tokens": PERSON,
+    "POST /account/tokens/revoke": PERSON,
+    "GET /alerts/new": FORM,
+    "GET /alerts/{id}/delete": FORM,
+    "POST /articles/undo/{key}": "a button after a change; programs send the change that takes it back",
+    "GET /categories/new": FORM,
+    "GET /categories/{name}/edit": FORM,
+    "GET /corpora/{name}/delete": FORM,
+    "GET /desk": "made of other lists",
+    "GET /models/{corpus}/{version}/delete": FORM,
+    "GET /monitor/log": "the server's log, which /runs/{id}/log has of crawls",
+    "GET /people/{person_id}/remove": FORM,
+    "POST /searches/back": "a button after a change",
+    "GET /sources/file": "the file itself, which whoever keeps it edits there",
+    "POST /sources/file": "the file itself, which whoever keeps it edits there",
+    "GET /sources/new": FORM,
+    "GET /sources/versions": "POST /sources/undo goes back by steps",
+    "GET /sources/versions/{id}": "POST /sources/undo goes back by steps",
+    "GET /sources/write": FORM,
+    "GET /sources/{key}/run": BROWSER,
+    "POST /starred/key": PERSON,
+    "GET /templates/site": "how templates look is drawn",
+    "GET /topics/new": FORM,
+    "GET /topics/{name}/delete": FORM,
+    "GET /topics/{name}/edit": FORM,
+    "GET /wrappers/{key}": FORM,
+}
+"""Page → why programs have nothing of the kind."""
+
+
+class Settings:
+    topics = ()
+    portal = object()
+
+
+def rights() -> dict[str, Right | None]:
+    """``METHOD /path`` → what it asks for."""
+    app = create_app(open_store("sqlite://"), None, Settings(), follow_every=0)
+    return {
+        f"{method} {route.path or ''}": right_of(route)
+        for route in iter_route_contexts(app.routes)
+        for method in (getattr(route, "methods", None) or {"GET"}) - {"HEAD"}
+    }
+
+
+RIGHTS: Final = rights()
+PAGES: Final = {name: right for name, right in RIGHTS.items() if " /api" not in name and right not in (None, Right.READ)}
+
+
+def test_every_page_has_its_operation_or_a_reason() -> None:
+    assert set(PAGES) - set(SAME) - set(NONE) == set()
+    assert (set(SAME) | set(NONE)) - set(PAGES) == set(), "pages that are gone"
+
+
+def test_every_operation_is_there_and_asks_for_the_same_right() -> None:
+    told = {page: RIGHTS.get(operation.replace(" ", f" {API}", 1)) for page, operation in SAME.items()}
+    assert {page: right for page, right in told.items() if right is not PAGES[page]} == {}
