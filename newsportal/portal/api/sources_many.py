@@ -16,6 +16,7 @@ from newsportal.portal.access import needs
 from newsportal.portal.api.changing import changed, written
 from newsportal.portal.api.faults import ApiError, told_of
 from newsportal.portal.sent import Refused
+from newsportal.portal.source_fields import FAMILIES
 from newsportal.portal.source_file import known_of, path_of
 from newsportal.sources import mask
 from newsportal.sources.many import Way, change_many
@@ -39,7 +40,7 @@ class ManyWritten(BaseModel):
 
 @router.post("/sources/many", summary="The same change of several sources, whole or not at all", responses=told_of(409))
 def many(request: Request, told: Many) -> ManyWritten:
-    known = {source.key: source for source in known_of(request).all()}
+    known = {source.key: source for source in known_of(request).all() if source.key.partition(":")[0] in FAMILIES}
     if unknown := [key for key in told.keys if key not in known]:
         raise ApiError(404, "not-found", f"There is no source {unknown[0]!r}.")
     chosen = [known[key] for key in dict.fromkeys(told.keys)]
