@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from blank import blank_store
 from typer.testing import CliRunner
 
 from newsportal.cli import app
 from newsportal.items import Link, Post, Thread
 from newsportal.sources import load
-from newsportal.storage import open_store
 
 if TYPE_CHECKING:
     from click.testing import Result
@@ -85,7 +85,7 @@ def test_a_forum_is_added_by_its_address_and_a_second_time_refused(forums: MadeU
 def test_threads_are_exported_with_their_posts(tmp_path: Path) -> None:
     path = tmp_path / "sources.yaml"
     path.write_text("store: sqlite:///news.db\n", "utf-8")
-    store = open_store(f"sqlite:///{tmp_path}/news.db")
+    store = blank_store(tmp_path / "news.db")
     link = Link("https://bbs.example/thread-1-1-1.html", "forum:社区", identity="bbs.example/#thread=1")
     posts = (Post("甲", NOW, "开头的话", 1, id="7"), Post(None, None, "回答的话", date_text="昨天"))
     store.threads.save(Thread(link.url, "一个帖子", link, NOW, posts, "闲谈", link.identity), now=NOW)

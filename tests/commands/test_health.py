@@ -7,11 +7,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from blank import blank_store
 from typer.testing import CliRunner
 
 from newsportal.cli import app
 from newsportal.commands.health import bars
-from newsportal.storage import open_store
 from newsportal.visits import Visit
 
 SOURCES = """\
@@ -32,7 +32,7 @@ def file(tmp_path: Path) -> Path:
     path = tmp_path / "sources.yaml"
     path.write_text(SOURCES, "utf-8")
     now = datetime.now(UTC)
-    store = open_store(f"sqlite:///{tmp_path}/data/newsportal.db")
+    store = blank_store(tmp_path / "data/newsportal.db")
     for number in range(5):
         at = now - number * HOUR
         store.visits.add(Visit("feed:好报", at, list_pages=1, entries=9, new=2, stored=2))

@@ -12,11 +12,11 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from blank import blank_store
 from typer.testing import CliRunner, Result
 
 from newsportal import cli
 from newsportal.errors import NewsportalError
-from newsportal.storage import open_store
 from newsportal.storage.base import Store
 from newsportal.storage.outbox import Result as Outcome
 
@@ -48,7 +48,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def store(folder: Path) -> Iterator[Store]:
-    opened = open_store(f"sqlite:///{folder}/data/newsportal.db")
+    opened = blank_store(folder / "data/newsportal.db")
     opened.add(article("a", identity="news.example/a.html"), now=NOW)
     opened.add(article("b", title="'; DROP TABLE posts; --"), now=NOW)
     yield opened

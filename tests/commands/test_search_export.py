@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import typer
+from blank import blank_store
 from typer.testing import CliRunner, Result
 
 from newsportal.commands import export, index, search
@@ -40,7 +41,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def stored(folder: Path) -> Path:
-    store = open_store(f"sqlite:///{folder}/data/news.db")
+    store = blank_store(folder / "data/news.db")
     for n, (title, topic) in enumerate([(EVIL, "交通"), ("=SUM(A1)", "交通"), ("天气", None)]):
         link = Link(f"https://h{n}.example/{n}", "feed:快讯", topic=topic, summary="-2+3")
         changes = {"site": "河湾网", "images": (Image("https://h.example/i.jpg", width=3),), "published": NOW - timedelta(days=n)}

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from blank import blank_store
 from typer.testing import CliRunner
 
 from newsportal import cli
@@ -17,7 +18,6 @@ from newsportal.accounts import open_accounts
 from newsportal.errors import NewsportalError, StoreError
 from newsportal.items import Article, Link
 from newsportal.sources import load
-from newsportal.storage import open_store
 from newsportal.storage.base import Store
 
 NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
@@ -35,7 +35,7 @@ def article(host: str, text: str = TEXT, hours: int = 0) -> Article:
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     (tmp_path / "sources.yaml").write_text("store: sqlite:///news.db\nfeeds: [{name: 甲, url: 'https://a.example/feed'}]\n", "utf-8")
     monkeypatch.chdir(tmp_path)
-    opened = open_store(f"sqlite:///{tmp_path}/news.db")
+    opened = blank_store(tmp_path / "news.db")
     yield opened
     opened.close()
 

@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from blank import blank_store
 
 from newsportal.classify.base import Example, train
 from newsportal.errors import StoreUnavailable
 from newsportal.frontier.models import LOOK_AGAIN, Models
-from newsportal.storage import open_store
 from newsportal.storage.base import Store
 
 NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
@@ -20,7 +20,7 @@ EXAMPLES = [Example(text, (label,)) for label, text in (("球", "主场球队 �
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    found = open_store(f"sqlite:///{tmp_path}/news.db")
+    found = blank_store(tmp_path / "news.db")
     found.corpora.create("类", now=NOW)
     yield found
     found.close()

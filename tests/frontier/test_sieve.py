@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from blank import blank_store
 from scrapy.crawler import Crawler
 from scrapy.settings import Settings
 
@@ -28,7 +29,7 @@ NOW = datetime(2026, 3, 5, tzinfo=UTC)
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    opened = open_store(f"sqlite:///{tmp_path}/news.db")
+    opened = blank_store(tmp_path / "news.db")
     yield opened
     opened.close()
 

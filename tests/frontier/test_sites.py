@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from blank import blank_store
 
 from newsportal.errors import StoreUnavailable
 from newsportal.extractors.site import SiteKnowledge
 from newsportal.frontier.sites import SiteMemory
-from newsportal.storage import open_store
 from newsportal.storage.base import Store
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -21,7 +21,7 @@ BODY = ["码头今天有了新的进展，当地的居民都在谈论它。", "�
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    opened = open_store(f"sqlite:///{tmp_path}/news.db")
+    opened = blank_store(tmp_path / "news.db")
     yield opened
     opened.close()
 

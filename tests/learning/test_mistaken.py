@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
+from blank import blank_store
 
 from newsportal.learning.files import mistakes as file_mistakes
 from newsportal.learning.mistaken import mistakes, opened, words_for
 from newsportal.learning.training import train_corpus
-from newsportal.storage import open_store
 from newsportal.storage.base import Store
 from newsportal.storage.corpora import NewDocument
 
@@ -26,7 +26,7 @@ WORDS = {
 
 @pytest.fixture(scope="module")
 def store() -> Iterator[Store]:
-    opened_store = open_store("sqlite://")
+    opened_store = blank_store()
     documents = []
     for label, words in WORDS.items():
         for number in range(60):

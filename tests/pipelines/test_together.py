@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from blank import blank_store
 
 from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.frontier.ledger import utcnow
 from newsportal.items import Article, FoldKey, Link
 from newsportal.pipelines import together, writing
 from newsportal.pipelines.together import Together
-from newsportal.storage import open_store
 from newsportal.storage.base import Added
 from newsportal.storage.sql.store import SqlStore
 
@@ -122,7 +122,7 @@ def test_who_is_cancelled_does_not_stop_the_others(store: Watched) -> None:
 
 
 def test_one_store_of_many_crawls_takes_all(tmp_path: Path) -> None:
-    opened = open_store(f"sqlite:///{tmp_path}/news.db")
+    opened = blank_store(tmp_path / "news.db")
 
     async def many() -> None:
         lines = [Together(opened) for _ in range(3)]

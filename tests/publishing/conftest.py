@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from blank import blank_store
 
-from newsportal.storage import open_store
 from newsportal.storage.base import Store
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # import cms
@@ -21,7 +21,7 @@ from invented_articles import NOW, article, invented
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    opened = open_store(f"sqlite:///{tmp_path}/news.db")
+    opened = blank_store(tmp_path / "news.db")
     yield opened
     opened.close()
 

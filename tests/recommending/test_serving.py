@@ -8,13 +8,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from blank import blank_store
 
 from newsportal.errors import StoreUnavailable
 from newsportal.items import Article, Link
 from newsportal.recommending import serving
 from newsportal.recommending.fitting import fit
 from newsportal.recommending.serving import Recommender
-from newsportal.storage import open_store
 from newsportal.storage.base import Store
 from newsportal.storage.readers import Fit
 
@@ -31,7 +31,7 @@ def add(store: Store, number: int, at: datetime = NOW - HOUR) -> str:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    opened = open_store(f"sqlite:///{tmp_path}/news.db")
+    opened = blank_store(tmp_path / "news.db")
     yield opened
     opened.close()
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from blank import blank_store
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -16,7 +17,6 @@ from newsportal.errors import SearchError
 from newsportal.items import Article, FoldKey, Link
 from newsportal.search import finding, layout, open_index
 from newsportal.search.base import MAX_QUERY_CHARS, Index, Query
-from newsportal.storage import open_store
 from newsportal.text import words
 
 if TYPE_CHECKING:
@@ -270,7 +270,7 @@ class TestFollowing:
 
 
 def test_two_followers_at_once(tmp_path: Path) -> None:
-    store = open_store(f"sqlite:///{tmp_path}/news.db")
+    store = blank_store(tmp_path / "news.db")
     uri = f"sqlite:///{tmp_path}/index.db"
     for n in range(50):
         link = Link(f"https://a.example/{n}", "feed:x")
@@ -289,7 +289,7 @@ def test_two_followers_at_once(tmp_path: Path) -> None:
 
 def test_an_index_that_was_cut_otherwise_is_built_anew_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """Found by its characters at first, then by the word; and a process with other words, opened before, leaves it as it is."""
-    uri, store = f"sqlite:///{tmp_path}/i.db", open_store("sqlite://")
+    uri, store = f"sqlite:///{tmp_path}/i.db", blank_store()
     link = Link("https://a.example/1", "feed:a")
     store.add(Article(link.url, link, NOW, identity="1", title="九树之声开演", text="九树之声今晚开演。"), [], now=NOW)
     before, early = open_index(uri), open_index(uri)

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from backports import zstd
+from blank import blank_store
 from filled import fill
 from invented_articles import NOW, article
 from test_records import sums
@@ -46,7 +47,7 @@ def made(request: pytest.FixtureRequest, source: Store, tmp_path_factory: pytest
 
 @pytest.fixture
 def empty(tmp_path: Path) -> Iterator[Store]:
-    store = open_store(f"sqlite:///{tmp_path}/restored.db")
+    store = blank_store(tmp_path / "restored.db")
     yield store
     store.close()
 

@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from blank import blank_store
 
 from newsportal.items import Article, Link
-from newsportal.storage import open_store
 from newsportal.storage.base import FoldKey, Store, StoryFilter
 from newsportal.storage.ranks import ranked
 
@@ -19,7 +19,7 @@ NOW = datetime(2026, 5, 20, 10, 30, tzinfo=UTC)
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    with closing(open_store(f"sqlite:///{tmp_path / 'store.db'}")) as opened:
+    with closing(blank_store(tmp_path / "store.db")) as opened:
         yield opened
 
 

@@ -11,6 +11,7 @@ from time import sleep
 from typing import Any
 
 import pytest
+from blank import blank_store
 from filled import fill
 from invented_articles import LONG, NOW, article
 
@@ -161,7 +162,7 @@ def test_rows_without_their_parents_are_left_out_and_those_of_many_pages_are_not
 
 
 def test_one_look_sees_one_state_of_a_sql_store(tmp_path: Path) -> None:
-    store = open_store(f"sqlite:///{tmp_path}/news.db")
+    store = blank_store(tmp_path / "news.db")
     store.add(article("a"), now=NOW)
     with store.records.reading() as look:
         assert look.count(BY_NAME["articles"]) == 1
@@ -222,7 +223,7 @@ def test_bytes_that_are_none_are_refused() -> None:
 
 
 def test_moments_are_the_numbers_that_the_database_holds(tmp_path: Path) -> None:
-    store = open_store(f"sqlite:///{tmp_path}/news.db")
+    store = blank_store(tmp_path / "news.db")
     store.add(article("a"), now=NOW)
     (row,) = everything(store)["articles"]
     store.close()

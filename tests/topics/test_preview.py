@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from blank import blank_index, blank_store
 
 from newsportal.classify.topics import TopicRule, rule
 from newsportal.items import Article, Link, TopicMark
-from newsportal.search import open_index
 from newsportal.search.base import Index
-from newsportal.storage import open_store
 from newsportal.storage.base import Store
 from newsportal.topics.assigning import assign
 from newsportal.topics.counting import counts
@@ -28,7 +27,7 @@ def article(title: str, text: str = "海港的消息。", *, days: float = 1, ma
 
 @pytest.fixture
 def store() -> Iterator[Store]:
-    opened = open_store("sqlite://")
+    opened = blank_store()
     by_words, by_source = TopicMark("船", "keywords"), TopicMark("船", "source")
     for one in (
         article("渡轮今晨开航", marks=(by_words,)),
@@ -47,7 +46,7 @@ def store() -> Iterator[Store]:
 
 @pytest.fixture
 def index(store: Store) -> Iterator[Index]:
-    opened = open_index("sqlite://")
+    opened = blank_index()
     opened.follow(store)
     yield opened
     opened.close()

@@ -13,6 +13,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from blank import blank_store
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner, Result
@@ -82,7 +83,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sources file of a filled store, to be read alone."""
     folder = tmp_path_factory.mktemp("filled")
     (folder / "sources.yaml").write_text("store: sqlite:///news.db\n", encoding="utf-8")
-    with closing(open_store(f"sqlite:///{folder}/news.db")) as store:
+    with closing(blank_store(folder / "news.db")) as store:
         fill(store)
     return folder / "sources.yaml"
 
@@ -148,7 +149,7 @@ def test_whatever_is_stored_goes_through_every_form(title: str, text: str, autho
 @pytest.mark.slow
 @pytest.mark.parametrize("form", ENDINGS)
 def test_an_article_of_ten_megabytes(form: str, empty: str, tmp_path: Path) -> None:
-    with closing(open_store(f"sqlite:///{tmp_path}/big.db")) as store:
+    with closing(blank_store(tmp_path / "big.db")) as store:
         store.add(article("big", text="很长的一段话。\n" * 500_000), now=NOW)
     (tmp_path / "big.yaml").write_text("store: sqlite:///big.db\n", encoding="utf-8")
     run("export", "--format", form, "--out", f"big.{ENDINGS[form]}", "--sources", "big.yaml")

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from blank import blank_store
 from typer.testing import CliRunner
 
 from newsportal import cli
 from newsportal.errors import ClicksError
 from newsportal.items import Article, Link
-from newsportal.storage import open_store
 
 NOW = datetime.now(UTC)
 Run = Callable[..., str]
@@ -25,7 +25,7 @@ Run = Callable[..., str]
 def run(tmp_path: Path) -> Run:
     """Runs a command over a store of forty stories of two kinds."""
     (tmp_path / "sources.yaml").write_text("store: sqlite:///news.db\n", "utf-8")
-    store = open_store(f"sqlite:///{tmp_path}/news.db")
+    store = blank_store(tmp_path / "news.db")
     for number in range(40):
         kind, at = ("足球 比赛", "菜谱 厨房")[number % 2], NOW - timedelta(hours=number + 1)
         link = Link(f"https://news.example/{number}", f"feed:{number % 2}")
