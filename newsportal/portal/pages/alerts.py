@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from fastapi import APIRouter, HTTPException, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from newsportal.accounts import Right
-from newsportal.accounts.alerts import Alert
+from newsportal.accounts.alerts import Alert, State
 from newsportal.alerts.base import Later, Rejected, Unclear
 from newsportal.alerts.making import OPERATORS, BadFields, alert_of, resumed
 from newsportal.alerts.preview import Preview, preview
@@ -24,6 +24,7 @@ from newsportal.portal.alerting import logged, own, terms, tested_enough, work
 from newsportal.portal.context import Visit
 from newsportal.portal.language import LANGUAGES
 from newsportal.portal.notices import told as say
+from newsportal.portal.pages.login import accounts_of
 from newsportal.portal.render import render
 from newsportal.portal.sent import form
 
@@ -38,13 +39,13 @@ class Row:
     alert: Alert
     about: str
     service: str
-    counts: Mapping[str, int]
+    counts: Mapping[State, int]
 
 
 @router.get("/alerts")
 def alerts(request: Request) -> Response:
     visit = Visit(request)
-    book, who, words = accounts(visit).alerts, signed(request), visit.clock.words.gettext
+    book, who, words = accounts_of(request).alerts, signed(request), visit.clock.words.gettext
     counts = book.counts()
     rows = [
         Row(one, words(alert_words.ABOUT[one.about]), words(alert_words.SERVICES.get(one.channel, one.channel)), counts.get(one.id, {}))
@@ -78,7 +79,7 @@ def _made(request: Request, told: Mapping[str, str]) -> Response:
         return shown(request, told, faults=error.faults, status=422)
     if told.get("then") == "preview":
         return shown(request, told, seen=previewed(visit, made))
-    accounts(visit).alerts.add(made)
+    accounts_of(request).alerts.add(made)
     log(request, "alert.make", made.id, logged(made))
     return say(request, f"/alerts/{made.id}", visit.clock.words.gettext("The alert is on. What comes from now on is told."))
 
@@ -103,7 +104,7 @@ def _changed(request: Request, id: str, told: Mapping[str, str]) -> Response:
         return shown(request, told, before=before, faults=error.faults, status=422)
     if told.get("then") == "preview":
         return shown(request, told, before=before, seen=previewed(visit, made))
-    accounts(visit).alerts.save(made)
+    accounts_of(request).alerts.save(made)
     log(request, "alert.change", made.id, logged(made))
     return say(request, f"/alerts/{made.id}", visit.clock.words.gettext("Saved."))
 
@@ -134,7 +135,7 @@ def _switched(request: Request, id: str, enabled: bool) -> Response:
     found, visit = there(request, id), Visit(request)
     said, store = visit.clock.words.gettext, visit.portal.store
     made = resumed(found, now=visit.portal.now(), after=store.last_seq()) if enabled else replace(found, enabled=False)
-    accounts(visit).alerts.save(made)
+    accounts_of(request).alerts.save(made)
     log(request, "alert.on" if enabled else "alert.off", id)
     text = said("It is on again. What came meanwhile is not told.") if enabled else said("It is off.")
     return say(request, "/alerts", text)
@@ -144,7 +145,7 @@ def _switched(request: Request, id: str, enabled: bool) -> Response:
 def again(request: Request, id: str) -> Response:
     there(request, id)
     visit = Visit(request)
-    number = accounts(visit).alerts.again(id, now=visit.portal.now())
+    number = accounts_of(request).alerts.again(id, now=visit.portal.now())
     log(request, "alert.again", id, {"messages": number})
     said = visit.clock.words.ngettext("%(num)d message waits anew.", "%(num)d messages wait anew.", number) % {"num": number}
     return say(request, f"/alerts/{id}", said)
@@ -158,16 +159,9 @@ def sure(request: Request, id: str) -> Response:
 @router.post("/alerts/{id}/delete")
 def delete(request: Request, id: str) -> Response:
     found, visit = there(request, id), Visit(request)
-    accounts(visit).alerts.drop(id)
+    accounts_of(request).alerts.drop(id)
     log(request, "alert.delete", id, logged(found))
     return say(request, "/alerts", visit.clock.words.gettext("%(name)s was deleted.") % {"name": found.name})
-
-
-def accounts(visit: Visit) -> Any:
-    found = visit.portal.accounts
-    if found is None:
-        raise HTTPException(404)
-    return found
 
 
 def there(request: Request, id: str) -> Alert:
@@ -242,6 +236,6 @@ def shown(
         topic_names=chosen.topics,
         most=chosen.most,
         seen=seen,
-        history=accounts(visit).alerts.messages(before.id, HISTORY) if before else (),
+        history=accounts_of(request).alerts.messages(before.id, HISTORY) if before else (),
         states={name: said(text) for name, text in alert_words.STATES.items()},
     )
