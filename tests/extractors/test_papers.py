@@ -54,6 +54,7 @@ def test_a_page_without_text_is_told(name: str, html: str) -> None:
     assert outcome(name, dom.from_text(html)) in ("no-body", html)  # a page of signs alone is text to some
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("unit", ["<p>x</p>", f"<div>{SENTENCE}", f"<table><td>{SENTENCE * 5}</table>", "<b><i>一，</i></b>二。\n"])
 def test_time_grows_with_the_page_and_not_faster(name: str, unit: str) -> None:
