@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from newsportal.portal.queues import AsideRow, HostRow, QueueRow, Queues, WorkerRow, longest, moment
+from newsportal.sources.uris import mask
 
 if TYPE_CHECKING:
     from newsportal.portal.queues import Ask
@@ -50,7 +51,7 @@ def asking(known: Sources) -> Ask:
 
 
 def address(body: str, host: str) -> str:
-    """The address of a request, else its host."""
+    """The address of a request without its secrets, else its host."""
     from newsportal.commands.frontier import url_of
 
-    return url_of(body) or host
+    return mask(url_of(body) or host)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from itertools import accumulate
 from threading import Lock
 from typing import Final, TypeVar, cast
@@ -30,6 +30,9 @@ RUNS: Final = 200
 """Reports that are added up at most."""
 
 SHOWN: Final[tuple[Kind, ...]] = ("site", "source", "topic", "category")
+
+LONGEST: Final = timedelta(days=1)
+"""Of a report: a worker that stays begins another one each day."""
 
 KEPT_SECONDS: Final = 30.0
 
@@ -72,6 +75,19 @@ class Crawled:
     total: SourceReport
     failures: tuple[Failure, ...]
     capped: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Going:
+    """A crawl that has not ended: ``fetched`` pages so far, ``a_minute`` since it began; ``failed`` pages and list pages."""
+
+    run: str
+    spiders: tuple[str, ...]
+    started: datetime
+    fetched: int
+    a_minute: float
+    stored: int
+    failed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +154,19 @@ def crawled(runs: Sequence[Run], portal: Portal, days: int) -> Crawled:
     seconds = sum((run.ended - run.started).total_seconds() for run in chosen if run.ended is not None)
     total = replace(add_up("total", rows), seconds=seconds)
     return Crawled(len(chosen), seconds, rows, total, failures(rows), len(chosen) == len(runs) == RUNS)
+
+
+def going(runs: Iterable[Run], now: datetime) -> list[Going]:
+    """The crawls at work. One that died without a word is left out after a day: the longest that a report lasts."""
+    found = []
+    for run in runs:
+        lasted = (now - run.started).total_seconds()
+        if run.ended is None and 0 <= lasted <= LONGEST.total_seconds():
+            total = run.total
+            rate = total.fetched / max(1.0, lasted / 60)
+            failed = total.failures + sum(total.list_failed.values())
+            found.append(Going(run.id, run.spiders, run.started, total.fetched, rate, total.stored, failed))
+    return found
 
 
 def failures(rows: Iterable[SourceReport]) -> tuple[Failure, ...]:

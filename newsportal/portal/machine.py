@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -40,9 +41,13 @@ class Disk:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Bytes. ``disk_free``, ``disk_total``: of the disk on which the store lies. ``low``: less is free than ``alerts.disk_free`` says."""
+    """Bytes. ``disk_free``, ``disk_total``: of the disk on which the store lies. ``low``: less is free than ``alerts.disk_free`` says.
+    ``beside``: memory of processes that this one has started (crawls, trainings). ``load``: processes that wanted a processor, on average
+    over the last minute, by processor; 1 is all of them busy."""
 
     memory: int
+    beside: int
+    load: float
     machine_memory: int
     machine_available: int
     threads: int
@@ -63,6 +68,8 @@ def machine(sources: Sources | None) -> Machine:
     found = disk(sources)
     return Machine(
         process.memory_info().rss,
+        _beside(process),
+        psutil.getloadavg()[0] / (psutil.cpu_count() or 1),
         memory.total,
         memory.available,
         process.num_threads(),
@@ -71,6 +78,14 @@ def machine(sources: Sources | None) -> Machine:
         found.low,
         tuple(Size(name, size_of(file) if file is not None else None) for name, file in parts),
     )
+
+
+def _beside(process: psutil.Process) -> int:
+    found = 0
+    for child in process.children(recursive=True):
+        with suppress(psutil.Error):  # it has just ended
+            found += child.memory_info().rss
+    return found
 
 
 def disk(sources: Sources | None) -> Disk:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -21,6 +22,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from newsportal.daily import DailySums
 from newsportal.portal.logs import Ring, chosen, harmless, tail
 from newsportal.portal.measuring import Meter
+from newsportal.portal.queues import AsideRow, QueueRow, Queues
 from newsportal.report import Run, SourceReport
 from newsportal.runners.records import Record, Records
 from newsportal.sources import Sources
@@ -196,6 +198,25 @@ def test_a_crawl_shows_its_log_and_what_each_source_took(editor: httpx.Client, s
     other = next(run.id for run in store.runs(10) if "5f1c0a2b" not in run.id)
     assert 'class="log"' not in editor.get(f"/runs/{other}").text
     assert editor.get(f"/api/v1/runs/{other}/log").json()["error"]["code"] == "no-log"
+
+
+def test_crawls_at_work_are_told_with_their_rates(serve: Any, store: Store, index: Any, settings: Sources, newsroom: ModuleType) -> None:
+    begun = newsroom.NOW - timedelta(minutes=4)
+    report = (SourceReport("feed:甲", fetched=50, stored=30, failed={"timeout": 2}, list_failed={"dns": 1}),)
+    store.save_run(Run("20260520-100000-aaaa0001-hub", begun, spiders=("hub",), sources=report))
+    store.save_run(Run("20260510-100000-aaaa0002-hub", begun - timedelta(days=3), spiders=("hub",)))  # it died without a word
+    waits = Queues("queue.db", (QueueRow("hub", 7, 0, 1, 0, 1),), aside=(AsideRow("hub", "f00", "https://a.example/", "died", begun),))
+    client = serve(store, index, settings, role="editor", queues=lambda: waits)
+    rows = lxml_html.document_fromstring(client.get("/monitor").text).xpath("//tr[@data-run]")
+    assert [[cell.text_content() for cell in row[1:]] for row in rows] == [["hub", "50", "12.5", "30", "3"]]
+    (told,) = client.get("/api/v1/monitor/going").json()
+    assert (told["fetched"], told["a_minute"]) == (50, 12.5)
+    queues = client.get("/api/v1/monitor/queues").json()
+    assert (queues["queues"][0]["waiting"], queues["aside"][0]["reason"]) == (7, "died")
+    machine = client.get("/api/v1/monitor/machine").json()
+    assert machine["load"] >= 0
+    assert machine["memory_beside"] >= 0
+    assert serve(store, index, settings, role="editor").get("/api/v1/monitor/queues").status_code == 404
 
 
 def test_no_file_is_read_that_is_no_log(editor: httpx.Client, folder: Path) -> None:

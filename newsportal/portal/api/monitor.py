@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
@@ -12,10 +12,11 @@ from newsportal.accounts import Right
 from newsportal.daily import DailySums, Kind
 from newsportal.daily.sums import day_of
 from newsportal.portal.access import needs
-from newsportal.portal.api.faults import ApiError
+from newsportal.portal.api.faults import ApiError, told_of
 from newsportal.portal.context import Visit
-from newsportal.portal.figures import Kept
+from newsportal.portal.figures import Kept, going
 from newsportal.portal.machine import machine
+from newsportal.portal.pages.monitor import LATEST
 
 router = APIRouter(tags=["Operation"], dependencies=[needs(Right.WATCH)])
 
@@ -56,11 +57,67 @@ class CrawledTold(BaseModel):
 
 class MachineTold(BaseModel):
     memory: int = Field(description="Bytes that this process holds.")
+    memory_beside: int = Field(description="Bytes that crawls and trainings hold that this process has started.")
+    load: float = Field(description="Over the last minute, by processor; 1: all of them are busy.")
     memory_available: int
     disk_free: int
     disk_total: int
     disk_low: bool
     sizes: dict[str, int | None] = Field(description="Bytes of each part; null: on a server, or none.")
+
+
+class GoingTold(BaseModel):
+    run: str
+    spiders: list[str]
+    started: datetime
+    fetched: int
+    a_minute: float = Field(description="Pages fetched a minute, since it began.")
+    stored: int
+    failed: int
+
+
+class QueueTold(BaseModel):
+    name: str
+    waiting: int
+    later: int
+    leased: int
+    aside: int
+    workers: int
+
+
+class WorkerTold(BaseModel):
+    name: str
+    queue: str
+    since: datetime
+    beat: datetime = Field(description="Its last sign of life.")
+    leased: int
+    hosts: int
+    doing: str
+
+
+class HostTold(BaseModel):
+    host: str
+    queue: str
+    waiting: int
+    holder: str | None
+    free_in: float = Field(description="Seconds until it may be asked.")
+
+
+class AsideTold(BaseModel):
+    queue: str
+    id: str
+    address: str
+    reason: str
+    since: datetime
+
+
+class QueuesTold(BaseModel):
+    place: str
+    queues: list[QueueTold]
+    workers: list[WorkerTold]
+    hosts: list[HostTold]
+    aside: list[AsideTold] = Field(description="Requests at which worker after worker died.")
+    away: str | None = Field(description="Why nothing can be told.")
 
 
 @router.get("/monitor/days", summary="Articles a day, of all or of one source, site, category or topic")
@@ -109,12 +166,28 @@ def of_machine(request: Request) -> MachineTold:
     found = machine(Visit(request).portal.known)
     return MachineTold(
         memory=found.memory,
+        memory_beside=found.beside,
+        load=found.load,
         memory_available=found.machine_available,
         disk_free=found.disk_free,
         disk_total=found.disk_total,
         disk_low=found.low,
         sizes={one.name: one.bytes for one in found.sizes},
     )
+
+
+@router.get("/monitor/going", summary="Crawls at work, with their rates")
+def at_work(request: Request) -> list[GoingTold]:
+    portal = Visit(request).portal
+    return [GoingTold.model_validate(one, from_attributes=True) for one in going(portal.store.runs(LATEST), portal.now())]
+
+
+@router.get("/monitor/queues", summary="What waits, who works, which hosts have most to do, what was set aside", responses=told_of(404))
+def queues(request: Request) -> QueuesTold:
+    portal = Visit(request).portal
+    if portal.queues is None:
+        raise ApiError(404, "no-queue", "This portal was opened without a queue of requests.")
+    return QueuesTold.model_validate(portal.queues(), from_attributes=True)
 
 
 def sums(request: Request) -> DailySums:

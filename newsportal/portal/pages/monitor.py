@@ -7,20 +7,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from gettext import NullTranslations
-from typing import Any
+from typing import Any, Final
 
 from fastapi import APIRouter, Request, Response
 
 from newsportal.accounts import Right
 from newsportal.portal.access import needs
 from newsportal.portal.context import Visit
-from newsportal.portal.figures import RANGES, Kept, bars, line
+from newsportal.portal.figures import RANGES, Kept, bars, going, line
 from newsportal.portal.health_words import CAUSES
 from newsportal.portal.render import render
 from newsportal.recommend.ratings import ALPHA
 from newsportal.storage.readers import Month
 
 router = APIRouter(dependencies=[needs(Right.WATCH)])
+
+
+LATEST: Final = 20
+"""Reports among which those of crawls at work are looked for: each spider of a crawl writes one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,7 @@ def monitor(request: Request) -> Response:
         "alpha": alpha,
         "named": named(visit.clock.words),
         "queues": queues,
+        "going": going(visit.portal.store.runs(LATEST), visit.portal.now()),
     }
     return render(request, "monitor.html", **told)
 
