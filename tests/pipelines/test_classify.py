@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from blank import copied
 from scrapy import Spider
 from scrapy.crawler import Crawler
 from scrapy.settings import Settings
@@ -23,6 +24,7 @@ from newsportal.frontier.addon import SourcesAddon
 from newsportal.frontier.ledger import Ledger, ledger_of
 from newsportal.items import Article, Link, TopicMark
 from newsportal.pipelines.classify import Choice, ClassifyPipeline
+from newsportal.storage import open_store
 from newsportal.storage.corpora import CATEGORIES
 
 NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
@@ -50,6 +52,7 @@ FINANCE, SPORT, NOTHING = "央行宣布降息，股市高开，投资者乐观",
 def ledger(tmp_path: Path) -> Iterator[Ledger]:
     path = tmp_path / "sources.yaml"
     path.write_text(SOURCES, "utf-8")
+    copied(open_store, tmp_path / "data" / "newsportal.db")
     crawler = Crawler(Spider, Settings({"NEWSPORTAL_SOURCES": str(path), "ADDONS": {SourcesAddon: 1}}))
     crawler.addons.load_settings(crawler.settings)
     crawler.stats = MemoryStatsCollector(crawler)
