@@ -55,6 +55,23 @@ def test_off_on_gone_and_back(path: Path) -> None:
     assert path.read_text("utf-8") == TEXT
 
 
+def test_several_are_changed_at_once_or_none(path: Path) -> None:
+    assert run(path, "disable", "甲报", "sitemap:乙").exit_code == 0
+    known = load(path)
+    assert [one.enabled for one in (*known.feeds, *known.sitemaps)] == [False, True, False]
+    assert run(path, "interval", "30", "甲报", "feed:乙").exit_code == 0
+    assert [one.interval for one in load(path).feeds] == [30, 30]
+    assert run(path, "interval", "0", "甲报").exit_code == 0
+    assert [one.interval for one in load(path).feeds] == [None, 30]
+    before = path.read_text("utf-8")
+    assert run(path, "remove", "甲报", "没有").exit_code == 1
+    assert path.read_text("utf-8") == before
+    assert run(path, "remove", "甲报", "feed:乙").exit_code == 0
+    assert load(path).feeds == ()
+    assert run(path, "undo").exit_code == 0
+    assert path.read_text("utf-8") == before, "taken back as one"
+
+
 def test_what_is_not_clear_changes_nothing(path: Path) -> None:
     several = run(path, "remove", "乙")
     assert several.exit_code == 1

@@ -1,0 +1,73 @@
+"""``newsportal category``: what sources.yaml says of categories, written and taken out from the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from newsportal.cli import app
+from newsportal.errors import NewsportalError
+from newsportal.sources import load
+
+TEXT = """\
+feeds:
+  - {name: 甲, url: "https://a.example/f", category: 航运}
+categories:
+  - name: 航运   # ships
+    words: [港口]
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    file = tmp_path / "sources.yaml"
+    file.write_text(TEXT, "utf-8")
+    return file
+
+
+def said(path: Path, *words: str) -> str:
+    done = CliRunner().invoke(app, ["category", *words, "--sources", str(path)])
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def test_all_are_listed_and_ones_own_with_their_words(path: Path) -> None:
+    rows = [json.loads(line) for line in said(path, "list", "--json").splitlines()]
+    assert len(rows) == 23
+    assert rows[-1] == {"category": "航运", "packaged": None, "words": ["港口"], "hints": [], "enabled": True}
+    assert "航运" in said(path, "list")
+
+
+def test_what_is_not_named_stays(path: Path) -> None:
+    said(path, "set", "航运", "--hint", "码头", "--rename", "海运")
+    known = load(path)
+    (own,) = known.categories
+    assert (own.name, own.words, own.hints, known.feeds[0].category) == ("海运", ("港口",), ("码头",), "海运")
+    assert "# ships" in path.read_text("utf-8")
+    said(path, "set", "海运", "--word", "", "--hint", "", "--off")
+    (own,) = load(path).categories
+    assert (own.words, own.hints, own.enabled) == ((), (), False)
+    said(path, "set", "彩票", "--off")
+    assert [one.name for one in load(path).categories] == ["海运", "彩票"]
+    said(path, "remove", "彩票")
+    assert [one.name for one in load(path).categories] == ["海运"]
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("remove", "航运业"), "did you mean '航运'"),
+        (("remove", "旅游"), "says nothing of a category '旅游'"),
+        (("set", "旅游", "--rename", "游"), "comes with newsportal"),
+        (("set", "没有", "--rename", "有"), "no category yet"),
+    ],
+)
+def test_what_cannot_be_done_is_told(path: Path, words: tuple[str, ...], why: str) -> None:
+    with pytest.raises(NewsportalError, match=why):
+        said(path, *words)
+    assert path.read_text("utf-8") == TEXT
