@@ -82,7 +82,7 @@ class Guard:
             await self.app({**scope, "method": "GET"} if head else scope, receive, guarded)
         else:
             try:
-                whole = await received(headers, receive, bound_of(scope["path"]))
+                whole = await received(headers, receive, bound_of(scope["path"]), https=scope.get("scheme") == "https")
             except Refused as reason:
                 await refused(scope, reason)(scope, receive, guarded)
             else:

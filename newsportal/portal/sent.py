@@ -60,16 +60,17 @@ class Refused(Exception):
         self.status = status
 
 
-def from_here(headers: Headers) -> bool:
-    """Whether a page of this portal sent it."""
+def from_here(headers: Headers, *, https: bool = False) -> bool:
+    """Whether a page of this portal sent it. ``https``: to a portal that is reached so; one of the same name without is anybody's who
+    stands between."""
     site = headers.get("sec-fetch-site")
     if site is not None:
         return site == "same-origin"
     try:
-        host = urlsplit(headers.get("origin", "")).netloc.lower()
+        origin = urlsplit(headers.get("origin", ""))
     except ValueError:
         return False
-    return bool(host) and host == headers.get("host", "").lower()
+    return bool(origin.netloc) and origin.netloc.lower() == headers.get("host", "").lower() and (origin.scheme == "https" or not https)
 
 
 def with_token(headers: Headers) -> bool:
@@ -94,9 +95,9 @@ def bound_of(path: str) -> Bound:
     return Bound(MAX_TEXT, KINDS | {PARTS}) if EDITED.fullmatch(path) else Bound(MAX_BODY)
 
 
-async def received(headers: Headers, receive: Receive, bound: Bound) -> Receive:
+async def received(headers: Headers, receive: Receive, bound: Bound, *, https: bool = False) -> Receive:
     """The body, as something to receive it from: read whole, or counted as it comes. Raises ``Refused``."""
-    if not (with_token(headers) or from_here(headers)):
+    if not (with_token(headers) or from_here(headers, https=https)):
         raise Refused(403, "Only this portal's own pages may send it anything.")
     declared = headers.get("content-length", "0")
     if not declared.isdecimal() or len(declared) > len(str(bound.most)) or int(declared) > bound.most:

@@ -5,8 +5,11 @@ from __future__ import annotations
 
 import gzip
 import json
+import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from time import monotonic, sleep
 from types import ModuleType
 from typing import Any
 
@@ -155,3 +158,48 @@ def test_a_token_stays_what_it_was_when_its_person_may_more(admin: httpx.Client,
             assert program.get(path).status_code == 403, path
         accounts.people.set_role(reader.id, Role.EDITOR)
         assert program.get("/api/v1/sources").status_code == 403, "it was given no more"
+
+
+INSIDE = ("http://127.0.0.1:{}/", "http://localhost:{}/", "http://[::ffff:127.0.0.1]:{}/", "http://0x7f.1:{}/", "http://a@127.0.0.1:{}/")
+
+
+@pytest.fixture
+def inside() -> Iterator[list[str]]:
+    """A server that only this machine may ask: its port, then what it was asked for."""
+    asked: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_error(500)
+
+        def do_POST(self) -> None:
+            self.do_GET()
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Quiet."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        asked.append(str(server.server_port))
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        yield asked
+        server.shutdown()
+
+
+@pytest.mark.slow
+def test_no_page_of_the_desk_is_a_way_inside(admin: httpx.Client, program: httpx.Client, inside: list[str]) -> None:
+    """The wizard, the trials of rules and templates, alerts: whatever an address looks like."""
+    addresses = [address.format(inside[0]) for address in INSIDE]
+    look = program.post("/api/v1/sources/propose", json={"addresses": addresses}).json()["id"]
+    until = monotonic() + 60
+    while not (told := program.get(f"/api/v1/looks/{look}").json())["done"]:
+        assert monotonic() < until
+        sleep(0.05)
+    assert [one["sources"] for one in told["found"]] == [[]] * len(INSIDE)
+    for address in addresses:
+        assert admin.post("/wrappers/feed:甲报/try", data={"body": "p", "url": address}).status_code == 422
+        assert admin.post("/templates/try", data={"url": address}).status_code == 422
+    alert = {"about": "topic", "of": "旅游", "channel": "webhook", "fields": {"url": addresses[0]}}
+    made = program.post("/api/v1/alerts", json=alert).json()["id"]
+    assert program.post(f"/api/v1/alerts/{made}/test").json()["error"]["code"] == "not-sent"
+    assert inside[1:] == []

@@ -39,7 +39,8 @@ def portal(serve: Any, store: Store, newsroom: Any, **own: Any) -> httpx.Client:
 
 def test_a_named_proxy_says_who_asks_and_how(serve: Any, fresh: Store, newsroom: Any) -> None:
     client = portal(serve, fresh, newsroom, proxies=("127.0.0.0/8",))
-    answer = client.post("/login", data={"name": "boss", "password": PASSWORD}, headers=HTTPS)
+    own = {"origin": str(client.base_url).rstrip("/").replace("http:", "https:")}
+    answer = client.post("/login", data={"name": "boss", "password": PASSWORD}, headers={**HTTPS, **own})
     cookie = answer.headers["set-cookie"]
     assert cookie.startswith("__Host-session=")
     assert "Secure" in cookie
@@ -50,6 +51,15 @@ def test_a_named_proxy_says_who_asks_and_how(serve: Any, fresh: Store, newsroom:
     secret = cookie.partition("=")[2].partition(";")[0]
     assert client.get("/people", headers={**HTTPS, "cookie": f"__Host-session={secret}"}).status_code == 200
     assert client.get("/people", headers={**HTTPS, "cookie": f"session={secret}"}).status_code == 303  # anybody could have set that one
+
+
+def test_behind_https_a_page_of_the_same_name_without_is_not_ours(serve: Any, fresh: Store, newsroom: Any) -> None:
+    """For browsers that send no ``Sec-Fetch-Site``."""
+    client = portal(serve, fresh, newsroom, proxies=("127.0.0.0/8",))
+    origin = str(client.base_url).rstrip("/")
+    for told, status in ((origin, 403), (origin.replace("http:", "https:"), 303)):
+        sent = {"data": {"name": "boss", "password": PASSWORD}, "headers": {**HTTPS, "origin": told}}
+        assert client.post("/login", **sent).status_code == status
 
 
 @pytest.mark.parametrize("proxies", [(), ("192.0.2.1", "10.0.0.0/8")])
