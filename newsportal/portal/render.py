@@ -19,6 +19,7 @@ from newsportal.portal.action_words import done
 from newsportal.portal.context import Visit
 from newsportal.portal.judged import chosen, doubtful
 from newsportal.portal.language import LANGUAGES, TAGS, translations
+from newsportal.portal.learning_words import trained
 from newsportal.portal.note_words import failure, noted
 from newsportal.portal.notices import let_go, notice_of
 from newsportal.portal.pictures import beside
@@ -72,6 +73,7 @@ def environment(language: str, script: str = "original") -> Environment:
         "percent": lambda value: babel.numbers.format_percent(value, "#,##0.0%", locale=language),
         "mistake": lambda problem: told(problem, words),
         "explain": lambda reason: explain(reason, words),
+        "trained": lambda text: trained(text, words),
         "noted": lambda note: noted(note, words),
         "failure": lambda reason: failure(reason, words),
         "done": lambda action: done(action, words),
