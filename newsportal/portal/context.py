@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
-from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -21,6 +20,7 @@ from newsportal.portal.access import may, signed
 from newsportal.portal.counts import Counts
 from newsportal.portal.desk import DESK, Entry
 from newsportal.portal.front import Fronts
+from newsportal.portal.judging import Judging
 from newsportal.portal.kept import Kept, Soon
 from newsportal.portal.language import choose, translations
 from newsportal.portal.moments import Clock
@@ -35,7 +35,7 @@ from newsportal.search.base import Hit, Index
 from newsportal.search.overview import Overview, overview
 from newsportal.search.similar import similar
 from newsportal.sources import Source, Sources, categories
-from newsportal.sources.watched import Judged, Watched, judged
+from newsportal.sources.watched import Judged, Watched
 from newsportal.storage.base import Store, StoredArticle, Story, Tally
 from newsportal.storage.galleries import is_gallery
 from newsportal.storage.readers import Month
@@ -55,9 +55,6 @@ SIMILAR_SECONDS = 900.0
 
 SIMILAR_WITHIN = 0.05
 """So long a story waits for them, in seconds: among a million articles the search may take ten times that. Who reads it next has them."""
-
-SPARE = 10.0
-"""Times as long as it took to judge the sources, until they are judged anew."""
 
 MOST_DIGITS = 18
 """Of a number in an address: as many as every database takes."""
@@ -103,8 +100,6 @@ class Portal:
     broken: tuple[Problem, ...] = ()
     waiting: tuple[str, ...] = ()
     crawls: bool = False
-    _health: list[tuple[float, list[Judged]]] = field(default_factory=list, repr=False, compare=False)
-    _judging: Lock = field(default_factory=Lock, repr=False, compare=False)
     _reading: list[tuple[float, Reading]] = field(default_factory=list, repr=False, compare=False)
     _overviews: Kept[Overview] = field(default_factory=lambda: Kept(OVERVIEW_SECONDS, 200), repr=False, compare=False)
     _similar: Soon[tuple[Hit, ...]] = field(
@@ -134,28 +129,13 @@ class Portal:
             self._reading[:] = [kept]
         return kept[1]
 
-    def health(self) -> list[Judged]:
-        """How the sources do, about ``READING_SECONDS`` old; where the file is not known those that were visited. Of thousands it takes
-        seconds, of a hundred thousand a minute: one reader judges, others who ask meanwhile get what was judged before."""
-        kept = next(iter(self._health), None)
-        if kept is not None and (monotonic() <= kept[0] or not self._judging.acquire(blocking=False)):
-            return kept[1]
-        if kept is None:
-            self._judging.acquire()
-        try:
-            return self._judged()
-        finally:
-            self._judging.release()
+    @cached_property
+    def judging(self) -> Judging:
+        return Judging(self.store, self.sources, lambda: self.now().astimezone(self.site.zone))
 
-    def _judged(self) -> list[Judged]:
-        kept = next(iter(self._health), None)
-        if kept is None or monotonic() > kept[0]:
-            began = monotonic()
-            named = self.sources or tuple(Watched(state.source, state.source.partition(":")[2]) for state in self.store.source_states())
-            found = judged(self.store, named, self.now().astimezone(self.site.zone))
-            kept = (monotonic() + max(READING_SECONDS, SPARE * (monotonic() - began)), found)
-            self._health[:] = [kept]
-        return kept[1]
+    def health(self) -> list[Judged]:
+        """How the sources do, about a minute old."""
+        return self.judging.get()
 
     def overview(self, topic: str) -> Overview | None:
         """``topic`` in numbers, some minutes old; None without an index, and while it is away."""

@@ -98,8 +98,6 @@ def renewed(before: Portal, known: Sources) -> Portal:
         site=site_of(known),
         desk=before.desk if same else Desk.of(known),
         sources=watched_of(known),
-        _health=[],
-        _judging=Lock(),
     )
     return carried(before, after)
 
@@ -110,6 +108,8 @@ def carried(before: Portal, after: Portal) -> Portal:
         after.__dict__[name] = getattr(before, name)
     if "recommender" in before.__dict__ and before.site.recommends_from == after.site.recommends_from:
         after.__dict__["recommender"] = before.recommender
+    if (before.sources, before.site.zone) == (after.sources, after.site.zone):
+        after.__dict__["judging"] = before.judging
     return after
 
 
