@@ -168,6 +168,13 @@ def keys(accounts: Accounts, person: Person, now: datetime) -> list[Callable[[],
     ]
 
 
+def test_a_person_is_found_by_id_and_by_name(accounts: Accounts, boss: Person, now: datetime) -> None:
+    other = accounts.people.add("other", PASSWORD, Role.READER, now=now)
+    assert (accounts.people.get(other.id), accounts.people.get(boss.id)) == (other, boss)
+    assert (accounts.people.named(" ＯＴＨＥＲ "), accounts.people.named(boss.name)) == (other, boss)
+    assert (accounts.people.get("nobody"), accounts.people.named("nobody")) == (None, None)
+
+
 def test_who_is_locked_out_comes_in_by_nothing(accounts: Accounts, boss: Person, now: datetime) -> None:
     other = accounts.people.add("other", PASSWORD, Role.EDITOR, now=now)
     ways = keys(accounts, other, now)
