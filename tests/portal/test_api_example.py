@@ -1,0 +1,42 @@
+"""The program that docs/api.md shows does what it says, over a real connection with a token."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from newsportal.accounts import Right
+from newsportal.storage.base import Store, StoryFilter
+
+GUIDE = Path(__file__).parents[2] / "docs" / "api.md"
+
+
+@pytest.mark.slow
+def test_the_example_hides_what_it_finds(serve: Any, shelf: Store, newsroom: ModuleType) -> None:
+    editor = serve(shelf, role="editor")
+    person = next(one for one in editor.accounts.people.all() if one.role == "editor")
+    _, secret = editor.accounts.tokens.add(person, "example", [Right.EDIT, Right.READ], now=newsroom.NOW)
+    story = next(iter(shelf.stories(StoryFilter(topic="旅游")).stories))
+    shelf.correct(story.head.id, {"title": "转发抽奖"}, by="editor", now=story.last_seen)
+    (program,) = re.findall(r"```python\n(.*?)```", GUIDE.read_text("utf-8"), re.DOTALL)
+    here = program.replace("http://127.0.0.1:8000/", str(editor.base_url).rstrip("/") + "/")
+    done = subprocess.run(
+        [sys.executable, "-c", here],
+        env={**os.environ, "NEWSPORTAL_TOKEN": secret},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "no corpus 'categories'" in done.stdout
+    hidden = shelf.article(story.head.id)
+    assert hidden is not None
+    assert hidden.hidden_reason == "抽奖"
