@@ -8,7 +8,7 @@ editor types.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import islice
 from typing import Final
@@ -28,6 +28,9 @@ PER_WORD: Final = 500
 
 MOST_WORDS: Final = 60
 """Words of «any» that are looked up; a question takes the index some milliseconds."""
+
+MOST_TRIED: Final = 500
+"""Words of each kind that are tried: ten thousand, pasted from a dictionary, would keep an article waiting for seconds."""
 
 SCANNED: Final = 2000
 """Stories that are read where there is no index: about half a second."""
@@ -68,12 +71,14 @@ def preview(store: Store, index: Index | None, rule: TopicRule, *, topic: str | 
     """
     if not rule.must and not rule.any:
         return Preview(empty=True)
-    since = now - timedelta(days=days)
+    since, whole = now - timedelta(days=days), rule
+    rule = TopicRule(rule.name, *(words[:MOST_TRIED] for words in (rule.must, rule.any, rule.never)))
     named, capped = _named(index, rule, since) if index is not None else _newest(store, since)
     found = _matching(store, rule, topic, named)
-    goes = _going(store, rule, topic, since) if topic is not None else ()
+    goes = _going(store, rule, topic, since) if topic is not None and rule == whole else ()
     newest = tuple(sorted(found.values(), key=lambda one: one.article.moment, reverse=True))
-    return Preview(len(newest), sum(not one.known for one in newest), newest[:SHOWN], goes, len(named), capped)
+    shown = tuple(replace(one, words=_standing(rule, one.article)) for one in newest[:SHOWN])
+    return Preview(len(newest), sum(not one.known for one in newest), shown, goes, len(named), capped or rule != whole)
 
 
 def finds(rule: TopicRule, article: StoredArticle) -> bool:
@@ -126,7 +131,7 @@ def _matching(store: Store, rule: TopicRule, topic: str | None, ids: list[str]) 
         before = found.get(article.story_id)
         if before is None or article.moment > before.article.moment:
             known = known or (before is not None and before.known)
-            found[article.story_id] = Match(article, _standing(rule, article), known)
+            found[article.story_id] = Match(article, (), known)
         elif known and not before.known:
             found[article.story_id] = Match(before.article, before.words, True)
     return found

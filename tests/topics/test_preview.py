@@ -78,6 +78,15 @@ def test_no_word_finds_nothing_and_quotes_break_nothing(store: Store, index: Ind
     assert preview(store, index, rule("怪", any=('"', '渡轮" OR "', "\\", "title:渡轮")), topic=None, now=NOW).stories == 0
 
 
+@pytest.mark.parametrize("indexed", [True, False])
+def test_a_dictionary_that_was_pasted_is_tried_in_part_and_said_to_be(store: Store, index: Index, indexed: bool) -> None:
+    many = ("渡轮", *(f"词语{number}" for number in range(20_000)), "海风")
+    found = preview(store, index if indexed else None, rule("新", any=many), topic="船", now=NOW)
+    few = preview(store, index if indexed else None, rule("新", any=("渡轮",)), topic="船", now=NOW)
+    assert (found.newest, found.stories, found.capped, found.goes) == (few.newest, few.stories, True, ())
+    assert not few.capped
+
+
 def test_stored_articles_follow(store: Store) -> None:
     steps: list[float] = []
     done = assign(store, [FERRY], since=NOW - timedelta(days=7), now=NOW, progress=lambda share, what: steps.append(share))
