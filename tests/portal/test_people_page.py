@@ -36,6 +36,18 @@ def test_somebody_is_added_and_signs_in_with_what_was_shown(client: httpx.Client
         assert other.get("/account").status_code == 200
 
 
+def test_the_form_gives_no_more_rights_than_are_chosen(client: httpx.Client) -> None:
+    page = lxml_html.document_fromstring(client.get("/people").text)
+    assert page.xpath("//select[@id='role']/option[@selected]/@value") == ["reader"]
+
+
+def test_the_way_in_stands_on_top_of_every_page(client: httpx.Client) -> None:
+    with httpx.Client(base_url=client.base_url) as nobody:
+        page = lxml_html.document_fromstring(nobody.get("/latest").text)
+    assert page.xpath("//header//a[@class='sign-in who']/@href") == ["/login?next=/latest"]
+    assert lxml_html.document_fromstring(client.get("/").text).xpath("//header//a[@class='who']/@href") == ["/desk"]
+
+
 @pytest.mark.parametrize("name", ["", "<script>alert(1)</script>", "a" * 100, "两 \u3000格", "x\x00y", "..", "ADMIN 0"])
 def test_a_name_that_cannot_be_one_is_told_beside_the_field(client: httpx.Client, name: str) -> None:
     answer = client.post("/people", data={"name": name, "role": "reader"})
