@@ -162,6 +162,9 @@ def copy_of(node: Element) -> Element:
 
 _SELECTORS: dict[str, CSSSelector] = {}
 
+MOST_SELECTORS = 10_000
+"""Kept compiled, some kilobytes each: those of thousands of sources; who tries rules all day does not fill the memory."""
+
 
 def path_of(node: Element) -> str:
     """The XPath of an element in its page: ``/html/body/div[2]``."""
@@ -176,8 +179,13 @@ def css(node: Element, selector: str) -> list[Element]:
             compiled = CSSSelector(selector, translator="html")
         except Exception as error:  # cssselect's errors have no common public base
             raise ValueError(f"not a CSS selector: {selector!r} ({error})") from error
+        if len(_SELECTORS) >= MOST_SELECTORS:
+            _SELECTORS.clear()
         _SELECTORS[selector] = compiled
-    return cast("list[Element]", compiled(node))
+    try:
+        return cast("list[Element]", compiled(node))
+    except etree.XPathError as error:  # thousands of alternatives
+        raise ValueError(f"a CSS selector that is too long: {selector[:60]!r} … ({error})") from error
 
 
 def xpath(node: Element, expression: str) -> list[object]:

@@ -93,9 +93,21 @@ def test_what_is_no_web_address_is_none(href: str) -> None:
     assert dom.join("https://a.example/", href) is None
 
 
+def test_selectors_that_are_tried_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dom, "MOST_SELECTORS", 3)
+    monkeypatch.setattr(dom, "_SELECTORS", {})
+    page = dom.parse_html("<p class=a1>x</p>")
+    assert [len(dom.css(page, f".a{number}")) for number in range(8)] == [0, 1, 0, 0, 0, 0, 0, 0]
+    assert len(dom._SELECTORS) <= 3
+
+
 def test_a_bad_selector_is_told() -> None:
     with pytest.raises(ValueError, match="not a CSS selector"):
         dom.css(dom.parse_html("<p>"), "p[")
+    with pytest.raises(ValueError, match="not a CSS selector"):
+        dom.css(dom.parse_html("<p>"), " ".join(["p"] * 3000))
+    with pytest.raises(ValueError, match="too long"):
+        dom.css(dom.parse_html("<p>"), ",".join(["p"] * 20_000))
     with pytest.raises(ValueError, match="not an XPath expression"):
         dom.xpath(dom.parse_html("<p>"), "//p[")
 
