@@ -34,7 +34,7 @@ def test_from_the_front_page_to_a_topic_a_source_a_correction_and_an_alert(
     visit: Any, site: Any, web: MadeUpWeb, options: dict[str, Any]
 ) -> None:
     page = visit(**options).go("/")
-    page.get_by_role("contentinfo").get_by_role("link", name="登录").click()
+    page.get_by_role("banner").get_by_role("link", name="登录").click()
     page.get_by_label("用户名").fill(NAME)
     page.get_by_label("密码").fill(PASSWORD)
     page.get_by_role("main").get_by_role("button", name="登录").click()
@@ -52,6 +52,7 @@ def make_a_topic(page: Any, site: Any, *, scripts: bool) -> None:
     page.get_by_role("link", name="新建话题").click()
     page.get_by_label("话题名称").fill("航运")
     page.get_by_label("出现其中任意一个词").fill("渡轮")
+    assert page.get_by_label("保存后立即更新").is_checked(), "stored articles follow without a further way"
     if not scripts:
         page.get_by_role("button", name="试查关键词").click()
     page.locator("#preview").get_by_role("link", name=WRONG).wait_for()
@@ -73,6 +74,8 @@ def add_a_source(page: Any, site: Any, web: MadeUpWeb) -> None:
     page.get_by_text("已将“堃州早报”写入").wait_for()
     added = load(site.file).feeds[-1]
     assert (added.name, added.topics) == ("堃州早报", ("航运",))
+    page.get_by_role("heading", level=1, name="堃州早报").wait_for()
+    assert page.get_by_text("newsportal up").count() == 1, "nobody crawls beside this portal: it says how"
 
 
 def correct_a_title(page: Any, site: Any) -> None:
