@@ -195,12 +195,14 @@ class Alerts:
         with read(self._engine) as connection:
             return [_message(row) for row in connection.execute(wanted.limit(limit))]
 
-    def counts(self) -> dict[str, dict[State, int]]:
-        """Alert → state → how many."""
+    def counts(self, of: Collection[str] | None = None) -> dict[str, dict[State, int]]:
+        """Alert → state → how many; ``of`` these alerts, or of all, which reads all messages there ever were."""
         wanted = select(MESSAGES.c.alert_id, MESSAGES.c.state, func.count().label("number"))
+        wanted = wanted.group_by(MESSAGES.c.alert_id, MESSAGES.c.state)
+        asked = [wanted] if of is None else [wanted.where(MESSAGES.c.alert_id.in_(chunk)) for chunk in chunks(of)]
         found: dict[str, dict[State, int]] = {}
         with read(self._engine) as connection:
-            for row in connection.execute(wanted.group_by(MESSAGES.c.alert_id, MESSAGES.c.state)):
+            for row in (row for one in asked for row in connection.execute(one)):
                 found.setdefault(row.alert_id, {})[row.state] = row.number
         return found
 

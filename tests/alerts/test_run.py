@@ -145,6 +145,16 @@ def test_digest_and_quiet_hours(desk: Any, receiver: Any) -> None:
 
 
 @pytest.mark.slow
+def test_messages_are_counted_of_the_alerts_that_are_asked_for(desk: Any, receiver: Any) -> None:
+    one, other = (desk.alert("webhook", {"url": receiver.address}) for _ in range(2))
+    desk.write("一条新闻")
+    step(desk.work)
+    everything = {one.id: {"sent": 1}, other.id: {"sent": 1}}
+    assert desk.accounts.alerts.counts() == everything
+    assert desk.accounts.alerts.counts([one.id]) == {one.id: {"sent": 1}}
+    assert desk.accounts.alerts.counts([]) == {}
+
+
 def test_a_full_hour_lets_the_rest_wait_for_the_next(desk: Any, receiver: Any) -> None:
     desk.alert("webhook", {"url": receiver.address}, per_hour=2)
     for number in range(2 * TOGETHER + 3):

@@ -92,8 +92,9 @@ def told(alert: Alert, counts: Mapping[State, int]) -> AlertTold:
 @router.get("/alerts", summary="One's own alerts")
 def alerts(request: Request) -> list[AlertTold]:
     book, who = accounts(request).alerts, signed(request)
-    counts = book.counts()
-    return [told(alert, counts.get(alert.id, {})) for alert in book.all(who.person.id if who else "")]
+    mine = book.all(who.person.id if who else "")
+    counts = book.counts([alert.id for alert in mine])
+    return [told(alert, counts.get(alert.id, {})) for alert in mine]
 
 
 @router.post("/alerts", summary="Make an alert", status_code=201)
@@ -134,7 +135,7 @@ def off(request: Request, id: str) -> AlertTold:
     made = replace(there(request, id), enabled=False)
     accounts(request).alerts.save(made)
     log(request, "alert.off", id)
-    return told(made, accounts(request).alerts.counts().get(id, {}))
+    return told(made, accounts(request).alerts.counts([id]).get(id, {}))
 
 
 @router.post("/alerts/{id}/again", summary="Send again what failed, or perhaps did not arrive")

@@ -46,10 +46,11 @@ class Row:
 def alerts(request: Request) -> Response:
     visit = Visit(request)
     book, who, words = accounts_of(request).alerts, signed(request), visit.clock.words.gettext
-    counts = book.counts()
+    mine = book.all(who.person.id if who else "")
+    counts = book.counts([one.id for one in mine])
     rows = [
         Row(one, words(alert_words.ABOUT[one.about]), words(alert_words.SERVICES.get(one.channel, one.channel)), counts.get(one.id, {}))
-        for one in book.all(who.person.id if who else "")
+        for one in mine
     ]
     return render(request, "alerts.html", rows=rows, states={name: words(said) for name, said in alert_words.STATES.items()})
 
