@@ -15,7 +15,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import select, text
 
-from newsportal.accounts import Accounts, Person, Right, Role, open_accounts
+from newsportal.accounts import Accounts, Person, Right, Role, open_accounts, tokens
 from newsportal.accounts.alerts import Alert, Message
 from newsportal.accounts.secret import digest
 from newsportal.accounts.sessions import IDLE, LONGEST
@@ -198,6 +198,15 @@ def test_a_new_password_ends_the_other_sessions(accounts: Accounts, boss: Person
     assert accounts.sessions.signed(one, now=now) is not None
     assert accounts.sessions.signed(two, now=now) is None
     assert accounts.people.checked(boss.name, PASSWORD) is None
+
+
+def test_a_person_has_so_many_tokens_at_most(accounts: Accounts, boss: Person, now: datetime, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tokens, "MOST", 2)
+    made = [accounts.tokens.add(boss, f"script {number}", boss.rights, now=now)[0] for number in range(2)]
+    with pytest.raises(AccountError, match="at most 2 tokens"):
+        accounts.tokens.add(boss, "one more", boss.rights, now=now)
+    accounts.tokens.revoke(made[0].id)
+    accounts.tokens.add(boss, "one more", boss.rights, now=now)
 
 
 def test_the_last_administrator_stays_one(accounts: Accounts, boss: Person, now: datetime) -> None:
