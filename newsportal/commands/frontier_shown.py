@@ -8,7 +8,7 @@ from newsportal.portal.queues import AsideRow, HostRow, QueueRow, Queues, Worker
 from newsportal.sources.uris import mask
 
 if TYPE_CHECKING:
-    from newsportal.portal.queues import Ask
+    from newsportal.portal.queues import Ask, Settle, Way
     from newsportal.sources import Sources
 
 HOSTS: Final = 10
@@ -48,6 +48,18 @@ def asking(known: Sources) -> Ask:
         )
 
     return ask
+
+
+def settling(known: Sources) -> Settle:
+    """Lets requests that were set aside wait anew (``again``), or forgets them (``drop``): all of them; answers how many."""
+
+    def settle(way: Way) -> int:
+        from newsportal.commands.frontier import opened
+
+        with opened(known, None) as found:
+            return sum(queue.again() if way == "again" else queue.drop() for _, queue in found.queues)
+
+    return settle
 
 
 def address(body: str, host: str) -> str:

@@ -16,7 +16,7 @@ import typer
 from rich.console import Console
 
 from newsportal.accounts import Accounts, open_accounts
-from newsportal.commands.frontier_shown import asking
+from newsportal.commands.frontier_shown import asking, settling
 from newsportal.daily import DailySums, daily_uri
 from newsportal.portal.app import create_app
 from newsportal.portal.guard import hosts_of
@@ -77,7 +77,17 @@ def run(
         closing(DailySums(daily_uri(found.index_uri), zone_named(found.portal.timezone))) as daily,
     ):
         names = hosts_of(host, [*allow_hosts, *_public_name(found.portal.url)])
-        app = create_app(store, index, found, hosts=names, pushed=pushed, queues=asking(found), accounts=accounts, daily=daily)
+        app = create_app(
+            store,
+            index,
+            found,
+            hosts=names,
+            pushed=pushed,
+            queues=asking(found),
+            settle=settling(found),
+            accounts=accounts,
+            daily=daily,
+        )
         address = address_of(listening, host)
         if port is None and listening.getsockname()[1] != DEFAULT_PORT:
             console.print(f"port {DEFAULT_PORT} is in use; taking the next free one")

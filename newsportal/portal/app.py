@@ -81,7 +81,7 @@ from newsportal.portal.pages import (
     sources as sources_page,
 )
 from newsportal.portal.picture_desk import Desk
-from newsportal.portal.queues import Ask, Asked
+from newsportal.portal.queues import Ask, Asked, Settle
 from newsportal.portal.reloading import EVERY as REREAD
 from newsportal.portal.reloading import Reloading
 from newsportal.portal.resting import rested_index, rested_store
@@ -183,6 +183,7 @@ def create_app(
     now: Callable[[], datetime] = present,
     pushed: Callable[[], None] | None = None,
     queues: Ask | None = None,
+    settle: Settle | None = None,
     accounts: Accounts | None = None,
     reread_every: float = REREAD,
     daily: DailySums | None = None,
@@ -193,7 +194,7 @@ def create_app(
     ``follow_every`` seconds (0: never). The caller opens store and index, and closes them after serving. ``now`` is the clock of its pages.
     ``pushed`` is called when a source's next visit is now (a hub told of something new, somebody asks for it) and when ``sources.yaml`` was
     changed (None: nobody crawls beside the portal). The file is followed while the portal is served, as ``reread_every`` seconds say.
-    ``queues`` tells how the queue of requests stands (None: the monitor does not show it).
+    ``queues`` tells how the queue of requests stands (None: the monitor does not show it), ``settle`` takes what it set aside in hand.
     ``daily`` are the sums of the monitor (None: it shows none); it follows the store as the index does.
     ``accounts`` says who may what (None: nobody signs in, and there is no desk); the caller closes them, too.
     """
@@ -203,6 +204,7 @@ def create_app(
     app.state.portal = _portal(store, index, sources, now=now, queues=queues, accounts=accounts, crawls=pushed is not None)
     app.state.pushed = pushed or (lambda: None)
     app.state.daily = daily
+    app.state.settle = settle
     _equip(app, sources, reread_every)
     app.mount("/static", Static(directory=str(resources.files("newsportal.portal").joinpath("static"))), name="static")
     errors.add_to(app)

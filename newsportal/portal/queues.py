@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from threading import Lock
 from time import monotonic
+from typing import Literal
 
 from newsportal.errors import NewsportalError
 
@@ -73,6 +74,12 @@ class Queues:
 
 Ask = Callable[[], Queues]
 """Asks all queues. Blocking. Raises ``NewsportalError``."""
+
+
+Way = Literal["again", "drop"]
+
+Settle = Callable[[Way], int]
+"""Lets all requests that were set aside wait anew, or forgets them; answers how many. Blocking. Raises ``NewsportalError``."""
 
 
 class Asked:

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from newsportal import cli
 from newsportal.commands.doctor import findings
+from newsportal.commands.frontier_shown import asking, settling
 from newsportal.errors import NewsportalError
 from newsportal.frontier.addon import scrapy_settings
 from newsportal.frontier.queues.base import Queue, Task
@@ -149,6 +150,17 @@ def test_what_was_set_aside_is_told_tried_again_and_dropped(portal: Portal) -> N
     assert [row["id"] for row in portal.lines("aside")] == ["three"]
     assert "1 request will be asked for again" in portal.says("again").output
     assert portal.says("aside").output.strip() == "nothing is set aside"
+    assert portal.lines()[0]["waiting"] == 2
+
+
+def test_the_portal_takes_what_was_set_aside_in_hand(portal: Portal) -> None:
+    set_aside(portal, "one", "two?token=geheim")
+    known = load(portal.path)
+    shown = asking(known)().aside
+    assert {one.address for one in shown} == {"https://a.example/one", "https://a.example/two?token=***"}
+    settle = settling(known)
+    assert settle("again") == 2
+    assert settle("drop") == 0
     assert portal.lines()[0]["waiting"] == 2
 
 

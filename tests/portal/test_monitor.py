@@ -20,6 +20,7 @@ from prometheus_client.openmetrics import parser as openmetrics
 from prometheus_client.parser import text_string_to_metric_families
 
 from newsportal.daily import DailySums
+from newsportal.errors import FrontierUnavailable
 from newsportal.portal.logs import Ring, chosen, harmless, tail
 from newsportal.portal.measuring import Meter
 from newsportal.portal.queues import AsideRow, QueueRow, Queues
@@ -217,6 +218,32 @@ def test_crawls_at_work_are_told_with_their_rates(serve: Any, store: Store, inde
     assert machine["load"] >= 0
     assert machine["memory_beside"] >= 0
     assert serve(store, index, settings, role="editor").get("/api/v1/monitor/queues").status_code == 404
+
+
+def test_requests_that_were_set_aside_are_tried_again_or_forgotten(serve: Any, store: Store, settings: Sources) -> None:
+    asked: list[str] = []
+
+    def settle(way: str) -> int:
+        asked.append(way)
+        if len(asked) > 2:
+            raise FrontierUnavailable("it is away")
+        return 3
+
+    row = AsideRow("hub", "f00", "https://a.example/", "died", datetime(2026, 5, 20, tzinfo=UTC))
+    options = {"queues": lambda: Queues("queue.db", (QueueRow("hub", 0, 0, 0, 1, 0),), aside=(row,)), "settle": settle}
+    client = serve(store, None, settings, role="editor", **options)
+    (form,) = lxml_html.document_fromstring(client.get("/monitor").text).xpath("//form[@action='/monitor/aside']")
+    assert [button.get("value") for button in form.xpath(".//button")] == ["again", "drop"]
+    assert client.post("/monitor/aside", data={"do": "again"}).status_code == 303
+    assert "3 个请求已重新排队" in client.get("/monitor").text
+    assert client.post("/api/v1/monitor/aside", json={"do": "drop"}).json() == {"requests": 3}
+    assert client.accounts.trail.entries()[0].action == "queue.drop"
+    assert client.post("/monitor/aside", data={"do": "burn"}).status_code == 400
+    client.post("/monitor/aside", data={"do": "drop"})
+    assert "it is away" in client.get("/monitor").text
+    assert client.post("/api/v1/monitor/aside", json={"do": "drop"}).status_code == 503
+    assert asked == ["again", "drop", "drop", "drop"]
+    assert serve(store, None, settings, role="editor").post("/monitor/aside", data={"do": "drop"}).status_code == 404
 
 
 def test_no_file_is_read_that_is_no_log(editor: httpx.Client, folder: Path) -> None:

@@ -11,12 +11,14 @@ from pydantic import BaseModel, Field
 from newsportal.accounts import Right
 from newsportal.daily import DailySums, Kind
 from newsportal.daily.sums import day_of
-from newsportal.portal.access import needs
+from newsportal.errors import NewsportalError
+from newsportal.portal.access import log, needs
 from newsportal.portal.api.faults import ApiError, told_of
 from newsportal.portal.context import Visit
 from newsportal.portal.figures import Kept, going
 from newsportal.portal.machine import machine
 from newsportal.portal.pages.monitor import LATEST
+from newsportal.portal.queues import Way
 
 router = APIRouter(tags=["Operation"], dependencies=[needs(Right.WATCH)])
 
@@ -111,6 +113,14 @@ class AsideTold(BaseModel):
     since: datetime
 
 
+class AsideAsked(BaseModel):
+    do: Way
+
+
+class AsideSettled(BaseModel):
+    requests: int
+
+
 class QueuesTold(BaseModel):
     place: str
     queues: list[QueueTold]
@@ -188,6 +198,18 @@ def queues(request: Request) -> QueuesTold:
     if portal.queues is None:
         raise ApiError(404, "no-queue", "This portal was opened without a queue of requests.")
     return QueuesTold.model_validate(portal.queues(), from_attributes=True)
+
+
+@router.post("/monitor/aside", summary="Requests that were set aside: try all again, or forget them", dependencies=[needs(Right.EDIT)])
+def aside(request: Request, told: AsideAsked) -> AsideSettled:
+    if request.app.state.settle is None:
+        raise ApiError(404, "no-queue", "This portal was opened without a queue of requests.")
+    try:
+        number = request.app.state.settle(told.do)
+    except NewsportalError as error:
+        raise ApiError(503, "queue-away", str(error)) from error
+    log(request, f"queue.{told.do}", "", {"requests": number})
+    return AsideSettled(requests=number)
 
 
 def sums(request: Request) -> DailySums:

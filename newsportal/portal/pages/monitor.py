@@ -7,16 +7,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from gettext import NullTranslations
-from typing import Any, Final
+from typing import Any, Final, get_args
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, HTTPException, Request, Response
 
 from newsportal.accounts import Right
-from newsportal.portal.access import needs
+from newsportal.errors import NewsportalError
+from newsportal.portal.access import log, needs
 from newsportal.portal.context import Visit
 from newsportal.portal.figures import RANGES, Kept, bars, going, line
 from newsportal.portal.health_words import CAUSES
+from newsportal.portal.language import _
+from newsportal.portal.notices import told
+from newsportal.portal.queues import Way
 from newsportal.portal.render import render
+from newsportal.portal.source_file import Fields, one
 from newsportal.recommend.ratings import ALPHA
 from newsportal.storage.readers import Month
 
@@ -60,7 +65,7 @@ def monitor(request: Request) -> Response:
     daily = request.app.state.daily
     counted = kept.figures(visit.portal, daily, days) if daily is not None else None
     said = visit.clock.words.gettext
-    told: dict[str, Any] = {
+    values: dict[str, Any] = {
         "days": days,
         "ranges": RANGES,
         "figures": counted,
@@ -73,9 +78,26 @@ def monitor(request: Request) -> Response:
         "alpha": alpha,
         "named": named(visit.clock.words),
         "queues": queues,
+        "settles": request.app.state.settle is not None and visit.may("edit"),
         "going": going(visit.portal.store.runs(LATEST), visit.portal.now()),
     }
-    return render(request, "monitor.html", **told)
+    return render(request, "monitor.html", **values)
+
+
+@router.post("/monitor/aside", dependencies=[needs(Right.EDIT)])
+def aside(request: Request, fields: Fields) -> Response:
+    """Requests that were set aside wait anew, or are forgotten."""
+    words = Visit(request).clock.words.gettext
+    way, settle = one(fields, "do"), request.app.state.settle
+    if settle is None or way not in get_args(Way):
+        raise HTTPException(404 if settle is None else 400)
+    try:
+        number = settle(way)
+    except NewsportalError as error:
+        return told(request, "/monitor", words(_("The queue of requests cannot be asked: %(why)s")) % {"why": error})
+    log(request, f"queue.{way}", "", {"requests": number})
+    text = _("%(number)s requests wait anew.") if way == "again" else _("%(number)s requests were forgotten.")
+    return told(request, "/monitor", words(text) % {"number": number})
 
 
 def days_of(visit: Visit) -> int:
