@@ -184,6 +184,36 @@ def steered_site(tmp_path: Path) -> Iterator[Site]:
     store.close()
 
 
+WHOLE = """\
+portal: {title: 晨报}
+store: sqlite:///store.db
+topics:
+  - {name: 旅游, keywords: {any: [峡谷]}}
+feeds:
+  - name: 名字很长很长的一家早报的滚动新闻频道
+    url: https://a-site-with-a-very-long-name.example/a/feed/with/a/long/path.xml
+    category: 旅游
+"""
+
+
+@pytest.fixture(scope="session")
+def whole_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A portal with news, photo stories and a ``sources.yaml``; ``site.app`` is what serves it."""
+    folder = tmp_path_factory.mktemp("whole")
+    (folder / "sources.yaml").write_text(WHOLE, "utf-8")
+    store, index = open_store(f"sqlite:///{folder / 'store.db'}"), open_index(f"sqlite:///{folder / 'index.db'}")
+    with closing(store), closing(index), PICTURES.pictures() as pictures, closing(open_accounts("sqlite://")) as accounts:
+        ids = NEWSROOM.fill(store, pictures)
+        ALBUMS.fill(store, pictures)
+        index.follow(store)
+        settings = load_sources(folder / "sources.yaml")
+        app = create_app(store, index, settings, now=lambda: NEWSROOM.NOW, follow_every=0, accounts=accounts)
+        with SERVING.serving(app) as address:
+            made = Site(address, ids, store, accounts)
+            made.app = app  # type: ignore[attr-defined]
+            yield made
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     from playwright.sync_api import sync_playwright

@@ -1,0 +1,132 @@
+"""Every page an administrator can reach by links, before axe-core: named, of one heading, within the screen, told apart by its title."""
+
+from __future__ import annotations
+
+import random
+import re
+from datetime import UTC, datetime
+from importlib.util import find_spec
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from fastapi.routing import iter_route_contexts
+
+from newsportal.learning.training import train_corpus
+from newsportal.storage.corpora import NewDocument
+
+if find_spec("axe_playwright_python") is None:
+    pytest.skip("needs axe-playwright-python", allow_module_level=True)
+
+LABELS = {"体育": "主场 客场 前锋 后卫 教练 球迷 进球 射门", "财经": "股市 降息 央行 投资 基金 利率 债券 汇率"}
+
+BEGINNINGS = (
+    "/",
+    "/desk",
+    "/photos",
+    "/search?q=峡谷",
+    "/search?q=zzzz",
+    "/story/{bridge}/{bridge}/revisions",
+    "/alerts/new?channel=webhook",
+    "/sources/write?kind=feeds",
+)
+
+NO_PAGES = re.compile(
+    r"/(api/.*|.*feed.*\.(\{ending\}|xml|json|opml)|feed|rss|.*\.xml|opml|picture/.*|.*export\..*|metrics|healthz?|readyz)"
+)
+"""What programs read."""
+
+NOT_REACHED = {
+    "/login": "who is signed in goes on to the front page",
+    "/publishing/trial": "needs a target",
+    "/sources/looks/{id}": "stays only while somebody looks",
+    "/sources/versions/{id}": "needs a change",
+    "/sources/{key}/run": "a question that a script repeats",
+    "/templates/site": "needs a library",
+    "/jobs/{id}": "needs a job",
+    "/models/{corpus}/{version}/delete": "needs a version that is not in use",
+    "/people/{person_id}/remove": "nobody removes himself",
+    "/monitor/log": "a part of a page",
+    "/board/{name}": "a part of a page",
+    "/photos/more": "a part of a page",
+    "/search/suggest": "no page",
+    "/robots.txt": "no page",
+    "/favicon.ico": "no page",
+    "/websub/{token}": "no page",
+    "/alerts/{id}": "needs an alert",
+    "/alerts/{id}/delete": "needs an alert",
+}
+
+LOOKS = {
+    "light, wide": {"color_scheme": "light", "locale": "zh-CN", "viewport": {"width": 1280, "height": 900}},
+    "dark, narrow": {"color_scheme": "dark", "locale": "en", "viewport": {"width": 390, "height": 800}},
+}
+
+
+@pytest.fixture(scope="module")
+def site(whole_site: Any) -> Any:
+    """The whole site, with a corpus and a model of it."""
+    documents = []
+    for label, words in LABELS.items():
+        for number in range(12):
+            chance = random.Random(f"{label} {number}")
+            documents.append(
+                NewDocument(label, "。".join("，".join(chance.sample(words.split(), 4)) for _ in range(4)), f"{label}{number}")
+            )
+    corpora = whole_site.store.corpora
+    corpora.add("新闻", documents, source="imported", now=datetime(2026, 5, 1, tzinfo=UTC))
+    train_corpus(whole_site.store, "新闻", "chi_cosine", share=0.3, now=lambda: datetime(2026, 5, 2, tzinfo=UTC))
+    return whole_site
+
+
+def patterns(app: Any) -> dict[str, re.Pattern[str]]:
+    """The routes that answer with pages."""
+    found = {
+        route.path: re.compile(re.sub(r"\\\{\w+(:path)?\\\}", "[^/]+", re.escape(route.path)))
+        for route in iter_route_contexts(app.routes)
+        if route.path and "GET" in (getattr(route, "methods", None) or ()) and not NO_PAGES.fullmatch(route.path)
+    }
+    return dict(sorted(found.items(), key=lambda one: "{" in one[0]))  # a word stands before a name that could be that word
+
+
+def pattern_of(address: str, known: dict[str, re.Pattern[str]]) -> str | None:
+    path = unquote(urlsplit(address).path)
+    return next((name for name, like in known.items() if like.fullmatch(path)), None)
+
+
+def wrong_with(page: Any, path: str) -> list[object]:
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page, options={"rules": {"target-size": {"enabled": True}}}).response
+    wrong: list[object] = [(path, one["id"], [node["html"][:160] for node in one["nodes"][:3]]) for one in found["violations"]]
+    if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+        wrong.append((path, "runs over the edge"))
+    if page.locator("h1").count() != 1:
+        wrong.append((path, f"{page.locator('h1').count()} main headings"))
+    return wrong
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_every_page_that_links_lead_to_is_for_everybody(visit: Any, site: Any, look: str) -> None:
+    known, visitor = patterns(site.app), visit("admin", **LOOKS[look])
+    waiting, seen, titles, wrong = [path.format(**site.ids) for path in BEGINNINGS], dict[str, int](), dict[str, set[str]](), list[object]()
+    while waiting:
+        path = waiting.pop(0)
+        name = pattern_of(path, known)
+        kind = f"{name}?" if name and "?" in path else name
+        if kind is None or name is None or seen.get(kind):
+            continue
+        seen[kind] = 1
+        page = visitor.go(path)
+        assert "500" not in "".join(visitor.faults), path
+        if not page.title():  # a file
+            continue
+        wrong += wrong_with(page, path)
+        titles.setdefault(page.title(), set()).add(name)
+        links = page.evaluate(
+            "[...document.links].filter(link => link.origin === location.origin).map(link => link.pathname + link.search)"
+        )
+        waiting += sorted(set(links))
+    assert not wrong
+    assert {title: paths for title, paths in titles.items() if len(paths) > 1} == {}, "pages of one title"
+    assert set(known) - {kind.rstrip("?") for kind in seen} - set(NOT_REACHED) == set(), "no link leads there: name why in NOT_REACHED"
