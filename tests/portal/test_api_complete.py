@@ -55,6 +55,7 @@ SAME: Final = {
     "POST /models/{corpus}/{version}/use": "POST /models/{corpus}/{version}/use",
     "GET /models/{corpus}/{version}/words": "GET /models/{corpus}/{version}/words",
     "GET /monitor": "GET /monitor/days",
+    "POST /monitor/aside": "POST /monitor/aside",
     "GET /monitor/system": "GET /monitor/machine",
     "GET /people": "GET /people",
     "POST /people": "POST /people",
