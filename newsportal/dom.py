@@ -21,6 +21,7 @@ from lxml.html import HtmlElement as Element
 
 from newsportal.encoding import decode
 from newsportal.markup import BREAKING, guarded
+from newsportal.siblings import TRANSLATOR
 from newsportal.text import clean
 
 if TYPE_CHECKING:
@@ -176,7 +177,7 @@ def css(node: Element, selector: str) -> list[Element]:
     compiled = _SELECTORS.get(selector)
     if compiled is None:
         try:
-            compiled = CSSSelector(selector, translator="html")
+            compiled = CSSSelector(selector, translator=TRANSLATOR)  # type: ignore[arg-type]  # takes one, too
         except Exception as error:  # cssselect's errors have no common public base
             raise ValueError(f"not a CSS selector: {selector!r} ({error})") from error
         if len(_SELECTORS) >= MOST_SELECTORS:

@@ -93,6 +93,33 @@ def test_what_is_no_web_address_is_none(href: str) -> None:
     assert dom.join("https://a.example/", href) is None
 
 
+@pytest.mark.parametrize(
+    ("selector", "found"),
+    [
+        ("h2 ~ p", ["b", "d"]),
+        ("p ~ p", ["b", "d"]),
+        ("p ~ p ~ p", ["d"]),
+        (".a ~ .c, p ~ h2", ["h", "c"]),
+        ("div > p ~ p", ["b", "d"]),
+        ("h2 + p ~ p", ["d"]),
+        ("p.a ~ p:not(.b)", ["d"]),
+        ("* ~ p:nth-child(3)", ["b"]),
+        ("h2 ~ div p", ["e"]),
+    ],
+)
+def test_siblings_are_found_as_browsers_find_them(selector: str, found: list[str]) -> None:
+    page = dom.parse_html(
+        "<div><p class=a>1</p><h2 class=h>2</h2><p class=b>3</p><div class=c><p class=e>4</p></div><p class=d>5</p></div><p class=f>6</p>"
+    )
+    assert [node.get("class") for node in dom.css(page, selector)] == found
+
+
+def test_siblings_without_number_take_no_time() -> None:
+    """Twenty seconds where what follows each is collected (threats B): the test would not come to its end."""
+    page = dom.parse_html(f"<html><body>{'<p>x</p>' * 20_000}</body></html>")
+    assert len(dom.css(page, "p ~ p")) == 19_999
+
+
 def test_selectors_that_are_tried_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dom, "MOST_SELECTORS", 3)
     monkeypatch.setattr(dom, "_SELECTORS", {})
