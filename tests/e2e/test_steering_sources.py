@@ -21,6 +21,8 @@ PAGES = (
     "/sources/versions",
     "/sources/file",
     "/schedule",
+    "/categories",
+    "/categories/new",
 )
 
 
@@ -92,6 +94,35 @@ def test_off_and_on_by_the_keyboard(visit: Any, site: Any) -> None:
     assert page.url.endswith("/sources?q=%E8%80%81%E6%8A%A5"), "back where it was asked"
     page.get_by_role("button", name="启用“老报”").click()
     page.get_by_text("已启用“老报”").wait_for()
+
+
+@SCRIPTS
+def test_several_are_chosen_switched_off_and_given_back(visit: Any, site: Any, options: dict[str, Any]) -> None:
+    page = visit("editor", **options).go("/sources?sort=name")
+    boxes = page.locator("input[name='key']")
+    for place in range(boxes.count()):
+        boxes.nth(place).check()
+    page.get_by_role("button", name="停用", exact=True).click()
+    page.get_by_text("已停用 2 个来源").wait_for()
+    assert [feed.enabled for feed in load(site.file).feeds] == [False, False]
+    assert page.url.endswith("/sources?sort=name")
+    page.get_by_role("button", name="撤销").click()
+    page.get_by_text("已恢复原状").wait_for()
+    assert [feed.enabled for feed in load(site.file).feeds] == [True, True]
+
+
+@SCRIPTS
+def test_a_category_gets_words_of_ones_own(visit: Any, site: Any, options: dict[str, Any]) -> None:
+    page = visit("editor", **options).go("/categories")
+    page.get_by_role("link", name="新建分类").click()
+    page.get_by_label("分类名称").fill("航运")
+    page.get_by_label("强特征词").fill("集装箱，渡轮")
+    page.get_by_role("button", name="保存").click()
+    page.get_by_text("分类“航运”已保存").wait_for()
+    assert load(site.file).categories[0].words == ("集装箱", "渡轮")
+    page.get_by_role("button", name="撤销").click()
+    page.get_by_text("已恢复原状").wait_for()
+    assert load(site.file).categories == ()
 
 
 def test_a_broken_file_is_told_on_the_desk_and_mended_there(visit: Any, site: Any) -> None:
