@@ -112,6 +112,12 @@
     helpButton.addEventListener("click", () => help.showModal());
   }
 
+  /* What was done stands above the page from the start; screen readers say what changes: a space does. After a mistake the first wrong
+     field has the focus. */
+  const done = find(".told-once")?.firstChild;
+  if (done) setTimeout(() => { done.data += "\u00a0"; }, 300);
+  if (document.activeElement === document.body) find("main [aria-invalid=true]")?.focus();
+
   const lost = (image) => {
     if (image.closest(".pictured")) { image.closest(".pictured").classList.remove("pictured"); image.remove(); }
     else if (image.closest(".cover")) { image.closest(".cover").classList.add("bare"); image.remove(); }
