@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from invented_articles import NOW, article
+from invented_articles import HOUR, NOW, article, invented
 
 from newsportal.items import TopicMark
 from newsportal.storage.base import Marking, Store, StoryFilter
@@ -46,3 +46,22 @@ def test_articles_that_are_gone_are_passed_over(store: Store) -> None:
     assert store.mark_topics([Marking("nowhere", mark), Marking(id, mark)], now=NOW) == 1
     assert store.mark_topics([], now=NOW) == 0
     assert topics(store, id) == {"桥": "keywords"}
+
+
+def test_stories_of_a_topic_are_counted_since_a_moment(store: Store) -> None:
+    hours = (1, 30, 30 * 24)
+    made = [store.add(article(f"t{back}", topic="旅游", published=NOW - back * HOUR, text=invented(back)), now=NOW) for back in hours]
+    store.add(article("other", topic="美食", text=invented(7)), now=NOW)
+    assert [store.stories_since("旅游", NOW - back * HOUR) for back in (1, 2, 31, 31 * 24)] == [1, 1, 2, 3]
+    assert store.stories_since("没有", NOW - 9999 * HOUR) == 0
+    store.hide([made[0].id], by="林编辑", reason="", now=NOW)
+    assert store.stories_since("旅游", NOW - 31 * HOUR) == 1
+
+
+def test_what_an_editor_put_under_a_topic_can_be_taken_out(store: Store) -> None:
+    id = store.add(article("a", topic="旅游"), now=NOW).id
+    assert store.mark_topics([Marking(id, (TopicMark("美食", "editor"),))], now=NOW) == 1
+    assert store.mark_topics([Marking(id, drop=("美食", "旅游"))], now=NOW) == 1
+    found = store.article(id)
+    assert found is not None
+    assert found.topics == ("旅游",), "what its source brought stays"
