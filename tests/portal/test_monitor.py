@@ -69,7 +69,7 @@ def test_totals_are_those_of_the_store(editor: httpx.Client, store: Store) -> No
 
 def test_what_crawls_met_as_the_paper_tells_it(editor: httpx.Client) -> None:
     page = editor.get("/monitor?days=7").text
-    assert "engine:baidu_news" in page
+    assert "baidu_news（搜索引擎）" in page
     assert 'data-cause="timeout"' in page
     assert "blocked: captcha" in page
 
@@ -208,7 +208,10 @@ def test_crawls_at_work_are_told_with_their_rates(serve: Any, store: Store, inde
     store.save_run(Run("20260510-100000-aaaa0002-hub", begun - timedelta(days=3), spiders=("hub",)))  # it died without a word
     waits = Queues("queue.db", (QueueRow("hub", 7, 0, 1, 0, 1),), aside=(AsideRow("hub", "f00", "https://a.example/", "died", begun),))
     client = serve(store, index, settings, role="editor", queues=lambda: waits)
-    rows = lxml_html.document_fromstring(client.get("/monitor").text).xpath("//tr[@data-run]")
+    shown = client.get("/monitor").text
+    assert "feed:甲" not in shown  # sources are called as people call them
+    assert "甲（订阅源）" in shown
+    rows = lxml_html.document_fromstring(shown).xpath("//tr[@data-run]")
     assert [[cell.text_content() for cell in row[1:]] for row in rows] == [["hub", "50", "12.5", "30", "3"]]
     (told,) = client.get("/api/v1/monitor/going").json()
     assert (told["fetched"], told["a_minute"]) == (50, 12.5)

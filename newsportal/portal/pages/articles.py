@@ -22,7 +22,7 @@ from newsportal.portal.preferences import safe_next
 from newsportal.portal.render import address, render
 from newsportal.portal.sent import form
 from newsportal.portal.sent import many as every_field
-from newsportal.portal.source_names import all_called, called, key_of
+from newsportal.portal.source_names import all_called, calling, key_of
 from newsportal.portal.versions import said_in, version_of
 from newsportal.storage.base import ArticleFilter, StoredArticle
 from newsportal.storage.editors import EDITOR
@@ -176,7 +176,7 @@ def _page(request: Request, chosen: str | None = None) -> Response:
     links = [(said_in(visit, name), address("/articles", show=key), key == show) for key, (name, _which) in FILTERS.items()]
     return render(
         request, "articles.html", articles=page.articles, more=more, links=links, show=show, asked=values,
-        called=lambda key: names.get(key) or called(key, key.partition(":")[2], visit.clock.words), names=list(names.values())[:MOST_NAMES],
+        called=calling(visit.portal, visit.clock.words), names=list(names.values())[:MOST_NAMES],
         categories=visit.categories(), topics=visit.portal.topics(), here=visit.here, judged=bool(chosen),
     )  # fmt: skip
 

@@ -21,7 +21,9 @@ from newsportal.portal.language import _
 from newsportal.portal.notices import told
 from newsportal.portal.queues import Way
 from newsportal.portal.render import render
+from newsportal.portal.source_fields import address_of
 from newsportal.portal.source_file import Fields, one
+from newsportal.portal.source_names import calling
 from newsportal.recommend.ratings import ALPHA
 from newsportal.storage.readers import Month
 
@@ -77,6 +79,8 @@ def monitor(request: Request) -> Response:
         "learnt": learnt,
         "alpha": alpha,
         "named": named(visit.clock.words),
+        "called": calling(visit.portal, visit.clock.words),
+        "source_page": lambda key: address_of(key) if key in visit.portal.by_key else None,
         "queues": queues,
         "settles": request.app.state.settle is not None and visit.may("edit"),
         "going": going(visit.portal.store.runs(LATEST), visit.portal.now()),
