@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -45,9 +46,12 @@ def told(sources: Path, *options: str, **environment: str) -> list[dict[str, Any
 def standing(sources: Path, *options: str, **environment: str) -> Iterator[subprocess.Popen[str]]:
     mine = {**os.environ, "PYTHONUNBUFFERED": "1", **environment}
     with subprocess.Popen(command(sources, "--json", "--every", "0.5", *options), env=mine, stdout=subprocess.PIPE, text=True) as process:
+        patience = threading.Timer(PATIENCE, process.kill)  # who waits for a word that never comes hears that it ended
+        patience.start()
         try:
             yield process
         finally:
+            patience.cancel()
             process.kill()
 
 
@@ -60,6 +64,18 @@ def event(process: subprocess.Popen[str], name: str, job: str | None = None) -> 
         if said[-1]["event"] == name and job in (None, said[-1].get("job")):
             return said[-1]
     raise AssertionError(f"it ended without {name}: {said}")
+
+
+def events(process: subprocess.Popen[str], *names: str) -> dict[str, dict[str, Any]]:
+    """The next events of these names, in whatever order."""
+    assert process.stdout is not None
+    said: dict[str, dict[str, Any]] = {}
+    for line in process.stdout:
+        one = json.loads(line)
+        said.setdefault(one["event"], one)
+        if said.keys() >= set(names):
+            return said
+    raise AssertionError(f"it ended without one of {names}: {list(said)}")
 
 
 def test_once_visits_each_source_once_and_jobs_tell_what_they_brought(sources: Path, rows: Any) -> None:
@@ -86,8 +102,7 @@ def test_a_second_schedule_stands_by_and_takes_over_when_the_first_is_killed(sou
         with standing(sources, "--jobs", "1") as second:
             assert "another schedule" in event(second, "standing by")["message"]
             first.kill()
-            event(second, "goes on")
-            other = event(second, "started")
+            other = events(second, "goes on", "started")["started"]  # the look that takes over starts a job before it says so
             assert not set(other["sources"]) & set(job["sources"])
             second.terminate()
             assert second.wait(60) == 0
