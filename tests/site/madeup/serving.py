@@ -42,6 +42,16 @@ class SiteServer(ThreadingMixIn, HTTPServer):
         self.server_address = self.socket.getsockname()
         self.server_name, self.server_port = str(self.server_address[0]), int(self.server_address[1])
 
+    def server_activate(self) -> None:
+        """A client that is gone between its knock and our opening must not keep the server at the door for ever."""
+        super().server_activate()
+        self.socket.setblocking(False)
+
+    def get_request(self) -> tuple[socket.socket, Any]:
+        connection, address = super().get_request()
+        connection.setblocking(True)
+        return connection, address
+
     def process_request(self, request: Any, client_address: Any) -> None:
         with self._opening:
             self._open.add(request)
