@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from blank import blank_store
+
+from newsportal.storage import open_store
 
 if TYPE_CHECKING:
     from madeup import MadeUpWeb
@@ -49,7 +50,7 @@ def test_a_spider_runs_for_one_source(web: MadeUpWeb, tmp_path: Path) -> None:
     done = scrapy("crawl", "rss", "-a", "source=溪峰在线", "-s", f"NEWSPORTAL_SOURCES={sources}", "-s", "LOG_LEVEL=WARNING")
     assert (done.returncode, done.stderr) == (0, "")
     assert {visit.site for visit in web.requests} == {"xifeng"}
-    store = blank_store(tmp_path / "data/newsportal.db")
+    store = open_store(f"sqlite:///{tmp_path}/data/newsportal.db")
     try:
         assert set(store.tally().by_source) == {"feed:溪峰在线"}
     finally:

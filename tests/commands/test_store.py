@@ -16,6 +16,7 @@ from newsportal.cli import app
 from newsportal.commands.store import shown
 from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.items import Article, Link
+from newsportal.storage import open_store
 
 NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
 
@@ -33,7 +34,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def add(folder: Path, *names: str) -> None:
-    with closing(blank_store(folder / "data/news.db")) as store:
+    file = folder / "data/news.db"
+    with closing(open_store(f"sqlite:///{file}") if file.exists() else blank_store(file)) as store:
         for name in names:
             link = Link(f"https://h.example/{name}", "feed:快讯", topic="旅游")
             store.add(Article(link.url, link, NOW, identity=name, title=f"标题{name}", text=f"正文{name}"), now=NOW)
