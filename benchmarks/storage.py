@@ -3,7 +3,7 @@
 ``write``: articles a second into each store, one by one and in batches, with reposts folded and (``apart``) every text its own story. Each
 is all of a crawl's work in the store: whether it is known, text, topics, fingerprint, fold, story, labels, change log. In brackets: the
 articles for which a second of this process would do, which leaves out what servers and other programs took. ``copy``: a store of so many
-articles SQLite → PostgreSQL → MongoDB → Elasticsearch → SQLite, each copy proved equal, the last one to the first.
+articles SQLite → PostgreSQL → MariaDB → SQLite, each copy proved equal, the last one to the first.
 
 Articles are made up: words of jieba's dictionary as often as the dictionary says, 12 to a title and 300 to a body (about 650 characters);
 with folding, every fourth is a repost of one before it, under another title on another site. Servers are those of ``scripts/servers``,
@@ -35,8 +35,8 @@ from newsportal.storage import open_store  # noqa: E402
 from newsportal.storage.base import Store  # noqa: E402
 from newsportal.storage.copying import copy  # noqa: E402
 
-STORES = ("sqlite", "postgresql", "mariadb", "mongodb", "elasticsearch")
-WAY = ("postgresql", "mongodb", "elasticsearch", "sqlite")
+STORES = ("sqlite", "postgresql", "mariadb")
+WAY = ("postgresql", "mariadb", "sqlite")
 SEED = 20261122
 TITLE_WORDS, BODY_WORDS = 12, 300
 REPOSTS = 4  # every fourth

@@ -14,9 +14,9 @@ from newsportal.errors import SearchError, SearchUnavailable, ServerUnavailable,
 from newsportal.search import elastic_building, elastic_finding, suggesting
 from newsportal.search.base import Query, Results, Status
 from newsportal.search.elastic_building import Generations
+from newsportal.search.elastic_connection import Connection
 from newsportal.search.renewing import renew
 from newsportal.storage.base import Store
-from newsportal.storage.documents.elastic_connection import Connection
 from newsportal.text.words import signature
 
 SEARCH_SECONDS = 10.0

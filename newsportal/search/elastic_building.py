@@ -18,10 +18,10 @@ from elasticsearch import ApiError, BadRequestError, ConflictError, NotFoundErro
 
 from newsportal.errors import SearchError, StoreError
 from newsportal.search.docs import cut, doc_of, seen
+from newsportal.search.elastic_bulk import send
+from newsportal.search.elastic_connection import Connection
 from newsportal.search.elastic_layout import ANALYSERS, POSITION, SETTINGS, VERSION, deleted, mapping, written
 from newsportal.storage.base import Store
-from newsportal.storage.documents.elastic_bulk import send
-from newsportal.storage.documents.elastic_connection import Connection
 
 BATCH = 500
 """Articles cut and sent before the position is written."""

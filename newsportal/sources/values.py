@@ -24,7 +24,7 @@ from newsportal import dom
 from newsportal.engines import selector
 from newsportal.sources import patterns, spans, uris
 from newsportal.sources.spelling import did_you_mean
-from newsportal.storage import STORES
+from newsportal.storage import STORES, destination_instead
 
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 """What breaks lines and terminals: control characters, separators and direction overrides."""
@@ -87,6 +87,13 @@ def _uri(schemes: tuple[str, ...]) -> Callable[[str, ValidationInfo], str]:
             raise mistake(error.message, error.hint) from error
 
     return checked
+
+
+def _no_destination(value: str) -> str:
+    instead = destination_instead(value)
+    if instead:
+        raise mistake(instead)
+    return value
 
 
 def _path(value: Any, info: ValidationInfo) -> Any:
@@ -197,7 +204,7 @@ Encoding = Annotated[str, AfterValidator(_encoding)]
 Filled = Annotated[str, BeforeValidator(_expanded), StringConstraints(min_length=1, max_length=2000)]
 """A text with ``${NAME}`` filled in from the environment."""
 
-StoreUri = Annotated[str, BeforeValidator(_expanded), AfterValidator(_uri(tuple(STORES)))]
+StoreUri = Annotated[str, BeforeValidator(_expanded), AfterValidator(_no_destination), AfterValidator(_uri(tuple(STORES)))]
 RedisUri = Annotated[str, BeforeValidator(_expanded), AfterValidator(_uri(REDIS_SCHEMES))]
 AccountsUri = Annotated[str, BeforeValidator(_expanded), AfterValidator(_uri(ACCOUNT_SCHEMES))]
 IndexUri = Annotated[str, BeforeValidator(_expanded), AfterValidator(_uri(INDEX_SCHEMES))]

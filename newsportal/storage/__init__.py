@@ -6,24 +6,43 @@ from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
 from newsportal.errors import StoreError
+from newsportal.storage.places import shown as mask_uri
 
 if TYPE_CHECKING:
     from newsportal.storage.base import Store
 
-__all__ = ["STORES", "open_store"]
+__all__ = ["DESTINATIONS", "STORES", "destination_instead", "open_store"]
 
 STORES: dict[str, str] = {
     "sqlite": "newsportal.storage.sql.store:SqlStore",
     "postgresql": "newsportal.storage.sql.store:SqlStore",
     "mysql": "newsportal.storage.sql.store:SqlStore",
     "mariadb": "newsportal.storage.sql.store:SqlStore",
-    "mongodb": "newsportal.storage.documents.store:DocumentStore",
-    "elasticsearch": "newsportal.storage.documents.store:DocumentStore",
 }
 """Scheme of the URI -> ``module:class``. The driver is imported when its scheme is asked for, never before.
 
 Who adds one adds a line to ``SERVERS`` in ``tests/servers.py``: the contract tests do the rest.
 """
+
+
+DESTINATIONS: dict[str, str] = {
+    "mongodb": "MongoDB is a destination of articles, not a store",
+    "elasticsearch": "Elasticsearch is a destination of articles and a search index, not a store",
+}
+"""Schemes that name no store -> what they are."""
+
+
+def destination_instead(uri: str) -> str | None:
+    """What to write in sources.yaml instead of a store URI that names a destination; ``None`` for every other URI."""
+    scheme = uri.partition(":")[0].partition("+")[0].lower()
+    if scheme not in DESTINATIONS:
+        return None
+    address = mask_uri(uri)
+    index = f" and, to search there, `index: {address}`" if scheme == "elasticsearch" else ""
+    return (
+        f"{DESTINATIONS[scheme]}; write `store: sqlite:///data/newsportal.db` (or postgresql://…, mysql://…) "
+        f'and `publish: [{{name: {scheme}, to: "{address}"}}]`{index}'
+    )
 
 
 def open_store(uri: str, *, create: bool = True, unfinished: bool = False) -> Store:
@@ -34,6 +53,8 @@ def open_store(uri: str, *, create: bool = True, unfinished: bool = False) -> St
     for one that holds a part of a backup, unless ``unfinished`` says that somebody goes on with its restore.
     """
     scheme = uri.partition(":")[0].partition("+")[0].lower()
+    if instead := destination_instead(uri):
+        raise StoreError(instead)
     if scheme not in STORES:
         raise StoreError(
             f"no store for {scheme or uri!r}; these exist: {', '.join(sorted(STORES))} (for example sqlite:///data/newsportal.db)"

@@ -1,7 +1,7 @@
 """Every store as plain rows: what ``store copy``, ``backup`` and ``restore`` read and write, whatever the database keeps inside.
 
 A :data:`Record` is a row of a table of the SQL stores (``docs/storage.md``), its values in canonical form: texts, whole numbers, floats,
-true and false, moments as whole microseconds since 1970, bytes, and what JSON can say. Stores of documents answer the same rows.
+true and false, moments as whole microseconds since 1970, bytes, and what JSON can say.
 Every store passes ``tests/storage/test_records.py``.
 """
 

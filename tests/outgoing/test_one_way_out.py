@@ -39,9 +39,9 @@ DRIVERS = {
     "sqlalchemy": ("storage/", "search/", "publishing/", "accounts/", "daily/"),
     "pymysql": ("storage/",),
     "psycopg": ("storage/",),
-    "pymongo": ("storage/documents/",),
-    "elasticsearch": ("storage/documents/", "search/"),
-    "elastic_transport": ("storage/documents/",),
+    "pymongo": (),
+    "elasticsearch": ("search/",),
+    "elastic_transport": ("search/",),
     "pyspark": ("recommending/spark.py",),
     "apprise": ("alerts/sending.py",),  # the operator's own mail server, and addresses that an administrator alone may name
     "uvicorn": ("portal/listen.py", "portal/app.py"),  # serves; and says whose X-Forwarded-For counts

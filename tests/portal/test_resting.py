@@ -15,11 +15,11 @@ from servers import own_server
 
 from newsportal.errors import SearchUnavailable, ServerUnavailable, StoreError, StoreUnavailable
 from newsportal.portal.resting import Rest, rested_index, rested_store
-from newsportal.search import elastic, open_index
+from newsportal.search import elastic, elastic_connection, open_index
 from newsportal.search.base import Query
 from newsportal.storage import open_store
 from newsportal.storage.base import Store
-from newsportal.storage.documents import elastic_connection
+from newsportal.storage.sql import dialects
 
 AWAY = ServerUnavailable("the server is away; start it")
 
@@ -103,6 +103,10 @@ def test_a_store_that_rests_answers_as_it_does(store: Store, ids: dict[str, str]
     assert len(list(rested.all_articles())) == store.tally().articles
 
 
+QUESTIONS = (b"GET ", b"HEAD ", b"POST ", b"PUT ", b"\x00\x00\x00\x08\x04\xd2")
+"""How questions over HTTP begin, and PostgreSQL's for encryption, which opens a connection."""
+
+
 class Hanging:
     """A server that accepts and never answers; ``asked`` are the questions that came."""
 
@@ -135,7 +139,7 @@ class Hanging:
         except ConnectionError:
             said = b""
         if said:
-            self.asked += said.startswith((b"GET ", b"HEAD ", b"POST ", b"PUT "))
+            self.asked += said.startswith(QUESTIONS)
         else:
             waiting.unregister(came)
             came.close()
@@ -213,8 +217,8 @@ def test_readers_who_came_together_are_let_go_together(monkeypatch: pytest.Monke
 
 @pytest.mark.slow
 def test_a_store_that_hangs_is_found_again_when_it_is_back(serve, newsroom, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(elastic_connection, "ANSWER_SECONDS", 2.0)
-    with own_server("elasticsearch") as server, closing(open_store(server.url("news"))) as store:
+    monkeypatch.setattr(dialects, "CONNECT_SECONDS", 2)
+    with own_server("postgresql") as server, closing(open_store(server.url("news"))) as store:
         newsroom.write(store, newsroom.article("汛期通报", "各地加强巡查。" * 9, ago=1))
         client = serve(store)
         assert "汛期通报" in client.get("/").text

@@ -1,18 +1,14 @@
-"""Pages ask their store once for all their photo stories, and a store in Elasticsearch few times in all."""
+"""Pages ask their store once for all their photo stories."""
 
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import closing
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import httpx
 import pytest
-from elastic_transport import Transport
-from servers import Servers
 
-from newsportal.storage import open_store
 from newsportal.storage.base import Store, Story, StoryFilter
 
 ALBUMS = 12
@@ -62,32 +58,3 @@ def test_photo_stories_are_found_wherever_a_template_is_given_them(picture_store
     plain = Story(three.id, SimpleNamespace(source="feed:甲", id="x"), 1, 1, three.first_seen, three.last_seen)  # type: ignore[arg-type]
     given = {"lead": one, "boards": {"旅游": (1, (two,))}, "days": ((None, [plain]),), "suggested": [Suggested(three, "新")], "n": 3}
     assert sorted(photo_stories(given)) == sorted(story.head.id for story in (one, two, three))
-
-
-@pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Each question that goes to Elasticsearch."""
-    found: list[str] = []
-    real = Transport.perform_request
-
-    def noting(transport: Transport, method: str, target: str, **more: Any) -> Any:
-        found.append(f"{method} {target.partition('?')[0]}")
-        return real(transport, method, target, **more)
-
-    monkeypatch.setattr(Transport, "perform_request", noting)
-    return found
-
-
-@pytest.mark.slow
-def test_pages_over_elasticsearch_ask_few_questions(serve: Any, servers: Servers, albums: ModuleType, asked: list[str]) -> None:
-    most = {"/for-you": 6, "/latest": 16, "/photos": 8}
-    with servers.database("elasticsearch") as database, closing(open_store(database.uri)) as store:
-        client: httpx.Client = serve(filled(store, albums))
-        for path, number in most.items():
-            client.get(path)
-            asked.clear()
-            assert "灯塔" in client.get(path).text
-            assert len(asked) <= number, (path, asked)
-        asked.clear()
-        store.tally()
-        assert sum(one.endswith("_refresh") for one in asked) == 2, asked  # one of each table

@@ -45,7 +45,7 @@ def test_faults_are_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("server", ["mariadb", "postgresql", "mongodb"])
+@pytest.mark.parametrize("server", ["mariadb", "postgresql"])
 def test_every_row_is_looked_at_on_a_server(servers: Servers, server: str) -> None:
     """More than a page of them: MySQL forgets the rest of an answer when something else is asked."""
     with servers.database(server) as database, closing(open_store(database.uri)) as store:

@@ -20,7 +20,6 @@ from newsportal.errors import StoreError
 from newsportal.items import FoldKey, Image, Link, TopicMark
 from newsportal.report import Run, SourceReport
 from newsportal.storage.base import SourceState, Store, StoredArticle, StoryFilter
-from newsportal.storage.documents import names as document_names
 from newsportal.storage.sql import names as sql_names
 from newsportal.storage.story_lists import cursor_of
 
@@ -409,8 +408,7 @@ class TestKnown:
         assert set(store.identities(after=store.last_seq())) <= {"m.news.example/b", "wap.news.example/a"}
 
     def test_names_since_a_change_are_streamed_in_pages(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-        for rooms in (sql_names, document_names):
-            monkeypatch.setattr(rooms, "PAGE", 40)
+        monkeypatch.setattr(sql_names, "PAGE", 40)
         store.add(article("a"), now=NOW)
         for n in range(100):
             store.add_alias(f"m.news.example/{n}", "news.example/a")

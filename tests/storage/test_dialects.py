@@ -111,8 +111,6 @@ def test_a_place_has_no_password() -> None:
     [
         ("psycopg", "postgresql", "postgresql"),
         ("pymysql", "mariadb", "mysql"),
-        ("newsportal.storage.documents.mongo", "mongodb", "mongodb"),  # what imports it: others may have imported the driver
-        ("newsportal.storage.documents.elastic", "elasticsearch", "elasticsearch"),
     ],
 )
 def test_a_driver_that_is_missing_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch, module: str, scheme: str, extra: str) -> None:

@@ -5,8 +5,6 @@ Nothing is lost, nothing is stored twice, and every message says what, where and
 
 from __future__ import annotations
 
-import http.client
-import json
 import os
 import random
 import signal
@@ -14,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -33,7 +31,7 @@ WRITER = Path(__file__).with_name("hard_lives.py")
 REMEDY = ("start it", "try again", "check ", "correct ", "make room", "see ", "give ", "let ", "wait ", "name ")
 """One of these stands in every message."""
 
-ROOM = {"postgresql": "110m", "mariadb": "230m", "mongodb": "40m", "elasticsearch": "60m"}
+ROOM = {"postgresql": "110m", "mariadb": "230m"}
 """What each takes on disk when it is empty, and a little more."""
 
 LONG = 20_000
@@ -188,10 +186,6 @@ def test_a_server_that_never_answers_is_given_up(database: Database) -> None:
         helps(str(raised.value), f"127.0.0.1:{way.port}")
 
 
-FORBIDDING = [server for server in OVER_SERVERS if server != "mongodb"]
-"""Those that an administrator can make read-only. FerretDB knows no such thing."""
-
-
 @contextmanager
 def read_only(database: Database) -> Iterator[str]:
     """As an administrator, or the server itself, forbids writing; whoever is not the administrator finds the store at the URI."""
@@ -199,25 +193,14 @@ def read_only(database: Database) -> Iterator[str]:
         in_postgresql(database.port, f'ALTER DATABASE "{database.name}" SET default_transaction_read_only = on')
         yield database.uri
         in_postgresql(database.port, f'ALTER DATABASE "{database.name}" RESET default_transaction_read_only')
-    elif database.server == "mariadb":
+    else:
         in_mariadb(database.port, "CREATE USER IF NOT EXISTS writer@'%'")
         in_mariadb(database.port, f"GRANT ALL ON `{database.name}`.* TO writer@'%'")
         in_mariadb(database.port, "SET GLOBAL read_only = 1")
         yield database.uri.replace("root@", "writer@")
         in_mariadb(database.port, "SET GLOBAL read_only = 0")
-    else:
-        settings(database.port, {"index.blocks.read_only_allow_delete": True})
-        yield database.uri
-        settings(database.port, {"index.blocks.read_only_allow_delete": None})
 
 
-def settings(port: int, values: dict[str, object]) -> None:
-    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as asking:
-        asking.request("PUT", "/_all/_settings", json.dumps(values), {"Content-Type": "application/json"})
-        assert asking.getresponse().status == 200
-
-
-@pytest.mark.parametrize("own", FORBIDDING, indirect=True)
 def test_a_read_only_server_is_told_and_goes_on_afterwards(database: Database) -> None:
     open_store(database.uri).close()
     with read_only(database) as uri:

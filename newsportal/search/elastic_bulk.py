@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from newsportal.storage.documents.elastic_connection import Connection
-from newsportal.storage.documents.elastic_errors import BUSY, FULL, Busy, answered, cause
+from newsportal.search.elastic_connection import Connection
+from newsportal.search.elastic_errors import BUSY, FULL, Busy, answered, cause
 
 BYTES = 5_000_000
 """Sent at once (Elastic's advice is 5 to 15 MB)."""

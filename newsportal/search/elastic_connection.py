@@ -14,7 +14,7 @@ from elastic_transport import NodeConfig, TransportError
 from elasticsearch import ApiError, Elasticsearch, UnsupportedProductError
 
 from newsportal.errors import StoreError
-from newsportal.storage.documents.elastic_errors import BUSY, FULL, Busy, cause, explained
+from newsportal.search.elastic_errors import BUSY, FULL, Busy, cause, explained
 from newsportal.storage.places import no_uri, shown
 
 logging.getLogger("elastic_transport").setLevel(logging.ERROR)  # it prints a traceback for each try; what failed, our errors say

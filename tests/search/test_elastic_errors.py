@@ -1,0 +1,117 @@
+"""What drivers raise, in words that say what to do."""
+
+from __future__ import annotations
+
+import pytest
+from elastic_transport import ApiResponseMeta, ConnectionTimeout, HttpHeaders, NodeConfig, TlsError
+from elastic_transport import ConnectionError as Lost
+from elasticsearch import ApiError, UnsupportedProductError
+
+from newsportal.errors import StoreError, StoreUnavailable
+from newsportal.search import elastic_errors
+from newsportal.search.elastic_connection import Connection, passing, place_of
+
+FLOOD = "index [news-rows] blocked by: [TOO_MANY_REQUESTS/12/disk usage exceeded flood-stage watermark, index has a block];"
+META = ApiResponseMeta(500, "1.1", HttpHeaders(), 0.1, NodeConfig("http", "localhost", 9200))
+
+
+def answer(status: int, type: str, reason: str) -> ApiError:
+    return ApiError(type, META, {"error": {"type": type, "reason": reason}, "status": status})
+
+
+def with_status(status: int, type: str, reason: str) -> ApiError:
+    meta = ApiResponseMeta(status, META.http_version, META.headers, META.duration, META.node)
+    return ApiError(type, meta, {"error": {"type": type, "reason": reason}})
+
+
+PASSING = [
+    (with_status(429, "es_rejected_execution_exception", "queue full"), "too much to do, or is starting .*queue full.*; try again"),
+    (with_status(503, "unavailable_shards_exception", "[news-rows][0] primary shard is not active"), "try again"),
+]
+LASTING = [
+    (with_status(429, "cluster_block_exception", FLOOD), "disk is nearly full, so nothing can be written; make room"),
+    (
+        with_status(403, "cluster_block_exception", "index [x] blocked by: [FORBIDDEN/5/index read-only (api)];"),
+        "read-only .*read_only.*null",
+    ),
+    (with_status(401, "security_exception", "unable to authenticate"), "user or password is wrong; write them into the URI"),
+    (with_status(403, "security_exception", "action [x] is unauthorized"), "may not do that .*; give the user the privilege"),
+    (with_status(500, "exception", "no"), "the server failed .*; see its log"),
+]
+FOR_EVER = [
+    (with_status(413, "too_large", ""), "too large; raise http.max_content_length"),
+    (with_status(400, "bad", "really"), "bad: really"),
+]
+
+
+@pytest.mark.parametrize(("error", "words"), [*PASSING, *LASTING])
+def test_what_elasticsearch_answers_is_told_with_its_remedy(error: ApiError, words: str) -> None:
+    told = elastic_errors.explained(error, "elasticsearch://h/news")
+    with pytest.raises(StoreUnavailable, match=f"^elasticsearch://h/news: .*{words}"):
+        raise told
+
+
+@pytest.mark.parametrize(("error", "words"), FOR_EVER)
+def test_what_does_not_pass_is_no_reason_to_wait(error: ApiError, words: str) -> None:
+    told = elastic_errors.explained(error, "h")
+    assert not isinstance(told, StoreUnavailable)
+    with pytest.raises(StoreError, match=words):
+        raise told
+
+
+def test_a_busy_server_is_asked_again_and_a_full_disk_is_told_at_once() -> None:
+    assert [passing(error) for error, _ in PASSING] == [True, True]
+    assert [passing(error) for error, _ in (*LASTING, *FOR_EVER)] == [False] * (len(LASTING) + len(FOR_EVER))
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (Lost("refused"), "Elasticsearch is away .*refused.*; start it"),
+        (ConnectionTimeout("slow"), "does not answer in time"),
+        (TlsError("self-signed"), "no secure connection .*ca_certs"),
+        (UnsupportedProductError("nginx", META, None), "is not Elasticsearch"),
+    ],
+)
+def test_what_happens_on_the_way_to_elasticsearch_is_told(error: Lost | UnsupportedProductError, words: str) -> None:
+    with pytest.raises(StoreError, match=words):
+        raise elastic_errors.explained(error, "h")
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "elasticsearch://",
+        "elasticsearch://host/UPPER",
+        "elasticsearch://host/a,b",
+        "elasticsearch://host:port/a",
+        "elasticsearch://host/_x",
+    ],
+)
+def test_a_uri_that_cannot_be_is_refused(uri: str) -> None:
+    with pytest.raises(StoreError, match="not a URI of Elasticsearch"):
+        place_of(uri)
+
+
+@pytest.mark.parametrize(
+    ("uri", "says"),
+    [
+        ("elasticsearch://[::1/news", "not a URI of Elasticsearch"),
+        ("elasticsearch://me:SECRET", "not a URI of Elasticsearch"),
+        ("elasticsearch://me:SEC/RET@h:9200/news", "not a URI of Elasticsearch.*%2F"),
+        ("elasticsearch://me:SECRET@h/news?api_key=SECRET", "leave one of them out"),
+        ("elasticsearch://me:SECRET@h/news?ca_cert=/my.pem", "ca_cert is no parameter here.*ca_certs"),
+    ],
+)
+def test_what_cannot_be_read_is_told_without_secrets(uri: str, says: str) -> None:
+    with pytest.raises(StoreError, match=says) as told:
+        Connection(uri)
+    assert not any(secret in str(told.value) for secret in ("SEC", "RET"))
+
+
+@pytest.mark.parametrize("uri", ["elasticsearch+https://me:sec%40ret@a:9200,b/news?api_key=secret", "elasticsearch://me:secret@a"])
+def test_a_password_is_never_shown(uri: str) -> None:
+    place = place_of(uri)
+    assert "sec" not in place.shown
+    assert place.user is not None
+    assert place.user[0] == "me"
