@@ -16,6 +16,7 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from madeup import MadeUpWeb
@@ -27,6 +28,15 @@ sys.path.insert(0, str(ROOT / "tests" / "site"))  # the made-up Web: import made
 sys.path.insert(0, str(ROOT / "scripts"))  # import local_servers
 sys.path.insert(0, str(ROOT / "tests"))  # import servers
 sys.path.insert(0, str(ROOT))  # training is no part of the installed package
+
+settings.register_profile(
+    "newsportal",
+    deadline=None,
+    derandomize=True,  # the same examples in every run
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("newsportal")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from work import ends
 
 from newsportal import dom, markup
 from newsportal.items import Page
@@ -30,12 +30,12 @@ BOMBS = {
 
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_bomb_is_bounded_and_what_follows_is_read(name: str) -> None:
-    started = time.perf_counter()
-    root = dom.parse_html(f"<html><body>{BOMBS[name]}</body></html>")
-    assert "页面的最后一段。" in dom.text_of(root)
-    assert dom.lines_of(dom.copy_of(root))
-    assert dom.css(root, "body")
-    assert time.perf_counter() - started < 6
+    with ends():
+        root = dom.parse_html(f"<html><body>{BOMBS[name]}</body></html>")
+        assert "页面的最后一段。" in dom.text_of(root)
+        assert dom.lines_of(dom.copy_of(root))
+        assert dom.css(root, "body")
+    assert max(len(node.attrib) for node in root.iter()) <= markup.MAX_ATTRIBUTES + 1
 
 
 def test_the_tree_is_never_deeper_than_told() -> None:
@@ -153,10 +153,9 @@ def test_a_page_is_decoded_by_its_bytes() -> None:
 @pytest.mark.parametrize("tag", ['<a b="<" {}>x</a>', "<a b='>' {}>x</a>", '<a b="<<>" c=">" {}>x</a>', '<a b="<" {}'])
 def test_a_mark_in_quotes_hides_no_attributes(tag: str) -> None:
     html = tag.format(" ".join(f"x{number}" for number in range(60_000)))
-    before = time.thread_time()
     root = dom.parse_html(f"<p>Anfang</p>{html}<p>Ende</p>")
-    assert time.thread_time() - before < 2, "libxml2 needs time quadratic in the number of a tag's attributes"
-    assert max(len(node.attrib) for node in root.iter()) <= markup.MAX_ATTRIBUTES + 1
+    most = max(len(node.attrib) for node in root.iter())
+    assert most <= markup.MAX_ATTRIBUTES + 1, "libxml2 needs time quadratic in the number of a tag's attributes"
     assert dom.text_of(root).startswith("Anfang")
 
 

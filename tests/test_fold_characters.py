@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from newsportal.text import fold_characters
@@ -17,7 +17,6 @@ def test_folds_to_the_plain_form(text: str, folded: str) -> None:
     assert fold_characters(text) == folded
 
 
-@settings(deadline=None)  # the table of characters is made at the first call
 @given(st.text())
 def test_keeps_every_place_and_is_stable(text: str) -> None:
     folded = fold_characters(text)

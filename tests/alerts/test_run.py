@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from newsportal.accounts import Role
@@ -331,7 +331,7 @@ def test_the_preview_tells_what_is_sent_then(desk: Any, receiver: Any, said: dic
 @pytest.mark.slow
 @example(gaps=[10] * 24, said={"digest": (), "quiet": (12, 14), "per_hour": 1, "about": "topic"})
 @example(gaps=[10] * 24, said={"digest": (11,), "quiet": (11, 12), "per_hour": 1, "about": "search"})
-@settings(max_examples=4, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=4)
 @given(
     gaps=st.lists(st.sampled_from([0, 10, 20, 60, 150, 400]), min_size=12, max_size=24),
     said=st.fixed_dictionaries(

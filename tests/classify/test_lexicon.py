@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
-import time
 from pathlib import Path
 
 import pytest
+from work import count_calls
 
 from newsportal.classify.base import CLASSIFIERS, Example, restore, train
 from newsportal.classify.lexicon import LEAST, LEAST_LONG, LOOKED_AT, VALUE, Category, Lexicon, least, lexicon, packaged, plain, told
@@ -140,14 +140,9 @@ def test_a_long_text_needs_more_than_a_word_by_chance() -> None:
 def test_is_fast_and_bounded_on_long_texts() -> None:
     text = "球迷在主场看足球比赛，主教练说球队会夺冠。投资者关心股市。" * 60
     LEXICON.classify("", text)
-    start = time.process_time()
-    for _ in range(50):
-        LEXICON.classify("球队夺冠", text)
-    each = (time.process_time() - start) / 50
-    start = time.process_time()
     assert LEXICON.classify("球队夺冠", text * 3000).label == "体育"
-    assert time.process_time() - start < 0.2
-    assert each < 1 / 250, f"{1 / each:.0f} a second; 2,000 on a quiet machine"
+    assert count_calls(LEXICON.classify, "球队夺冠", text) < 5_000
+    assert count_calls(LEXICON.classify, "球队夺冠", text * 3000) < 5_000
     assert len(text) > LOOKED_AT
 
 

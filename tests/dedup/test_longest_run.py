@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 from difflib import SequenceMatcher
-from time import process_time
 
 from hypothesis import given
 from hypothesis import strategies as st
+from work import count_lines
 
 from newsportal.dedup.longest_run import Runs
 
@@ -21,6 +21,6 @@ def test_one_automaton_serves_many() -> None:
 
 
 def test_equal_characters_do_not_make_it_slow() -> None:
-    start = process_time()
     assert Runs("a" * 4_000).longest("a" * 3_999 + "b") == 3_999
-    assert process_time() - start < 2
+    lines = [count_lines(lambda size: Runs("a" * size).longest("a" * (size - 1) + "b"), size) for size in (500, 1_000, 2_000)]
+    assert lines[2] - lines[1] <= 2.1 * (lines[1] - lines[0]), "not linear"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from work import ends
 
 from newsportal.extractors.date import find_dates, parse_date
 from newsportal.extractors.date_forms import FORMS, NEEDED
@@ -136,9 +136,8 @@ def test_what_is_written_is_what_is_read(when: datetime, form: str) -> None:
 
 @pytest.mark.parametrize("piece", ["1-", "20 ", "1:1", "年1月", "Mar ", "一", "5 de de de ", "08:30 "])
 def test_the_time_is_bounded(piece: str) -> None:
-    started = time.perf_counter()
-    parse_date(piece * 300_000, NOW)
-    assert time.perf_counter() - started < 1.0
+    with ends():
+        parse_date(piece * 300_000, NOW)
 
 
 @pytest.mark.parametrize(

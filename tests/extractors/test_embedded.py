@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import time
 from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from work import ends
 
 from newsportal import dom
 from newsportal.extractors.embedded import Embedded, embedded
@@ -113,9 +113,8 @@ def test_the_longest_is_taken() -> None:
     ],
 )
 def test_hostile_scripts_take_bounded_time(text: str) -> None:
-    before = time.thread_time()
-    read(f"<script>{text}</script>")
-    assert time.thread_time() - before < 5
+    with ends():
+        read(f"<script>{text}</script>")
 
 
 def test_literals_are_read_as_the_browser_does() -> None:

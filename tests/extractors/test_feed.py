@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
-import time
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from work import ends
 
 from newsportal import dom
 from newsportal.errors import NotApplicable
@@ -229,9 +229,8 @@ class TestBombs:
         ],
     )
     def test_time_and_memory_are_bounded(self, body: bytes) -> None:
-        started = time.monotonic()
-        parse(body)
-        assert time.monotonic() - started < 30  # about 4 s alone on one slow core
+        with ends():
+            parse(body)
 
 
 @pytest.mark.parametrize(
@@ -259,7 +258,7 @@ PIECES = [
 ]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     st.sampled_from(sorted(FEEDS.iterdir())), st.lists(st.tuples(st.floats(0, 1), st.sampled_from(PIECES), st.integers(0, 50)), max_size=12)
 )
@@ -275,7 +274,7 @@ def test_broken_bytes_raise_nothing_else(file: Path, edits: list[tuple[float, by
     assert len({entry.key for entry in found.entries}) == len(found.entries)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.binary(max_size=200))
 def test_any_bytes_raise_nothing_else(body: bytes) -> None:
     try:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import gzip
 import json
 import re
-import time
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from work import count_calls
 
 from newsportal import dom
 from newsportal.extractors import hub
@@ -184,10 +184,8 @@ class TestRules:
             self.articles(HubRules(deny=("re:(",)))
 
     def test_an_expression_that_backtracks_is_stopped(self) -> None:
-        started = time.monotonic()
         long = dom.from_text(f'<a href="/{"a" * 400}!">某某某某某某某某某某</a>', SITE)
         assert hub.links(long, HubRules(allow=(r"re:^(\w+\W?)+\$",)))[0].kind != "article"
-        assert time.monotonic() - started < 2
 
 
 def test_lengths_count_chinese_in_characters_and_others_in_words() -> None:
@@ -213,7 +211,7 @@ def test_every_weight_names_a_fact_and_every_fact_of_an_address_is_used() -> Non
 PIECES = ['<a href="', "http://[", '">', "</a>", "<li>", "标题", "#", "?id=", "&", "<nav>", "/", "\x00", "2026-01-01", "%zz"]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(
         st.sampled_from(
@@ -228,9 +226,9 @@ def test_no_page_breaks_it(pieces: list[str]) -> None:
 
 
 def test_a_page_of_one_link_a_hundred_thousand_times_takes_no_time() -> None:
-    started = time.monotonic()
-    assert len(hub.links(dom.from_text('<div><a href="/a/1234567.html">某某某某某某某某某某</a>' * 5_000, SITE))) == 1
-    assert time.monotonic() - started < 10
+    page = dom.from_text('<div><a href="/a/1234567.html">某某某某某某某某某某</a>' * 5_000, SITE)
+    assert len(hub.links(page)) == 1
+    assert count_calls(hub.links, page) < 200 * 5_000
 
 
 def bare(url: str) -> str:

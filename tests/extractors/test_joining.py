@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from datetime import UTC, datetime
 
 import pytest
+from work import ends
 
 from newsportal.extractors import joining
 from newsportal.items import Extraction, Image
@@ -168,6 +168,5 @@ def test_the_whole_holds_the_first_page_and_more() -> None:
 
 
 def test_lines_made_to_be_slow_are_read_in_time() -> None:
-    began = time.perf_counter()
-    joining.join([page("1" * 79 + "x", "1 " * 39 + "x", title="（" * 5_000 + "1"), page(" " * 9_000 + "x", *LINES)], URLS[:2])
-    assert time.perf_counter() - began < 2.0
+    with ends():
+        joining.join([page("1" * 79 + "x", "1 " * 39 + "x", title="（" * 100_000 + "1"), page(" " * 200_000 + "x", *LINES)], URLS[:2])

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
+from work import ends
 
 from newsportal import dom
 from newsportal.extractors.page_scripts import drawn
@@ -53,9 +52,9 @@ def test_the_first_page_has_no_number() -> None:
 
 
 def test_a_script_made_to_be_slow_is_read_in_time() -> None:
-    began = time.perf_counter()
-    read("var countPage = 5; " + "href=" * 11_000)
-    read("createPageHTML(" * 3_000)
-    read("countPage=2;" + "href=a_a" * 7_000)
-    read("var countPage = 5; " * 3_000)
-    assert time.perf_counter() - began < 2.0
+    with ends():
+        read("var countPage = 5; " + "href=" * 11_000)
+        read("createPageHTML(" * 3_000)
+        read("countPage=2;" + "href=a_a" * 7_000)
+        read("var countPage = 5; " * 3_000)
+    assert read("countPage=2;" + "href=a_a" * 700_000) == []

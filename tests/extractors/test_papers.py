@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from datetime import UTC, datetime
 from math import exp
 
 import pytest
+from work import count_calls, ends
 
 from newsportal import dom
 from newsportal.errors import NotApplicable
@@ -58,16 +58,14 @@ def test_a_page_without_text_is_told(name: str, html: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("unit", ["<p>x</p>", f"<div>{SENTENCE}", f"<table><td>{SENTENCE * 5}</table>", "<b><i>一，</i></b>二。\n"])
 def test_time_grows_with_the_page_and_not_faster(name: str, unit: str) -> None:
-    def seconds(times: int) -> float:
+    def calls(times: int) -> int:
         document = dom.from_text(f"<body>{unit * times}</body>")
-        document.root  # noqa: B018  parsed before the clock runs
-        began = time.process_time()
-        outcome(name, document)
-        return time.process_time() - began
+        outcome(name, dom.from_text(f"<body>{unit * 10}</body>"))
+        return count_calls(outcome, name, document)
 
-    seconds(10)
-    small = min(seconds(1_000) for _ in range(3))
-    assert seconds(16_000) < 16 * 4 * (small + 0.005)  # a quadratic walk would take 256 times as long
+    assert calls(4_000) < 2 * 8 * calls(500)  # a quadratic walk would take 64 times as many
+    with ends():
+        outcome(name, dom.from_text(f"<body>{unit * 16_000}</body>"))
 
 
 @pytest.mark.parametrize("name", NAMES)

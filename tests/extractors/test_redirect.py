@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from newsportal.extractors.redirect import is_advert, is_redirect, needs_fetch, resolve
@@ -111,7 +111,6 @@ HOSTS = st.sampled_from(
 PATHS = st.sampled_from(["/url", "/ck/a", "/l/", "/link", "/articles/CBMi", "/RU=", "/**http", ""])
 
 
-@settings(deadline=None)  # a loaded machine is no defect
 @given(HOSTS, PATHS, st.text(max_size=80))
 def test_no_link_raises(host: str, path: str, rest: str) -> None:
     for url in (f"https://{host}{path}?q={rest}&u=a1{rest}&uddg={rest}", f"//{host}{path}{rest}", rest):

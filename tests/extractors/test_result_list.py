@@ -8,7 +8,7 @@ from hashlib import md5
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from newsportal.dom import Document, from_text
@@ -177,7 +177,6 @@ TAGS = st.sampled_from(
 SOUP = st.lists(st.tuples(TAGS, st.text(max_size=30), st.booleans()), max_size=40)
 
 
-@settings(deadline=None)  # a loaded machine is no defect
 @given(SOUP)
 def test_no_page_raises(soup: list[tuple[str, str, bool]]) -> None:
     html = "".join(f"<{tag}>{text}" + (f"</{tag.split()[0]}>" if closed else "") for tag, text, closed in soup)

@@ -39,7 +39,8 @@ def test_an_unknown_source_is_told_with_those_there_are(portal: Any, spider: tup
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "says"),
-    [(None, "No such file"), (b"", ""), (b"no archive at all\n" * 20, ""), (gzip.compress(b"WARC/1.0\r\n")[:15], "")],
+    [(None, "No such file"), (b"", ""), (b"no archive at all\n" * 20, ""), (gzip.compress(b"WARC/1.0\r\n", mtime=0)[:15], "")],
+    ids=["missing", "empty", "no archive", "cut"],
 )
 def test_a_warc_file_that_cannot_be_replayed_is_told(portal: Any, tmp_path: Path, web: MadeUpWeb, content: bytes | None, says: str) -> None:
     warc = tmp_path / "一份 存档.warc.gz"

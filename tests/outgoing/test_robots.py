@@ -203,7 +203,7 @@ def test_a_replay_without_robots_txt_is_allowed_and_not_slow(crawl: Any, tmp_pat
     urls = ["http://a.test/a", "http://b.test/b", *(f"http://b.test/{number}" for number in range(3))]
     began = time.monotonic()
     found = crawl(*urls, ROBOTSTXT_OBEY=True, NEWSPORTAL_REPLAY=str(tmp_path / "a.warc.gz"))
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 50, "one delay would take longer"
     assert list(found.errors) == ["http://b.test/b"]
 
 

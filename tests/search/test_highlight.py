@@ -6,7 +6,7 @@ import re
 from html import escape
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from newsportal.search.highlight import LEAD_CHARS, excerpt, marked, one_line, snippet
@@ -15,20 +15,17 @@ TEXTS = st.one_of(st.text(), st.text(alphabet="臺灣台湾旅遊游<>&\"'ＡaB 
 WORDS = st.lists(st.one_of(st.text(max_size=3), st.sampled_from(["台湾", "旅游", "a", "ab", "<", "mark", "&", "amp"])), max_size=5)
 
 
-@settings(deadline=None)  # the table of characters is made at the first call
 @given(TEXTS, WORDS)
 def test_without_marks_it_is_the_escaped_original(text: str, words: list[str]) -> None:
     assert re.sub("</?mark>", "", marked(text, words)) == escape(text)
 
 
-@settings(deadline=None)
 @given(TEXTS, WORDS)
 def test_marks_are_well_formed(text: str, words: list[str]) -> None:
     tags = re.findall("<[^>]*>", marked(text, words))
     assert tags == ["<mark>", "</mark>"] * (len(tags) // 2)
 
 
-@settings(deadline=None)
 @given(TEXTS, WORDS, st.integers(min_value=1, max_value=50))
 def test_a_snippet_is_a_passage_of_the_text(text: str, words: list[str], width: int) -> None:
     start, end = excerpt(text, words, width)

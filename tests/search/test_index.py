@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from blank import blank_store
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from newsportal.errors import SearchError
@@ -112,7 +112,7 @@ class TestWords:
 
 
 class TestAnyQuery:
-    @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(max_examples=150)
     @given(st.one_of(st.text(), st.text(alphabet="\"*():^-+{}[]'\\ NEARORNOT标题旅游:：“”％_;", max_size=40)))
     @example('" OR 1=1 --')
     @example("NEAR(旅游 公园, 5)")

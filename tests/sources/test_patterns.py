@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import time
 
 import pytest
+from work import ends
 
 from newsportal.sources.patterns import check_pattern
 from newsportal.sources.uris import MAX_URL_CHARS
@@ -63,6 +63,5 @@ def test_what_is_no_rule_is_refused(rule: str) -> None:
 @pytest.mark.parametrize("filling", ["a", "/", "1", "1/", "a/", ".html", "&id=1", "/news/"])
 def test_what_passes_stays_fast_on_the_longest_url(rule: str, filling: str) -> None:
     url = ("https://a.example/" + filling * MAX_URL_CHARS)[: MAX_URL_CHARS - 1] + "!"
-    started = time.perf_counter()
-    re.search(rule.removeprefix("re:"), url)
-    assert time.perf_counter() - started < 0.5
+    with ends():
+        re.search(rule.removeprefix("re:"), url)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from work import count_calls, ends
 
 from newsportal.errors import Problem
 from newsportal.sources.reading import Unreadable, read
@@ -58,9 +58,8 @@ def test_texts_that_cannot(told: Told, content: bytes, line: int, message: str, 
 def test_a_billion_laughs_is_refused_at_once(told: Told) -> None:
     lines = ["a0: &a0 [" + ", ".join(["lol"] * 9) + "]"]
     lines += [f"a{n}: &a{n} [" + ", ".join([f"*a{n - 1}"] * 9) + "]" for n in range(1, 12)]
-    started = time.perf_counter()
-    (problem,) = told("\n".join(lines))
-    assert time.perf_counter() - started < 2
+    with ends():
+        (problem,) = told("\n".join(lines))
     assert "without end" in problem.message
 
 
@@ -102,11 +101,10 @@ def test_aliases_cannot_build_a_tower() -> None:
 
 
 @pytest.mark.slow
-def test_many_sources_are_read_in_seconds() -> None:
+def test_many_sources_take_few_calls_each() -> None:
     text = "feeds:\n" + "".join(f"- name: 来源 {number}\n  url: https://a{number}.example/\n" for number in range(20_000))
-    started = time.perf_counter()
     assert len(read(text.encode()).value["feeds"]) == 20_000
-    assert time.perf_counter() - started < 8  # about 0.8 s; ruamel.yaml takes 6 s and more
+    assert count_calls(read, text.encode()) < 20_000 * 200
 
 
 def test_plain_values_are_those_of_yaml_1_2() -> None:
@@ -126,7 +124,7 @@ def test_lines_of_keys_values_and_of_what_is_missing() -> None:
     ]
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150)
 @given(st.one_of(st.binary(max_size=80), st.text(alphabet="abc:-[]{}&*!|>'\"#%@` \n\t?,~<0新", max_size=60).map(str.encode)))
 def test_any_bytes_are_loaded_or_told(told: Told, content: bytes) -> None:
     for problem in told(content):

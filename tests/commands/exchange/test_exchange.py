@@ -14,7 +14,7 @@ from typing import Any
 import jsonschema
 import pytest
 from blank import blank_store
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner, Result
 
@@ -128,7 +128,7 @@ TEXTS = st.text(max_size=50)
 
 
 @given(title=TEXTS, text=TEXTS, author=TEXTS.filter(bool), topics=st.lists(TEXTS.filter(bool), max_size=3, unique=True))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=5, deadline=None)
+@settings(max_examples=5)
 @pytest.mark.slow
 def test_whatever_is_stored_goes_through_every_form(title: str, text: str, author: str, topics: list[str], tmp_path: Path) -> None:
     """NUL, surrogates, formulas, line ends: the store keeps what it can, and that goes out and comes back."""
