@@ -8,9 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from newsportal.messages import Message, Value, as_text
+
 
 class NewsportalError(Exception):
-    """The root. The command line prints it without a traceback and exits with status 1."""
+    """The root. The command line prints it without a traceback and exits with status 1. Raised with a :class:`Message` where people read
+    it in the portal; ``str`` of it is English."""
+
+    @property
+    def message(self) -> Message:
+        return as_text(self.args[0] if self.args and isinstance(self.args[0], Message) else self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,11 +143,10 @@ class StoreUnfinished(StoreError):
 
 
 class AccountError(NewsportalError):
-    """Somebody cannot be added, changed or given a token as asked. ``code`` is a short stable slug; pages say it in the reader's language.
-    Nothing was changed."""
+    """Somebody cannot be added, changed or given a token as asked; ``code`` of ``messages.labels``. Nothing was changed."""
 
-    def __init__(self, code: str, sentence: str) -> None:
-        super().__init__(sentence)
+    def __init__(self, code: str, **params: Value) -> None:
+        super().__init__(Message(f"account.{code}", **params))
         self.code = code
 
 

@@ -152,15 +152,15 @@ def compared(name: str) -> str:
 def checked_name(name: str) -> str:
     found = unicodedata.normalize("NFC", name).strip()
     if not NAME.fullmatch(found):
-        raise AccountError("name", "a name has up to 64 letters or digits, and . @ + - _ between them")
+        raise AccountError("name")
     return found
 
 
 def checked_password(password: str) -> str:
     if len(password) < LEAST_PASSWORD:
-        raise AccountError("password", f"a password has at least {LEAST_PASSWORD} characters")
+        raise AccountError("password", least=LEAST_PASSWORD, most=MOST_PASSWORD)
     if len(password) > MOST_PASSWORD:
-        raise AccountError("password", f"a password has at most {MOST_PASSWORD} characters")
+        raise AccountError("password", least=LEAST_PASSWORD, most=MOST_PASSWORD)
     return password
 
 
@@ -171,7 +171,7 @@ def person_of(row: Row[Any]) -> Person:
 def _add(connection: Connection, person: Person, hashed: str) -> None:
     named = compared(person.name)
     if connection.scalar(select(PEOPLE.c.id).where(PEOPLE.c.named == named)) is not None:
-        raise AccountError("taken", f"{person.name} is taken: choose another name")
+        raise AccountError("taken", name=person.name)
     row = {"id": person.id, "name": person.name, "named": named, "role": person.role, "created": person.created}
     connection.execute(insert(PEOPLE).values(**row, password=hashed, disabled=False))
 
@@ -184,4 +184,4 @@ def _keep_one(connection: Connection, person_id: str) -> None:
     """Raises ``AccountError`` if nobody but this one can administer: the portal would be locked from inside."""
     admins = select(PEOPLE.c.id).where(PEOPLE.c.role == Role.ADMIN, PEOPLE.c.disabled.is_(False))
     if set(connection.scalars(admins)) == {person_id}:
-        raise AccountError("last", "nobody else is an administrator: make somebody one first")
+        raise AccountError("last")

@@ -43,13 +43,13 @@ class Tokens:
         """The token and its secret. Raises ``AccountError`` for rights that the person has not, and for no name."""
         asked, called = frozenset(rights), clean(name)[:NAME_LIMIT].strip()
         if not called:
-            raise AccountError("token-name", "a token needs a name: what will use it")
+            raise AccountError("token-name")
         if not asked or not asked <= person.rights:
-            raise AccountError("token-rights", f"a token has one or more of: {', '.join(sorted(person.rights))}")
+            raise AccountError("token-rights", rights=", ".join(sorted(person.rights)))
         if expires is not None and expires <= now:
-            raise AccountError("token-expires", "a token ends in the future")
+            raise AccountError("token-expires")
         if len(self.of(person.id)) >= MOST:
-            raise AccountError("token-many", f"a person has at most {MOST} tokens: revoke those that nobody uses")
+            raise AccountError("token-many", most=MOST)
         wanted = asked | {Right.READ}
         secret, token = PREFIX + drawn(), Token(drawn_id(), person.id, called, wanted, now, expires, None)
         row = {"id": token.id, "person_id": person.id, "name": called, "created": now, "expires": expires, "used": None}

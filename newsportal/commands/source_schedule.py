@@ -57,7 +57,7 @@ def _row(one: Planned) -> dict[str, Any]:
         "policy": one.policy,
         "last": one.last.isoformat() if one.last else None,
         "next": one.next.isoformat(timespec="seconds"),
-        "why": one.why,
+        "why": str(one.why),
         "hub": one.hub,
         "expected": [round(number, 2) for number in one.expected] if one.expected is not None else None,
         "hours_on": list(one.hours_on) if one.hours_on is not None else None,

@@ -80,6 +80,6 @@ def revoke(
     with opened(sources) as accounts:
         gone = next((token for token in accounts.tokens.of() if token.id == token_id), None)
         if gone is None or not accounts.tokens.revoke(token_id):
-            raise AccountError("no-token", f"there is no token {token_id}; see newsportal token list")
+            raise AccountError("no-token", id=token_id)
         log(accounts, "token.revoke", gone.name)
     typer.echo(f"token {token_id}, for {gone.name}, does not count any more")

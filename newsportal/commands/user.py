@@ -49,7 +49,7 @@ def found(accounts: Accounts, name: str) -> Person:
     """Raises ``AccountError`` for a name that nobody has."""
     person = accounts.people.named(name)
     if person is None:
-        raise AccountError("nobody", f"nobody is called {name}; see newsportal user list")
+        raise AccountError("nobody", name=name)
     return person
 
 

@@ -40,8 +40,8 @@ def _look(ledger: Ledger, source: str, now: datetime) -> None:
     told = ledger.store.visits
     visits = together(told.of(source, limit=LATEST), told.of(source, limit=BRINGING, bringing=True))
     if (said := change(visits)) is not None:
-        logger.warning("%s %s", source, said)
-        ledger.note(source, str(said))
+        logger.warning("%s %s", source, said.message)
+        ledger.note(source, str(said.message))
     until = health(visits, now).not_before()
     if until is not None and until > now:
         ledger.rest(source, until)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from newsportal.messages import Message
 from newsportal.monitor.states import Health, health
 from newsportal.visits import Visit
 
@@ -19,10 +20,12 @@ class Change:
     before: Health
     after: Health
 
-    def __str__(self) -> str:
+    @property
+    def message(self) -> Message:
+        states = {"before": Message(f"state.{self.before.state}"), "after": Message(f"state.{self.after.state}")}
         if self.after.state in CALM:
-            return f"is {self.after.state} again (was {self.before.state})"
-        return f"is {self.after.state} now (was {self.before.state}): {self.after.reason()}"
+            return Message("note.state-again", **states)
+        return Message("note.state", why=self.after.reason(), **states)
 
 
 def change(visits: Sequence[Visit]) -> Change | None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from newsportal.monitor.causes import UNREAD, cause_of
+from newsportal.messages.reasons import UNREAD, cause_of
 from newsportal.visits import Visit
 
 DAYS = 14

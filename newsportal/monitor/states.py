@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol
 
+from newsportal.messages import Message, Value
+from newsportal.messages.health import SENTENCES
+from newsportal.messages.reasons import UNREAD, cause_of
 from newsportal.monitor.cadence import Cadence, cadence
-from newsportal.monitor.causes import UNREAD, cause_of, commonest
+from newsportal.monitor.causes import commonest
 from newsportal.monitor.figures import Figures, figures
-from newsportal.monitor.words import in_words
 from newsportal.visits import Visit
 
 STATES = (
@@ -70,14 +72,14 @@ class Known(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """``cause``: why a source fails (``causes.CAUSES``). ``since``: when the state began, as far as the visits tell. ``values`` fill in the
-    sentences of ``words``. ``wait``: at least so long from the last visit to the next (quarantine), beside whatever the schedule says.
+    """``cause``: why a source fails (``messages.reasons.CAUSES``). ``since``: when the state began, as far as the visits tell. ``values``:
+    parameters of :meth:`reason`. ``wait``: at least so long from the last visit to the next (quarantine), whatever the schedule says.
     """
 
     state: str
     cause: str | None = None
     since: datetime | None = None
-    values: Mapping[str, object] = field(default_factory=dict)
+    values: Mapping[str, Value] = field(default_factory=dict)
     figures: Figures = field(default_factory=Figures)
     cadence: Cadence | None = None
     wait: timedelta | None = None
@@ -86,18 +88,36 @@ class Health:
     def bad(self) -> bool:
         return self.state in BAD
 
-    def reason(self) -> str:
-        """Why it is so, a sentence in English."""
-        return in_words(self.state, self.cause, self.values)[0]
+    def reason(self) -> Message:
+        """Why it is so."""
+        values = {name: span(value) if isinstance(value, float) else value for name, value in self.values.items()}
+        if self.state not in ("failing", "quarantined"):
+            return Message(f"health.{self._kind}", **values)
+        once = self.state == "failing" and values.get("visits") == 1
+        kind = "failing-articles" if "pages" in values else "failing-once" if once else self.state
+        return Message(f"health.{kind}", why=Message(f"cause.{self.cause or UNREAD}"), **values)
 
-    def remedy(self) -> str | None:
-        """What to do, a sentence in English; ``None`` where nothing is to be done."""
-        return in_words(self.state, self.cause, self.values)[1]
+    def remedy(self) -> Message | None:
+        """What to do; ``None`` where nothing is to be done."""
+        code = f"remedy.{self.cause or UNREAD if self.state in ('failing', 'quarantined') else self._kind}"
+        return Message(code) if code in SENTENCES else None
+
+    @property
+    def _kind(self) -> str:
+        return f"{self.state}-{self.cause}" if self.cause else self.state
 
     def not_before(self) -> datetime | None:
         """The moment before which the source is not to be visited; ``None``: the schedule alone decides."""
         last = self.figures.last_visit
         return last + self.wait if last is not None and self.wait is not None else None
+
+
+def span(seconds: float) -> Message:
+    """A length of time in rough words: 5 minutes, 7 hours, 12 days."""
+    for unit, code in ((86_400, "span.days"), (3_600, "span.hours")):
+        if seconds >= 2 * unit:
+            return Message(code, number=round(seconds / unit))
+    return Message("span.minutes", number=max(1, round(seconds / 60)))
 
 
 def together(*visits: Iterable[Visit]) -> list[Visit]:
@@ -134,7 +154,7 @@ def _broken(found: Figures, now: datetime) -> Health | None:
     if not found.streak or (found.streak < FAILING and found.visits > found.streak):
         return None
     cause, reason = commonest(found.streak_reasons) or (UNREAD, "unknown")
-    values = {"reason": reason, "visits": found.streak}
+    values: dict[str, Value] = {"reason": reason, "visits": found.streak}
     began, last = found.since, found.last_visit
     if began is None or last is None or found.streak < QUARANTINE_VISITS or last - began < QUARANTINE_TIME or cause == "ours":
         return Health("failing", cause, began, values)
@@ -146,8 +166,8 @@ def _broken(found: Figures, now: datetime) -> Health | None:
 def _resting(known: Known | None, now: datetime) -> Health | None:
     if known is None or known.rest_until is None or known.rest_until <= now:
         return None
-    why = (known.last_error or "").partition(":")[0]
-    return Health("resting", None, None, {"until": known.rest_until, "reason": why or "it asked for it"})
+    why = "blocked" if cause_of(known.last_error or "") == "blocked" else "busy"
+    return Health("resting", None, None, {"until": known.rest_until, "why": Message(f"cause.{why}")})
 
 
 def _moved(found: Figures) -> Health | None:
@@ -195,7 +215,7 @@ def _quiet(pace: Cadence | None) -> Health | None:
     return Health("quiet", None, pace.last, _told(pace)) if pace is not None and pace.quiet else None
 
 
-def _told(pace: Cadence) -> dict[str, object]:
+def _told(pace: Cadence) -> dict[str, Value]:
     return {"silence": pace.silence, "usual": pace.usual, "longest": pace.longest}
 
 

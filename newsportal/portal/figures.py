@@ -13,7 +13,7 @@ from typing import Final, TypeVar, cast
 
 from newsportal.daily import DailySums, Kind
 from newsportal.daily.sums import Sum, day_of
-from newsportal.monitor.causes import cause_of
+from newsportal.messages.reasons import cause_of
 from newsportal.portal import kept
 from newsportal.portal.context import Portal
 from newsportal.report import Run, SourceReport, add_up

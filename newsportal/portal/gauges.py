@@ -11,7 +11,7 @@ from prometheus_client.registry import Collector
 
 from newsportal import __version__
 from newsportal.errors import NewsportalError
-from newsportal.monitor.causes import cause_of
+from newsportal.messages.reasons import cause_of
 from newsportal.portal.context import Portal
 from newsportal.portal.machine import machine
 from newsportal.sources.watched import ORDER

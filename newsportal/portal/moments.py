@@ -11,6 +11,7 @@ from itertools import groupby
 
 from babel.dates import format_date, format_skeleton
 
+from newsportal.messages import Message, render
 from newsportal.storage.base import Story
 
 RECENT = timedelta(hours=24)
@@ -59,6 +60,10 @@ class Clock:
     def today(self) -> str:
         """The date in the masthead, with its weekday."""
         return _date(self.local(self.now).date(), self.language)
+
+    def says(self, message: Message) -> str:
+        """A message in the reader's language and zone."""
+        return render(message, self.words.gettext, self.full)
 
     def ago(self, moment: datetime) -> str:
         """A distance within a day, else the day. A moment ahead of the clock is told as a day too: it is no «minus 3 minutes»."""

@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from gettext import NullTranslations
 from typing import Final
 
-from newsportal.monitor.causes import cause_of
-from newsportal.portal.health_words import CAUSES, NAMES
+from newsportal.messages import SENTENCES, explain
+from newsportal.messages.reasons import cause_of
 from newsportal.portal.language import _
-from newsportal.portal.reasons import explain
 
 LOOKS: Final[tuple[tuple[str, str], ...]] = (
     (r"(?P<number>\d+) requests", _("%(number)s requests were made")),
@@ -113,7 +112,7 @@ RUNS: Final[tuple[tuple[str, str], ...]] = (
         _("photo stories: %(number)s complete, %(open)s incomplete"),
     ),
     (r"pictures left out: (?P<why>.*)", _("pictures left out: %(why)s")),
-    (r"is (?P<after>[\w-]+) now \(was (?P<before>[\w-]+)\): .*", _("its state was “%(before)s” and is “%(after)s” now")),
+    (r"is “(?P<after>.+)” now \(was “(?P<before>.+)”\): (?P<why>.*)", _("is “%(after)s” now (was “%(before)s”): %(why)s")),
     (r"category by (?P<said>.*)", _("categories by: %(said)s")),
 )
 """Notes of a crawl's report."""
@@ -146,18 +145,20 @@ def noted(text: str, words: NullTranslations) -> str:
 def failure(text: str, words: NullTranslations) -> str:
     """Why a page of a look could not be read: as a note, else as the reports explain it."""
     said = noted(text, words)
-    return said if said != text else explain(text, words) or text
+    return said if said != text else explain(text, words.gettext) or text
 
 
 def _away(match: re.Match[str], words: NullTranslations) -> str:
     unasked = ROBOTS.search(match["detail"] or "")
     reason = unasked["reason"] if unasked else match["reason"]
     cause = cause_of(reason)  # what no cause is for is a reason of EgressDenied
-    why = PARTICULAR.get(reason) or CAUSES["denied" if cause == "unread" else cause][0]
+    why = PARTICULAR.get(reason) or SENTENCES[f"cause.{'denied' if cause == 'unread' else cause}"]
     return words.gettext(_("%(url)s cannot be had: %(why)s")) % {"url": match["url"], "why": words.gettext(why)}
 
 
 def _values(found: Mapping[str, str], words: NullTranslations) -> dict[str, str]:
     """The parts of a note; a reason among them in the reader's language, too."""
-    told = {name: explain(value, words) or value if name == "reason" else value for name, value in found.items()}
-    return told | {name: words.gettext(NAMES[told[name]]) for name in ("before", "after") if told.get(name) in NAMES}
+    told = {name: explain(value, words.gettext) or value if name == "reason" else value for name, value in found.items()}
+    return told | {
+        name: words.gettext(SENTENCES[f"state.{told[name]}"]) for name in ("before", "after") if f"state.{told.get(name)}" in SENTENCES
+    }

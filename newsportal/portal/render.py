@@ -14,8 +14,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
+from newsportal.messages import explain, label
 from newsportal.portal import reading
-from newsportal.portal.action_words import done
 from newsportal.portal.context import Visit
 from newsportal.portal.judged import chosen, doubtful
 from newsportal.portal.language import LANGUAGES, TAGS, translations
@@ -24,7 +24,6 @@ from newsportal.portal.note_words import failure, noted
 from newsportal.portal.notices import let_go, notice_of
 from newsportal.portal.pictures import beside
 from newsportal.portal.preferences import remember
-from newsportal.portal.reasons import ended, explain, folded
 from newsportal.portal.scripts import lang, written
 from newsportal.portal.source_fields import address_of
 from newsportal.portal.source_words import told
@@ -72,13 +71,11 @@ def environment(language: str, script: str = "original") -> Environment:
         "heat": lambda value: babel.numbers.format_decimal(value, "#,##0.0" if value < 10 else "#,##0", locale=language),
         "percent": lambda value: babel.numbers.format_percent(value, "#,##0.0%", locale=language),
         "mistake": lambda problem: told(problem, words),
-        "explain": lambda reason: explain(reason, words),
+        "explain": lambda reason: explain(reason, words.gettext),
+        "label": lambda name, kind: label(kind, name, words.gettext),
         "trained": lambda text: trained(text, words),
         "noted": lambda note: noted(note, words),
         "failure": lambda reason: failure(reason, words),
-        "done": lambda action: done(action, words),
-        "folded": lambda reason: folded(reason, words),
-        "ended": lambda reason: ended(reason, words),
         "chosen": lambda article: chosen(article, words),
         "doubtful": doubtful,
         "is_gallery": lambda article: is_gallery(article.source),

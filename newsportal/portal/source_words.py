@@ -10,8 +10,8 @@ from typing import Final
 
 from newsportal.discovery.search import NoSource
 from newsportal.errors import EgressDenied, FetchFailed, NewsportalError, Problem
-from newsportal.monitor.causes import cause_of
-from newsportal.portal.health_words import CAUSES
+from newsportal.messages import SENTENCES
+from newsportal.messages.reasons import cause_of
 from newsportal.portal.language import _
 from newsportal.sources import mask
 
@@ -138,7 +138,8 @@ def failed(error: NewsportalError, words: NullTranslations) -> Told:
         text, remedy = ENOUGH
     elif isinstance(error, FetchFailed):
         away = UNREACHED.search(plain)  # robots.txt was to be asked first, and could not be
-        why, remedy = CAUSES[cause_of(away["reason"] if away else error.reason)]
+        cause = cause_of(away["reason"] if away else error.reason)
+        why, remedy = SENTENCES[f"cause.{cause}"], SENTENCES[f"remedy.{cause}"]
         return Told(words.gettext(_("It cannot be had: %(why)s.")) % {"why": words.gettext(why)}, words.gettext(remedy), plain)
     elif isinstance(error, NoSource):
         text, remedy = UNSEEN

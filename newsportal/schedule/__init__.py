@@ -13,6 +13,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
+from newsportal.messages import Message, joined
 from newsportal.schedule.failures import backed_off
 from newsportal.schedule.fixed import fixed
 from newsportal.schedule.hours import by_hours, hours_on, next_in
@@ -45,8 +46,6 @@ POLICIES: Final[Mapping[str, Callable[[Past, Rules, datetime], Next]]] = {
 }
 """The names that ``sources.yaml`` takes under ``schedule.policy``."""
 
-RESTS: Final = "it asked to be left alone until then"
-
 
 def next_visit(past: Past, rules: Rules, now: datetime) -> Next:
     """The moment of the next visit, not before ``now`` (aware), and why then."""
@@ -55,9 +54,9 @@ def next_visit(past: Past, rules: Rules, now: datetime) -> Next:
     if past.last is not None and (wait := backed_off(past, rules)):
         late = past.last + minutes(wait)
         if late > found.at:
-            found = replace(found, at=late, why=f"failed {past.failures} times in a row: {wait:.0f} minutes")
+            found = replace(found, at=late, why=Message("why.failed", times=past.failures, wait=round(wait)))
     if past.rest_until is not None and past.rest_until > found.at:
-        found = replace(found, at=past.rest_until, why=RESTS)
+        found = replace(found, at=past.rest_until, why=Message("why.rests"))
     return _within_hours(replace(found, at=max(found.at, now)), rules)
 
 
@@ -70,4 +69,4 @@ def _within_hours(found: Next, rules: Rules) -> Next:
     if not rules.hours or found.at.astimezone(rules.zone).hour in rules.hours:
         return found
     at = next_in(rules.hours, rules.zone, found.at, 0.0)
-    return replace(found, at=at, why=f"{found.why}; its hours begin then")
+    return replace(found, at=at, why=joined(found.why, Message("why.hours")))

@@ -14,6 +14,7 @@ from datetime import datetime
 
 import numpy as np
 
+from newsportal.messages import Message
 from newsportal.schedule.grid import AHEAD_DAYS, CELL_SECONDS, CELLS_A_DAY, CELLS_AN_HOUR, Floats, Grid, Places, grid
 from newsportal.schedule.past import Past, Rules, minutes
 from newsportal.schedule.shrinking import factors
@@ -43,7 +44,7 @@ class Cadence:
     middles: Floats
     daily: float
     spent: float
-    doubt: str | None = None
+    doubt: Message | None = None
 
 
 def cadence(past: Past, rules: Rules, now: datetime) -> Cadence:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta, tzinfo
 
+from newsportal.messages import Message, joined
 from newsportal.schedule.past import Next, Past, Rules
 from newsportal.schedule.spread import phase
 from newsportal.visits import Visit
@@ -35,14 +36,15 @@ def hours_on(visits: Iterable[Visit], zone: tzinfo, first: frozenset[int] = FROM
 def by_hours(past: Past, rules: Rules, now: datetime) -> Next:
     """The next hour that is on, at the source's own minute; a visit at any minute is that hour's visit."""
     if past.last is None:
-        return Next(now, "never visited")
+        return Next(now, Message("why.never"))
     first = rules.hours or FROM_SIX
     on = hours_on(past.visits, rules.zone, first)
     local = past.last.astimezone(rules.zone)
     over = local + timedelta(minutes=60 - local.minute, seconds=-local.second, microseconds=-local.microsecond - 1)
     at = next_in(on, rules.zone, over, phase(rules.source))
     off = sorted(first - on)
-    return Next(at, f"hour {at.astimezone(rules.zone):%H}" + (f"; off: {', '.join(map(str, off))}" if off else ""))
+    hour = Message("why.hour", hour=f"{at.astimezone(rules.zone):%H}")
+    return Next(at, joined(hour, Message("why.off", hours=", ".join(map(str, off)))) if off else hour)
 
 
 def next_in(hours: frozenset[int], zone: tzinfo, after: datetime, share: float) -> datetime:

@@ -19,6 +19,7 @@ from datetime import datetime
 
 import numpy as np
 
+from newsportal.messages import Message, joined
 from newsportal.schedule.cadence import Cadence, cadence
 from newsportal.schedule.grid import CELL_SECONDS
 from newsportal.schedule.past import Next, Past, Rules, minutes
@@ -30,7 +31,7 @@ def learnt(past: Past, rules: Rules, now: datetime) -> Next:
     """The moment at which W reaches the price, between ``shortest`` and ``longest`` after the last visit."""
     found = cadence(past, rules, now)
     if past.last is None or past.last < now - minutes(rules.longest):
-        return Next(now, "not visited for long" if past.last else "never visited", found.spent)
+        return Next(now, Message("why.long-ago" if past.last else "why.never"), found.spent)
     least = max(rules.shortest, asked(past, rules))
     worth = rules.price if rules.price is not None else own_price(found, rules)
     wait = waited(found, worth)
@@ -77,15 +78,15 @@ def asked(past: Past, rules: Rules) -> float:
     return min(wait / 60, ASKED_AT_MOST, rules.longest) if wait and wait > 0 else 0.0
 
 
-def _reason(found: Cadence, wait: float, least: float, rules: Rules) -> str:
-    words = f"about {found.daily:.3g} entries a day"
-    if found.doubt:
-        words += f", {found.doubt}"
+def _reason(found: Cadence, wait: float, least: float, rules: Rules) -> Message:
+    rate = Message("why.rate", number=f"{found.daily:.3g}")
     if wait < least:
-        return f"{words}; asked to wait {least:.0f} minutes" if least > rules.shortest else f"{words}; not before {least:.0f} minutes"
-    if wait > rules.longest:
-        return f"{words}; at the latest after {rules.longest:.0f} minutes"
-    return f"{words}; enough are expected by then"
+        bound = Message("why.asked" if least > rules.shortest else "why.shortest", wait=round(least))
+    elif wait > rules.longest:
+        bound = Message("why.longest", wait=round(rules.longest))
+    else:
+        bound = Message("why.enough")
+    return joined(rate, *filter(None, (found.doubt,)), bound)
 
 
 def strip(past: Past, rules: Rules, now: datetime) -> tuple[float, ...]:

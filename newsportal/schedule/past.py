@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 
+from newsportal.messages import Message
 from newsportal.visits import SKEW, Visit
 
 USUAL = 60.0
@@ -61,10 +62,10 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Next:
-    """When a source is visited next, and why then, in words. ``rate``: entries a day by which its share of a budget counts, if known."""
+    """When a source is visited next, and why then. ``rate``: entries a day by which its share of a budget counts, if known."""
 
     at: datetime
-    why: str
+    why: Message
     rate: float | None = None
 
 

@@ -13,6 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from newsportal.messages import Message
 from newsportal.schedule.grid import CELL_SECONDS, Floats, Grid
 from newsportal.visits import Visit
 
@@ -31,7 +32,7 @@ LOOKED_AT = 40
 MIN_WITNESSES = 6
 """Entries before which nobody is called a liar."""
 
-ALWAYS_NOW = "its times are always those of the visit and are not believed"
+ALWAYS_NOW = Message("why.now")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class Sightings:
     counts: Floats
     begin: int
     end: int
-    doubt: str | None = None
+    doubt: Message | None = None
 
 
 def lies(visits: Sequence[Visit]) -> bool:

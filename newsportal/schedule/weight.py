@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from newsportal.messages import Message
 from newsportal.schedule.past import Next, Past, Rules, minutes
 
 LIGHTEST, HEAVIEST = 1, 10
@@ -32,4 +33,4 @@ def by_weight(past: Past, rules: Rules, now: datetime) -> Next:
     """The period of the source's weight after its last visit."""
     weight = rules.weight or MIDDLE
     wait = period(weight, rules.shortest, rules.longest)
-    return Next(now if past.last is None else past.last + minutes(wait), f"weight {weight:g}: every {wait:.0f} minutes")
+    return Next(now if past.last is None else past.last + minutes(wait), Message("why.weight", weight=float(weight), wait=round(wait)))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from newsportal.messages import Message, joined
 from newsportal.schedule import Past, Rules, hours_on, strip
 from newsportal.sources import timing
 from newsportal.storage.answers import SourceState
@@ -53,7 +54,7 @@ class Planned:
     policy: str
     last: datetime | None
     next: datetime
-    why: str
+    why: Message
     hub: bool
     expected: tuple[float, ...] | None
     hours_on: tuple[int, ...] | None
@@ -94,7 +95,7 @@ def _planned(state: SourceState, visits: list[Visit], rules: Rules, now: datetim
         "fixed" if rules.interval else rules.policy,
         state.last_run,
         at.astimezone(now.tzinfo),
-        f"{found.why}; its hub tells of what is new" if hub else found.why,
+        joined(found.why, Message("why.hub")) if hub else found.why,
         hub,
         tuple(strip(Past.of(visits), rules, now)) if visits else None,
         tuple(sorted(on)) if on is not None else None,

@@ -62,7 +62,7 @@ def test_no_name_of_a_token_says_anything_to_a_terminal(accounts: Accounts, boss
 
 
 def test_a_token_needs_a_name_that_can_be_seen(accounts: Accounts, boss: Person, now: datetime) -> None:
-    with pytest.raises(AccountError, match="needs a name"):
+    with pytest.raises(AccountError, match="what the token is for"):
         accounts.tokens.add(boss, "\x1b\u200b \n", [Right.READ], now=now)
 
 

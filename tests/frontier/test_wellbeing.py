@@ -38,7 +38,7 @@ def test_a_change_is_told_once_by_the_visit_that_made_it(ledger: Ledger) -> None
     visit(ledger, 1, list_failed={"http-500": 1})
     asyncio.run(look(ledger, [A], utcnow()))
     assert len(notes(ledger)) == 1
-    assert "failing now (was healthy)" in notes(ledger)[0]
+    assert "“failing” now (was “healthy”)" in notes(ledger)[0]
     visit(ledger, 0.5, list_failed={"http-500": 1})
     asyncio.run(look(ledger, [A], utcnow()))
     assert len(notes(ledger)) == 1

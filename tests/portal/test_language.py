@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 import newsportal.portal
-from newsportal.portal.language import LANGUAGES, SOURCE_LANGUAGE, TAGS, catalog, choose, translations
-from newsportal.portal.reasons import ENDED, EXPLAINED, explain
+from newsportal.messages import SENTENCES
+from newsportal.portal.language import LANGUAGES, SOURCE_LANGUAGE, TAGS, catalog, choose
 
+PARAM = re.compile(r"%\(\w+\)s")
+WORDS = re.compile(r"[a-z;]")
 PORTAL = Path(newsportal.portal.__file__).parent
 
 
 @pytest.mark.parametrize("language", sorted(set(LANGUAGES) - {SOURCE_LANGUAGE}))
 def test_a_catalog_has_every_message_and_no_other(language: str, messages: ModuleType) -> None:
     whole = catalog(language)
-    used = messages.messages(PORTAL)
+    used = {*messages.messages(PORTAL), *(one for one in SENTENCES.values() if WORDS.search(PARAM.sub("", one)))}
     translated = {message.id: message for message in whole if message.id}
-    assert not set(used) - set(translated), "messages without a translation: add them to the .po file"
-    assert not set(translated) - set(used), "translations nobody uses: remove them from the .po file"
+    assert not used - set(translated), "messages without a translation: add them to the .po file"
+    assert not set(translated) - used, "translations nobody uses: remove them from the .po file"
     for message in translated.values():
         strings = message.string if isinstance(message.string, tuple) else (message.string,)
         assert all(strings), f"not translated: {message.id}"
@@ -49,37 +52,3 @@ def test_every_language_has_a_tag() -> None:
 )
 def test_the_language_is_the_readers(wanted: str | None, accept: str, default: str, chosen: str) -> None:
     assert choose(wanted, accept, default) == chosen
-
-
-@pytest.mark.parametrize(
-    "reason",
-    [
-        "dns",
-        "timeout",
-        "connection-refused",
-        "connection",
-        "too-large",
-        "http-404",
-        "http-503",
-        "http-429",
-        "http-403",
-        "robots",
-        "egress-denied",
-        "blocked: captcha",
-        "no-body",
-        "too-short",
-    ],
-)
-def test_the_reasons_of_a_crawl_are_explained(reason: str) -> None:
-    assert explain(reason, translations("zh"))
-
-
-def test_the_particular_explanation_comes_first() -> None:
-    told = {
-        reason: explain(reason, translations("en"))
-        for reason in ("http-404", "http-429", "http-403", "robots-denied", "connection-refused")
-    }
-    assert len(set(told.values())) == 5
-    assert explain("error: Strange", translations("zh")) is None
-    assert EXPLAINED
-    assert ENDED

@@ -44,7 +44,6 @@ NOTES = (
     "not-well-formed",
     "rests until 09:00: http-503",
     "photo stories: 18 complete, 2 incomplete (missing-pages × 2)",
-    "is failing now (was new): The last visit failed: its robots.txt cannot be had, which means no (robots-unreachable).",
     "3 posts, the first of them: [甲] 你好",
     "1 picture on 1 page; that is all. 晨光里的港口",
     "6 pictures on 3 pages of 9; there are more. 晨光里的港口",

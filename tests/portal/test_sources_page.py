@@ -14,9 +14,9 @@ import pytest
 from blank import blank_store
 from lxml import html as lxml_html
 
+from newsportal.messages import Message, Value
+from newsportal.messages.reasons import CAUSES
 from newsportal.monitor import STATES, Health
-from newsportal.monitor.words import CAUSES, SAID
-from newsportal.portal import health_words
 from newsportal.portal.language import translations
 from newsportal.portal.moments import Clock
 from newsportal.portal.pages.sources import line
@@ -78,41 +78,30 @@ def test_one_visit_is_told_as_one_and_a_rest_says_why(language: str, once: str, 
     now = datetime(2026, 3, 1, tzinfo=UTC)
     clock = Clock(now, UTC, language, translations(language))
     failing = Health("failing", "dns", values={"visits": 1, "reason": "dns"})
-    assert health_words.explained(failing, clock)[0].startswith(once)
-    assert failing.reason().startswith("The last visit failed: ")
-    resting = Health("resting", values={"until": now, "reason": "blocked"})
-    assert rest in health_words.explained(resting, clock)[0]
-    asked = health_words.explained(Health("resting", values={"until": now, "reason": "it asked for it"}), clock)[0]
-    assert rest not in asked
-    assert "it asked for it" not in asked
+    assert clock.says(failing.reason()).startswith(once)
+    assert str(failing.reason()).startswith("The last visit failed: ")
+    resting = Health("resting", values={"until": now, "why": Message("cause.blocked")})
+    assert rest in clock.says(resting.reason())
+    assert "2026-03-01 00:00" in clock.says(resting.reason())
 
 
 def test_every_state_and_cause_is_translated() -> None:
-    assert set(health_words.NAMES) == set(ORDER) == set(STATES)
-    assert set(health_words.CAUSES) == set(CAUSES)
-    assert set(SAID) <= set(health_words.SAID)
+    assert set(ORDER) == set(STATES)
     now = datetime(2026, 3, 1, tzinfo=UTC)
     span = {"silence": 8e5, "usual": 4e3, "longest": 1e5}
-    values: dict[str, object] = {
-        "visits": 9,
-        "days": 8,
-        "wait": 2,
-        "reason": "x",
-        "until": now,
-        "url": "u",
-        "bad": 1,
-        "garbled": 1,
-        "repeats": 1,
-        **span,
-    }
+    values: dict[str, Value] = dict.fromkeys(("visits", "days", "wait", "reason", "url", "bad", "garbled", "repeats"), "x")
+    values |= {"until": now, **span}
+    resting: dict[str, Value] = {"why": Message("cause.busy")}
     for language in ("zh", "en"):
         clock = Clock(now, UTC, language, translations(language))
         for state in STATES:
             pages = {} if state in ("failing", "quarantined") else {"pages": 20}
-            for cause in CAUSES if not pages else [None]:
-                reason, _ = health_words.explained(Health(state, cause, values={**values, **pages}), clock)
+            pages |= resting if state == "resting" else {}
+            for cause in set(CAUSES.values()) if not pages else [None]:
+                reason = clock.says(Health(state, cause, values={**values, **pages}).reason())
                 assert reason
                 assert "%(" not in reason
+                assert "health." not in reason
 
 
 def test_a_store_without_visits_and_a_portal_without_its_file(serve: Any, tmp_path: Path) -> None:

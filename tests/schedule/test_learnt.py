@@ -85,13 +85,13 @@ def test_what_a_feed_asks_to_wait_is_waited_for_but_not_for_a_year() -> None:
         newest = Visit("feed:a", NOW, entries=20, new=50, asked_wait=seconds)
         found = asked(Past.of([newest, *flood.visits[1:]]), Rules("feed:a", price=1e-9))
         assert found.at == NOW + timedelta(minutes=minutes)
-        assert "asked to wait" in found.why
+        assert "asked to wait" in str(found.why)
 
 
 def test_a_clock_that_always_says_now_is_noticed_and_not_believed() -> None:
     visits = [Visit("feed:a", NOW - n * HOUR, entries=9, new=2, published=(NOW - n * HOUR,) * 2) for n in range(30)]
     assert lies(visits)
-    assert "not believed" in asked(Past.of(visits)).why
+    assert "not believed" in str(asked(Past.of(visits)).why)
     spread = sightings(visits, grid(NOW, UTC)).counts
     assert spread.max() < 1, "the entries of an hour are spread over it"
     assert not lies(hourly({8: 5}).visits)

@@ -49,7 +49,7 @@ def test_failures_double_the_wait_up_to_a_day() -> None:
     assert next_visit(Past(last=NOON, failures=2), HOURLY, NOON).at == NOON + timedelta(hours=4)
     assert next_visit(Past(last=NOON, failures=40), HOURLY, NOON).at == NOON + timedelta(days=1)
     assert next_visit(Past(last=NOON, failures=40), replace(HOURLY, interval=7 * 1440), NOON).at == NOON + timedelta(days=7)
-    assert "failed 2 times" in next_visit(Past(last=NOON, failures=2), HOURLY, NOON).why
+    assert "failed 2 times" in str(next_visit(Past(last=NOON, failures=2), HOURLY, NOON).why)
 
 
 def test_failures_are_counted_from_the_visits() -> None:

@@ -11,8 +11,8 @@ from fastapi.responses import JSONResponse
 from fastapi.routing import iter_route_contexts
 
 from newsportal.accounts import Right
+from newsportal.messages import Message
 from newsportal.portal.access import Needs, needs
-from newsportal.portal.account_words import rights
 from newsportal.portal.context import Visit
 from newsportal.portal.render import render
 
@@ -72,7 +72,7 @@ class Operation:
 def page(request: Request) -> Response:
     """The API for people, in the portal's own look: nothing is loaded from elsewhere."""
     told, visit = schema(request.app), Visit(request)
-    names, groups = rights(visit.clock.words), dict[str, list[Operation]]()
+    names, groups = {right: visit.clock.says(Message(f"right.{right}")) for right in Right}, dict[str, list[Operation]]()
     for path, methods in told["paths"].items():
         for method, operation in methods.items():
             one = _operation(path, method, operation, names)

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal, cast
 
 from fastapi import APIRouter, HTTPException, Query, Request
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from newsportal.accounts import Right
 from newsportal.errors import SourcesError
@@ -44,6 +44,7 @@ class SourceRow(BaseModel):
     name: str
     enabled: bool
     state: str = Field(description="How it does: healthy, failing, silent …")
+    code: str = Field(description="Of the reason, the same in every version and language.", examples=["health.silent"])
     reason: str
     address: str = Field(description="What is fetched first, without its secrets.")
     last_success: datetime | None
@@ -106,7 +107,7 @@ class ScheduleRow(BaseModel):
     policy: str
     last: datetime | None
     next: datetime
-    why: str
+    why: Annotated[str, BeforeValidator(str)]
     expected: tuple[float, ...] | None = Field(description="Entries in each of the next 24 hours, this one first.")
 
 
@@ -274,7 +275,8 @@ def _row(one: Judged, visit: Visit) -> SourceRow:
         name=one.source.name,
         enabled=one.source.enabled,
         state=one.health.state,
-        reason=one.health.reason(),
+        code=one.health.reason().code,
+        reason=str(one.health.reason()),
         address=addresses(visit.portal.by_key.get(one.source.key)),
         last_success=one.health.figures.last_success,
         new_entries=sum(one.days),

@@ -11,11 +11,11 @@ from anyio.to_thread import run_sync
 from fastapi import APIRouter, HTTPException, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from newsportal.accounts import Right, Signed
+from newsportal.accounts import Right, Role, Signed
 from newsportal.accounts.people import LEAST_PASSWORD
 from newsportal.errors import AccountError
+from newsportal.messages import Message
 from newsportal.portal.access import log, needs, signed
-from newsportal.portal.account_words import mistake, rights, roles
 from newsportal.portal.context import Visit
 from newsportal.portal.notices import told
 from newsportal.portal.pace import address_of
@@ -82,8 +82,8 @@ def _page(
         "account.html",
         status,
         who=who,
-        roles=roles(words),
-        rights=rights(words),
+        roles={role: visit.clock.says(Message(f"role.{role}")) for role in Role},
+        rights={right: visit.clock.says(Message(f"right.{right}")) for right in Right},
         lengths={**days, 0: words.gettext("until it is revoked")},
         sessions=accounts.sessions.of(who.person.id, now=visit.portal.now()),
         tokens=accounts.tokens.of(who.person.id),
@@ -108,7 +108,7 @@ def _password(request: Request, sent: Mapping[str, str]) -> Response:
     try:
         accounts.people.set_password(who.person.id, sent.get("new", ""), but=who.by)
     except AccountError as error:
-        return _page(request, 422, mistakes={"new": mistake(error, visit.clock.words)})
+        return _page(request, 422, mistakes={"new": visit.clock.says(error.message)})
     log(request, "person.password", name)
     return told(request, "/account", said("The password was changed; all other sessions have ended."))
 
@@ -139,7 +139,7 @@ def _token(request: Request, sent: Mapping[str, list[str]]) -> Response:
     except AccountError as error:
         place = "rights" if error.code == "token-rights" else "token_name"
         typed = {"token_name": name, "rights": asked, "days": days}
-        return _page(request, 422, mistakes={place: mistake(error, visit.clock.words)}, typed=typed)
+        return _page(request, 422, mistakes={place: visit.clock.says(error.message)}, typed=typed)
     log(request, "token.add", made.name, {"rights": sorted(made.rights), "days": length})
     return _page(request, secret=secret)
 

@@ -13,10 +13,11 @@ from fastapi import APIRouter, HTTPException, Request, Response
 
 from newsportal.accounts import Right
 from newsportal.errors import NewsportalError
+from newsportal.messages import Message
+from newsportal.messages.reasons import CAUSES
 from newsportal.portal.access import log, needs
 from newsportal.portal.context import Visit
 from newsportal.portal.figures import RANGES, Kept, bars, going, line
-from newsportal.portal.health_words import CAUSES
 from newsportal.portal.language import _
 from newsportal.portal.notices import told
 from newsportal.portal.queues import Way
@@ -66,7 +67,6 @@ def monitor(request: Request) -> Response:
     kept: Kept = request.app.state.figures
     daily = request.app.state.daily
     counted = kept.figures(visit.portal, daily, days) if daily is not None else None
-    said = visit.clock.words.gettext
     values: dict[str, Any] = {
         "days": days,
         "ranges": RANGES,
@@ -74,7 +74,7 @@ def monitor(request: Request) -> Response:
         "bars": bars(counted.series) if counted else (),
         "curve": line(counted.growth) if counted else "",
         "crawled": kept.crawled(visit.portal, days),
-        "causes": {name: (said(why), said(remedy)) for name, (why, remedy) in CAUSES.items()},
+        "causes": {name: [visit.clock.says(Message(f"{kind}.{name}")) for kind in ("cause", "remedy")] for name in set(CAUSES.values())},
         "lines": lines_of(months),
         "learnt": learnt,
         "alpha": alpha,

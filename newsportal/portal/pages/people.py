@@ -12,8 +12,8 @@ from starlette.concurrency import run_in_threadpool
 from newsportal.accounts import Accounts, Person, Right, Role
 from newsportal.accounts.secret import drawn_password
 from newsportal.errors import AccountError
+from newsportal.messages import Message
 from newsportal.portal.access import log, needs
-from newsportal.portal.account_words import mistake, roles
 from newsportal.portal.context import Visit
 from newsportal.portal.notices import told
 from newsportal.portal.pages.login import accounts_of
@@ -97,7 +97,8 @@ def _page(
     now = visit.portal.now()
     rows = [Row(person, len(accounts.sessions.of(person.id, now=now)), tokens[person.id]) for person in accounts.people.all()]
     shown = {"mistakes": defaultdict(str, mistakes or {}), "typed": dict(typed or {}), "secret": secret, "secret_of": secret_of}
-    return render(request, "people.html", status, rows=rows, roles=roles(visit.clock.words), **shown)
+    roles = {role: visit.clock.says(Message(f"role.{role}")) for role in Role}
+    return render(request, "people.html", status, rows=rows, roles=roles, **shown)
 
 
 def _add(request: Request, sent: Mapping[str, str]) -> Response:
@@ -105,7 +106,7 @@ def _add(request: Request, sent: Mapping[str, str]) -> Response:
     try:
         person = accounts.people.add(sent.get("name", ""), made, _role_named(sent.get("role", "")), now=visit.portal.now())
     except AccountError as error:
-        return _page(request, 422, mistakes={"name": mistake(error, visit.clock.words)}, typed=sent)
+        return _page(request, 422, mistakes={"name": visit.clock.says(error.message)}, typed=sent)
     log(request, "person.add", person.name, {"role": person.role})
     return _page(request, secret=made, secret_of=person.name)
 
@@ -124,7 +125,7 @@ def _changed(
     try:
         change(person)
     except AccountError as error:
-        return _page(request, 422, mistakes={"person": mistake(error, Visit(request).clock.words)})
+        return _page(request, 422, mistakes={"person": Visit(request).clock.says(error.message)})
     log(request, action, person.name, details)
     return told(request, "/people", done % {"name": person.name})
 

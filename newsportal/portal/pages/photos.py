@@ -9,12 +9,12 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 from newsportal.items import Image
+from newsportal.messages import explain
 from newsportal.portal.context import Portal, Visit
 from newsportal.portal.pages.feeds import FeedAddresses, answer
 from newsportal.portal.pages.lists import Chip
 from newsportal.portal.pictures import address_of
 from newsportal.portal.reading import title
-from newsportal.portal.reasons import explain
 from newsportal.portal.render import address, render
 from newsportal.storage.base import StoredArticle
 from newsportal.storage.galleries import StoredGallery, WallFilter, WallOrder, WallStory
@@ -136,7 +136,7 @@ def why_incomplete(gallery: StoredGallery, words: NullTranslations) -> str:
     if gallery.complete:
         return ""
     if gallery.failure:
-        return explain(gallery.failure, words) or clean(gallery.failure)
+        return explain(gallery.failure, words.gettext) or clean(gallery.failure)
     return words.gettext("the next visit looks for the rest")
 
 

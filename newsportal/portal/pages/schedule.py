@@ -19,7 +19,6 @@ from newsportal.portal.render import address, render
 from newsportal.portal.source_fields import FAMILIES, KINDS
 from newsportal.portal.source_file import Fields, entry, known_of, one, write
 from newsportal.portal.source_words import told as mistake
-from newsportal.portal.why_words import why
 from newsportal.sources import edit
 from newsportal.sources.changing import EntryChanged, NoEntry, set_entry
 from newsportal.sources.editing import EditConflict
@@ -134,7 +133,7 @@ def _row(found: Visited, planned: Planned, visit: Visit, now: datetime) -> Row:
     hours, family = getattr(source, "hours", None), planned.key.partition(":")[0]
     return Row(
         planned,
-        why(planned.why, visit.clock.words),
+        visit.clock.says(planned.why),
         getattr(source, "name", planned.key.partition(":")[2]),
         visit.clock.words.gettext(KINDS[FAMILIES[family]]) if planned.key in visit.portal.by_key else family,
         visit.clock.words.gettext(POLICIES[planned.policy]),

@@ -10,9 +10,9 @@ from fastapi import APIRouter, HTTPException, Request, Response
 
 from newsportal.accounts import Right
 from newsportal.errors import NewsportalError, SourcesError
+from newsportal.messages import Message
 from newsportal.portal.access import needs
 from newsportal.portal.context import Visit
-from newsportal.portal.health_words import NAMES, explained
 from newsportal.portal.language import _
 from newsportal.portal.notices import told
 from newsportal.portal.pages.sources import line
@@ -236,13 +236,13 @@ def _doing(visit: Visit, found: Entry) -> dict[str, Any]:
     if not named:
         return {"health": None}
     (judgement,) = judged(portal.store, named, visit.clock.local(visit.clock.now))
-    reason, remedy = explained(judgement.health, visit.clock)
+    remedy = judgement.health.remedy()
     visits = portal.store.visits.recent([found.source.key], each=LATEST).get(found.source.key, ())
     return {
         "health": judgement.health,
-        "state": visit.clock.words.gettext(NAMES[judgement.health.state]),
-        "reason": reason,
-        "remedy": remedy,
+        "state": visit.clock.says(Message(f"state.{judgement.health.state}")),
+        "reason": visit.clock.says(judgement.health.reason()),
+        "remedy": visit.clock.says(remedy) if remedy else None,
         "line": line(judgement.days),
         "days": judgement.days,
         "visits": visits,

@@ -11,9 +11,9 @@ from typing import Any, Final, Literal
 from fastapi import APIRouter, Request, Response
 
 from newsportal.accounts import Right
+from newsportal.messages import Message
 from newsportal.portal.access import needs
 from newsportal.portal.context import Portal, Visit
-from newsportal.portal.health_words import NAMES, explained
 from newsportal.portal.render import render
 from newsportal.portal.source_fields import FAMILIES, KINDS
 from newsportal.sources import Source, mask
@@ -95,7 +95,7 @@ def sources(request: Request) -> Response:
         request,
         "sources.html",
         rows=[_row(one, visit) for one in chosen[(page - 1) * SHOWN : page * SHOWN]],
-        states=[(state, words(NAMES[state]), counted[state]) for state in ORDER if counted[state]],
+        states=[(state, visit.clock.says(Message(f"state.{state}")), counted[state]) for state in ORDER if counted[state]],
         kinds=[(family, words(KINDS[FAMILIES[family]]), families[family]) for family in FAMILIES if families[family]],
         wanted=asked.state,
         kind=asked.kind,
@@ -121,14 +121,14 @@ def addresses(source: Source | None) -> str:
 
 
 def _row(one: Judged, visit: Visit) -> Row:
-    reason, remedy = explained(one.health, visit.clock)
+    remedy = one.health.remedy()
     source = visit.portal.by_key.get(one.source.key)
     kind = KINDS.get(FAMILIES.get(_family(one), ""), "")
     return Row(
         one,
-        visit.clock.words.gettext(NAMES[one.health.state]),
-        reason,
-        remedy,
+        visit.clock.says(Message(f"state.{one.health.state}")),
+        visit.clock.says(one.health.reason()),
+        visit.clock.says(remedy) if remedy else None,
         line(one.days),
         sum(one.days),
         visit.clock.words.gettext(kind) if kind else _family(one),

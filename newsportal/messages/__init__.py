@@ -1,0 +1,123 @@
+"""Messages: a code and its parameters, created where something happens and put into words where it is shown.
+
+    note = Message("note.wait", number=7)
+    str(note)                       # English, for logs and the command line
+    render(note, words.gettext)     # in a reader's language
+    to_dict(note)                   # JSON, for the store
+
+The English sentences are the tables of this package, by code; those of other languages are catalogues whose ``msgid`` is the English one
+(``portal/locale``). Nothing parses a sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, Union
+
+from newsportal.messages import health, labels, reasons, runs, schedule
+
+Value = Union[str, int, float, datetime, None, "Message", "tuple[Value, ...]"]
+
+SENTENCES: Final[Mapping[str, str]] = {
+    "text": "%(text)s",
+    "joined": "%(parts)s",
+    "separator": "; ",
+    **health.SENTENCES,
+    **labels.SENTENCES,
+    **reasons.SENTENCES,
+    **runs.SENTENCES,
+    **schedule.SENTENCES,
+}
+"""Code -> English template. ``text`` holds words that are not ours: of a library, a server, a database."""
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Message:
+    """``params`` are JSON values, moments, other messages, or tuples of these, sorted by name."""
+
+    code: str
+    params: tuple[tuple[str, Value], ...]
+
+    def __init__(self, code: str, /, **params: Value) -> None:
+        object.__setattr__(self, "code", code)
+        object.__setattr__(self, "params", tuple(sorted(params.items())))
+
+    def __str__(self) -> str:
+        return render(self)
+
+
+def _unchanged(text: str) -> str:
+    return text
+
+
+def _local(moment: datetime) -> str:
+    return f"{moment.astimezone():%Y-%m-%d %H:%M}"
+
+
+def render(message: Message, translate: Callable[[str], str] = _unchanged, moment: Callable[[datetime], str] = _local) -> str:
+    """``message`` in words. A code or a parameter of another version is shown as it is."""
+
+    def shown(value: Value) -> str:
+        if isinstance(value, Message):
+            return render(value, translate, moment)
+        if isinstance(value, tuple):
+            return translate(SENTENCES["separator"]).join(map(shown, value))
+        if isinstance(value, datetime):
+            return moment(value)
+        return f"{value:g}" if isinstance(value, float) else str(value)
+
+    params = {name: shown(value) for name, value in message.params}
+    try:
+        return translate(SENTENCES[message.code]) % params
+    except KeyError:
+        return " ".join((message.code, *params.values()))
+
+
+def label(kind: str, name: str, translate: Callable[[str], str] = _unchanged) -> str:
+    """The name of a thing with a stable code (``label("action", "source.add")``); one that has none is shown as it is."""
+    code = f"{kind}.{name}"
+    return translate(SENTENCES[code]) if code in SENTENCES else name
+
+
+def explain(reason: str, translate: Callable[[str], str] = _unchanged) -> str | None:
+    """A reason of a failure as a sentence; ``None`` for one that is not listed."""
+    code = reasons.code_of(reason)
+    return None if code is None else translate(SENTENCES[f"reason.{code}"])
+
+
+def joined(*parts: Message) -> Message:
+    """Several messages as one sentence; a single one stays as it is."""
+    return parts[0] if len(parts) == 1 else Message("joined", parts=parts)
+
+
+def as_text(text: object) -> Message:
+    """Words that are not ours as a message."""
+    return text if isinstance(text, Message) else Message("text", text=str(text))
+
+
+def to_dict(message: Message) -> dict[str, Any]:
+    """``message`` as JSON values."""
+
+    def plain(value: Value) -> Any:
+        if isinstance(value, Message):
+            return to_dict(value)
+        if isinstance(value, tuple):
+            return [plain(one) for one in value]
+        return {"moment": value.isoformat()} if isinstance(value, datetime) else value
+
+    return {"code": message.code, "params": {name: plain(value) for name, value in message.params}}
+
+
+def from_dict(stored: Any) -> Message:
+    """The inverse of :func:`to_dict`; a plain text becomes a message of that text."""
+
+    def value_of(plain: Any) -> Value:
+        if isinstance(plain, dict):
+            return datetime.fromisoformat(plain["moment"]) if "moment" in plain else from_dict(plain)
+        return tuple(map(value_of, plain)) if isinstance(plain, list) else plain
+
+    if not isinstance(stored, dict):
+        return as_text(stored)
+    return Message(str(stored.get("code")), **{name: value_of(value) for name, value in stored.get("params", {}).items()})

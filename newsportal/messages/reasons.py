@@ -1,0 +1,92 @@
+"""Why pages fail: each reason of the run report (a stable code) has a cause, which has a remedy, and a sentence.
+
+A reason may go on after a colon (``blocked: captcha``, ``error: KeyError``); what stands before it counts. A status of HTTP without a row
+of its own is ``http-4xx`` or ``http-5xx``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+UNREAD: Final = "unread"
+"""The cause of what an extractor says of a page that it cannot read, and of reasons that are not listed here."""
+
+_ROWS: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
+    ("ours", "it could not be stored; the next crawl tries it again", ("store-unavailable",)),
+    ("ours", "the network could not be reached", ("no-network",)),
+    ("ours", "this machine cannot do it now; see newsportal doctor", ("archive", "no-browser", "no-disk", "render-memory")),
+    ("ours", "the crawl was interrupted; the next one tries it again", ("shutdown",)),
+    ("robots", "the site's robots.txt does not allow it", ("robots",)),
+    ("robots", "the page asks robots not to index it", ("robots-noindex",)),
+    ("robots", "the list page asks robots not to follow its links", ("robots-nofollow",)),
+    ("robots-unreachable", "the site's robots.txt could not be fetched, so crawling is not allowed (RFC 9309)", ("robots-unreachable",)),
+    (
+        "denied",
+        "the address is not one the crawl may fetch",
+        (
+            "egress-denied", "redirect-denied", "scheme", "malformed", "control-character", "too-long", "backslash", "odd-address", "host",
+            "proxy", "mixed-answers", "loopback", "private", "shared", "benchmark", "metadata", "unspecified", "link-local", "multicast",
+            "reserved", "documentation", "tunnel",
+        ),
+    ),
+    ("denied", "this port may not be fetched", ("port",)),
+    ("denied", "an address with a user name or a password may not be fetched", ("userinfo",)),
+    ("denied", "the link is not an address of the Web", ("bad-address",)),
+    ("dns", "the name was not found: no network, or a mistake in the address", ("dns",)),
+    ("tls", "the certificate of the server is not valid", ("tls",)),
+    ("timeout", "the server did not answer in time", ("timeout", "render-timeout")),
+    ("timeout", "it took too long; the next visit goes on", ("too-slow",)),
+    ("login", "only members may read it", ("login", "http-401")),
+    ("blocked", "the site asked for a captcha or a login; it rests for a while", ("blocked", "captcha", "challenge")),
+    ("blocked", "the site does not give the page to us", ("http-403", "http-451")),
+    ("busy", "the site asked for fewer visits", ("http-429",)),
+    ("busy", "the site is overloaded or under maintenance", ("http-503",)),
+    ("gone", "the page is gone", ("http-404", "http-410", "gone")),
+    ("gone", "the page says that the article is gone", ("soft-404",)),
+    ("gone", "the page sends its readers around in a circle", ("redirects",)),
+    ("http-4xx", "the site did not give the page out", ("http-4xx",)),
+    ("http-5xx", "the site had an error of its own", ("http-5xx",)),
+    ("too-large", "the page is larger than allowed", ("too-large",)),
+    ("connection", "the server did not accept the connection", ("connection-refused",)),
+    ("connection", "the connection to the server failed", ("connection", "encoding", "ignored")),
+    ("broken", "the page breaks the reader: please report it", ("error",)),
+    (UNREAD, "the browser could not show the page", ("render-crashed", "render-lost", "render-too-large")),
+    (UNREAD, "so many requests were made that the search ended", ("enough",)),
+    (UNREAD, "the page is not in the replayed archive", ("not-in-archive", "replay-missing", "no-crawl")),
+    (UNREAD, "the link led to the site's front page, not to an article", ("front-page",)),
+    (UNREAD, "the link led to another page", ("elsewhere",)),
+    (UNREAD, "the page is a list in which no article was found", ("list-page", "no-articles")),
+    (UNREAD, "nothing was found in the list page: its layout may have changed", ("no-entries",)),
+    (UNREAD, "the feed could not be read", ("not-a-feed", "broken-feed")),
+    (UNREAD, "there is no sitemap at its address", ("not-a-sitemap",)),
+    (UNREAD, "no posts were found on the page of a forum's thread", ("no-posts",)),
+    (UNREAD, "the page of a forum has neither boards nor threads that could be recognised", ("no-threads",)),
+    (UNREAD, "no link of the index page looks like a photo story", ("no-galleries",)),
+    (UNREAD, "the page is a list, not a photo story", ("index-page",)),
+    (UNREAD, "no pictures of a story were found on the page", ("no-pictures",)),
+    (UNREAD, "pages of the photo story are missing", ("missing-pages",)),
+    (UNREAD, "the page tells of an error instead of the news", ("error-page",)),
+    (UNREAD, "no article text was found in the page", ("no-body", "no-text", "too-short", "empty", "no-summary", "summary-not-found")),
+    (UNREAD, "no title was found in the page", ("no-title",)),
+    (UNREAD, "it is not a web page", ("not-html",)),
+    (UNREAD, "a rule of the source takes too long", ("slow-pattern",)),
+)  # fmt: skip
+"""Cause, sentence, and the reasons that have both."""
+
+SENTENCES: Final[Mapping[str, str]] = {f"reason.{code}": sentence for _, sentence, codes in _ROWS for code in codes}
+CAUSES: Final[Mapping[str, str]] = {code: cause for cause, _, codes in _ROWS for code in codes}
+
+
+def code_of(reason: str) -> str | None:
+    """The code under which ``reason`` is listed; ``None`` for one that is not."""
+    head = reason.partition(":")[0]
+    if head in CAUSES:
+        return head
+    return {"http-4": "http-4xx", "http-5": "http-5xx"}.get(head[:6])
+
+
+def cause_of(reason: str) -> str:
+    """The cause of a reason (``http-503`` → ``busy``, ``no-entries`` → ``unread``)."""
+    code = code_of(reason)
+    return UNREAD if code is None else CAUSES[code]

@@ -1,0 +1,155 @@
+"""Every sentence has a code that is used, is translated with the same parameters, and is never parsed."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import newsportal
+from newsportal.accounts import Right, Role
+from newsportal.messages import SENTENCES, Message, as_text, explain, from_dict, joined, label, render, to_dict
+from newsportal.messages.reasons import CAUSES, cause_of
+from newsportal.monitor import STATES
+from newsportal.portal.language import translations
+
+HOUSE = Path(newsportal.__file__).parent
+ZH = translations("zh").gettext
+PARAM = re.compile(r"%\((\w+)\)s")
+WORDS = re.compile(r"[a-z;]")
+"""A template with neither letters nor a separator besides its parameters is the same in every language."""
+
+WRITTEN = re.compile(r'(?:log\(request, |trail\.add\([^"\n]*|write\([^"\n]*, |action = |_changed\([^"\n]*, )"([a-z]+\.[a-z-]+)"')
+"""Where the pages and the API name an action."""
+
+
+@cache
+def sources() -> dict[Path, str]:
+    return {path: path.read_text("utf-8") for path in sorted(HOUSE.rglob("*.py"))}
+
+
+@cache
+def texts() -> frozenset[str]:
+    """All texts outside the tables of messages; of an f-string what stands before the first value, with ``{``."""
+    found = set()
+    for path, source in sources().items():
+        if path.parent.name == "messages" and path.name not in ("__init__.py", "reasons.py"):
+            continue
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                found.add(node.value)
+            elif isinstance(node, ast.JoinedStr) and isinstance(node.values[0], ast.Constant):
+                found.add(f"{node.values[0].value}{{")
+    return frozenset(found)
+
+
+LABELLED = ("action", "folded", "ended")
+"""Kinds of labels that templates ask for by ``|label("kind")``."""
+
+
+@pytest.mark.parametrize("code", sorted(SENTENCES))
+def test_a_sentence_is_used_and_translated_with_its_parameters(code: str) -> None:
+    kind = code.partition(".")[0]
+    started = (code[: place + 1] for place, sign in enumerate(code) if sign in ".-")
+    assert code in texts() or any(f"{start}{{" in texts() for start in started) or kind in LABELLED
+    english = SENTENCES[code]
+    if WORDS.search(PARAM.sub("", english)):
+        chinese = ZH(english)
+        assert chinese != english
+        assert set(PARAM.findall(chinese)) == set(PARAM.findall(english))
+
+
+@cache
+def created() -> dict[str, list[tuple[str, frozenset[str]]]]:
+    """Code -> where a message of it is created, and the names of its parameters; calls with ``**`` are left out."""
+    found: dict[str, list[tuple[str, frozenset[str]]]] = {}
+    for path, source in sources().items():
+        for node in ast.walk(ast.parse(source)):
+            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Message" and node.args):
+                continue
+            names = [keyword.arg for keyword in node.keywords]
+            first = node.args[0]
+            for code in (first.body, first.orelse) if isinstance(first, ast.IfExp) else (first,):
+                if isinstance(code, ast.Constant) and None not in names:
+                    place = f"{path.relative_to(HOUSE)}:{node.lineno}"
+                    found.setdefault(str(code.value), []).append((place, frozenset(name for name in names if name)))
+    return found
+
+
+def test_every_message_that_is_created_has_a_sentence_and_its_parameters() -> None:
+    assert len(created()) > 15
+    for code, places in created().items():
+        for place, names in places:
+            assert code in SENTENCES, place
+            assert set(PARAM.findall(SENTENCES[code])) <= names, place
+
+
+def test_nothing_parses_a_sentence() -> None:
+    """No module reads words of ours back: neither the old tables of patterns nor a pattern that holds a sentence."""
+    prose = [re.sub(r"%\(\w+\)s", "\x00", sentence).split("\x00") for sentence in SENTENCES.values()]
+    pieces = {piece.strip() for parts in prose for piece in parts if len(piece.split()) >= 4}
+    for path, source in sources().items():
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and getattr(node.func.value, "id", "") == "re":
+                pattern = next((one.value for one in node.args if isinstance(one, ast.Constant)), "")
+                assert not any(piece in str(pattern) for piece in pieces), f"{path.relative_to(HOUSE)}:{node.lineno}"
+
+
+def test_messages_survive_the_store() -> None:
+    moment = datetime(2026, 3, 1, 8, tzinfo=UTC)
+    for message in (
+        Message("note.state", before=Message("state.new"), after=Message("state.failing"), why=Message("health.resting", until=moment)),
+        joined(Message("why.never"), Message("why.hours")),
+        as_text("verbatim %s"),
+        Message("of-a-later-version", number=3),
+    ):
+        assert from_dict(json.loads(json.dumps(to_dict(message)))) == message
+        assert str(from_dict(to_dict(message))) == str(message)
+    assert str(from_dict("a plain text")) == "a plain text"
+
+
+def test_messages_are_values_and_read_in_any_language() -> None:
+    assert {Message("why.weight", weight=2.0, wait=5), Message("why.weight", wait=5, weight=2.0)} == {
+        Message("why.weight", weight=2.0, wait=5)
+    }
+    both = joined(Message("why.interval", wait=30.0), Message("why.hours"))
+    assert str(both) == "every 30 minutes; its hours begin then"
+    assert render(both, ZH).startswith("每 30 分钟")
+    assert str(Message("of-a-later-version", number=3)) == "of-a-later-version 3"
+    assert "at eight" in render(Message("health.resting", until=datetime(2026, 3, 1, tzinfo=UTC), why="x"), ZH, lambda moment: "at eight")
+
+
+@pytest.mark.parametrize(
+    ("reason", "cause"),
+    [
+        ("http-404", "gone"),
+        ("http-418", "http-4xx"),
+        ("http-502", "http-5xx"),
+        ("blocked: captcha: Baidu", "blocked"),
+        ("error: KeyError", "broken"),
+        ("connection-refused", "connection"),
+        ("strange", "unread"),
+    ],
+)
+def test_a_reason_has_a_cause_and_a_sentence(reason: str, cause: str) -> None:
+    assert cause_of(reason) == cause
+    assert (explain(reason, ZH) is None) is (reason == "strange")
+
+
+def test_every_state_cause_role_and_right_has_a_name() -> None:
+    assert all(f"state.{state}" in SENTENCES for state in STATES)
+    assert all(f"cause.{cause}" in SENTENCES and f"remedy.{cause}" in SENTENCES for cause in CAUSES.values())
+    assert all(f"role.{role}" in SENTENCES for role in Role)
+    assert all(f"right.{right}" in SENTENCES for right in Right)
+
+
+def test_every_action_that_is_logged_has_a_name() -> None:
+    logged = {name for path, source in sources().items() if "portal" in path.parts for name in WRITTEN.findall(source)}
+    assert len(logged) > 30, "the pattern still finds them"
+    assert all(label("action", name) != name for name in logged)
+    assert label("action", "thing.other") == "thing.other"
