@@ -138,6 +138,10 @@ class StoreTooNew(StoreError):
     """The database was written by a newer version. The caller stops; the message names the remedy."""
 
 
+class StoreTooOld(StoreError):
+    """The database was written by a version that no migration leads on from. The caller stops; the message names the way over."""
+
+
 class StoreUnfinished(StoreError):
     """The store holds a part of a backup, whose restore was broken off. The caller stops; the message names the remedy."""
 

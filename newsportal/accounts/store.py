@@ -12,12 +12,19 @@ from newsportal.accounts.marks import Marks
 from newsportal.accounts.people import People
 from newsportal.accounts.searches import Searches
 from newsportal.accounts.sessions import Sessions
+from newsportal.accounts.tables import METADATA
 from newsportal.accounts.tokens import Tokens
 from newsportal.accounts.trail import Trail
 from newsportal.storage.sql import schema
 from newsportal.storage.sql.dialects import open_engine
 
-LINE = schema.Line("0003", files("newsportal.accounts") / "migrations", "accounts_version")
+LINE = schema.Line(
+    "0003",
+    files("newsportal.accounts") / "migrations",
+    "accounts_version",
+    METADATA,
+    "name another place for accounts in sources.yaml (portal: accounts), or move this one away; a new administrator is made",
+)
 
 
 class Accounts:

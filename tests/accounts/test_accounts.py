@@ -7,7 +7,6 @@ import threading
 from collections.abc import Callable
 from contextlib import closing
 from datetime import datetime, timedelta
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -21,14 +20,14 @@ from newsportal.accounts.secret import digest
 from newsportal.accounts.sessions import IDLE, LONGEST
 from newsportal.accounts.store import LINE
 from newsportal.accounts.tables import METADATA, PEOPLE
-from newsportal.errors import AccountError, StoreTooNew
+from newsportal.errors import AccountError, StoreTooNew, StoreTooOld
 from newsportal.storage.sql import schema
 from newsportal.storage.sql.dialects import open_engine, reading
 
 PASSWORD = "correct horse battery staple"
 
 
-def test_migrations_make_the_tables(accounts: Accounts, uri: str) -> None:
+def test_a_new_database_has_the_tables(accounts: Accounts, uri: str) -> None:
     engine = open_engine(uri)
     with reading(engine) as connection:
         assert schema.version(connection, LINE) == LINE.head
@@ -37,12 +36,14 @@ def test_migrations_make_the_tables(accounts: Accounts, uri: str) -> None:
     engine.dispose()
 
 
-def test_head_is_the_last_step() -> None:
-    steps = sorted(
-        path.name[:4] for path in (files("newsportal.accounts") / "migrations" / "versions").iterdir() if path.name[:4].isdecimal()
-    )
-    assert steps[-1] == LINE.head
-    assert len(steps) == len(set(steps))
+def test_the_migrations_make_the_tables(tmp_path: Path) -> None:
+    engine = open_engine(f"sqlite:///{tmp_path / 'accounts.db'}")
+    with engine.begin() as connection:
+        schema.migrate(connection, None, "here", LINE)
+        assert schema.version(connection, LINE) == LINE.head
+        context = MigrationContext.configure(connection, opts={"version_table": LINE.table, "compare_type": True})
+        assert compare_metadata(context, METADATA) == []
+    engine.dispose()
 
 
 def test_a_database_of_a_later_version_is_refused(tmp_path: Path) -> None:
@@ -53,6 +54,17 @@ def test_a_database_of_a_later_version_is_refused(tmp_path: Path) -> None:
         connection.execute(text(f"UPDATE {LINE.table} SET version_num = '9999'"))
     engine.dispose()
     with pytest.raises(StoreTooNew, match="later version wrote it"):
+        open_accounts(uri)
+
+
+def test_a_database_of_an_earlier_version_is_refused(tmp_path: Path) -> None:
+    uri = f"sqlite:///{tmp_path / 'accounts.db'}"
+    open_accounts(uri).close()
+    engine = open_engine(uri)
+    with engine.begin() as connection:
+        connection.execute(text(f"UPDATE {LINE.table} SET version_num = '0002'"))
+    engine.dispose()
+    with pytest.raises(StoreTooOld, match=r"too old .*name another place"):
         open_accounts(uri)
 
 

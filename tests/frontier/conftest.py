@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from blank import copied
+from blank import blank_store
 from scrapy import Spider
 from scrapy.crawler import Crawler
 from scrapy.settings import Settings
@@ -15,7 +15,6 @@ from scrapy.statscollectors import MemoryStatsCollector
 
 from newsportal.frontier.addon import SourcesAddon
 from newsportal.frontier.ledger import Ledger, ledger_of
-from newsportal.storage import open_store
 
 SOURCES = """\
 topics: [{name: 旅游, keywords: {any: [旅游, 古镇]}}]
@@ -33,7 +32,7 @@ def crawler_for(tmp_path: Path) -> Callable[..., Crawler]:
         path = tmp_path / "sources.yaml"
         if not path.exists():
             path.write_text(SOURCES, "utf-8")
-            copied(open_store, tmp_path / "data" / "newsportal.db")
+            blank_store(tmp_path / "data" / "newsportal.db").close()
         crawler = Crawler(Spider, Settings({"NEWSPORTAL_SOURCES": str(path), "ADDONS": {SourcesAddon: 1}, **settings}))
         crawler.addons.load_settings(crawler.settings)
         crawler.stats = MemoryStatsCollector(crawler)

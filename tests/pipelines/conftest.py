@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from blank import copied
+from blank import blank_store
 from scrapy import Spider
 from scrapy.crawler import Crawler
 from scrapy.settings import Settings
@@ -15,7 +15,6 @@ from scrapy.statscollectors import MemoryStatsCollector
 
 from newsportal.frontier.addon import SourcesAddon
 from newsportal.frontier.ledger import Ledger, ledger_of
-from newsportal.storage import open_store
 
 NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
 
@@ -40,7 +39,7 @@ galleries:
 def crawler(tmp_path: Path) -> Crawler:
     path = tmp_path / "sources.yaml"
     path.write_text(SOURCES, "utf-8")
-    copied(open_store, tmp_path / "data" / "newsportal.db")
+    blank_store(tmp_path / "data" / "newsportal.db").close()
     crawler = Crawler(Spider, Settings({"NEWSPORTAL_SOURCES": str(path), "ADDONS": {SourcesAddon: 1}}))
     crawler.addons.load_settings(crawler.settings)
     crawler.stats = MemoryStatsCollector(crawler)

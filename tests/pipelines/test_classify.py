@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from blank import copied
+from blank import blank_store
 from scrapy import Spider
 from scrapy.crawler import Crawler
 from scrapy.settings import Settings
@@ -24,7 +24,6 @@ from newsportal.frontier.addon import SourcesAddon
 from newsportal.frontier.ledger import Ledger, ledger_of
 from newsportal.items import Article, Link, TopicMark
 from newsportal.pipelines.classify import Choice, ClassifyPipeline
-from newsportal.storage import open_store
 from newsportal.storage.corpora import CATEGORIES
 
 NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
@@ -52,7 +51,7 @@ FINANCE, SPORT, NOTHING = "央行宣布降息，股市高开，投资者乐观",
 def ledger(tmp_path: Path) -> Iterator[Ledger]:
     path = tmp_path / "sources.yaml"
     path.write_text(SOURCES, "utf-8")
-    copied(open_store, tmp_path / "data" / "newsportal.db")
+    blank_store(tmp_path / "data" / "newsportal.db").close()
     crawler = Crawler(Spider, Settings({"NEWSPORTAL_SOURCES": str(path), "ADDONS": {SourcesAddon: 1}}))
     crawler.addons.load_settings(crawler.settings)
     crawler.stats = MemoryStatsCollector(crawler)

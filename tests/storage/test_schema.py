@@ -5,30 +5,28 @@ from __future__ import annotations
 import subprocess
 import sys
 import zipfile
-from datetime import UTC, datetime, timedelta
-from importlib.resources import files
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from alembic import command, op
+from alembic import op
 from alembic.autogenerate import compare_metadata
-from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from invented_articles import article, invented
+from invented_articles import article
 from servers import Servers
-from sqlalchemy import JSON, Float, create_engine, inspect, text
+from sqlalchemy import JSON, Connection, Float, text
 
-from newsportal.errors import StoreTooNew
-from newsportal.storage import open_store, print_index
+from newsportal.errors import StoreTooNew, StoreTooOld
+from newsportal.storage import open_store
 from newsportal.storage.forms import FORMS
-from newsportal.storage.sql import prints, schema, steps
-from newsportal.storage.sql.dialects import open_engine, reading
+from newsportal.storage.sql import schema, steps
+from newsportal.storage.sql.dialects import open_engine, reading, writing
 from newsportal.storage.sql.tables import METADATA
-
-MIGRATIONS = files("newsportal.storage.sql") / "migrations"
 
 
 def differ(_context: object, _found: object, _declared: object, found: object, declared: object) -> bool | None:
@@ -38,9 +36,10 @@ def differ(_context: object, _found: object, _declared: object, found: object, d
 
 def test_migrations_make_the_tables(sql_uri: str) -> None:
     engine = open_engine(sql_uri)
-    schema.prepare(engine)
+    with writing(engine) as connection:
+        schema.migrate(connection, None, "here", schema.STORE)
     with reading(engine) as connection:
-        assert schema.version(connection) == schema.HEAD
+        assert schema.version(connection) == schema.STORE.head
         context = MigrationContext.configure(connection, opts={"compare_type": differ, "compare_server_default": True})
         assert {form.name for form in FORMS} == set(METADATA.tables) > {"articles", "threads", "outbox"}, "the tables of all rooms"
         assert compare_metadata(context, METADATA) == []
@@ -48,22 +47,50 @@ def test_migrations_make_the_tables(sql_uri: str) -> None:
 
 
 def test_head_is_the_last_step() -> None:
-    with schema.folder(MIGRATIONS) as folder:
-        config = Config()
-        config.set_main_option("script_location", str(folder))
-        assert ScriptDirectory.from_config(config).get_heads() == [schema.HEAD]
+    with schema.folder(schema.STORE.scripts) as folder:
+        assert ScriptDirectory(str(folder), version_locations=[str(folder)]).get_heads() == [schema.STORE.head]
 
 
-def test_every_step_can_be_taken_back(sql_uri: str) -> None:
+def test_an_empty_sqlite_file_is_made_as_the_migrations_make_it(tmp_path: Path) -> None:
+    assert schema_of(tmp_path / "created.db", schema.create) == schema_of(tmp_path / "migrated.db", upgraded)
+
+
+DECLARED = "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"
+
+
+def upgraded(connection: Connection, line: schema.Line) -> None:
+    schema.migrate(connection, None, "here", line)
+
+
+def schema_of(file: Path, made: Callable[[Connection, schema.Line], None]) -> dict[str, set[str]]:
+    """Table -> its columns, keys and indexes as SQLite tells them, and the revision."""
+    engine = open_engine(f"sqlite:///{file}")
+    with engine.begin() as connection:
+        made(connection, schema.STORE)
+        tables = connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'table'").scalars().all()
+        told = {
+            table: {
+                str(tuple(row)[first:])
+                for pragma, first in (("table_info", 1), ("foreign_key_list", 2), ("index_list", 1))
+                for row in connection.exec_driver_sql(f"PRAGMA {pragma}({table})")
+            }
+            for table in tables
+        }
+        told["counted"] = {name for name, sql in connection.exec_driver_sql(DECLARED) if "AUTOINCREMENT" in sql}
+        told["indexes"] = {f"{name} {sql}" for name, sql in connection.exec_driver_sql(DECLARED) if "INDEX" in sql}
+        told["revision"] = {str(schema.version(connection))}
+    engine.dispose()
+    return told
+
+
+def test_an_older_store_is_refused_with_the_way_over(sql_uri: str) -> None:
+    open_store(sql_uri).close()
     engine = open_engine(sql_uri)
     with engine.begin() as connection:
-        schema.migrate(connection, None, "memory")
-        with schema.folder(MIGRATIONS) as folder:
-            config = Config(attributes={"connection": connection})
-            config.set_main_option("script_location", str(folder))
-            command.downgrade(config, "base")
-        assert set(inspect(connection).get_table_names()) <= {"alembic_version", "sqlite_sequence"}
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0011'")
     engine.dispose()
+    with pytest.raises(StoreTooOld, match=r"schema 0011, which is too old .*`newsportal export .*`newsportal import"):
+        open_store(sql_uri)
 
 
 COLLATIONS = """
@@ -144,40 +171,16 @@ def test_a_later_version_is_refused_in_every_database(sql_uri: str) -> None:
         open_store(sql_uri)
 
 
-def test_a_store_from_before_fingerprints_gets_them_and_its_stories_draw_reposts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prints, "FILLED", 2)  # several reads
-    uri, recent = f"sqlite:///{tmp_path}/news.db", datetime.now(UTC)
-    store = open_store(uri)
-    for number in range(5):
-        store.add(article(str(number), text=invented(number), published=None), now=recent)
-    store.add(article("old", text=invented(9), published=None), now=recent - print_index.SPAN - timedelta(days=1))
-    store.close()
-    _take_back(uri, "0002")
-    store = open_store(uri)
-    for number in range(5):
-        assert store.add(article(f"repost {number}", text=invented(number), published=None), now=recent).outcome == "folded"
-    assert store.add(article("new", text=invented(9), published=None), now=recent).outcome == "stored", (
-        "what is out of the window stays out"
-    )
-    assert len(store.changes(0)) == 12
-    store.close()
-
-
-def _take_back(uri: str, revision: str) -> None:
-    engine = create_engine(uri)
-    with engine.begin() as connection, schema.folder(MIGRATIONS) as folder:
-        config = Config(attributes={"connection": connection})
-        config.set_main_option("script_location", str(folder))
-        command.downgrade(config, revision)
-    engine.dispose()
-
-
 def test_migrations_in_an_egg_are_unpacked(tmp_path: Path) -> None:
     egg = tmp_path / "newsportal.egg"
-    with schema.folder(MIGRATIONS) as folder, zipfile.ZipFile(egg, "w") as archive:
+    with schema.folder(schema.STORE.scripts) as folder, zipfile.ZipFile(egg, "w") as archive:
         for file in folder.rglob("*.py*"):
             archive.write(file, Path("migrations") / file.relative_to(folder))
     with schema.folder(zipfile.Path(egg, "migrations/")) as unpacked:
-        assert (unpacked / "env.py").read_text() == (MIGRATIONS / "env.py").read_text()
-        assert list((unpacked / "versions").glob("0001*.py"))
+        assert list(unpacked.glob(f"{schema.STORE.head}_*.py"))
+        engine = open_engine(f"sqlite:///{tmp_path}/news.db")
+        with engine.begin() as connection:
+            schema.migrate(connection, None, "here", replace(schema.STORE, scripts=unpacked))
+            assert schema.version(connection) == schema.STORE.head
+        engine.dispose()
     assert not unpacked.exists()

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, select
 
-from newsportal.dedup.fingerprints import fingerprint
-from newsportal.dedup.judge import title_letters
 from newsportal.items import Fold
 from newsportal.storage import print_index
-from newsportal.storage.print_index import PRUNED, SPAN, Printed, PrintIndex, PrintRow, among, is_due, outlived, print_row
+from newsportal.storage.print_index import PRUNED, Printed, PrintIndex, PrintRow, among, is_due, outlived, print_row
 from newsportal.storage.sql.tables import ARTICLES, CHANGES, PRINTS, STORIES
-
-MOST_FILLED: Final = 50_000
-"""Articles of a store without fingerprints that get them when it is opened first, the newest: a minute at most (1.2 ms each)."""
-
-FILLED: Final = 500
-"""Texts that are read at once while a store gets its fingerprints."""
 
 ROWS = (
     select(PRINTS.c.number, PRINTS.c.runs, PRINTS.c.length, PRINTS.c.title, ARTICLES.c.story_id)
@@ -47,21 +38,6 @@ LAST_SEQ, FIRST = select(func.max(CHANGES.c.seq)), select(func.min(PRINTS.c.numb
 OLDEST = select(PRINTS.c.number, PRINTS.c.seen).order_by(PRINTS.c.number).limit(PRUNED)
 NEW, GONE = insert(PRINTS), delete(PRINTS).where(PRINTS.c.article_id == bindparam("article"))
 PRUNE = delete(PRINTS).where(PRINTS.c.number <= bindparam("last"))
-
-
-UNPRINTED = (
-    select(ARTICLES.c.id)
-    .where(ARTICLES.c.first_seen >= bindparam("since"), ARTICLES.c.id.not_in(select(PRINTS.c.article_id)))
-    .order_by(ARTICLES.c.first_seen.desc(), ARTICLES.c.id)
-    .limit(MOST_FILLED)
-)
-TEXTS = (
-    select(ARTICLES.c.id, ARTICLES.c.moment, ARTICLES.c.first_seen, ARTICLES.c.title, ARTICLES.c.text)
-    .where(ARTICLES.c.id.in_(bindparam("ids", expanding=True)))
-    .order_by(ARTICLES.c.first_seen, ARTICLES.c.id)
-)
-
-log = logging.getLogger(__name__)
 
 
 class SqlPrints:
@@ -107,23 +83,6 @@ def keep(connection: Connection, article_id: str, moment: datetime, new: Printed
     written = connection.execute(NEW, print_row(article_id, moment, new.fingerprint, new.title, now)).inserted_primary_key
     if written and is_due(written[0]):
         _prune(connection, written[0], now)
-
-
-def fill(connection: Connection, now: datetime) -> int:
-    """Give the articles of a store from before there were fingerprints theirs, so that old stories draw reposts; answers how many.
-
-    In the order in which they came, as pruning expects; those out of the window alone stay without, and beyond :data:`MOST_FILLED`.
-    """
-    ids = connection.scalars(UNPRINTED, {"since": now - SPAN}).all()[::-1]
-    if ids:
-        log.warning("the store is brought to this version: fingerprints of %d articles, once (a minute at most)", len(ids))
-    for start in range(0, len(ids), FILLED):
-        found = connection.execute(TEXTS, {"ids": ids[start : start + FILLED]})
-        made = [(row, fingerprint(row.text or "")) for row in found]
-        rows = [print_row(row.id, row.moment, made_of, title_letters(row.title), row.first_seen) for row, made_of in made if made_of.length]
-        if rows:
-            connection.execute(NEW, rows)
-    return len(ids)
 
 
 def drop(connection: Connection, article_id: str) -> None:

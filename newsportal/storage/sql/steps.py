@@ -37,12 +37,6 @@ def create_index(name: str, table: str, columns: list[str]) -> None:
         op.create_index(name, table, columns)
 
 
-def drop_index(name: str, table: str) -> None:
-    """As Alembic's; one that is gone already is no error."""
-    if op.get_bind().dialect.name not in COLLATIONS or _is_there(table, index=name):
-        op.drop_index(name, table_name=table)
-
-
 def add_column(table: str, column: sa.Column[Any]) -> None:
     """As Alembic's; texts as in :func:`create_table`."""
     column.type = exact(column.type, op.get_bind().dialect.name)
