@@ -36,11 +36,12 @@ test-fast: $(TEST_READY)  ## the unit tests, in less than two minutes
 test-faults: $(TEST_READY) tools  ## kill 200 workers over 5,000 pages, on disk and with Redis (long)
 	$(BIN)/python tests/faults/long.py
 
-check: $(TEST_READY)  ## style, types, layers
+check: $(TEST_READY)  ## style, types, layers, size
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/python benchmarks/ratchet.py
 
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || { echo "newsportal needs Python 3.11, 3.12 or 3.13 (install it, e.g. apt install python3 python3-venv, or say PYTHON=...)"; exit 1; }

@@ -1,0 +1,123 @@
+"""The code's weight, counted: no figure may grow past ``ratchet.json``.
+
+    python benchmarks/ratchet.py [--update]
+
+One line is printed for each figure that grew, and the exit status is 1; ``--update`` writes the figures that fell.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import statistics
+import sys
+from collections import Counter
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+LIMITS = Path(__file__).with_name("ratchet.json")
+LONG_FILE, SHORT_FILE, LONG_FUNCTION, GOOD_MEDIAN = 350, 40, 50, 8
+MOMENT = datetime(2026, 3, 1, 12, tzinfo=timezone(timedelta(hours=8)))
+ARTICLES, LONG_ARTICLE = 8, 200  # articles of the made-up Web that are read, of more than so many characters
+
+
+def imports(tree: ast.Module, modules: set[str]) -> set[str]:
+    """Modules of the package that ``tree`` imports when it runs, at the top or in a function."""
+    checks = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")]
+    only_types = {id(inner) for check in checks for inner in ast.walk(check)}
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if id(node) in only_types:
+            continue
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            within = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= within & modules or {node.module}
+    return found & modules
+
+
+def is_in_circle(graph: dict[str, set[str]], start: str) -> bool:
+    """Whether a module imports itself by way of others."""
+    found, waiting = set[str](), list(graph[start])
+    while waiting:
+        if (name := waiting.pop()) not in found:
+            found.add(name)
+            waiting += graph[name]
+    return start in found
+
+
+def functions(tree: ast.Module) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+
+
+def used_once(tree: ast.Module, text: str) -> int:
+    """Private functions whose name stands in the file only once more than where it is defined."""
+    words = Counter(re.findall(r"\b_[a-z]\w*", text))
+    return sum(words[node.name] == 2 for node in functions(tree))
+
+
+def calls_per_page() -> int:
+    """Functions called while ``best`` reads an article of the made-up Web, on the average of a few."""
+    sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "tests" / "site")]
+    from madeup.exchange import Request
+    from madeup.manifest import manifest
+    from madeup.router import Router
+    from madeup.sites import KEYS
+    from madeup.world import World
+    from work import count_calls
+
+    from newsportal import dom
+    from newsportal.extractors import extractor
+    from newsportal.items import Page
+
+    world = World(MOMENT, 1, {key: f"https://{key}.example" for key in KEYS})
+    router, read = Router(world), extractor("best")
+    articles = [one for one in manifest(world)["articles"] if len(one["text"]) > LONG_ARTICLE][:ARTICLES]
+    answers = [router.answer(Request(one["site"], one["url"].partition(".example")[2])) for one in articles]
+    pages = [Page(one["url"], found.body, MOMENT, content_type=found.content_type) for one, found in zip(articles, answers, strict=True)]
+    for page in pages:  # tables that are made once
+        read(dom.document(page), None, MOMENT)
+    return sum(count_calls(lambda page: read(dom.document(page), None, MOMENT), page) for page in pages) // ARTICLES
+
+
+def figures() -> dict[str, Any]:
+    files = sorted((ROOT / "newsportal").rglob("*.py"))
+    texts = {file: file.read_text("utf-8") for file in files}
+    lines = [text.count("\n") for text in texts.values() if text]
+    names = [".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for file in files]
+    trees = dict(zip(names, map(ast.parse, texts.values()), strict=True))
+    lengths = [(node.end_lineno or 0) - node.lineno + 1 for tree in trees.values() for node in functions(tree)]
+    graph = {name: imports(tree, set(trees)) - {name} for name, tree in trees.items()}
+    return {
+        "lines": sum(lines),
+        "files": len(files),
+        f"files of more than {LONG_FILE} lines": sum(count > LONG_FILE for count in lines),
+        f"files of less than {SHORT_FILE} lines": sum(count < SHORT_FILE for count in lines),
+        f"functions of more than {LONG_FUNCTION} lines": sum(length > LONG_FUNCTION for length in lengths),
+        f"median function's lines, {GOOD_MEDIAN} or more": max(GOOD_MEDIAN, statistics.median_low(lengths)),
+        "modules in import circles": sum(is_in_circle(graph, name) for name in graph),
+        "private functions used once": sum(used_once(tree, text) for tree, text in zip(trees.values(), texts.values(), strict=True)),
+        "calls per page": calls_per_page(),
+    }
+
+
+def main() -> int:
+    if os.environ.get("PYTHONHASHSEED") != "0":  # the order of sets moves the calls a little
+        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, "PYTHONHASHSEED": "0"})
+    now = figures()
+    limits = json.loads(LIMITS.read_text("utf-8")) if LIMITS.exists() else now
+    grown = [name for name, value in now.items() if value > limits.get(name, value)]
+    for name in grown:
+        print(f"{name}: {now[name]:,}, at most {limits[name]:,} (benchmarks/ratchet.json)")
+    if "--update" in sys.argv[1:]:
+        LIMITS.write_text(json.dumps({name: min(value, limits.get(name, value)) for name, value in now.items()}, indent=1) + "\n", "utf-8")
+    return 1 if grown else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
