@@ -16,6 +16,9 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from unicodedata import east_asian_width
 
+from newsportal import messages
+from newsportal.messages import Message
+
 COUNTERS = ("list_pages", "not_modified", "entries", "known", "repeated", "new", "fetched", "parsed", "stored", "folded", "same")
 """The columns of the table, in the order of the way of the data."""
 
@@ -41,7 +44,7 @@ class SourceReport:
     same: int = 0
     failed: Mapping[str, int] = field(default_factory=dict)
     list_failed: Mapping[str, int] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: tuple[Message, ...] = ()
     seconds: float = 0.0
 
     @property
@@ -100,7 +103,7 @@ def add_up(name: str, rows: Iterable[SourceReport]) -> SourceReport:
     counts = dict.fromkeys(COUNTERS, 0)
     failed: dict[str, int] = {}
     list_failed: dict[str, int] = {}
-    notes: list[str] = []
+    notes: list[Message] = []
     seconds = 0.0
     for row in rows:
         seconds += row.seconds
@@ -118,7 +121,11 @@ def to_dict(run: Run) -> dict[str, object]:
 
     def row(report: SourceReport) -> dict[str, object]:
         plain: dict[str, object] = {item.name: getattr(report, item.name) for item in fields(report)}
-        plain |= {"failed": dict(report.failed), "list_failed": dict(report.list_failed), "notes": list(report.notes)}
+        plain |= {
+            "failed": dict(report.failed),
+            "list_failed": dict(report.list_failed),
+            "notes": [messages.to_dict(note) | {"text": str(note)} for note in report.notes],
+        }
         return plain | {"left": report.left, "precision": report.precision, "recall": report.recall}
 
     return {
@@ -138,7 +145,7 @@ def from_dict(plain: Mapping[str, object]) -> Run:
 
     def row(values: Mapping[str, object]) -> SourceReport:
         kept = {key: value for key, value in values.items() if key in known}
-        kept["notes"] = tuple(kept.get("notes", ()))  # type: ignore[arg-type]
+        kept["notes"] = tuple(map(messages.from_dict, kept.get("notes", ())))  # type: ignore[call-overload]
         return SourceReport(**kept)  # type: ignore[arg-type]
 
     ended = plain.get("ended")
@@ -202,7 +209,7 @@ def reasons(run: Run) -> list[str]:
         parts = [f"{reason} × {number}" for reason, number in sorted(row.failed.items())]
         parts += [f"list page: {reason} × {number}" for reason, number in sorted(row.list_failed.items())]
         if parts or row.notes:
-            lines.append(f"{row.source}: {'; '.join((*parts, *row.notes))}")
+            lines.append(f"{row.source}: {'; '.join(map(str, (*parts, *row.notes)))}")
     return lines
 
 

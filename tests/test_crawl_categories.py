@@ -44,7 +44,7 @@ def sources(web: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_feeds_are_classified_and_an_editor_has_the_last_word(web: Any, sources: Path) -> None:
     rows = [*crawl(sources, "rss")["sources"], *crawl(sources)["sources"]]  # feeds first: what a list page brings first is that page's
-    notes = {row["source"]: " ".join(row["notes"]) for row in reversed(rows)}
+    notes = {row["source"]: " ".join(note["text"] for note in row["notes"]) for row in reversed(rows)}
     assert any("category by" in note and "lexicon: " in note for source, note in notes.items() if source.startswith("feed:"))
     assert not any("category by" in note for source, note in notes.items() if not source.startswith("feed:"))
     gold = {article["url"]: article["category"] for article in web.manifest()["articles"]}

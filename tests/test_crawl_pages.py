@@ -189,8 +189,8 @@ def test_what_robots_txt_forbids_is_not_asked_for_and_nothing_twice(crawled: Cra
 
 
 def test_what_could_not_be_had_is_said(crawled: Crawled) -> None:
-    notes = {note for row in crawled.report["sources"] for note in row["notes"]}
-    assert {f"further pages of some articles cannot be had ({reason})" for reason in ("http-404", "http-500", "robots")} == notes
+    notes = {note["text"] for row in crawled.report["sources"] for note in row["notes"]}
+    assert {f"further pages of some articles cannot be fetched ({reason})" for reason in ("http-404", "http-500", "robots")} == notes
 
 
 def test_a_second_crawl_knows_every_page(crawled: Crawled, town: Town) -> None:

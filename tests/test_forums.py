@@ -167,7 +167,7 @@ def test_boards_for_members_are_reported_and_do_no_harm(forums: MadeUpForums, vi
     for report in visits[0]:
         for key in ("discuz", "phpwind", "phpbb", SHAPELESS):
             assert row(report, key)["list_failed"] == {"login": 1}
-            assert any(note.startswith("only members may read") for note in row(report, key)["notes"])
+            assert any(note["code"] == "note.members-only" for note in row(report, key)["notes"])
     store = opened(visits[1])
     walled = {thread.number for forum in forums.forums.values() for board in forum.boards if board.walled for thread in board.threads}
     assert not walled & {number for key in forums.forums for number in threads(store, key)}
@@ -273,7 +273,7 @@ def test_boards_that_are_refused_do_not_make_the_forum_a_failure(forums: MadeUpF
     sources = forums.sources(tmp_path / "sources.yaml", "discuz", more="    pages: 1\n    depth: 1\n")
     report = row(crawl(sources), "discuz")
     assert report["list_failed"] == {"http-403": 1, "login": 1}
-    assert "cannot be read (http-403): 出行路上" in report["notes"]
+    assert "cannot be read (http-403): 出行路上" in [note["text"] for note in report["notes"]]
     store = opened(sources)
     state = store.source_state("forum:discuz")
     assert (state.failures_in_row, state.unfinished) == (0, None)

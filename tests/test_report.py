@@ -6,11 +6,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from newsportal.messages import as_text
 from newsportal.report import Run, SourceReport, add_up, from_dict, reasons, table, to_dict
 
 FEED = SourceReport(
     source="feed:青河日报", list_pages=1, entries=10, known=2, repeated=1, new=7, fetched=6, parsed=5, stored=3, folded=1, same=1,
-    failed={"no-body": 1, "http-404": 1}, notes=("slow",),
+    failed={"no-body": 1, "http-404": 1}, notes=(as_text("slow"),),
 )  # fmt: skip
 REGION = SourceReport(source="region:front", list_failed={"dns": 1})
 RUN = Run(id="20260305-120000-a", started=datetime(2026, 3, 5, 12, tzinfo=UTC), spiders=("rss",), sources=(FEED, REGION))
@@ -33,7 +34,7 @@ def test_totals_add_reasons() -> None:
     total = add_up("total", (FEED, FEED, REGION))
     assert total.failed == {"no-body": 2, "http-404": 2}
     assert total.entries == 20
-    assert total.notes == ("slow",)
+    assert total.notes == (as_text("slow"),)
 
 
 def test_a_run_survives_json() -> None:

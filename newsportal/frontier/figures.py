@@ -10,6 +10,7 @@ from scrapy.statscollectors import StatsCollector
 
 from newsportal.frontier.reach import Reach
 from newsportal.frontier.told import Told
+from newsportal.messages import Message
 from newsportal.report import COUNTERS, SourceReport
 
 PREFIX = "newsportal/"
@@ -29,7 +30,7 @@ class Figures:
     def __init__(self, stats: StatsCollector, reach: Reach) -> None:
         self._stats = stats
         self._reach = reach
-        self._notes: dict[str, dict[str, None]] = defaultdict(dict)
+        self._notes: dict[str, dict[Message, None]] = defaultdict(dict)
         self.told = Told()
 
     def count(self, source: str, column: str, reason: str | None = None, number: int = 1) -> None:
@@ -45,9 +46,9 @@ class Figures:
         key = f"{PREFIX}{source}/{SECONDS}"
         self._stats.set_value(key, self._stats.get_value(key, 0.0) + seconds)
 
-    def note(self, source: str, text: str) -> None:
-        """A sentence for the reader of the report, once. Stages call it from their threads, too."""
-        self._notes[source].setdefault(text)
+    def note(self, source: str, message: Message) -> None:
+        """A note of the report, once. Stages call it from their threads, too."""
+        self._notes[source].setdefault(message)
 
     def report(self) -> tuple[SourceReport, ...]:
         """The rows so far, by source."""

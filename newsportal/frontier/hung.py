@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from newsportal.errors import StoreError
 from newsportal.frontier.links import name_of
 from newsportal.items import content_id
+from newsportal.messages import Message
 
 if TYPE_CHECKING:
     from newsportal.frontier.ledger import Ledger
@@ -74,5 +75,5 @@ async def hangs_again(ledger: Ledger, link: Link) -> bool:
         return False
     over = name in given_up(counted(before, [name], now), [name], now)
     if over:
-        ledger.note(link.source, f"some pages hung in the browser in {MOST} runs or more, and are left alone for {ALONE.days} days")
+        ledger.note(link.source, Message("note.hung", runs=MOST, days=ALONE.days))
     return over

@@ -27,6 +27,7 @@ from newsportal.frontier.links import NO_ADDRESS, askable, name_of, sound
 from newsportal.frontier.reach import OUTAGE
 from newsportal.frontier.record import record_of
 from newsportal.frontier.states import States
+from newsportal.messages import Message
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -39,9 +40,9 @@ logger = logging.getLogger(__name__)
 STORE_FAILS = "store-unavailable"
 """The reason, in reports and as a crawl's end, when the store does not take what it is given."""
 
-TAKEN_OVER = "asks again for articles that an earlier run could not fetch"
+TAKEN_OVER = Message("note.retries-articles")
 
-ONE_ADDRESS = "several entries of a list lead to one address, where one article can be had"
+ONE_ADDRESS = Message("note.one-address")
 
 PUT_OFF = 5
 """Times that a link from the queue is put off since its spider has just claimed it. Chosen: ten seconds, in which a list page's requests
@@ -231,7 +232,7 @@ class Ledger(States):
         and what has failed for so long that nobody will read it as news (counted ``given-up``)."""
         self._decided(link)
         if later and await self._over(link, reason):
-            self.note(link.source, f"articles that could not be had for {GIVE_UP.days} days or more are given up ({reason})")
+            self.note(link.source, Message("note.given-up", days=GIVE_UP.days, reason=reason))
             later, reason = False, GIVEN_UP
         self.count(link.source, "failed", reason)
         if later and reason in hung.HANGS:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from newsportal.classify import base
 from newsportal.errors import ModelError, StoreError
+from newsportal.messages import Message
 
 if TYPE_CHECKING:
     from newsportal.classify.base import Classifier
@@ -43,7 +44,7 @@ class _Kept:
     looked: float
     version: int | None = None
     loaded: Loaded | None = None
-    trouble: str | None = None
+    trouble: Message | None = None
 
 
 class Models:
@@ -67,8 +68,8 @@ class Models:
                 self._look(corpus, kept)
             return kept.loaded
 
-    def trouble(self, corpus: str) -> str | None:
-        """What is wrong with the model of ``corpus`` in use, in a sentence for the report."""
+    def trouble(self, corpus: str) -> Message | None:
+        """What is wrong with the model of ``corpus`` in use, for the report."""
         kept = self._kept.get(corpus)
         return kept.trouble if kept else None
 
@@ -81,14 +82,14 @@ class Models:
         except StoreError as error:  # away: what was loaded goes on, and the next look asks again
             logger.warning("the model of %s was not asked for: %s", corpus, error)
 
-    def _opened(self, corpus: str, version: int | None) -> tuple[Loaded | None, str | None]:
+    def _opened(self, corpus: str, version: int | None) -> tuple[Loaded | None, Message | None]:
         """The model, or what is wrong with it. Raises ``StoreError``."""
         if version is None:
             return None, None
         try:
             return self._load(corpus, version), None
         except ModelError as error:
-            trouble = f"version {version} of the model of {corpus} cannot be used: {error}"
+            trouble = Message("note.model-broken", version=version, corpus=corpus, why=error.message)
             logger.error("%s; activate another one (newsportal model list %s)", trouble, corpus)
             return None, trouble
 

@@ -15,6 +15,7 @@ from newsportal.errors import StoreError
 from newsportal.frontier import hung
 from newsportal.frontier.figures import PREFIX, Figures, utcnow
 from newsportal.frontier.reach import OUTAGE, Reach, unreached
+from newsportal.messages import Message
 from newsportal.storage.base import SourceState, Store
 
 logger = logging.getLogger(__name__)
@@ -79,7 +80,7 @@ class States(Figures):
     def layout_changed(self, source: str) -> None:
         """The wrapper of ``source`` found nothing where the template-free reader did."""
         self._layouts.add(source)
-        self.note(source, "layout changed: the template-free reader took over")
+        self.note(source, Message("note.layout-changed"))
 
     async def state(self, source: str) -> SourceState:
         return await asyncio.to_thread(self.store.source_state, source)

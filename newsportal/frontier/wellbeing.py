@@ -41,7 +41,7 @@ def _look(ledger: Ledger, source: str, now: datetime) -> None:
     visits = together(told.of(source, limit=LATEST), told.of(source, limit=BRINGING, bringing=True))
     if (said := change(visits)) is not None:
         logger.warning("%s %s", source, said.message)
-        ledger.note(source, str(said.message))
+        ledger.note(source, said.message)
     until = health(visits, now).not_before()
     if until is not None and until > now:
         ledger.rest(source, until)

@@ -20,6 +20,7 @@ from newsportal.errors import ArchiveError, EgressDenied, NewsportalError, Rende
 from newsportal.handlers.gate import GATE, delay_of, host_of
 from newsportal.handlers.guarded import GuardedHandler
 from newsportal.handlers.replay import answer
+from newsportal.messages import Message, joined
 from newsportal.rendering import Limits, missing, renderable
 from newsportal.rendering.chromium import Setup
 
@@ -194,18 +195,16 @@ def setup_of(settings: BaseSettings) -> Setup:
     )
 
 
-def render_notes(stats: Mapping[str, Any], source: str) -> list[str]:
+def render_notes(stats: Mapping[str, Any], source: str) -> list[Message]:
     """What the run report says of a source's rendered pages."""
     pages = stats.get(f"render/pages/{source}", 0)
     if not pages:
         return []
     seconds, requests = stats.get(f"render/seconds/{source}", 0.0), stats.get(f"render/requests/{source}", 0)
-    said = f"{pages} pages rendered in {seconds:.0f} s, with {requests} further requests"
-    if restless := stats.get(f"render/restless/{source}", 0):
-        said += f"; {restless} of them did not come to rest and were taken as they were"
-    if denied := stats.get(f"render/denied/{source}", 0):
-        said += f"; {denied} requests to forbidden addresses were refused"
-    return [said]
+    notes = [Message("note.rendered", pages=pages, seconds=round(seconds), requests=requests)]
+    told = ((name, stats.get(f"render/{name}/{source}", 0)) for name in ("restless", "denied"))
+    notes += [Message(f"note.rendered-{name}", number=number) for name, number in told if number]
+    return [joined(*notes)]
 
 
 def _content_type(response: Response) -> str | None:

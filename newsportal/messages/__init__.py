@@ -87,6 +87,12 @@ def explain(reason: str, translate: Callable[[str], str] = _unchanged) -> str | 
     return None if code is None else translate(SENTENCES[f"reason.{code}"])
 
 
+def reason_message(reason: str) -> Message:
+    """A reason of a failure as a message."""
+    code = reasons.code_of(reason)
+    return as_text(reason) if code is None else Message(f"reason.{code}")
+
+
 def joined(*parts: Message) -> Message:
     """Several messages as one sentence; a single one stays as it is."""
     return parts[0] if len(parts) == 1 else Message("joined", parts=parts)
@@ -98,7 +104,7 @@ def as_text(text: object) -> Message:
 
 
 def to_dict(message: Message) -> dict[str, Any]:
-    """``message`` as JSON values."""
+    """``message`` as JSON values, for the store."""
 
     def plain(value: Value) -> Any:
         if isinstance(value, Message):

@@ -15,6 +15,7 @@ from newsportal.classify import lexicon, topics
 from newsportal.classify.keywords import keywords
 from newsportal.classify.topics import EDITOR, KEYWORDS, SEARCH, SOURCE
 from newsportal.items import Article, TopicMark
+from newsportal.messages import Message
 from newsportal.pipelines.base import Stage
 from newsportal.storage.corpora import CATEGORIES
 
@@ -88,7 +89,8 @@ class ClassifyPipeline(Stage):
     async def close_spider(self) -> None:
         """The report says how many were classified by what."""
         for source, counts in self._counts.items():
-            self.ledger.note(source, "category by " + ", ".join(f"{by}: {number}" for by, number in sorted(counts.items())))
+            told = ", ".join(f"{by}: {number}" for by, number in sorted(counts.items()))
+            self.ledger.note(source, Message("note.category-by", counts=told))
 
     # category
 
@@ -128,9 +130,9 @@ class ClassifyPipeline(Stage):
             return None
         if loaded.macro_f1 is not None and loaded.macro_f1 >= self._least:
             return loaded
-        figure = "no figures" if loaded.macro_f1 is None else f"macro-F1 {loaded.macro_f1:.2f}"
-        why = f"{figure}, and classifier.good_enough asks for {self._least:g}"
-        self.ledger.note(article.source, f"version {loaded.version} of the model of {corpus} is not used: it has {why}")
+        code = "note.model-unmeasured" if loaded.macro_f1 is None else "note.model-weak"
+        figure = None if loaded.macro_f1 is None else f"{loaded.macro_f1:.2f}"
+        self.ledger.note(article.source, Message(code, version=loaded.version, corpus=corpus, figure=figure, least=float(self._least)))
         return None
 
     # topics
@@ -156,9 +158,9 @@ class ClassifyPipeline(Stage):
             self._counts[article.source][article.category_by or "nobody"] += 1
         for mark in article.topic_marks:
             if topics.is_doubtful(mark):
-                self.ledger.note(article.source, f"topic {mark.topic}: some articles with its keywords may be about something else")
+                self.ledger.note(article.source, Message("note.topic-doubtful", topic=mark.topic))
             elif mark.by not in (SOURCE, SEARCH, KEYWORDS, EDITOR):
-                self.ledger.note(article.source, f"topic {mark.topic}: its model found articles without its keywords")
+                self.ledger.note(article.source, Message("note.topic-by-model", topic=mark.topic))
 
 
 def chosen_by(classifier: Classifier, name: str, article: Article) -> Choice | None:

@@ -15,6 +15,7 @@ from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.frontier.galleries import MAX_VAIN, NO_PICTURES, refuse
 from newsportal.frontier.ledger import STORE_FAILS, Ledger, ledger_of, utcnow
 from newsportal.items import Article, Gallery
+from newsportal.messages import Message
 from newsportal.pipelines.base import Left, Stage
 from newsportal.pipelines.classify import ClassifyPipeline
 from newsportal.pipelines.writing import Stop, patiently
@@ -115,8 +116,9 @@ class GalleryPipeline(Stage):
         """What the columns do not tell: whether the stories are complete, and why not."""
         await self._classify.close_spider()
         for source, counts in self._brought.items():
-            said = [f"{counts['complete']} complete"]
-            said += [f"{counts[what]} {word}" for what, word in (("finished", "finished"), ("incomplete", "incomplete")) if counts[what]]
-            why = ", ".join(f"{reason} × {number}" for reason, number in sorted(self._lacking.get(source, Counter()).items()))
-            given = f"; {counts['given up']} not asked for any more" if counts["given up"] else ""
-            self.ledger.note(source, f"photo stories: {', '.join(said)}" + (f" ({why})" if why else "") + given)
+            reasons = ", ".join(f"{reason} × {number}" for reason, number in sorted(self._lacking.get(source, Counter()).items()))
+            told = [Message("note.complete", number=counts["complete"])]
+            told += [Message("note.finished", number=counts["finished"])] if counts["finished"] else []
+            told += [Message("note.incomplete", number=counts["incomplete"], reasons=reasons)] if counts["incomplete"] else []
+            told += [Message("note.not-tried", number=counts["given up"])] if counts["given up"] else []
+            self.ledger.note(source, Message("note.galleries", counts=tuple(told)))

@@ -17,6 +17,7 @@ from newsportal.dedup.canonical import identity, site_of
 from newsportal.errors import StoreError
 from newsportal.frontier.ledger import Ledger, ledger_of, utcnow
 from newsportal.items import Gallery, content_id
+from newsportal.messages import Message
 from newsportal.pictures import filter as rules
 from newsportal.pipelines.base import Left, Stage
 from newsportal.pipelines.looking import Downloads, Fetch, Looker, filled, offline
@@ -131,7 +132,7 @@ class PicturesPipeline(Stage):
         for source, counts in sorted(self._left.items()):
             said = ", ".join(f"{number} {reason}" for reason, number in counts.most_common())
             if said:
-                self.ledger.note(source, f"pictures left out: {said}")
+                self.ledger.note(source, Message("note.pictures-left", counts=said))
         try:
             await asyncio.to_thread(self._sweep)
         except StoreError as error:

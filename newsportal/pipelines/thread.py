@@ -14,6 +14,7 @@ from newsportal.dedup.canonical import identity
 from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.frontier.ledger import STORE_FAILS, Ledger, ledger_of, utcnow
 from newsportal.items import Thread, TopicMark
+from newsportal.messages import Message, joined
 from newsportal.pipelines.base import Left, Stage
 from newsportal.pipelines.writing import Stop, patiently
 
@@ -89,5 +90,6 @@ class ThreadPipeline(Stage):
     async def close_spider(self) -> None:
         """What the columns do not tell: a thread is one entry, however many posts it has."""
         for source, counts in self._brought.items():
-            edited = f", {counts['edited']} edited" if counts["edited"] else ""
-            self.ledger.note(source, f"{counts['posts']} new posts in {counts['threads']} threads{edited}")
+            notes = [Message("note.posts", posts=counts["posts"], threads=counts["threads"])]
+            notes += [Message("note.posts-edited", number=counts["edited"])] if counts["edited"] else []
+            self.ledger.note(source, joined(*notes))

@@ -32,6 +32,7 @@ from newsportal.extractors.turning import EXPECTED, Read, Turning
 from newsportal.frontier.ledger import utcnow
 from newsportal.frontier.links import askable
 from newsportal.items import Article, Extraction, Link, Page
+from newsportal.messages import Message
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -197,7 +198,7 @@ class Turner:
         """Why no further page was joined: the ends that every pager has are counted, what failed is said in the report."""
         self._ledger.count(article.source, f"pages-{reason}")
         if reason not in EXPECTED:
-            self._ledger.note(article.source, f"further pages of some articles cannot be had ({reason})")
+            self._ledger.note(article.source, Message("note.further-pages", reason=reason))
 
 
 def _unread(article: Article) -> Article:

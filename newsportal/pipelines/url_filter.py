@@ -9,10 +9,11 @@ from newsportal.dedup.canonical import identity, readable
 from newsportal.dedup.declared import Content, Declared, agree, declared
 from newsportal.frontier.links import is_entry, name_of
 from newsportal.items import Article
+from newsportal.messages import Message
 from newsportal.pipelines.base import Left, Stage
 from newsportal.pipelines.writing import patiently
 
-TAKEN = "some pages declare the address of another article (rel=canonical), and are kept under their own"
+TAKEN = Message("note.canonical-taken")
 
 
 class UrlFilterPipeline(Stage):

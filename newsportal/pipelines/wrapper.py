@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from newsportal import dom
 from newsportal.extractors.rule import apply
 from newsportal.items import Article
+from newsportal.messages import Message
 from newsportal.pipelines.base import Stage
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class WrapperPipeline(Stage):
             return article
         found = await asyncio.to_thread(apply, rule, dom.document(article.page), article.fetched)
         if found.text is None:
-            self.ledger.note(article.source, "the rule under article: finds no body on some pages")
+            self.ledger.note(article.source, Message("note.rule-finds-nothing"))
         return replace(
             article,
             title=found.title,

@@ -77,47 +77,7 @@ NOTHING: Final[tuple[tuple[str, str], ...]] = (
 CORPORA: Final[tuple[tuple[str, str], ...]] = ((r"from stored articles", _("from stored articles")),)
 """Where a corpus comes from."""
 
-RUNS: Final[tuple[tuple[str, str], ...]] = (
-    (r"(?P<number>\d+) addresses of other sites are left out .*", _("%(number)s addresses of other sites are left out")),
-    (r"(?P<number>\d+) entries are older than max_age", _("%(number)s entries are older than max_age")),
-    (r"(?P<number>\d+) entries are excluded by allow and deny", _("%(number)s entries are excluded by allow and deny")),
-    (r"(?P<number>\d+) addresses do not look like articles .*", _("%(number)s addresses do not look like articles")),
-    (r"(?P<number>\d+) entries of lists older than max_age are left out", _("%(number)s entries are older than max_age")),
-    (r"(?P<number>\d+) sitemaps are not read: .*", _("%(number)s further sitemaps are left to later visits")),
-    (r"(?P<number>\d+) entries wait for the next visit .*", _("%(number)s entries wait for the next visit")),
-    (r"lastmod is always .*|all lastmod are .*|lastmod moves .*|lastmod-\w+", _("its dates of change are not believed")),
-    (r"(?:the sitemap declares entities.*|entities-declared)", _("it declares entities, which are dropped")),
-    (r"(?:the sitemap is larger than .*|too-large)", _("it is too large: the rest is not read")),
-    (r"not-well-formed", _("the feed has mistakes; it was read all the same")),
-    (r"shared-link", _("several entries have the same link")),
-    (r"entry-without-link", _("some entries have no link")),
-    (r"wrong-encoding", _("it is written in another encoding than it says")),
-    (r"illegal-characters", _("it holds characters that XML does not allow")),
-    (r"too-many-(?:tags|entries)", _("it holds too much: the rest is not read")),
-    (r"another worker visits it just now", _("another worker visits it just now")),
-    (r"rests until (?P<time>[\d:]+): (?P<reason>.*)", _("rests until %(time)s: %(reason)s")),
-    (r"some pages declare the address of another article .*", _("some pages declare the address of another article, and keep their own")),
-    (r"the rule under article: finds no body on some pages", _("its reading rule finds no text on some pages")),
-    (r"text taken from the feed where pages fail .*", _("text was taken from the feed where pages failed")),
-    (r"further pages of some articles cannot be had .*", _("further pages of some articles cannot be had")),
-    (r"goes on with photo stories .*", _("goes on with photo stories that an earlier visit could not finish")),
-    (r"asks again for threads .*", _("asks again for threads that an earlier run could not read to their end")),
-    (r"only members may read (?P<url>\S+)", _("only members may read %(url)s")),
-    (r"(?P<posts>\d+) new posts in (?P<threads>\d+) threads.*", _("%(posts)s new posts in %(threads)s threads")),
-    (r"topic (?P<topic>.*): some articles with its keywords .*", _("topic %(topic)s: some articles may be about something else")),
-    (r"topic (?P<topic>.*): its model found articles .*", _("topic %(topic)s: its model found articles without its keywords")),
-    (r"photo stories: (?P<number>\d+) complete", _("photo stories: %(number)s complete")),
-    (
-        r"photo stories: (?P<number>\d+) complete, (?P<open>\d+) incomplete.*",
-        _("photo stories: %(number)s complete, %(open)s incomplete"),
-    ),
-    (r"pictures left out: (?P<why>.*)", _("pictures left out: %(why)s")),
-    (r"is “(?P<after>.+)” now \(was “(?P<before>.+)”\): (?P<why>.*)", _("is “%(after)s” now (was “%(before)s”): %(why)s")),
-    (r"category by (?P<said>.*)", _("categories by: %(said)s")),
-)
-"""Notes of a crawl's report."""
-
-COMPILED: Final = tuple((re.compile(pattern, re.DOTALL), message) for pattern, message in (*LOOKS, *NOTHING, *CORPORA, *RUNS))
+COMPILED: Final = tuple((re.compile(pattern, re.DOTALL), message) for pattern, message in (*LOOKS, *NOTHING, *CORPORA))
 
 AWAY: Final = re.compile(r"(?P<reason>[\w-]+): '(?P<url>[^']*)'(?: \((?P<detail>.*)\))?", re.DOTALL)
 """An address that could not be had, as its error says it."""

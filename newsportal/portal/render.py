@@ -10,11 +10,12 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 import babel.numbers
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from newsportal.messages import explain, label
+from newsportal.messages import Message, explain, label
 from newsportal.portal import reading
 from newsportal.portal.context import Visit
 from newsportal.portal.judged import chosen, doubtful
@@ -74,6 +75,7 @@ def environment(language: str, script: str = "original") -> Environment:
         "explain": lambda reason: explain(reason, words.gettext),
         "label": lambda name, kind: label(kind, name, words.gettext),
         "trained": lambda text: trained(text, words),
+        "says": says,
         "noted": lambda note: noted(note, words),
         "failure": lambda reason: failure(reason, words),
         "chosen": lambda article: chosen(article, words),
@@ -83,6 +85,12 @@ def environment(language: str, script: str = "original") -> Environment:
     }
     made.filters |= filters
     return made
+
+
+@pass_context
+def says(context: Context, message: Message) -> str:
+    """A message in the words of the page's reader."""
+    return str(context["clock"].says(message))
 
 
 def render(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:

@@ -11,6 +11,7 @@ from twisted.python.failure import Failure
 from newsportal.frontier.ledger import utcnow
 from newsportal.frontier.links import is_entry
 from newsportal.items import Article, Link, Page
+from newsportal.messages import Message
 from newsportal.spiders.asking import Asking, header
 from newsportal.spiders.outcome import outcome_of
 
@@ -64,7 +65,7 @@ class ArticlePages(Asking):
         outcome = outcome_of(failure)
         if link.content and not outcome.forbidden:
             self.ledger.count(link.source, "fetched")
-            self.ledger.note(link.source, f"text taken from the feed where pages fail ({outcome.reason})")
+            self.ledger.note(link.source, Message("note.text-from-feed", reason=outcome.reason))
             yield Article(url=link.url, link=link, fetched=utcnow())
             return
         await self.ledger.fail(link, outcome.reason, later=outcome.passing)

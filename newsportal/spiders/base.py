@@ -24,6 +24,7 @@ from newsportal.frontier.scheduler import BROKEN as FRONTIER_FAILS
 from newsportal.frontier.starts import told
 from newsportal.frontier.timing import Timing
 from newsportal.items import Link
+from newsportal.messages import Message, reason_message
 from newsportal.sources.timing import resting
 from newsportal.spiders import rendering
 from newsportal.spiders.article_pages import ArticlePages
@@ -154,7 +155,7 @@ class NewsSpider(ListPages, ArticlePages, scrapy.Spider):
             return
         if not await self.visiting.claim(source.key):
             if not self.settings.getbool("NEWSPORTAL_STANDING"):
-                self.ledger.note(source.key, "another worker visits it just now")
+                self.ledger.note(source.key, Message("note.other-worker"))
             return
         if self.skips(source, state := await self.ledger.state(source.key)):  # another worker's visit has ended since we looked
             await self.visiting.give_up(source.key)
@@ -212,7 +213,7 @@ class NewsSpider(ListPages, ArticlePages, scrapy.Spider):
         """Whether to leave the source alone in this run: it rests, or is not due."""
         rest = resting(state, self.began)
         if rest is not None and rest > self.began and not self.only:
-            self.ledger.note(source.key, f"rests until {rest.astimezone():%H:%M}: {state.last_error}")
+            self.ledger.note(source.key, Message("note.rests", until=rest, reason=reason_message(state.last_error or "")))
             return True
         if not self.due_only:
             return False

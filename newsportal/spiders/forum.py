@@ -21,6 +21,7 @@ from newsportal.frontier.ledger import STORE_FAILS, utcnow
 from newsportal.frontier.links import askable
 from newsportal.frontier.threads import Sifted, Wanted, sift
 from newsportal.items import Link, Page, Post, Thread
+from newsportal.messages import Message
 from newsportal.sources import Forum
 from newsportal.spiders.base import NewsSpider, in_thread
 from newsportal.spiders.outcome import Outcome, outcome_of
@@ -95,7 +96,7 @@ class ForumSpider(NewsSpider):
         self._listed[source.key].add(_name_of(response.url))  # a redirect may have led there
         if found.kind == "login" and not root:
             self.ledger.list_left(source.key, "login")
-            self.ledger.note(source.key, f"only members may read {board or response.url}")
+            self.ledger.note(source.key, Message("note.members-only", url=board or response.url))
             return
         if found.kind == "login":
             raise NotApplicable("login", "only members may read it")
@@ -117,7 +118,7 @@ class ForumSpider(NewsSpider):
             return
         for board in found.boards:
             if self._boards[source.key] >= MAX_BOARDS:
-                self.ledger.note(source.key, f"more than {MAX_BOARDS} boards: the rest is left out; name those that matter under boards:")
+                self.ledger.note(source.key, Message("note.many-boards", most=MAX_BOARDS))
                 return
             if askable(board.url) and self._is_new(source, board.url):
                 self._boards[source.key] += 1
@@ -149,7 +150,7 @@ class ForumSpider(NewsSpider):
         key = request.meta["source"]
         self.visited.add(key)
         self.ledger.list_left(key, outcome.reason)
-        self.ledger.note(key, f"cannot be read ({outcome.reason}): {request.cb_kwargs.get('board') or request.url}")
+        self.ledger.note(key, Message("note.board-failed", reason=outcome.reason, board=request.cb_kwargs.get("board") or request.url))
 
     def look(self, response: Response) -> Signpost:
         return kinds.look(_document(response), utcnow())
@@ -170,7 +171,7 @@ class ForumSpider(NewsSpider):
     async def resumed(self, source: Any) -> list[Any]:
         links = await asyncio.to_thread(self.ledger.store.deferred, source.key)
         if links:
-            self.ledger.note(source.key, "asks again for threads that an earlier run could not read to their end")
+            self.ledger.note(source.key, Message("note.retries-threads"))
         entries = [(link, Listed(link.url, link.identity, link.title or "")) for link in links if link.identity]
         sifted = await sift(self.ledger, entries, again=True)
         return [await self.thread(wanted, source, None) for wanted in sifted.wanted]
@@ -258,7 +259,7 @@ class ForumSpider(NewsSpider):
             return
         deep = bool(page.next and fresh)
         if deep:
-            self.ledger.note(reading.source.key, f"some threads have more than {reading.source.depth} pages: the next visit reads on")
+            self.ledger.note(reading.source.key, Message("note.deep-threads", pages=reading.source.depth))
         yield self.done(reading, whole=not deep)
 
     async def thread_failed(self, failure: Failure) -> AsyncIterator[Any]:
@@ -321,7 +322,7 @@ class ForumSpider(NewsSpider):
 
     def _told(self, key: str) -> None:
         if number := self._old.pop(key, 0):
-            self.ledger.note(key, f"{number} entries of lists older than max_age are left out")
+            self.ledger.note(key, Message("left.old", number=number))
 
 
 def _name_of(url: str) -> str:

@@ -24,6 +24,7 @@ from newsportal.frontier.ledger import STORE_FAILS, utcnow
 from newsportal.frontier.links import askable, name_of
 from newsportal.frontier.requests import AT
 from newsportal.items import GalleryPage, Link, Page
+from newsportal.messages import Message
 from newsportal.sources import Gallery as Source
 from newsportal.spiders.base import NewsSpider, in_thread
 from newsportal.spiders.outcome import Outcome, outcome_of
@@ -80,7 +81,7 @@ class GallerySpider(NewsSpider):
         links = await asyncio.to_thread(self.ledger.store.deferred, source.key)
         if not links:
             return []
-        self.ledger.note(source.key, "goes on with photo stories that an earlier visit could not finish")
+        self.ledger.note(source.key, Message("note.retries-galleries"))
         sifted = await sift(self.ledger, links)
         wanted = {name_of(link) for link in sifted.wanted}
         over = [link.identity or link.url for link in links if name_of(link) not in wanted]

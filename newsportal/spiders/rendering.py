@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from newsportal.handlers import render_notes
+from newsportal.messages import as_text
 from newsportal.rendering import missing
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ def unshowable(ledger: Ledger, source: Any) -> bool:
     if lack:
         logger.error("%s is not visited, its pages are to be rendered: %s", source.key, lack)
         ledger.list_failed(source.key, "no-browser", lack)
-        ledger.note(source.key, lack)
+        ledger.note(source.key, as_text(lack))
     return lack is not None
 
 

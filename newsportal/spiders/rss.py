@@ -13,6 +13,7 @@ from newsportal.extractors import feed
 from newsportal.frontier.hubs import offered
 from newsportal.frontier.ledger import utcnow
 from newsportal.items import Link, content_id
+from newsportal.messages import Message
 from newsportal.schedule.freshness import cached_for, skipped_for
 from newsportal.sources import Feed
 from newsportal.spiders.base import NewsSpider, in_thread
@@ -38,7 +39,7 @@ class RssSpider(NewsSpider):
             self.ledger.told.asked(source.key, seconds)
         await offered(self.ledger, source.key, response, found.hub, found.topic)
         for warning in found.warnings:
-            self.ledger.note(source.key, str(warning))
+            self.ledger.note(source.key, Message(f"warning.{warning}"))
         sifted = await self.ledger.sift([_link(source, entry) for entry in found.entries if entry.url])
         for link in sifted.fresh:
             yield self.wanted(link)

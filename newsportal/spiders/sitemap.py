@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
@@ -19,6 +19,7 @@ from newsportal.extractors.xml_stream import MAX_BYTES
 from newsportal.frontier.ledger import utcnow
 from newsportal.frontier.links import askable
 from newsportal.items import Link
+from newsportal.messages import Message
 from newsportal.sources import Sitemap
 from newsportal.spiders.base import NewsSpider, in_thread
 from newsportal.storage.base import SourceState
@@ -34,21 +35,6 @@ BATCH = 500
 
 PRINT = "#entries"
 """Behind a sitemap's address: under it the validators keep the print of its entries and the newest date of change."""
-
-LEFT: Mapping[str, str] = {
-    "foreign": "{} addresses of other sites are left out (allow: takes them)",
-    "old": "{} entries are older than max_age",
-    "rules": "{} entries are excluded by allow and deny",
-    "no-article": "{} addresses do not look like articles (allow: takes them)",
-    "many": f"{{}} sitemaps are not read: {MAX_CHILDREN} are fetched in one visit, those that changed last",
-    "limit": "{} entries wait for the next visit (limit:)",
-}
-WARNED: Mapping[str, str] = {
-    "lastmod-now": "lastmod is always the moment of asking: it is not believed",
-    "lastmod-same": "all lastmod are one moment: they are not believed",
-    "entities-declared": "the sitemap declares entities: they are dropped",
-    "too-large": "the sitemap is larger than 50 MB: the rest is not read",
-}
 
 
 @dataclass
@@ -89,7 +75,7 @@ class SitemapSpider(NewsSpider):
             content_type = (response.headers.get("Content-Type") or b"").decode("latin-1") or None
             found = await in_thread(sitemap.parse, response.body, response.url, content_type, utcnow())
         for warning in found.warnings:
-            self.ledger.note(source.key, WARNED.get(warning, warning))
+            self.ledger.note(source.key, Message(f"warning.{warning}"))
         if found.kind == "index":
             async for request in self._followed(response, source, found, depth):
                 yield request
@@ -105,7 +91,7 @@ class SitemapSpider(NewsSpider):
         if not found.entries:
             raise NotApplicable("no-entries", "it names no sitemap")
         if depth >= MAX_DEPTH:
-            self.ledger.note(source.key, f"indexes of sitemaps lie {MAX_DEPTH} deep and more: the rest is left")
+            self.ledger.note(source.key, Message("note.deep-indexes", depth=MAX_DEPTH))
             return
         progress = self._progress[source.key]
         room = MAX_CHILDREN + 1 - len(progress.asked)
@@ -157,7 +143,7 @@ class SitemapSpider(NewsSpider):
         now = sitemap.print_of(found.entries)
         before, then = (await self.ledger.state(source.key)).validators.get(url + PRINT, (None, None))
         if before == now and then and newest and then != newest:
-            self.ledger.note(source.key, "lastmod moves although no page came or went")
+            self.ledger.note(source.key, Message("warning.lastmod-moves"))
         self.ledger.validate(source.key, url + PRINT, (now, newest))
 
     # what is left out
@@ -178,7 +164,7 @@ class SitemapSpider(NewsSpider):
         """What was left out goes into the report; the next visit begins anew."""
         progress = self._progress.pop(key, None)
         for why, number in sorted(progress.left.items()) if progress else ():
-            self.ledger.note(key, LEFT[why].format(number))
+            self.ledger.note(key, Message(f"left.{why}", number=number))
 
 
 def _link(source: Sitemap, entry: sitemap.SitemapEntry) -> Link:

@@ -17,7 +17,7 @@ ASKS_AGAIN = "asks again for articles that an earlier run could not fetch"
 
 
 def notes(report: dict[str, Any]) -> set[str]:
-    return {note for row in report["sources"] for note in row["notes"]}
+    return {note["text"] for row in report["sources"] for note in row["notes"]}
 
 
 @pytest.mark.parametrize("articles", [0, 40])

@@ -92,7 +92,7 @@ def test_the_next_run_takes_up_what_waits_and_says_so(ledger: Ledger) -> None:
     found = asyncio.run(ledger.resume(A))
     assert found == tuple(waiting)
     assert row(ledger).new == 3
-    assert "asks again" in row(ledger).notes[0]
+    assert "asks again" in str(row(ledger).notes[0])
     assert asyncio.run(ledger.resume(B)) == ()
 
 

@@ -20,7 +20,7 @@ HOUR = timedelta(hours=1)
 
 
 def notes(ledger: Ledger) -> list[str]:
-    return [note for row in ledger.report() for note in row.notes]
+    return [str(note) for row in ledger.report() for note in row.notes]
 
 
 def visit(ledger: Ledger, hours: float, **told: Any) -> None:

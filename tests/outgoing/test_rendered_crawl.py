@@ -57,7 +57,7 @@ def _crawled(sources: Path, **environment: str) -> tuple[dict[str, Any], str]:
 def test_articles_made_by_scripts_are_stored(sources: Path, site: Any) -> None:
     rows, _ = _crawled(sources)
     assert [rows[name]["stored"] for name in ("feed:made", "feed:plain")] == [1, 1]
-    assert rows["feed:made"]["notes"][0].startswith("1 pages rendered in ")
+    assert rows["feed:made"]["notes"][0]["text"].startswith("1 pages rendered in ")
     assert rows["feed:plain"]["notes"] == []
     store = open_store(f"sqlite:///{sources.parent / 'data' / 'newsportal.db'}")
     found = next(article for article in store.all_articles() if article.source == "feed:made")
@@ -73,7 +73,7 @@ def test_without_a_browser_its_sources_say_so_and_the_others_go_on(sources: Path
     rows, said = _crawled(sources, NEWSPORTAL_CHROMIUM="/nowhere/chromium")
     assert rows["feed:plain"]["stored"] == 1
     assert rows["feed:made"]["list_failed"] == {"no-browser": 1}
-    assert "mend NEWSPORTAL_CHROMIUM" in rows["feed:made"]["notes"][0]
+    assert "mend NEWSPORTAL_CHROMIUM" in rows["feed:made"]["notes"][0]["text"]
     assert "feed:made is not visited, its pages are to be rendered: there is no browser '/nowhere/chromium'" in said
     assert not any("made" in path for path in site.paths())
     store = open_store(f"sqlite:///{sources.parent / 'data' / 'newsportal.db'}")

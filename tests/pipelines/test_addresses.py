@@ -147,4 +147,4 @@ def test_links_that_the_rules_would_join_are_all_fetched(crawler: Crawler, ledge
 def test_results_that_share_one_address_are_asked_for_once_and_it_is_said(ledger: Ledger) -> None:
     links = [Link("https://b.example/jump", "engine:搜", title=title) for title in TITLES]
     assert len(asyncio.run(ledger.sift(links)).fresh) == 1
-    assert "lead to one address" in ledger.report()[0].notes[0]
+    assert "lead to one address" in str(ledger.report()[0].notes[0])

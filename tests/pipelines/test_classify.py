@@ -85,7 +85,7 @@ def said(found: Article) -> tuple[str | None, str | None]:
 
 
 def notes(ledger: Ledger, source: str = "feed:选") -> tuple[str, ...]:
-    return next((row.notes for row in ledger.report() if row.source == source), ())
+    return next((tuple(map(str, row.notes)) for row in ledger.report() if row.source == source), ())
 
 
 def test_only_what_asks_for_it_is_classified(ledger: Ledger) -> None:

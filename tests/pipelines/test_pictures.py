@@ -136,7 +136,7 @@ def test_a_story_stored_while_its_picture_became_frequent_is_cleaned_at_the_end(
     asyncio.run(stage.close_spider())
     assert kept(ledger, late)[LOGO.format(1)] == "frequent"
     notes = next(row.notes for row in ledger.report() if row.source == "gallery:甲")
-    assert any("1 frequent" in note for note in notes)
+    assert any("1 frequent" in str(note) for note in notes)
 
 
 def test_the_next_crawl_takes_out_what_a_killed_one_had_only_marked(stage: PicturesPipeline, ledger: Ledger, web: Web) -> None:

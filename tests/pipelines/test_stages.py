@@ -106,7 +106,7 @@ def test_the_wrapper_comes_before_what_is_found_without_templates(ledger: Ledger
 def test_a_wrapper_that_finds_no_body_is_noted_and_the_next_stage_takes_over(ledger: Ledger) -> None:
     found = through(WrapperPipeline(ledger), article(HTML.replace("class=text", "class=other"), source="feed:甲"))
     assert found.text is None
-    assert "finds no body" in row(ledger, "feed:甲").notes[0]
+    assert "finds no body" in str(row(ledger, "feed:甲").notes[0])
     assert TEXT in through(ContentPipeline(ledger), found).text
 
 

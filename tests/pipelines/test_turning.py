@@ -51,7 +51,7 @@ def html(number: int, pager: str, title: str = "古镇的路铺好了", text: st
 
 
 class Web:
-    """Pages by address; an exception stands for what cannot be had. ``asked`` tells what was asked for."""
+    """Pages by address; an exception stands for what cannot be fetched. ``asked`` tells what was asked for."""
 
     def __init__(self, pages: dict[str, str | Exception], leads: dict[str, str] | None = None) -> None:
         self.pages = pages
@@ -97,7 +97,7 @@ def pages_of(found: Article, upto: int = 40) -> list[int]:
 
 
 def notes(ledger: Ledger) -> list[str]:
-    return [note for row in ledger.report() for note in row.notes]
+    return [str(note) for row in ledger.report() for note in row.notes]
 
 
 def test_all_pages_are_joined_in_order(ledger: Ledger) -> None:
@@ -157,14 +157,14 @@ def test_a_page_that_cannot_be_had_costs_no_article(ledger: Ledger, reason: str)
     found = read(ledger, web(4, {3: Missing(reason)}))
     assert pages_of(found) == [1, 2]
     assert found.pages == (url(1), url(2))
-    assert notes(ledger) == [f"further pages of some articles cannot be had ({reason})"]
+    assert notes(ledger) == [f"further pages of some articles cannot be fetched ({reason})"]
 
 
 @pytest.mark.parametrize("number", [1, 4])
 def test_a_page_that_breaks_its_reader_costs_no_article(ledger: Ledger, caplog: pytest.LogCaptureFixture, number: int) -> None:
     found = read(ledger, web(4, {3 if number == 1 else 1: ValueError("?")}), number)
     assert pages_of(found) == ([1, 2] if number == 1 else [4])
-    assert notes(ledger) == ["further pages of some articles cannot be had (error: ValueError)"]
+    assert notes(ledger) == ["further pages of some articles cannot be fetched (error: ValueError)"]
     assert "a further page broke its reader" in caplog.text
 
 

@@ -8,9 +8,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from newsportal.items import Article, Image, Link, content_id
+from newsportal.messages import Message
 from newsportal.report import Run, SourceReport
 from newsportal.storage.base import FoldKey, Store
 
+LAYOUT = Message("note.layout-changed")
 NOW = datetime(2026, 5, 20, 10, 30, tzinfo=UTC)
 """18:30 in Shanghai, a Wednesday."""
 
@@ -113,7 +115,21 @@ def run() -> Run:
         sources=(
             SourceReport("feed:晨光网", 1, 0, 40, 12, 2, 26, 26, 25, 21, 4, 0, {"no-body": 1}),
             SourceReport(
-                "region:南江日报·社会", 3, 0, 122, 60, 8, 54, 52, 48, 33, 14, 1, {"http-404": 2, "too-short": 4}, {}, ("layout changed",)
+                "region:南江日报·社会",
+                3,
+                0,
+                122,
+                60,
+                8,
+                54,
+                52,
+                48,
+                33,
+                14,
+                1,
+                {"http-404": 2, "too-short": 4},
+                {},
+                (Message("note.layout-changed"),),
             ),
             SourceReport(
                 "engine:baidu_news", 6, 0, 60, 18, 9, 33, 30, 28, 11, 17, 0, {"timeout": 3, "no-body": 2}, {"blocked: captcha": 1}

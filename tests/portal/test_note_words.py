@@ -7,7 +7,6 @@ import pytest
 from newsportal.errors import EgressDenied, FetchFailed
 from newsportal.portal.language import translations
 from newsportal.portal.note_words import COMPILED, failure, noted
-from newsportal.spiders.sitemap import LEFT, WARNED
 
 ZH = translations("zh")
 
@@ -41,9 +40,6 @@ NOTES = (
     "http://a.example/x is no feed, names none, and has fewer than 5 links to articles of its own; for a forum --forum",
     "http://a.example/x cannot be read as a forum: only members may read it",
     "no articles found",
-    "not-well-formed",
-    "rests until 09:00: http-503",
-    "photo stories: 18 complete, 2 incomplete (missing-pages × 2)",
     "3 posts, the first of them: [甲] 你好",
     "1 picture on 1 page; that is all. 晨光里的港口",
     "6 pictures on 3 pages of 9; there are more. 晨光里的港口",
@@ -56,18 +52,6 @@ def test_a_note_is_told_in_chinese(note: str) -> None:
     assert said != note
     assert not latin(said), said
     assert noted(note, translations("en")), "English has every value that its message names"
-
-
-@pytest.mark.parametrize("why", sorted(LEFT))
-def test_what_a_visit_of_a_sitemap_leaves_out(why: str) -> None:
-    said = noted(LEFT[why].format(7), ZH)
-    assert "7" in said
-    assert not latin(said.replace("limit", "")), said
-
-
-@pytest.mark.parametrize("warning", sorted({**WARNED}.values()))
-def test_what_is_odd_about_a_sitemap(warning: str) -> None:
-    assert not latin(noted(warning, ZH))
 
 
 def test_what_nobody_foresaw_stays_as_it_comes() -> None:

@@ -16,6 +16,7 @@ from lxml import html as lxml_html
 
 from newsportal.errors import SearchUnavailable, StoreUnavailable
 from newsportal.items import Image
+from newsportal.messages import as_text
 from newsportal.portal.guard import hosts_of
 from newsportal.search import open_index
 from newsportal.storage.base import Store
@@ -85,7 +86,7 @@ def hostile(serve, folder, newsroom: ModuleType) -> httpx.Client:
     report = newsroom.run()
     from dataclasses import replace
 
-    rows = [replace(row, source=HOSTILE_TEXT, notes=(HOSTILE_TEXT,), failed={HOSTILE_TEXT: 1}) for row in report.sources[:1]]
+    rows = [replace(row, source=HOSTILE_TEXT, notes=(as_text(HOSTILE_TEXT),), failed={HOSTILE_TEXT: 1}) for row in report.sources[:1]]
     store.save_run(replace(report, id="bad", spiders=(HOSTILE_TEXT,), reason=HOSTILE_TEXT, sources=tuple(rows)))
     index = open_index(f"sqlite:///{folder / 'hostile-index.db'}")
     index.follow(store)

@@ -18,6 +18,7 @@ from invented_articles import HOUR, LONG, NOW, OTHER, SAME_TEXT, SAME_TITLE, WEA
 
 from newsportal.errors import StoreError
 from newsportal.items import FoldKey, Image, Link, TopicMark
+from newsportal.messages import Message, as_text
 from newsportal.report import Run, SourceReport
 from newsportal.storage.base import SourceState, Store, StoredArticle, StoryFilter
 from newsportal.storage.sql import names as sql_names
@@ -605,7 +606,9 @@ class TestStories:
 
 class TestMemory:
     def test_runs(self, store: Store) -> None:
-        row = SourceReport("feed:快讯", entries=3, new=2, failed={"http-503": 1}, notes=("慢",))
+        row = SourceReport(
+            "feed:快讯", entries=3, new=2, failed={"http-503": 1}, notes=(Message("note.deep-threads", pages=3), as_text("慢"))
+        )
         runs = [Run(str(n), started=NOW + n * HOUR, sources=(row,)) for n in range(3)]
         for run in runs:
             store.save_run(run)

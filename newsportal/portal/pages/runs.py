@@ -10,6 +10,7 @@ from typing import Final
 from fastapi import APIRouter, HTTPException, Request, Response
 
 from newsportal.accounts import Right
+from newsportal.messages import Message
 from newsportal.portal.access import needs
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
@@ -45,7 +46,7 @@ class Row:
     precision: float | None
     recall: float | None
     seconds: float
-    notes: tuple[str, ...] = ()
+    notes: tuple[Message, ...] = ()
     total: bool = False
 
 
