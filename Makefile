@@ -10,7 +10,7 @@ TEST_READY := $(VENV)/.ready-test
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 HOST ?= 127.0.0.1
 
-.PHONY: help run demo screens test test-fast test-faults check lock clean tools servers
+.PHONY: help run demo screens reference test test-fast test-faults check lock clean tools servers
 
 help:  ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -23,6 +23,9 @@ demo: $(RUN_READY)  ## the same on a made-up Web, without any network
 
 screens: $(TEST_READY)  ## take the pictures of docs/screens anew, from the demo
 	$(BIN)/python scripts/screens
+
+reference: $(TEST_READY)  ## write docs/commands.md from the commands' help
+	$(BIN)/python scripts/reference
 
 test: $(TEST_READY) tools check  ## set up and run all checks and tests
 	$(BIN)/python -m pytest -q -m "not slow and not browser" -n 2

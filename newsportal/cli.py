@@ -3,62 +3,75 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from importlib import import_module
 from io import TextIOWrapper
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 from rich.console import Console
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from newsportal import __version__
 from newsportal.errors import EgressDenied, NewsportalError
 
-COMMANDS = (
-    "up",
-    "crawl",
-    "worker",
-    "serve",
-    "search",
-    "index",
-    "story",
-    "photos",
-    "pictures",
-    "source",
-    "topic",
-    "category",
-    "extract",
-    "templates",
-    "results",
-    "links",
-    "pager",
-    "gallery",
-    "posts",
-    "dedup",
-    "corpus",
-    "train",
-    "classify",
-    "keywords",
-    "model",
-    "retrain",
-    "recommend",
-    "publish",
-    "unpublish",
-    "export",
-    "import",
-    "store",
-    "backup",
-    "restore",
-    "user",
-    "token",
-    "alert",
-    "evaluate",
-    "schedule",
-    "deploy",
-    "frontier",
-    "doctor",
-)
-"""In the order of ``--help``: what an editor needs first."""
+GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
+    "Daily": {
+        "up": "Serve the portal and keep it up to date.",
+        "crawl": "Crawl what sources.yaml says and print the run report.",
+        "serve": "Serve the portal.",
+        "search": "Search the stored articles, threads and photo stories.",
+        "doctor": "Check the installation, sources.yaml, store, index, queue and network.",
+    },
+    "Sources": {
+        "source": "List, check, test, add, change and schedule sources.",
+        "topic": "Preview topics and apply them to stored articles.",
+        "category": "List categories and change what sources.yaml says of them.",
+        "gallery": "Read one photo story from its address.",
+    },
+    "Articles": {
+        "story": "Show a story and its versions; fold and unfold versions.",
+        "photos": "List photo stories with their pages and missing pages.",
+        "pictures": "List frequent pictures and show the state of the picture cache.",
+        "publish": "Publish new articles to the targets of sources.yaml.",
+        "unpublish": "Withdraw articles from the targets.",
+        "export": "Write articles to JSON lines, CSV, Parquet or WARC.",
+        "import": "Store articles from JSON lines, CSV, Parquet or WARC.",
+        "corpus": "Import, correct, list and export sets of labelled texts.",
+        "model": "List, compare, activate and delete trained models.",
+        "retrain": "Train the models of categories and topics again.",
+        "recommend": "Fit and inspect recommendations.",
+        "alert": "List, preview, test and send alerts.",
+    },
+    "Operations": {
+        "worker": "Crawl what is due, beside other workers, until stopped.",
+        "schedule": "Run due visits as jobs on this machine or in a scrapyd.",
+        "deploy": "Send the project to a scrapyd.",
+        "frontier": "Show and repair the queue of requests.",
+        "store": "Show, check and copy the store.",
+        "index": "Show and rebuild the search index.",
+        "backup": "Write a store and sources.yaml to one file.",
+        "restore": "Read a backup into an empty store.",
+        "user": "Manage the users of the portal.",
+        "token": "Manage access tokens of the API, feeds and metrics.",
+    },
+    "Lab": {
+        "extract": "Extract the article of pages: title, text, date, author, pictures.",
+        "posts": "Extract the posts of saved forum threads.",
+        "results": "Extract the results of saved search result pages.",
+        "links": "Classify the links of saved list pages.",
+        "pager": "Find the further pages of saved articles.",
+        "templates": "Learn and inspect page templates of a site.",
+        "dedup": "Find reposts among documents.",
+        "keywords": "Find the keywords of texts.",
+        "train": "Train a classifier on labelled texts.",
+        "classify": "Classify texts with a trained model.",
+        "evaluate": "Score algorithms on your own gold data.",
+    },
+}
+"""Group of ``--help`` -> command -> what it does, in one line: ``--help`` imports no command."""
+
+COMMANDS: Final = {name: group for group, names in GROUPS.items() for name in names}
 
 MODULES = {"import": "importing"}
 """Commands whose names no module can have."""
@@ -72,15 +85,25 @@ class Commands(TyperGroup):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        names: dict[str, Any] = dict.fromkeys(COMMANDS)
-        self.commands = names  # for "Did you mean ...?"
+        self.commands = {
+            name: TyperCommand(name, help=GROUPS[group][name], rich_help_panel=group) for name, group in COMMANDS.items()
+        }  # listed, not run
+        self._listing = False
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        self._listing = True
+        super().format_help(ctx, formatter)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        self._listing = True
+        return super().shell_complete(ctx, incomplete)
 
     def list_commands(self, ctx: Any) -> list[str]:
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name not in COMMANDS:
-            return None
+        if self._listing or cmd_name not in COMMANDS:
+            return self.commands.get(cmd_name)
         part = typer.Typer(rich_markup_mode="rich")
         import_module(f"newsportal.commands.{MODULES.get(cmd_name, cmd_name)}").register(part)
         return typer.main.get_group(part).commands[cmd_name]

@@ -1,13 +1,16 @@
-"""The command line itself: refusals come with a remedy, and a terminal of another encoding ends no command."""
+"""The command line itself: what ``--help`` lists and imports, refusals with a remedy, terminals of other encodings."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+
+from newsportal.cli import COMMANDS, GROUPS, MODULES
 
 
 def newsportal(folder: Path, *arguments: str, **environ: str) -> subprocess.CompletedProcess[bytes]:
@@ -42,3 +45,27 @@ def test_a_log_level_that_is_none_is_told_with_those_there_are(tmp_path: Path) -
     assert done.returncode == 2
     assert b"DEBUG, INFO, WARNING, ERROR" in done.stderr
     assert b"Traceback" not in done.stderr
+
+
+def test_help_lists_every_command_in_its_group_and_imports_none() -> None:
+    script = (
+        "import sys, newsportal.cli as cli\n"
+        "try: cli.main(['--help'])\n"
+        "except SystemExit: pass\n"
+        "print('imported:', *(name for name in sys.modules if name.startswith('newsportal.commands.') or name in ('scrapy', 'sqlalchemy')))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "imported:"
+    places = [done.stdout.index(f"─ {group} ─") for group in GROUPS]
+    assert places == sorted(places)
+    assert all(f"│ {name} " in done.stdout for name in COMMANDS)
+
+
+def test_every_command_has_a_module() -> None:
+    assert [name for name in COMMANDS if find_spec(f"newsportal.commands.{MODULES.get(name, name)}") is None] == []
+
+
+def test_a_misspelt_command_is_answered_with_the_nearest(tmp_path: Path) -> None:
+    done = newsportal(tmp_path, "serch", COLUMNS="200")
+    assert done.returncode == 2
+    assert b"Did you mean 'search'" in done.stderr
