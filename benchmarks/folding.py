@@ -21,9 +21,8 @@ from pathlib import Path
 from dedup import Chain, bodies, chain, documents
 
 from newsportal.items import Article, Link
-from newsportal.storage import open_store
-from newsportal.storage.sql import prints
-from newsportal.storage.sql.store import SqlStore
+from newsportal.storage import open_store, prints
+from newsportal.storage.store import Store
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
 MEASURED = 1000
@@ -52,7 +51,7 @@ def written() -> int:
     return next(int(line.split()[1]) for line in Path("/proc/self/io").read_text().splitlines() if line.startswith("wchar"))
 
 
-def stored(store: SqlStore, more: Iterator[Article]) -> tuple[float, float, float]:
+def stored(store: Store, more: Iterator[Article]) -> tuple[float, float, float]:
     return measured((lambda article=article: store.add(article, now=NOW)) for article in more)
 
 
@@ -90,7 +89,7 @@ def main() -> None:
     repeated, keep = prints.repeated, prints.keep
     with tempfile.TemporaryDirectory() as folder:
         store = open_store(f"sqlite:///{folder}/news.db")
-        assert isinstance(store, SqlStore)
+        assert isinstance(store, Store)
         count = 0
         for number in options.stored:
             for _ in range(count, number):

@@ -34,10 +34,10 @@ from search import TOPICS, MadeUp, Vocabulary  # beside this file
 
 from newsportal.search import open_index
 from newsportal.storage import open_store
-from newsportal.storage.base import Store, StoredArticle
-from newsportal.storage.figures import heat as heat_of
-from newsportal.storage.forms import BY_NAME
-from newsportal.storage.records import PAGE
+from newsportal.storage.records import BY_NAME, PAGE
+from newsportal.storage.results import StoredArticle
+from newsportal.storage.store import Store
+from newsportal.storage.story_figures import heat as heat_of
 
 SEED = 20261122
 ASKED = 200  # pages of each kind

@@ -28,11 +28,11 @@ from newsportal.recommend.base import View
 from newsportal.recommending import fitting
 from newsportal.recommending.serving import Recommender
 from newsportal.storage import open_store
-from newsportal.storage.figures import heat
-from newsportal.storage.rows import row_of
-from newsportal.storage.sql.dialects import writing
-from newsportal.storage.sql.store import SqlStore
-from newsportal.storage.sql.tables import ARTICLES, LABELS, STORIES
+from newsportal.storage.article_rows import row_of
+from newsportal.storage.dialects import writing
+from newsportal.storage.store import Store
+from newsportal.storage.story_figures import heat
+from newsportal.storage.tables import ARTICLES, LABELS, STORIES
 
 NOW = datetime(2026, 3, 5, 4, tzinfo=UTC)
 DAYS = 30
@@ -53,7 +53,7 @@ def main() -> None:
         there = file.exists()
         uri = f"sqlite:///{file.absolute()}"
         store = open_store(uri)
-        assert isinstance(store, SqlStore)
+        assert isinstance(store, Store)
         if not there:
             timed("fill stories", lambda: fill(store, given.stories))
             timed("import views", lambda: store.readers.bring(views(given), now=NOW))
@@ -61,7 +61,7 @@ def main() -> None:
         store.close()
 
 
-def report(store: SqlStore, uri: str, master: str | None, file: Path) -> None:
+def report(store: Store, uri: str, master: str | None, file: Path) -> None:
     print(f"{store.readers.counts()} views, readers; {file.stat().st_size / 1e6:.0f} MB")
     ids = [told.story for told, _ in zip(store.readers.stories(NOW - timedelta(days=DAYS)), range(1000), strict=False)]
     each("record one view", lambda number: store.readers.saw(f"new{number % 50}", ids[number], [1], pictures=8, now=NOW), 1000)
@@ -78,14 +78,14 @@ def report(store: SqlStore, uri: str, master: str | None, file: Path) -> None:
         compare(store, own.packed, theirs.packed)
 
 
-def serve(store: SqlStore) -> None:
+def serve(store: Store) -> None:
     recommender = Recommender(store, days=DAYS)
     timed("load the fit, and what is new", lambda: recommender.refresh(NOW))
     each("answer a reader", lambda number: recommender.recommended(f"reader{number}", NOW, 20), ASKED)
     each("answer a new reader", lambda _: recommender.recommended(None, NOW, 20), 10)
 
 
-def compare(store: SqlStore, one: bytes, other: bytes) -> None:
+def compare(store: Store, one: bytes, other: bytes) -> None:
     models = [best.unpack(packed) for packed in (one, other)]
     same, furthest = 0, 0.0
     for number in range(ASKED):
@@ -114,7 +114,7 @@ def each(what: str, step: Callable[[int], Any], number: int) -> None:
     print(f"{what}: median {median(took):.2f} ms, p95 {quantiles(took, n=20)[-1]:.2f} ms", flush=True)
 
 
-def fill(store: SqlStore, number: int) -> None:
+def fill(store: Store, number: int) -> None:
     """Stories of one article, as the store would write them, without looking for reposts."""
     chance = random.Random(1)
     words = ["".join(chr(0x4E00 + chance.randrange(3000)) for _ in range(2)) for _ in range(WORDS)]

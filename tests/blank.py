@@ -11,7 +11,7 @@ from newsportal.accounts import Accounts, open_accounts
 from newsportal.search import open_index
 from newsportal.search.base import Index
 from newsportal.storage import open_store
-from newsportal.storage.base import Store
+from newsportal.storage.store import Store
 
 CHEAP: Final = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 """argon2id at the least cost that it has. ``tests/accounts`` asks what production takes."""

@@ -13,7 +13,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from newsportal.storage import open_store
-from newsportal.storage.base import Store, StoredArticle, StoryFilter
+from newsportal.storage.results import StoredArticle, StoryFilter
+from newsportal.storage.store import Store
 
 pytestmark = pytest.mark.slow
 

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from newsportal.storage import open_store
-from newsportal.storage.base import StoredArticle
+from newsportal.storage.results import StoredArticle
 
 pytestmark = pytest.mark.slow
 

@@ -10,7 +10,7 @@ from madeup import readers
 
 from newsportal.recommending.serving import Recommender
 from newsportal.storage import open_store
-from newsportal.storage.sql.dialects import open_engine
+from newsportal.storage.dialects import open_engine
 
 sys.path.insert(0, str(Path(__file__).parent / "portal"))
 

@@ -18,7 +18,7 @@ import pytest
 from newsportal.search import open_index
 from newsportal.search.base import Query
 from newsportal.storage import open_store
-from newsportal.storage.base import Store
+from newsportal.storage.store import Store
 from newsportal.storage.threads import StoredPost
 
 if TYPE_CHECKING:

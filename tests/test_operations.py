@@ -20,7 +20,7 @@ import yaml
 from newsportal import cli
 from newsportal.items import Article, Link
 from newsportal.storage import open_store
-from newsportal.storage.base import Store
+from newsportal.storage.store import Store
 
 ROOT = Path(__file__).resolve().parent.parent
 DEPLOY = ROOT / "deploy"

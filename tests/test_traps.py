@@ -14,7 +14,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from newsportal.storage import open_store
-from newsportal.storage.base import Store, StoredArticle
+from newsportal.storage.results import StoredArticle
+from newsportal.storage.store import Store
 
 if TYPE_CHECKING:
     from madeup import MadeUpWeb

@@ -17,7 +17,7 @@ from newsportal.accounts.rights import RIGHTS as RIGHTS
 from newsportal.accounts.rights import Right as Right
 from newsportal.accounts.rights import Role as Role
 from newsportal.accounts.store import Accounts as Accounts
-from newsportal.storage.sql.dialect_sqlite import sqlite_file
+from newsportal.storage.dialect_sqlite import sqlite_file
 
 
 def open_accounts(uri: str, *, create: bool = True, hasher: PasswordHasher | None = None) -> Accounts:

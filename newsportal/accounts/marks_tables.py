@@ -5,8 +5,7 @@ from __future__ import annotations
 from sqlalchemy import BigInteger, Boolean, Column, Index, String, Table
 
 from newsportal.accounts.tables import METADATA
-from newsportal.storage.sql.dialects import LONG_TEXT
-from newsportal.storage.sql.tables import ID_CHARS, NAME_CHARS, Moment
+from newsportal.storage.columns import ID_CHARS, LONG_TEXT, NAME_CHARS, Moment
 
 KEY_CHARS = 64
 

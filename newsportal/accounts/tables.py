@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import JSON, Boolean, Column, Index, Integer, MetaData, String, Table
 
-from newsportal.storage.sql.dialects import LONG_TEXT, SEQUENCE
-from newsportal.storage.sql.tables import ID_CHARS, NAME_CHARS, Moment
+from newsportal.storage.columns import ID_CHARS, LONG_TEXT, NAME_CHARS, SEQUENCE, Moment
 
 METADATA = MetaData()
 

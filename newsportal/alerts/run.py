@@ -30,8 +30,8 @@ from newsportal.alerts.wording import Item, headline, told
 from newsportal.errors import DependencyMissing
 from newsportal.search.base import Index
 from newsportal.sources.watched import Watched
-from newsportal.storage.answers import StoredArticle, Story
-from newsportal.storage.base import Store
+from newsportal.storage.results import StoredArticle, Story
+from newsportal.storage.store import Store
 
 logger = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from newsportal.search import open_index
 from newsportal.search.base import Index
 from newsportal.sources import Sources, load, use_own_words
 from newsportal.storage import open_store
-from newsportal.storage.base import Store
+from newsportal.storage.store import Store
 
 
 @contextmanager

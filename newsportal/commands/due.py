@@ -7,7 +7,7 @@ from datetime import datetime
 from newsportal.runners.planning import Due
 from newsportal.sources import Sources, timing
 from newsportal.sources.timetable import visited
-from newsportal.storage.base import Store
+from newsportal.storage.store import Store
 
 
 def due(sources: Sources, store: Store, now: datetime) -> list[Due]:

@@ -14,8 +14,9 @@ from rich.text import Text
 
 from newsportal.commands.context import open_record
 from newsportal.commands.hints import counted
-from newsportal.storage.base import Store, StoredArticle
-from newsportal.storage.galleries import StoredGallery, WallFilter
+from newsportal.storage.gallery_tables import StoredGallery, WallFilter
+from newsportal.storage.results import StoredArticle
+from newsportal.storage.store import Store
 from newsportal.text import clean
 
 WIDEST = 10_000

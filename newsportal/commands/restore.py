@@ -17,8 +17,8 @@ from newsportal.sources import find, load
 from newsportal.storage import open_store
 from newsportal.storage.backup import SOURCES, checked
 from newsportal.storage.backup import restore as restored
-from newsportal.storage.base import Store
-from newsportal.storage.sql.dialect_sqlite import sqlite_file, sqlite_uri
+from newsportal.storage.dialect_sqlite import sqlite_file, sqlite_uri
+from newsportal.storage.store import Store
 
 BESIDE = (".restoring", ".restoring-wal", ".restoring-shm")
 """What a SQLite file is called until it is whole, and what SQLite writes beside it."""

@@ -22,7 +22,7 @@ from newsportal.runners.planning import Attempt, Caps, attempted, plan
 from newsportal.runners.records import Records, job_of
 from newsportal.sources import Sources
 from newsportal.storage import open_store
-from newsportal.storage.base import Store
+from newsportal.storage.store import Store
 
 CLAIM: Final = "schedule"
 """The job that a schedule claims in the frontier's queue: of several, on whatever machines, one is at work and the others stand by."""

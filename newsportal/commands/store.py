@@ -18,11 +18,11 @@ from newsportal.errors import StoreError
 from newsportal.sources import load
 from newsportal.sources.uris import mask
 from newsportal.storage import open_store
-from newsportal.storage.base import Store
 from newsportal.storage.checking import MOST_TOLD, faults
 from newsportal.storage.copying import Copied
 from newsportal.storage.copying import copy as copied
-from newsportal.storage.forms import FORMS
+from newsportal.storage.records import FORMS
+from newsportal.storage.store import Store
 from newsportal.text import clean
 
 DIGITS = 12

@@ -21,7 +21,7 @@ from newsportal.discovery.suggestions import Counting, Suggestion, plain
 from newsportal.errors import NewsportalError
 from newsportal.sources import Sources, load
 from newsportal.storage import open_store
-from newsportal.storage.base import Store
+from newsportal.storage.store import Store
 from newsportal.text import clean
 from newsportal.trying.entries import Visited, visits
 from newsportal.trying.looking import visitor

@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any, Final
 
 from newsportal.editing.blocks import Block, Body, blocks_of, read, typed
-from newsportal.storage.answers import StoredArticle
 from newsportal.storage.corrections import Correction
+from newsportal.storage.results import StoredArticle
 
 TOLD: Final = 200
 """Characters of a value that are written down; the article's revisions have the whole."""

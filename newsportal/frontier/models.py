@@ -17,7 +17,7 @@ from newsportal.messages import Message
 
 if TYPE_CHECKING:
     from newsportal.classify.base import Classifier
-    from newsportal.storage.base import Store
+    from newsportal.storage.store import Store
 
 logger = logging.getLogger(__name__)
 

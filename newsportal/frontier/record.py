@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from newsportal.sources import Sources
-    from newsportal.storage.base import Store
+    from newsportal.storage.store import Store
 
 
 class Record:

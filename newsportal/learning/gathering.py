@@ -11,9 +11,10 @@ from typing import Final
 from newsportal.classify.base import Progress
 from newsportal.learning.choosing import LEAST_CHARS, PER_LABEL, Candidate, Choice, choose
 from newsportal.sources import Sources
-from newsportal.storage.base import Store, StoredArticle
-from newsportal.storage.corpora import CATEGORIES, Brought, Document, LabelSource, NewDocument
-from newsportal.storage.editors import EDITOR
+from newsportal.storage.article_rows import EDITOR
+from newsportal.storage.labels import CATEGORIES, Brought, Document, LabelSource, NewDocument
+from newsportal.storage.results import StoredArticle
+from newsportal.storage.store import Store
 
 AT_ONCE: Final = 500
 """Articles between two looks at the progress."""

@@ -19,10 +19,11 @@ from newsportal.frontier.ledger import Ledger, ledger_of, utcnow
 from newsportal.items import Gallery, content_id
 from newsportal.messages import Message
 from newsportal.pictures import filter as rules
+from newsportal.pictures.filter import Shown
 from newsportal.pipelines.base import Left, Stage
 from newsportal.pipelines.looking import Downloads, Fetch, Looker, filled, offline
 from newsportal.pipelines.turning import Interrupted
-from newsportal.storage.pictures import Picture, Shown
+from newsportal.storage.pictures import Picture
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

@@ -12,7 +12,8 @@ from newsportal.errors import StoreUnavailable
 from newsportal.frontier.ledger import utcnow
 from newsportal.items import Article
 from newsportal.pipelines.writing import patiently
-from newsportal.storage.base import Added, Store
+from newsportal.storage.results import Added
+from newsportal.storage.store import Store
 
 logger = logging.getLogger(__name__)
 

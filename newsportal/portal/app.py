@@ -90,7 +90,7 @@ from newsportal.portal.site import SourcesLike, site_of, watched_of
 from newsportal.portal.suggesting import Suggesting
 from newsportal.search.base import Index
 from newsportal.sources import Sources
-from newsportal.storage.base import Store
+from newsportal.storage.store import Store
 
 ROUTERS: tuple[APIRouter, ...] = (
     home.router,

@@ -7,7 +7,7 @@ import threading
 from typing import Protocol
 
 from newsportal.errors import NewsportalError
-from newsportal.storage.base import Store
+from newsportal.storage.store import Store
 
 log = logging.getLogger(__name__)
 

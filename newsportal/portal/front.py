@@ -8,8 +8,9 @@ from datetime import datetime, timedelta
 from threading import Lock
 from time import monotonic
 
-from newsportal.storage.base import Store, Story, StoryFilter, StoryPage
 from newsportal.storage.ranks import Ranked, ranked
+from newsportal.storage.results import Story, StoryFilter, StoryPage
+from newsportal.storage.store import Store
 
 BOARD_STORIES = 5
 RANKED_STORIES = 10

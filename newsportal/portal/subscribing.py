@@ -14,7 +14,7 @@ from newsportal import egress
 from newsportal.errors import EgressDenied, FetchFailed, StoreError
 from newsportal.schedule.websub import ask_now, form
 from newsportal.sources import Sources
-from newsportal.storage.base import Store
+from newsportal.storage.store import Store
 from newsportal.storage.subscriptions import Subscription
 
 logger = logging.getLogger(__name__)

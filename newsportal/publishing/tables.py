@@ -45,9 +45,9 @@ from newsportal.publishing.marks import Mark
 from newsportal.publishing.refusals import is_refusal
 from newsportal.sources.publishing import Target
 from newsportal.sources.spelling import did_you_mean
-from newsportal.storage.answers import StoredArticle
+from newsportal.storage.dialects import open_engine, place, reading, writing
 from newsportal.storage.outbox import Entry
-from newsportal.storage.sql.dialects import open_engine, place, reading, writing
+from newsportal.storage.results import StoredArticle
 
 GONE_THERE: Final = "its row was deleted there; to write it anew: newsportal unpublish, then newsportal publish again"
 

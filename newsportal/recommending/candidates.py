@@ -8,7 +8,8 @@ from typing import Final
 
 from newsportal.dedup.cosine import unit_vector
 from newsportal.recommend.base import Item
-from newsportal.storage.readers import Readers, Told
+from newsportal.storage.reader_views import StoryOffer
+from newsportal.storage.readers import Readers
 
 DAYS: Final = 30
 """Days back from which a story may be recommended that nobody looked at: paper C counts its stories by the month, and clicks come in the
@@ -28,6 +29,6 @@ def new_items(readers: Readers, since: datetime) -> Iterator[Item]:
     return map(item, readers.stories(since - LATE, found=since, looked_at=False))
 
 
-def item(told: Told) -> Item:
+def item(told: StoryOffer) -> Item:
     """The item of a story. Its words are those that tell reposts of photo stories apart (paper C, 2.2.3), each once."""
     return Item(told.story, told.published, tuple(unit_vector(told.title, told.text)), told.labels)

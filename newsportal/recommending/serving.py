@@ -20,7 +20,8 @@ from newsportal.recommend import best, signals
 from newsportal.recommend.base import Log, Model, Recommendation
 from newsportal.recommend.clicks import columns, hours
 from newsportal.recommending.candidates import DAYS, items, new_items
-from newsportal.storage.base import Store, Story
+from newsportal.storage.results import Story
+from newsportal.storage.store import Store
 
 log = logging.getLogger(__name__)
 

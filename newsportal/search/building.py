@@ -24,7 +24,8 @@ from newsportal.search.layout import (
     tune,
     unpack,
 )
-from newsportal.storage.base import Change, Store
+from newsportal.storage.results import Change
+from newsportal.storage.store import Store
 
 BATCH = 200
 """Articles in one transaction: readers and other writers wait for none of them longer than a moment."""

@@ -9,7 +9,7 @@ from itertools import chain
 from operator import itemgetter
 from typing import NamedTuple
 
-from newsportal.storage.sql.tables import EPOCH, MICROSECOND
+from newsportal.storage.columns import EPOCH, MICROSECOND
 
 TOPIC_BREAK = "\n"
 """Between the topics of an article."""

@@ -14,7 +14,7 @@ from newsportal.visits import SKEW
 
 if TYPE_CHECKING:
     from newsportal.sources.models import Sources
-    from newsportal.storage.base import SourceState
+    from newsportal.storage.results import SourceState
     from newsportal.storage.subscriptions import Subscription
     from newsportal.visits import Visit
 

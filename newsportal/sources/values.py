@@ -31,7 +31,7 @@ CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]
 
 MAX_NAME_CHARS = 100
 ACCOUNT_SCHEMES = ("sqlite", "postgresql", "mysql", "mariadb")
-"""Those of ``newsportal.storage.sql``: people are kept in a SQL database."""
+"""Those of ``newsportal.storage``."""
 
 INDEX_SCHEMES = ("sqlite", "elasticsearch")
 """Those of ``newsportal.search``, which stands beside this package and may not be asked; a test keeps them alike."""

@@ -18,11 +18,10 @@ from typing import Any, NoReturn
 from newsportal import __version__
 from newsportal.errors import BackupError, NewsportalError
 from newsportal.storage import container
-from newsportal.storage.base import Store
 from newsportal.storage.beside import beside
 from newsportal.storage.copying import Tell, is_empty, nothing
-from newsportal.storage.forms import BY_NAME, FORMS
-from newsportal.storage.records import Digest, Form, Reading, Records, from_plain, pages, plain
+from newsportal.storage.records import BY_NAME, FORMS, Digest, Form, Reading, Records, from_plain, pages, plain
+from newsportal.storage.store import Store
 
 FORMAT, VERSION = "newsportal-backup", 1
 """What the manifest calls the file, and the version of its form."""

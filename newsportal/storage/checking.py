@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from newsportal.storage.copying import Tell, nothing
-from newsportal.storage.forms import BY_NAME, FORMS
-from newsportal.storage.records import PAGE, Form, Reading, Record, Records, pages
+from newsportal.storage.records import BY_NAME, FORMS, PAGE, Form, Reading, Record, Records, pages
 
 STORIES, ARTICLES = BY_NAME["stories"], BY_NAME["articles"]
 

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from newsportal.errors import StoreError
-from newsportal.storage.base import Store
-from newsportal.storage.forms import BY_NAME, FORMS
-from newsportal.storage.records import Digest, Form, Key, Reading, Record, Records, canonical, digest, pages
+from newsportal.storage.records import BY_NAME, FORMS, Digest, Form, Key, Reading, Record, Records, canonical, digest, pages
+from newsportal.storage.store import Store
 
 LOG: Final = BY_NAME["changes"]
 """Only ever appended to: of two stores one is a copy of the other if its log is the beginning of the other's."""

@@ -13,12 +13,10 @@ from typing import Any, Final, TypedDict
 
 from newsportal.errors import StoreError
 from newsportal.items import Article, Image
-from newsportal.storage.columns import CONTENT
-from newsportal.storage.galleries import is_gallery
-from newsportal.storage.revising import earlier, newer
-from newsportal.storage.rows import name as looked_up
-from newsportal.storage.rows import plain_image, sorted_by, storable
-from newsportal.storage.threads import is_thread
+from newsportal.storage.article_rows import plain_image, present_content, revised_columns, sorted_by
+from newsportal.storage.columns import CONTENT, storable
+from newsportal.storage.columns import name as looked_up
+from newsportal.storage.results import is_gallery, is_thread
 
 FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "title": ("title",),
@@ -81,7 +79,7 @@ def corrected(known: Mapping[str, Any], said: Correction, *, by: str, now: datet
         return None
     fields = [field for field in FIELDS if field in {*changed, *fields_of(known)}]
     whose = {"corrected": now, "corrected_by": looked_up(by), "corrected_fields": " ".join(fields)}
-    return Written((earlier(known),), _following(known, {**values, **whose, "revision": known["revision"] + 1}))
+    return Written((present_content(known),), _following(known, {**values, **whose, "revision": known["revision"] + 1}))
 
 
 def withdrawn(known: Mapping[str, Any], page: Mapping[str, Any]) -> Written | None:
@@ -89,14 +87,14 @@ def withdrawn(known: Mapping[str, Any], page: Mapping[str, Any]) -> Written | No
     if known.get("corrected") is None:
         return None
     values = {column: page[column] for column in columns_of(fields_of(known))}
-    return Written((earlier(known),), _following(known, {**values, **dict.fromkeys(WHOSE), "revision": known["revision"] + 1}))
+    return Written((present_content(known),), _following(known, {**values, **dict.fromkeys(WHOSE), "revision": known["revision"] + 1}))
 
 
 def crawled(known: Mapping[str, Any], article: Article) -> Written:
     """The article once its page says something else (``revising.is_newer``)."""
-    values = newer(known, article)
+    values = revised_columns(known, article)
     if known.get("corrected") is None:
-        return Written((earlier(known),), values)
+        return Written((present_content(known),), values)
     said = {
         **{name: known.get(name) for name in CONTENT},
         **dict.fromkeys(WHOSE),
@@ -107,7 +105,7 @@ def crawled(known: Mapping[str, Any], article: Article) -> Written:
     if all(known[column] == value for column, value in shown.items()):  # readers see what they saw: the page's state goes before it
         return Written(({**said, "revision": known["revision"]},), _following(known, {**values, **stands}))
     later = _following(known, {**values, **stands, "revision": known["revision"] + 2})
-    return Written((earlier(known), {**said, "revision": known["revision"] + 1}), later)
+    return Written((present_content(known), {**said, "revision": known["revision"] + 1}), later)
 
 
 def kept_columns(row: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from newsportal.storage.base import Store, Story
 from newsportal.storage.columns import EPOCH
-from newsportal.storage.figures import HEAT_HALF_LIFE, heat
+from newsportal.storage.results import Story
+from newsportal.storage.store import Store
+from newsportal.storage.story_figures import HEAT_HALF_LIFE, heat
 
 LOOK_BACK: Final = timedelta(hours=3)
 """How long ago the places are compared with: what moved since somebody looked at noon is seen in the afternoon. Chosen."""

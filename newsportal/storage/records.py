@@ -1,8 +1,7 @@
-"""Every store as plain rows: what ``store copy``, ``backup`` and ``restore`` read and write, whatever the database keeps inside.
+"""The store as plain rows: what ``store copy``, ``backup`` and ``restore`` read and write.
 
-A :data:`Record` is a row of a table of the SQL stores (``docs/storage.md``), its values in canonical form: texts, whole numbers, floats,
+A :data:`Record` is a row of a table (``docs/storage.md``), its values in canonical form: texts, whole numbers, floats,
 true and false, moments as whole microseconds since 1970, bytes, and what JSON can say.
-Every store passes ``tests/storage/test_records.py``.
 """
 
 from __future__ import annotations
@@ -13,11 +12,61 @@ import json
 import math
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal
 
-from newsportal.storage.nesting import levels
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    Column,
+    ColumnElement,
+    Connection,
+    Float,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    delete,
+    func,
+    select,
+    tuple_,
+)
+from sqlalchemy.types import TypeEngine
+
+from newsportal.storage import (  # noqa: F401  their tables are those of METADATA
+    crawl_state,
+    gallery_tables,
+    labels,
+    models,
+    outbox,
+    pictures,
+    reader_views,
+    schema,
+    subscriptions,
+    tables,
+    threads,
+    visits,
+)
+from newsportal.storage.columns import METADATA, Moment
+from newsportal.storage.dialects import Part, count_on, snapshot, upsert
+
+DEEPEST: Final = 40
+"""Levels that every database keeps: MongoDB takes 100, and a list within a list is two there. What we store has four."""
+
+
+def levels(value: Any, most: int = DEEPEST) -> Iterator[Any]:
+    """What is in ``value`` and is no list or mapping, however deep. Raises ``ValueError`` below ``most`` levels."""
+    if not isinstance(value, list | tuple | Mapping):
+        yield value
+        return
+    if not most:
+        raise ValueError(f"lists or mappings lie more than {DEEPEST} deep within one another")
+    for inner in value.values() if isinstance(value, Mapping) else value:
+        yield from levels(inner, most - 1)
+
 
 Kind = Literal["text", "integer", "float", "flag", "moment", "json", "bytes"]
 
@@ -47,52 +96,6 @@ class Form:
 
     def key_of(self, row: Record) -> Key:
         return tuple(row[column] for column in self.key)
-
-
-class Reading(Protocol):
-    """One look at a store's rows. A SQL store shows one state of itself, whoever writes meanwhile; stores of documents show each row as
-    it is when it is read."""
-
-    def rows(self, form: Form) -> Iterator[dict[str, Any]]:
-        """All rows of a table, by key in the database's own order, streamed. Nothing else is asked of this look before they end: MySQL
-        forgets the rest."""
-        ...
-
-    def get(self, form: Form, keys: Collection[Key]) -> dict[Key, dict[str, Any]]:
-        """Those of these rows that exist (at most :data:`PAGE` are asked for)."""
-        ...
-
-    def count(self, form: Form) -> int: ...
-
-
-class Records(Protocol):
-    """Errors are those of the store. Whoever writes records writes the whole truth: no folding, no change log of its own."""
-
-    def reading(self) -> AbstractContextManager[Reading]: ...
-
-    def write(self, form: Form, rows: Sequence[Record]) -> int:
-        """Write rows (at most :data:`PAGE`) in place of those of their keys, in one transaction; answers how many.
-
-        Rows whose parents are not there are left out: the parent was deleted, or came after the look at its table.
-        """
-        ...
-
-    def delete(self, form: Form, keys: Collection[Key]) -> int:
-        """Answers how many there were. Children go before their parents."""
-        ...
-
-    def restoring(self) -> str | None:
-        """The name of the backup that :meth:`mark` noted."""
-        ...
-
-    def mark(self, backup: str | None) -> None:
-        """Note in the store, before the first of its rows, which backup is restored into it (a name of at most 16 letters and digits); and
-        after the last one that it is whole. Meanwhile nobody else opens the store."""
-        ...
-
-    def finish(self) -> None:
-        """After the last write: numbers that the database gives go on above those that were written."""
-        ...
 
 
 def pages(rows: Iterable[dict[str, Any]], size: int = PAGE) -> Iterator[list[dict[str, Any]]]:
@@ -202,3 +205,153 @@ def _storable(value: Any) -> bool:
 
 def _fits(kind: Kind, value: Any) -> bool:
     return isinstance(value, TYPES[kind]) and (kind == "flag" or not isinstance(value, bool))
+
+
+KINDS: Final[tuple[tuple[type[TypeEngine[Any]], Kind], ...]] = (
+    (Moment, "moment"),
+    (JSON, "json"),
+    (Boolean, "flag"),
+    (LargeBinary, "bytes"),
+    (Float, "float"),
+    (BigInteger, "integer"),
+    (Integer, "integer"),
+    (String, "text"),
+)
+"""Type of a column → kind of its values; the first that fits."""
+
+
+def _kind(column: Column[Any]) -> Kind:
+    return next(kind for type_, kind in KINDS if isinstance(column.type, type_))
+
+
+def form_of(table: Table) -> Form:
+    """What a table's rows look like."""
+    counted = [column.name for column in table.primary_key if column.autoincrement is True]
+    return Form(
+        name=table.name,
+        columns={column.name: _kind(column) for column in table.columns},
+        key=tuple(column.name for column in table.primary_key),
+        nullable=frozenset(column.name for column in table.columns if column.nullable),
+        parents={next(iter(key.columns)).name: key.referred_table.name for key in table.foreign_key_constraints},
+        counted=counted[0] if counted else None,
+        single=next((column.name for column in table.columns if column.unique), None),
+    )
+
+
+FORMS: Final = tuple(form_of(table) for table in METADATA.sorted_tables)
+"""Every table of a store, parents before their children."""
+
+BY_NAME: Final = {form.name: form for form in FORMS}
+
+
+def _raw(table: Table, into: MetaData) -> Table:
+    """``table`` with moments as the whole numbers that they are in the database."""
+    columns = (
+        Column(
+            column.name,
+            BigInteger() if isinstance(column.type, Moment) else column.type,
+            primary_key=column.primary_key,
+            autoincrement=False,
+        )
+        for column in table.columns
+    )
+    return Table(table.name, into, *columns)
+
+
+RAW: Final[Mapping[str, Table]] = (lambda into: {form.name: _raw(METADATA.tables[form.name], into) for form in FORMS})(MetaData())
+
+
+class Reading:
+    """One look at a store's rows: one state of it, whoever writes meanwhile."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def rows(self, form: Form) -> Iterator[dict[str, Any]]:
+        """All rows of a table, by key in the database's own order, streamed. Nothing else is asked of this look before they end: MySQL
+        forgets the rest."""
+        table = RAW[form.name]
+        found = self._connection.execute(select(table).order_by(*table.primary_key), execution_options={"yield_per": PAGE})
+        for row in found.mappings():
+            yield dict(row)
+
+    def get(self, form: Form, keys: Collection[Key]) -> dict[Key, dict[str, Any]]:
+        """Those of these rows that exist (at most :data:`PAGE` are asked for)."""
+        found = self._connection.execute(select(RAW[form.name]).where(_among(form, keys))).mappings()
+        return {form.key_of(row): row for row in map(dict[str, Any], found)}
+
+    def count(self, form: Form) -> int:
+        return self._connection.scalar(select(func.count()).select_from(RAW[form.name])) or 0
+
+
+class Records(Part):
+    """A store as plain rows. Whoever writes records writes the whole truth: no folding, no change log of its own."""
+
+    @contextmanager
+    def reading(self) -> Iterator[Reading]:
+        with snapshot(self._engine) as connection:
+            yield Reading(connection)
+
+    def write(self, form: Form, rows: Sequence[Record]) -> int:
+        """Write rows (at most :data:`PAGE`) in place of those of their keys, in one transaction; answers how many.
+
+        Rows whose parents are not there are left out: the parent was deleted, or came after the look at its table.
+        """
+        with self._write() as connection:
+            there = _with_parents(connection, form, rows)
+            _make_room(connection, form, there)
+            table = RAW[form.name]
+            upsert(connection, table, there, update=tuple(column.name for column in table.columns if not column.primary_key))
+        return len(there)
+
+    def delete(self, form: Form, keys: Collection[Key]) -> int:
+        """Answers how many there were. Children go before their parents."""
+        if not keys:
+            return 0
+        with self._write() as connection:
+            return connection.execute(delete(RAW[form.name]).where(_among(form, keys))).rowcount
+
+    def restoring(self) -> str | None:
+        """The name of the backup that :meth:`mark` noted."""
+        with self._read() as connection:
+            return schema.restoring(connection)
+
+    def mark(self, backup: str | None) -> None:
+        """Note in the store, before the first of its rows, which backup is restored into it (a name of at most 16 letters and digits); and
+        after the last one that it is whole. Meanwhile nobody else opens the store."""
+        with self._write() as connection:
+            schema.mark(connection, backup)
+
+    def finish(self) -> None:
+        """After the last write: numbers that the database gives go on above those that were written."""
+        with self._write() as connection:
+            for form in FORMS:
+                if form.counted:
+                    count_on(connection, METADATA.tables[form.name], form.counted)
+
+
+def _among(form: Form, keys: Collection[Key]) -> ColumnElement[bool]:
+    columns = [RAW[form.name].c[name] for name in form.key]
+    if len(columns) == 1:
+        return columns[0].in_([key[0] for key in keys])
+    return tuple_(*columns).in_(list(keys))
+
+
+def _with_parents(connection: Connection, form: Form, rows: Sequence[Record]) -> list[Record]:
+    """Those of ``rows`` that no foreign key forbids."""
+    kept = list(rows)
+    for column, parent in form.parents.items():
+        id = RAW[parent].c.id
+        there = set(connection.scalars(select(id).where(id.in_({row[column] for row in kept}))))
+        kept = [row for row in kept if row[column] in there]
+    return kept
+
+
+def _make_room(connection: Connection, form: Form, rows: Sequence[Record]) -> None:
+    """Delete rows of other keys that have what only one may have: an article that got another fingerprint."""
+    if form.single is None or not rows:
+        return
+    table = RAW[form.name]
+    connection.execute(
+        delete(table).where(table.c[form.single].in_([row[form.single] for row in rows]), ~_among(form, [form.key_of(row) for row in rows]))
+    )

@@ -14,7 +14,8 @@ from newsportal.accounts.marks import TooManyStarred
 from newsportal.accounts.searches import NotKept
 from newsportal.items import Article, Link
 from newsportal.storage import open_store
-from newsportal.storage.base import Store, Story, StoryFilter
+from newsportal.storage.results import Story, StoryFilter
+from newsportal.storage.store import Store
 
 NOW = datetime(2026, 5, 20, 10, 30, tzinfo=UTC)
 HOUR = timedelta(hours=1)

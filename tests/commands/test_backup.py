@@ -81,14 +81,14 @@ def test_a_backup_is_checked_without_a_store(folder: Path) -> None:
 
 
 def test_a_restore_that_breaks_off_leaves_no_store(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from newsportal.storage.sql.records import SqlRecords
+    from newsportal.storage.records import Records
 
     run("backup", "b.zip")
 
     def full(*_: object) -> int:
         raise StoreError("the disk is full")
 
-    monkeypatch.setattr(SqlRecords, "write", full)
+    monkeypatch.setattr(Records, "write", full)
     with pytest.raises(StoreError):
         run("restore", "b.zip", "--to", f"sqlite:///{folder}/second.db")
     assert [path.name for path in folder.iterdir()] == ["门户"]

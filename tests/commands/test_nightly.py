@@ -14,7 +14,7 @@ from newsportal.commands import nightly
 from newsportal.commands.nightly import Nightly, last_due, told
 from newsportal.items import Article, Link
 from newsportal.storage import open_store
-from newsportal.storage.readers import Fit
+from newsportal.storage.reader_views import Fit
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)  # 20:00 in Shanghai

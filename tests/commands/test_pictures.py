@@ -13,11 +13,11 @@ from typer.testing import CliRunner
 from newsportal.cli import app
 from newsportal.errors import NewsportalError
 from newsportal.items import Gallery, Image, Link, content_id
-from newsportal.pictures.filter import key
+from newsportal.pictures.filter import Shown, key
 from newsportal.portal.picture_cache import PictureCache
 from newsportal.storage import open_store
-from newsportal.storage.base import Store
-from newsportal.storage.pictures import Picture, Shown
+from newsportal.storage.pictures import Picture
+from newsportal.storage.store import Store
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 LOGO = "https://static.example/mark.png?v={}"

@@ -17,8 +17,8 @@ from typer.testing import CliRunner, Result
 
 from newsportal import cli
 from newsportal.errors import NewsportalError
-from newsportal.storage.base import Store
 from newsportal.storage.outbox import Result as Outcome
+from newsportal.storage.store import Store
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "storage"))  # import invented_articles
 from invented_articles import NOW, article

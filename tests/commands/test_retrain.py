@@ -15,8 +15,8 @@ from newsportal.items import Article, Link, TopicMark
 from newsportal.learning.retraining import Done
 from newsportal.sources import load
 from newsportal.storage import open_store
-from newsportal.storage.base import Store
-from newsportal.storage.corpora import CATEGORIES
+from newsportal.storage.labels import CATEGORIES
+from newsportal.storage.store import Store
 
 NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
 

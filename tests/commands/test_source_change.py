@@ -13,7 +13,7 @@ from newsportal.cli import app
 from newsportal.sources import load
 from newsportal.sources.timing import due_at, rules
 from newsportal.storage import open_store
-from newsportal.storage.base import SourceState
+from newsportal.storage.results import SourceState
 
 TEXT = """\
 store: sqlite:///data/newsportal.db

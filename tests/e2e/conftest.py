@@ -21,7 +21,7 @@ from newsportal.portal.queues import AsideRow, HostRow, QueueRow, Queues, Worker
 from newsportal.search import open_index
 from newsportal.sources import load as load_sources
 from newsportal.storage import open_store
-from newsportal.storage.base import Store
+from newsportal.storage.store import Store
 from newsportal.visits import Visit
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from newsportal.storage.base import StoryFilter
+from newsportal.storage.results import StoryFilter
 
 NO_SCRIPT = {"java_script_enabled": False}
 PHONE = {"viewport": {"width": 390, "height": 800}}

@@ -17,7 +17,7 @@ from workers import PATIENCE, farm, frontier, storm, told
 
 from newsportal.spiders.standing import EVERY
 from newsportal.storage import open_store
-from newsportal.storage.base import SourceState
+from newsportal.storage.results import SourceState
 
 if TYPE_CHECKING:
     from conftest import RedisServer  # type: ignore[import-not-found]

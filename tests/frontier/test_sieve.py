@@ -22,7 +22,7 @@ from newsportal.frontier.sieve import LocalSieve, SharedSieve
 from newsportal.items import Article, Link
 from newsportal.sources import Sources
 from newsportal.storage import open_store
-from newsportal.storage.base import Store
+from newsportal.storage.store import Store
 
 NOW = datetime(2026, 3, 5, tzinfo=UTC)
 

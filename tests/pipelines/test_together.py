@@ -16,8 +16,8 @@ from newsportal.frontier.ledger import utcnow
 from newsportal.items import Article, FoldKey, Link
 from newsportal.pipelines import together, writing
 from newsportal.pipelines.together import Together
-from newsportal.storage.base import Added
-from newsportal.storage.sql.store import SqlStore
+from newsportal.storage.results import Added
+from newsportal.storage.store import Store
 
 
 def ready(name: str, **changes: Any) -> Article:
@@ -26,7 +26,7 @@ def ready(name: str, **changes: Any) -> Article:
     return Article(url=url, link=Link(url=url, source="feed:快讯"), fetched=utcnow(), **fields)
 
 
-class Watched(SqlStore):
+class Watched(Store):
     """A store that holds its first write until it is let go, and tells how large its transactions are."""
 
     def __init__(self, uri: str) -> None:

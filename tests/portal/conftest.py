@@ -24,7 +24,7 @@ from newsportal.portal.app import create_app
 from newsportal.search import open_index
 from newsportal.search.base import Index
 from newsportal.storage import open_store
-from newsportal.storage.base import Store
+from newsportal.storage.store import Store
 
 
 def load(name: str) -> ModuleType:

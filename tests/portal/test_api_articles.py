@@ -9,7 +9,8 @@ import httpx
 import pytest
 
 from newsportal.sources import load
-from newsportal.storage.base import Store, StoryFilter
+from newsportal.storage.results import StoryFilter
+from newsportal.storage.store import Store
 
 SOURCES = "publish:\n- {name: 站点, to: 'folder:out'}\n"
 

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from newsportal.accounts import Right
-from newsportal.storage.base import Store, StoryFilter
+from newsportal.storage.results import StoryFilter
+from newsportal.storage.store import Store
 
 GUIDE = Path(__file__).parents[2] / "docs" / "api.md"
 

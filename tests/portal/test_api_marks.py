@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from newsportal.accounts import marks
-from newsportal.storage.base import Store
+from newsportal.storage.store import Store
 
 API = "/api/v1"
 

@@ -16,7 +16,8 @@ from lxml import html as lxml_html
 from newsportal.accounts import marks, searches
 from newsportal.search import open_index
 from newsportal.storage import open_store
-from newsportal.storage.base import Store, StoryFilter
+from newsportal.storage.results import StoryFilter
+from newsportal.storage.store import Store
 
 HTML = {"accept": "text/html"}
 EMPTY = {"content-type": "application/x-www-form-urlencoded"}

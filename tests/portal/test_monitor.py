@@ -27,7 +27,7 @@ from newsportal.portal.queues import AsideRow, QueueRow, Queues
 from newsportal.report import Run, SourceReport
 from newsportal.runners.records import Record, Records
 from newsportal.sources import Sources
-from newsportal.storage.base import Store
+from newsportal.storage.store import Store
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from newsportal.portal.app import create_app
 from newsportal.portal.sent import SAFE
 from newsportal.search.base import Index
 from newsportal.storage import open_store
-from newsportal.storage.base import Store
+from newsportal.storage.store import Store
 
 OPEN = {
     "/login": {"GET", "POST"},

@@ -11,7 +11,8 @@ import httpx
 import pytest
 
 from newsportal.portal import shared
-from newsportal.storage.base import Store, StoryFilter, StoryPage
+from newsportal.storage.results import StoryFilter, StoryPage
+from newsportal.storage.store import Store
 
 Serve = Callable[..., httpx.Client]
 

@@ -9,7 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
-from newsportal.storage.base import Store, Story, StoryFilter
+from newsportal.storage.results import Story, StoryFilter
+from newsportal.storage.store import Store
 
 ALBUMS = 12
 SHOWN = 3

@@ -15,7 +15,7 @@ import pytest
 
 from newsportal.sources import load
 from newsportal.storage import open_store
-from newsportal.storage.base import Store
+from newsportal.storage.store import Store
 
 SOURCES = """\
 store: sqlite:///news.db

@@ -16,7 +16,7 @@ import pytest
 
 from newsportal.sources import editing, load
 from newsportal.storage import open_store
-from newsportal.storage.base import Store
+from newsportal.storage.store import Store
 
 SOURCES = """\
 # ours

@@ -19,7 +19,8 @@ import pytest
 from newsportal.portal.subscribing import Subscriber, reachable
 from newsportal.sources import Sources, load
 from newsportal.storage import open_store
-from newsportal.storage.base import SourceState, Store
+from newsportal.storage.results import SourceState
+from newsportal.storage.store import Store
 from newsportal.storage.subscriptions import Subscription
 
 TOPIC = "http://127.0.0.1:9/feed"

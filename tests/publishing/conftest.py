@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from blank import blank_store
 
-from newsportal.storage.base import Store
+from newsportal.storage.store import Store
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # import cms
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "storage"))  # import invented_articles

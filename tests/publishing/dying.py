@@ -22,7 +22,7 @@ from sqlalchemy import event
 from newsportal.publishing import tables
 from newsportal.publishing.run import publish
 from newsportal.storage import open_store
-from newsportal.storage.sql.outbox import SqlOutbox
+from newsportal.storage.outbox import Outbox
 
 
 class Death:
@@ -49,7 +49,7 @@ class Death:
 def main(folder: Path, target: str, step: int) -> None:
     death = Death(step)
     for name in ("follow", "take", "settle"):
-        setattr(SqlOutbox, name, death.around(getattr(SqlOutbox, name)))
+        setattr(Outbox, name, death.around(getattr(Outbox, name)))
     for name in ("put", "remove"):
         setattr(tables.TableTarget, name, death.around(getattr(tables.TableTarget, name)))
     opening = tables.open_engine

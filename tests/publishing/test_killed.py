@@ -19,7 +19,7 @@ from servers import MAKE, Server, Servers, own_server
 
 from newsportal.publishing.run import LEASE, Tally, publish
 from newsportal.storage import open_store
-from newsportal.storage.base import Store
+from newsportal.storage.store import Store
 
 Add = Callable[..., str]
 DYING = Path(__file__).with_name("dying.py")

@@ -26,7 +26,7 @@ from newsportal.recommend.clicks import columns, hours, of
 from newsportal.recommend.known import Here
 from newsportal.recommending import parts, spark
 from newsportal.storage import open_store
-from newsportal.storage.base import Store
+from newsportal.storage.store import Store
 
 NOW = datetime.now(UTC).replace(microsecond=0)
 HOUR = timedelta(hours=1)

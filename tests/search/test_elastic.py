@@ -18,7 +18,7 @@ from newsportal.search.base import Query
 from newsportal.search.elastic import ElasticIndex
 from newsportal.search.elastic_layout import VERSION, mapping
 from newsportal.storage import open_store
-from newsportal.storage.base import Store
+from newsportal.storage.store import Store
 from newsportal.text import words
 
 pytestmark = pytest.mark.slow

@@ -6,9 +6,9 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from newsportal.items import FoldKey
 from newsportal.search.overview import overview
 from newsportal.search.similar import similar
-from newsportal.storage.base import FoldKey
 
 NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
 SHANGHAI = ZoneInfo("Asia/Shanghai")

@@ -16,8 +16,8 @@ from picture_site import PictureSite, command, crawl, html, serving, written
 from newsportal.frontier.galleries import MAX_VAIN
 from newsportal.items import Gallery, Link
 from newsportal.storage import open_store
-from newsportal.storage.base import Store
-from newsportal.storage.galleries import StoredGallery
+from newsportal.storage.gallery_tables import StoredGallery
+from newsportal.storage.store import Store
 
 pytestmark = pytest.mark.slow
 

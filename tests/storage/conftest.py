@@ -12,8 +12,8 @@ from blank import blank_store
 from servers import OVER_SERVERS, Servers
 
 from newsportal.storage import open_store
-from newsportal.storage.base import Store
-from newsportal.storage.sql.dialect_sqlite import sqlite_file
+from newsportal.storage.dialect_sqlite import sqlite_file
+from newsportal.storage.store import Store
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # import invented_articles
 from emptied import Emptied

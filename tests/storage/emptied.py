@@ -9,8 +9,8 @@ from servers import Servers
 from sqlalchemy import Connection
 
 from newsportal.storage import open_store
-from newsportal.storage.forms import FORMS
-from newsportal.storage.sql.dialects import open_engine
+from newsportal.storage.dialects import open_engine
+from newsportal.storage.records import FORMS
 
 
 @dataclass

@@ -8,14 +8,15 @@ from datetime import UTC, datetime, timedelta
 from invented_articles import LONG, NOW, SAME_TEXT, article
 
 from newsportal.items import Gallery, GalleryPage, Image, Link, Post, Thread
+from newsportal.pictures.filter import Shown
 from newsportal.recommend.base import Recommendation
 from newsportal.report import Run
-from newsportal.storage.answers import SourceState
-from newsportal.storage.base import Store
-from newsportal.storage.corpora import NewDocument
+from newsportal.storage.labels import NewDocument
 from newsportal.storage.outbox import Result
-from newsportal.storage.pictures import Picture, Shown
-from newsportal.storage.readers import VIEWS_KEPT, Fit
+from newsportal.storage.pictures import Picture
+from newsportal.storage.reader_views import VIEWS_KEPT, Fit
+from newsportal.storage.results import SourceState
+from newsportal.storage.store import Store
 from newsportal.storage.subscriptions import Subscription
 from newsportal.visits import Visit
 

@@ -15,7 +15,7 @@ from invented_articles import NOW, article, invented
 from newsportal.errors import StoreUnavailable
 from newsportal.items import FoldKey
 from newsportal.storage import open_store
-from newsportal.storage.base import Store
+from newsportal.storage.store import Store
 
 Answer = TypeVar("Answer")
 PATIENCE = 150.0

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from newsportal.storage.base import Store, StoryFilter
+from newsportal.storage.results import StoryFilter
+from newsportal.storage.store import Store
 
 
 def consistent(store: Store) -> None:

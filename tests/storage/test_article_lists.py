@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
-from newsportal.storage.article_lists import ArticleFilter
-from newsportal.storage.sql import article_lists
-from newsportal.storage.sql.dialects import open_engine, reading
-from newsportal.storage.sql.schema import prepare
+from newsportal.storage import lists
+from newsportal.storage.dialects import open_engine, reading
+from newsportal.storage.lists import ArticleFilter
+from newsportal.storage.schema import prepare
 
 FILTERS = {
     "hidden": ({"hidden": True}, "ix_articles_hidden"),
@@ -40,7 +40,7 @@ def plans(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     with reading(engine) as connection:
         for name, (which, _) in FILTERS.items():
             asked.clear()
-            article_lists.articles(connection, ArticleFilter(**which))  # type: ignore[arg-type]
+            lists.pick(connection, ArticleFilter(**which))  # type: ignore[arg-type]
             statement, values = next(one for one in asked if "FROM articles" in one[0])
             found[name] = " | ".join(row[3] for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values))
     engine.dispose()

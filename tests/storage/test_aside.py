@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from newsportal.errors import CorpusError, StoreUnavailable
-from newsportal.storage import aside
-from newsportal.storage.corpora import NewDocument
+from newsportal.storage import spool
+from newsportal.storage.labels import NewDocument
 
 ODD = NewDocument("财/经", "一行\r\n又一行\u2028\x00\ud800", "題\n", "第 1 篇", None)
 
 
 def test_come_out_as_they_went_in() -> None:
     article = NewDocument("体育", article_id="0" * 20)
-    with aside.kept_aside([ODD, article]) as documents:
+    with spool.spooled([ODD, article]) as documents:
         assert list(documents) == [ODD, article]
 
 
@@ -25,13 +25,13 @@ def test_what_documents_raise_comes_through() -> None:
         yield ODD
         raise CorpusError("a.jsonl:2: no label")
 
-    with pytest.raises(CorpusError, match="no label"), aside.kept_aside(broken()):
+    with pytest.raises(CorpusError, match="no label"), spool.spooled(broken()):
         pass
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is full")
 def test_no_room_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     full = partial(open, "/dev/full", "w", encoding="utf-8")
-    monkeypatch.setattr(aside, "TemporaryFile", lambda *_, **__: full())
-    with pytest.raises(StoreUnavailable, match=r"No space left.*TMPDIR"), aside.kept_aside([NewDocument("类", "字")]):
+    monkeypatch.setattr(spool, "TemporaryFile", lambda *_, **__: full())
+    with pytest.raises(StoreUnavailable, match=r"No space left.*TMPDIR"), spool.spooled([NewDocument("类", "字")]):
         pass

@@ -22,9 +22,9 @@ from test_records import sums
 from newsportal.errors import BackupError, StoreUnavailable
 from newsportal.storage import container, open_store
 from newsportal.storage.backup import back_up, checked, restore
-from newsportal.storage.base import Store
 from newsportal.storage.copying import is_empty
-from newsportal.storage.forms import BY_NAME
+from newsportal.storage.records import BY_NAME
+from newsportal.storage.store import Store
 
 YAML = "store: sqlite:///data/新闻.db\n".encode()
 

@@ -16,8 +16,9 @@ from invented_articles import LONG, NOW, OTHER, SAME_TITLE, article, invented
 
 from newsportal.errors import StoreError
 from newsportal.items import Article, FoldKey
-from newsportal.storage.base import Store, StoryFilter
-from newsportal.storage.print_index import PrintIndex
+from newsportal.storage.prints import PrintIndex
+from newsportal.storage.results import StoryFilter
+from newsportal.storage.store import Store
 
 Batch = list[tuple[Article, list[FoldKey]]]
 

@@ -14,8 +14,8 @@ from invented_articles import NOW
 
 from newsportal.storage import open_store
 from newsportal.storage.backup import back_up, checked
-from newsportal.storage.base import Store
 from newsportal.storage.beside import leavings
+from newsportal.storage.store import Store
 
 DATED = ("newsportal-20260301-031500.tar.zst", "newsportal-20260302-031500.tar.zst")
 Under = Callable[[Path], "subprocess.Popen[str]"]

@@ -9,7 +9,8 @@ from invented_articles import NOW, article
 
 from newsportal.errors import StoreError
 from newsportal.items import Article, TopicMark
-from newsportal.storage.base import Store, StoredArticle, StoryFilter
+from newsportal.storage.results import StoredArticle, StoryFilter
+from newsportal.storage.store import Store
 
 
 def kept(store: Store, article_id: str) -> StoredArticle:

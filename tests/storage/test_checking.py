@@ -14,8 +14,7 @@ from servers import Servers
 
 from newsportal.storage import open_store
 from newsportal.storage.checking import faults
-from newsportal.storage.forms import BY_NAME
-from newsportal.storage.records import PAGE
+from newsportal.storage.records import BY_NAME, PAGE
 
 
 def test_a_filled_store_is_sound(tmp_path: Path) -> None:

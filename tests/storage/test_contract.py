@@ -1,4 +1,4 @@
-"""Every promise of ``newsportal.storage.base``, over every store of ``conftest.STORES_UNDER_TEST``.
+"""Every promise of ``newsportal.storage.store``, over every store of ``conftest.STORES_UNDER_TEST``.
 
 Who adds a method to the protocol adds its promise here first.
 """
@@ -20,9 +20,10 @@ from newsportal.errors import StoreError
 from newsportal.items import FoldKey, Image, Link, TopicMark
 from newsportal.messages import Message, as_text
 from newsportal.report import Run, SourceReport
-from newsportal.storage.base import SourceState, Store, StoredArticle, StoryFilter
-from newsportal.storage.sql import names as sql_names
-from newsportal.storage.story_lists import cursor_of
+from newsportal.storage import reading
+from newsportal.storage.lists import cursor_of
+from newsportal.storage.results import SourceState, StoredArticle, StoryFilter
+from newsportal.storage.store import Store
 
 BEIJING = timezone(timedelta(hours=8))
 
@@ -409,7 +410,7 @@ class TestKnown:
         assert set(store.identities(after=store.last_seq())) <= {"m.news.example/b", "wap.news.example/a"}
 
     def test_names_since_a_change_are_streamed_in_pages(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(sql_names, "PAGE", 40)
+        monkeypatch.setattr(reading, "PAGE", 40)
         store.add(article("a"), now=NOW)
         for n in range(100):
             store.add_alias(f"m.news.example/{n}", "news.example/a")

@@ -16,9 +16,10 @@ from test_records import sums
 
 from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.storage import open_store
-from newsportal.storage.base import SourceState, Store
 from newsportal.storage.copying import PASSES, copy, is_empty
 from newsportal.storage.records import Form, Record
+from newsportal.storage.results import SourceState
+from newsportal.storage.store import Store
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Every promise of ``newsportal.storage.corpora``, over every store of ``conftest.STORES_UNDER_TEST``."""
+"""Every promise of ``newsportal.storage.labels``, over every store of ``conftest.STORES_UNDER_TEST``."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from sqlalchemy import event
 from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.items import content_id
 from newsportal.storage import open_store
-from newsportal.storage.base import Store
-from newsportal.storage.corpora import Brought, Label, NewDocument
-from newsportal.storage.forms import BY_NAME
-from newsportal.storage.sql.store import SqlStore
+from newsportal.storage.labels import Brought, Label, NewDocument
+from newsportal.storage.records import BY_NAME
+from newsportal.storage.store import Store
 
 BRIDGE = NewDocument("社会/民生", "河湾镇的新桥昨天通车。", "新桥通车", name="1")
 MATCH = NewDocument("体育", "青河队三比一战胜了山前队。", name="2")
@@ -277,7 +276,7 @@ class TestModels:
 def test_a_full_disk_leaves_nothing_of_a_file(tmp_path: Path) -> None:
     """SQLite's own limit of pages stands for the disk: the error is the same."""
     store = open_store(f"sqlite:///{tmp_path}/news.db")
-    assert isinstance(store, SqlStore)
+    assert isinstance(store, Store)
     bring(store, MATCH)
     pages = 120
     event.listen(store._engine, "begin", lambda connection: connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}"))

@@ -18,10 +18,9 @@ from servers import Database, Servers
 from sqlalchemy.engine import make_url
 
 from newsportal.errors import StoreError, StoreUnavailable
-from newsportal.storage import open_store
-from newsportal.storage.sql import dialect_mysql, dialect_postgresql, dialects
-from newsportal.storage.sql.dialect import place_of
-from newsportal.storage.sql.dialects import DIALECTS, open_engine, reading, writing
+from newsportal.storage import dialect_mysql, dialect_postgresql, dialects, open_store
+from newsportal.storage.dialect import place_of
+from newsportal.storage.dialects import DIALECTS, open_engine, reading, writing
 
 SERVERS = [pytest.param(server, marks=pytest.mark.slow) for server in ("postgresql", "mariadb")]
 
@@ -121,7 +120,7 @@ def test_a_driver_that_is_missing_is_named_with_its_extra(monkeypatch: pytest.Mo
 
 @pytest.mark.slow
 def test_drivers_are_imported_when_they_are_asked_for() -> None:
-    code = "import sys, newsportal.storage.sql.store; print(sorted({'psycopg', 'pymysql', 'pymongo', 'elasticsearch'} & set(sys.modules)))"
+    code = "import sys, newsportal.storage.store; print(sorted({'psycopg', 'pymysql', 'pymongo', 'elasticsearch'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 

@@ -11,10 +11,12 @@ from test_galleries import gallery as photo_story
 
 from newsportal.errors import StoreError
 from newsportal.items import Article, Image
-from newsportal.storage.base import ArticleFilter, Store, StoredArticle, StoryFilter
 from newsportal.storage.checking import faults
 from newsportal.storage.corrections import Superseded
-from newsportal.storage.galleries import WallFilter
+from newsportal.storage.gallery_tables import WallFilter
+from newsportal.storage.lists import ArticleFilter
+from newsportal.storage.results import StoredArticle, StoryFilter
+from newsportal.storage.store import Store
 
 LATER = NOW + timedelta(hours=2)
 PICTURE = Image("https://i.example/1.jpg", "桥")

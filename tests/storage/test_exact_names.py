@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from invented_articles import NOW, article
 
-from newsportal.storage.base import SourceState, Store, StoryFilter
+from newsportal.storage.results import SourceState, StoryFilter
+from newsportal.storage.store import Store
 
 NAMES = ("abc", "Abc", "abc ", "ábc", "ａｂｃ", "abç", "新闻", "新聞", "ß", "ss", "😀", "😁")
 

@@ -20,9 +20,8 @@ from invented_articles import NOW, SAME_TITLE, article, invented
 from sqlalchemy import event
 
 from newsportal.errors import StoreError, StoreTooNew, StoreUnavailable
-from newsportal.storage import open_store
-from newsportal.storage.sql import dialects
-from newsportal.storage.sql.store import SqlStore
+from newsportal.storage import dialects, open_store
+from newsportal.storage.store import Store
 
 WRITER = """
 import sys
@@ -99,7 +98,7 @@ def test_a_locked_file_is_waited_for_and_told(tmp_path: Path, monkeypatch: pytes
 def test_a_full_disk_is_told_and_nothing_is_half_written(tmp_path: Path) -> None:
     """SQLite's own limit of pages stands for the disk: the error is the same."""
     store = open_store(f"sqlite:///{tmp_path}/news.db")
-    assert isinstance(store, SqlStore)
+    assert isinstance(store, Store)
     with store._engine.connect() as connection:
         pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one() + 60  # beyond the empty tables
     event.listen(store._engine, "begin", lambda connection: connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}"))
@@ -131,7 +130,7 @@ def test_a_read_only_file_is_read_and_told(tmp_path: Path) -> None:
 
 def test_query_only_databases_are_told(tmp_path: Path) -> None:
     store = open_store(f"sqlite:///{tmp_path}/news.db")
-    assert isinstance(store, SqlStore)
+    assert isinstance(store, Store)
     with store._engine.connect() as connection:
         raw = connection.connection.cursor()
         raw.execute("PRAGMA query_only = ON")  # what a read-only mount answers

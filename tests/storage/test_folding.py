@@ -7,8 +7,8 @@ from datetime import timedelta
 from invented_articles import NOW, article
 
 from newsportal.items import FoldKey
-from newsportal.storage.base import Store
-from newsportal.storage.sql.folding import KEYS_AT_ONCE
+from newsportal.storage.folding import KEYS_AT_ONCE
+from newsportal.storage.store import Store
 
 DAY = 86400.0
 WIDE, NARROW = FoldKey("text:甲", "same-text", score=0.8, window=30 * DAY), FoldKey("title:甲", "same-title", score=0.9, window=DAY)

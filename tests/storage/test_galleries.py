@@ -10,8 +10,9 @@ import pytest
 
 from newsportal.errors import StoreError
 from newsportal.items import Gallery, GalleryPage, Image, Link, TopicMark, content_id
-from newsportal.storage.base import Store, StoredArticle, StoryFilter
-from newsportal.storage.galleries import WallFilter, is_gallery
+from newsportal.storage.gallery_tables import WallFilter
+from newsportal.storage.results import StoredArticle, StoryFilter, is_gallery
+from newsportal.storage.store import Store
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)

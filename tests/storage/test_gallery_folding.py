@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from newsportal.items import Gallery, Image, Link
-from newsportal.storage.base import Store
-from newsportal.storage.galleries import SavedGallery, WallFilter
+from newsportal.storage.gallery_tables import SavedGallery, WallFilter
+from newsportal.storage.store import Store
 
 NOON = datetime(2026, 3, 5, 12, tzinfo=UTC)
 SNOW = ("0f0f3c3c5a5a1234", "123456789abcdef0", "ffff0000ff000ff0", "8421842112481248")

@@ -6,9 +6,7 @@ from typing import Any
 
 import pytest
 
-from newsportal.storage.forms import BY_NAME
-from newsportal.storage.nesting import DEEPEST, levels
-from newsportal.storage.records import from_plain
+from newsportal.storage.records import BY_NAME, DEEPEST, from_plain, levels
 
 
 def deep(of: int) -> Any:

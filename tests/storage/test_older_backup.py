@@ -14,9 +14,10 @@ from filled import LATER
 from invented_articles import article
 
 from newsportal.storage.backup import checked, restore
-from newsportal.storage.base import ArticleFilter, Store, StoryFilter
-from newsportal.storage.forms import BY_NAME
-from newsportal.storage.records import digest
+from newsportal.storage.lists import ArticleFilter
+from newsportal.storage.records import BY_NAME, digest
+from newsportal.storage.results import StoryFilter
+from newsportal.storage.store import Store
 
 OLD: Final = Path(__file__).with_name("schema-0009.tar.zst")
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
-from newsportal.storage.base import Store
 from newsportal.storage.outbox import MAX_REASON, Entry, Result
+from newsportal.storage.store import Store
 
 NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
 SECOND = timedelta(seconds=1)

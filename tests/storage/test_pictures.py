@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from newsportal.storage.base import Store
-from newsportal.storage.pictures import Picture, Shown
+from newsportal.pictures.filter import Shown
+from newsportal.storage.pictures import Picture
+from newsportal.storage.store import Store
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 LATER = NOW + timedelta(hours=1)

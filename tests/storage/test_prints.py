@@ -9,33 +9,32 @@ import pytest
 from invented_articles import LONG, NOW, article, invented
 from sqlalchemy import func, select
 
-from newsportal.storage import open_store, print_index
-from newsportal.storage.base import StoryFilter
-from newsportal.storage.sql import writing
-from newsportal.storage.sql.dialects import reading
-from newsportal.storage.sql.store import SqlStore
-from newsportal.storage.sql.tables import PRINTS
+from newsportal.storage import open_store, prints, writing
+from newsportal.storage.dialects import reading
+from newsportal.storage.results import StoryFilter
+from newsportal.storage.store import Store
+from newsportal.storage.tables import PRINTS
 
 
-def opened(folder: Path) -> SqlStore:
+def opened(folder: Path) -> Store:
     store = open_store(f"sqlite:///{folder}/news.db")
-    assert isinstance(store, SqlStore)
+    assert isinstance(store, Store)
     return store
 
 
-def kept(store: SqlStore) -> int:
+def kept(store: Store) -> int:
     with reading(store._engine) as connection:
         return connection.scalar(select(func.count()).select_from(PRINTS)) or 0
 
 
 def test_what_is_out_of_the_window_is_pruned_little_by_little(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(print_index, "PRUNE_EVERY", 4)
+    monkeypatch.setattr(prints, "PRUNE_EVERY", 4)
     store = opened(tmp_path)
     follower = opened(tmp_path)
     for number in range(20):
         store.add(article(str(number), text=invented(number)), now=NOW)
     assert follower.add(article("again", text=invented(3)), now=NOW).outcome == "folded"
-    late = NOW + print_index.SPAN + timedelta(days=1)
+    late = NOW + prints.SPAN + timedelta(days=1)
     for number in range(20, 28):
         store.add(article(str(number), text=invented(number), published=None), now=late)
     assert kept(store) <= 8
@@ -47,8 +46,8 @@ def test_what_is_out_of_the_window_is_pruned_little_by_little(tmp_path: Path, mo
 
 
 def test_no_more_than_the_most_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(print_index, "PRUNE_EVERY", 2)
-    monkeypatch.setattr(print_index, "MOST", 10)
+    monkeypatch.setattr(prints, "PRUNE_EVERY", 2)
+    monkeypatch.setattr(prints, "MOST", 10)
     store = opened(tmp_path)
     for number in range(40):
         store.add(article(str(number), text=invented(number)), now=NOW)
@@ -59,7 +58,7 @@ def test_no_more_than_the_most_are_kept(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_many_rows_are_read_in_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(print_index, "PAGE", 150)
+    monkeypatch.setattr(prints, "PAGE", 150)
     store = opened(tmp_path)
     for number in range(320):
         store.add(article(str(number), text=invented(number, 80)), now=NOW)
@@ -80,7 +79,7 @@ def test_a_transaction_that_fails_leaves_nothing_in_the_index(tmp_path: Path, mo
         raise RuntimeError("after the fingerprint was written")
 
     with monkeypatch.context() as patched:
-        patched.setattr("newsportal.storage.sql.writing.log", fails)
+        patched.setattr("newsportal.storage.writing.log", fails)
         with pytest.raises(RuntimeError):
             store.add(article("a", host="a.example", text=LONG), now=NOW)
     assert store.add(article("b", host="b.example", text=LONG), now=NOW).outcome == "stored"
@@ -96,7 +95,7 @@ def test_a_fold_by_hand_in_another_process_is_learnt(tmp_path: Path) -> None:
     ]
     alone = [editor.unfold(one.id, now=NOW) for one in added[1:]]
     store.add(article("x", text=invented(1)), now=NOW)
-    number = print_index.story_number(alone[0])
+    number = prints.story_number(alone[0])
     assert number in store._prints._holders._facts[0]
     for one in added[1:]:
         editor.fold(one.id, added[0].story_id, reason="by-hand", now=NOW)

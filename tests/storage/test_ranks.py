@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from blank import blank_store
 
-from newsportal.items import Article, Link
-from newsportal.storage.base import FoldKey, Store, StoryFilter
+from newsportal.items import Article, FoldKey, Link
 from newsportal.storage.ranks import ranked
+from newsportal.storage.results import StoryFilter
+from newsportal.storage.store import Store
 
 NOW = datetime(2026, 5, 20, 10, 30, tzinfo=UTC)
 

@@ -10,8 +10,8 @@ import pytest
 from invented_articles import article
 
 from newsportal.recommend.base import Recommendation, View
-from newsportal.storage.base import Store
-from newsportal.storage.readers import OFFERS_KEPT, OPENED_WITHIN, VIEWS_KEPT, Brought, Fit, Month
+from newsportal.storage.reader_views import OFFERS_KEPT, OPENED_WITHIN, VIEWS_KEPT, Brought, Fit, Month
+from newsportal.storage.store import Store
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
@@ -108,7 +108,7 @@ def test_nothing_is_kept_of_a_reader_who_switched_off(store: Store, ids: list[st
 
 
 def test_views_are_streamed_whole_and_in_parts(store: Store, ids: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("newsportal.storage.readers_rows.VIEWS_AT_ONCE", 3)
+    monkeypatch.setattr("newsportal.storage.reader_views.VIEWS_AT_ONCE", 3)
     readers = [f"reader{number:02}" for number in range(12)]
     for place, reader in enumerate(readers):
         for id in ids[: 1 + place % 4]:
@@ -148,7 +148,7 @@ def test_an_offer_of_a_story_is_opened_by_any_of_its_articles(store: Store, ids:
 
 
 def test_views_come_from_elsewhere_once(store: Store, ids: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("newsportal.storage.readers_rows.WRITTEN_AT_ONCE", 4)
+    monkeypatch.setattr("newsportal.storage.reader_views.WRITTEN_AT_ONCE", 4)
     store.add_alias("m.news.example/b", "news.example/b")
     log = [
         View("林", ids[0], 3, 8, NOW - HOUR),
@@ -201,7 +201,7 @@ def test_a_fit_takes_the_place_of_the_one_before(store: Store) -> None:
 
 
 def test_figures_of_fits_end_somewhere(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("newsportal.storage.readers_rows.FITS_KEPT", 4)
+    monkeypatch.setattr("newsportal.storage.reader_views.FITS_KEPT", 4)
     for number in range(7):
         store.readers.save_fit(Fit(NOW + number * MINUTE, {"number": number}, b"model"))
     kept = [facts["number"] for _, facts in store.readers.fits()]
@@ -244,7 +244,7 @@ def test_stories_are_told_with_their_labels(store: Store, ids: list[str]) -> Non
 
 
 def test_stories_are_told_page_by_page(store: Store, ids: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("newsportal.storage.readers_rows.STORIES_AT_ONCE", 2)
+    monkeypatch.setattr("newsportal.storage.reader_views.STORIES_AT_ONCE", 2)
     assert [one.story for one in store.readers.stories(NOW - 30 * DAY)] == sorted(ids)
 
 

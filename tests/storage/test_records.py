@@ -15,13 +15,11 @@ from blank import blank_store
 from filled import fill
 from invented_articles import LONG, NOW, article
 
-from newsportal.storage import open_store
-from newsportal.storage.base import Store
+from newsportal.storage import dialects, open_store
 from newsportal.storage.checking import faults
-from newsportal.storage.forms import BY_NAME, FORMS
-from newsportal.storage.records import PAGE, Form, canonical, digest, from_plain, pages, plain
-from newsportal.storage.sql import dialects
-from newsportal.storage.sql.tables import METADATA
+from newsportal.storage.columns import METADATA
+from newsportal.storage.records import BY_NAME, FORMS, PAGE, Form, canonical, digest, from_plain, pages, plain
+from newsportal.storage.store import Store
 
 
 def everything(store: Store) -> dict[str, list[dict[str, Any]]]:
@@ -52,9 +50,6 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 
 def test_every_table_has_its_form() -> None:
-    import newsportal.storage.sql.store
-
-    assert newsportal.storage.sql.store.SqlStore
     assert {form.name for form in FORMS} == set(METADATA.tables)
     names = [form.name for form in FORMS]
     assert all(names.index(parent) < names.index(form.name) for form in FORMS for parent in form.parents.values())

@@ -22,11 +22,10 @@ from servers import Servers
 from sqlalchemy import JSON, Connection, Float, text
 
 from newsportal.errors import StoreTooNew, StoreTooOld
-from newsportal.storage import open_store
-from newsportal.storage.forms import FORMS
-from newsportal.storage.sql import schema, steps
-from newsportal.storage.sql.dialects import open_engine, reading, writing
-from newsportal.storage.sql.tables import METADATA
+from newsportal.storage import migration_steps, open_store, schema
+from newsportal.storage.columns import METADATA
+from newsportal.storage.dialects import open_engine, reading, writing
+from newsportal.storage.records import FORMS
 
 
 def differ(_context: object, _found: object, _declared: object, found: object, declared: object) -> bool | None:
@@ -146,7 +145,9 @@ def test_a_migration_that_was_killed_is_finished_by_the_next(server_uri: str, mo
 
     with monkeypatch.context() as patched:
         patched.setattr(
-            steps, "op", SimpleNamespace(get_bind=op.get_bind, create_table=op.create_table, add_column=op.add_column, create_index=killed)
+            migration_steps,
+            "op",
+            SimpleNamespace(get_bind=op.get_bind, create_table=op.create_table, add_column=op.add_column, create_index=killed),
         )
         with pytest.raises(KeyboardInterrupt):
             open_store(server_uri)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from newsportal.storage.base import Store
+from newsportal.storage.store import Store
 from newsportal.storage.subscriptions import Subscription
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)

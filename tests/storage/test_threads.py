@@ -9,8 +9,8 @@ import pytest
 
 from newsportal.errors import StoreError
 from newsportal.items import Image, Link, Post, Thread, content_id
-from newsportal.storage.base import Store, StoredArticle, StoryFilter
-from newsportal.storage.threads import is_thread
+from newsportal.storage.results import StoredArticle, StoryFilter, is_thread
+from newsportal.storage.store import Store
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 URL = "https://bbs.example/thread-1-1-1.html"

@@ -7,7 +7,8 @@ from dataclasses import replace
 from invented_articles import HOUR, NOW, article, invented
 
 from newsportal.items import TopicMark
-from newsportal.storage.base import Marking, Store, StoryFilter
+from newsportal.storage.results import Marking, StoryFilter
+from newsportal.storage.store import Store
 
 
 def brought(store: Store, *marks: TopicMark) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from newsportal.storage.base import Store
+from newsportal.storage.store import Store
 from newsportal.visits import Visit
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)

@@ -22,7 +22,7 @@ from newsportal.commands.context import local
 from newsportal.jobs import teller
 from newsportal.sources import Sources, load, use_own_words
 from newsportal.storage import open_store
-from newsportal.storage.base import Store
+from newsportal.storage.store import Store
 from newsportal.text import clean
 
 SourcesFile = Annotated[Path | None, typer.Option("--sources", help="The sources file; default: the nearest sources.yaml.")]

@@ -12,9 +12,8 @@ from urllib.parse import urlsplit
 
 from newsportal.dedup.canonical import identity as canonical
 from newsportal.items import Article, Gallery, Image, Link, Post, Thread, TopicMark
-from newsportal.storage.base import Store, StoredArticle
-from newsportal.storage.galleries import is_gallery
-from newsportal.storage.threads import is_thread
+from newsportal.storage.results import StoredArticle, is_gallery, is_thread
+from newsportal.storage.store import Store
 
 UNNAMED: Final = "import:files"
 """The source of articles that name none."""

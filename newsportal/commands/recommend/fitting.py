@@ -15,7 +15,7 @@ from newsportal.commands.corpus.common import AsJson, SourcesFile, opened, print
 from newsportal.jobs import GENTLY
 from newsportal.recommending import fitting
 from newsportal.recommending.fitting import Watch
-from newsportal.storage.readers import Fit
+from newsportal.storage.reader_views import Fit
 
 
 def fit(

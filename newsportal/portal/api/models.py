@@ -25,9 +25,9 @@ from newsportal.portal.api.faults import ApiError, told_of
 from newsportal.portal.api.topics import JobOut, begun
 from newsportal.portal.context import Portal
 from newsportal.portal.pages.models import TRAINED
-from newsportal.storage.base import Store
-from newsportal.storage.corpora import Corpus, Model
-from newsportal.storage.sql.tables import NAME_CHARS
+from newsportal.storage.columns import NAME_CHARS
+from newsportal.storage.labels import Corpus, Model
+from newsportal.storage.store import Store
 
 router = APIRouter(tags=["Models"], dependencies=[needs(Right.EDIT)])
 

@@ -24,8 +24,9 @@ from newsportal.portal.sent import form
 from newsportal.portal.sent import many as every_field
 from newsportal.portal.source_names import all_called, calling, key_of
 from newsportal.portal.versions import said_in, version_of
-from newsportal.storage.base import ArticleFilter, StoredArticle
-from newsportal.storage.editors import EDITOR
+from newsportal.storage.article_rows import EDITOR
+from newsportal.storage.lists import ArticleFilter
+from newsportal.storage.results import StoredArticle
 
 router = APIRouter(dependencies=[needs(Right.EDIT)])
 

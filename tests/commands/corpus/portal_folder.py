@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from newsportal import cli
 from newsportal.errors import NewsportalError
 from newsportal.storage import open_store
-from newsportal.storage.base import Store
+from newsportal.storage.store import Store
 
 SOURCES = """
 store: sqlite:///news.db

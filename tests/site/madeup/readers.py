@@ -16,10 +16,8 @@ from newsportal.recommend.base import View
 from newsportal.recommend.ratings import ALPHA
 from newsportal.recommending import fitting
 from newsportal.recommending.serving import Recommender
-from newsportal.storage.base import Store
-from newsportal.storage.readers import Told
-from newsportal.storage.readers_rows import month_of
-from newsportal.storage.sql.reader_tables import MONTHS
+from newsportal.storage.reader_views import MONTHS, StoryOffer, month_of
+from newsportal.storage.store import Store
 
 READERS = 120
 LOOKS = (8, 24)  # stories a reader looked at
@@ -77,7 +75,7 @@ def earlier_months(engine: Engine, now: datetime, seed: int = 1) -> None:
         connection.execute(insert(MONTHS), rows)
 
 
-def _looks(name: str, told: Sequence[Told], sizes: dict[str, int], now: datetime, chance: Random) -> list[View]:
+def _looks(name: str, told: Sequence[StoryOffer], sizes: dict[str, int], now: datetime, chance: Random) -> list[View]:
     """What a reader looked at, by taste, each story some hours after it was published."""
     labels = sorted({label for one in told for label in one.labels})
     likes = set(chance.sample(labels, min(TASTES, len(labels))))
