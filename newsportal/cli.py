@@ -14,6 +14,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from newsportal import __version__
 from newsportal.errors import EgressDenied, NewsportalError
+from newsportal.services.jobs.reporting import in_job, run_as_job
 
 GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
     "Daily": {
@@ -137,6 +138,9 @@ def main(arguments: list[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal of another encoding (GBK) must not end a command
+    if in_job():
+        run_as_job(lambda: app(arguments, standalone_mode=False))
+        return
     try:
         app(arguments)
     except NewsportalError as error:

@@ -11,7 +11,7 @@ Rates as in the paper: precision = articles with a body / pages fetched, recall 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from unicodedata import east_asian_width
@@ -96,6 +96,21 @@ class Run:
         """The sum of all rows; it took as long as the run."""
         seconds = (self.ended - self.started).total_seconds() if self.ended else 0.0
         return replace(add_up("total", self.sources), seconds=seconds)
+
+
+def together(runs: Sequence[Run]) -> Run:
+    """One report of spiders that worked side by side in one crawl."""
+    if len(runs) == 1:
+        return runs[0]
+    ended = [run.ended for run in runs if run.ended is not None]
+    return Run(
+        id=runs[0].id.rsplit("-", 1)[0],
+        started=min(run.started for run in runs),
+        ended=max(ended) if len(ended) == len(runs) else None,
+        reason=", ".join(sorted({run.reason for run in runs if run.reason})),
+        spiders=tuple(spider for run in runs for spider in run.spiders),
+        sources=tuple(row for run in runs for row in run.sources),
+    )
 
 
 def add_up(name: str, rows: Iterable[SourceReport]) -> SourceReport:

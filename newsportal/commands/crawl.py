@@ -6,7 +6,7 @@ import asyncio
 import json
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -89,23 +89,15 @@ def run(ask: Ask, *, progress: bool = False) -> report.Run:
     for crawler in crawlers:
         if crawler.stats is not None and (why := crawler.stats.get_value("frontier/refused")):
             raise FrontierRefused(why)
-    return _together(crawlers)
+    return _report(crawlers)
 
 
-def _together(crawlers: list[Crawler]) -> report.Run:
-    """One report of all spiders: they worked side by side."""
+def _report(crawlers: list[Crawler]) -> report.Run:
+    """One report of all spiders."""
     from newsportal.extensions import RunReport
 
-    runs = [extension.run for crawler in crawlers if (extension := crawler.get_extension(RunReport)) is not None]
-    ended = [run.ended for run in runs if run.ended is not None]
-    return report.Run(
-        id=runs[0].id.rsplit("-", 1)[0],
-        started=min(run.started for run in runs),
-        ended=max(ended) if ended else None,
-        reason=", ".join(sorted({run.reason for run in runs if run.reason})),
-        spiders=tuple(spider for run in runs for spider in run.spiders),
-        sources=tuple(row for run in runs for row in run.sources),
-    )
+    one = report.together([extension.run for crawler in crawlers if (extension := crawler.get_extension(RunReport)) is not None])
+    return one if len(crawlers) > 1 else replace(one, id=one.id.rsplit("-", 1)[0])
 
 
 def failures(run: report.Run) -> list[str]:

@@ -13,10 +13,10 @@ from typing import Annotated, Any
 import typer
 
 from newsportal.errors import NewsportalError, RunnerRefused
-from newsportal.runners import egg as eggs
-from newsportal.runners.server import Server
-from newsportal.runners.targets import DEFAULT, Target, exposed, target
-from newsportal.runners.versions import kept, sortable, stamp
+from newsportal.services.jobs import egg as eggs
+from newsportal.services.jobs.egg import kept, sortable, stamp
+from newsportal.services.jobs.server import Server
+from newsportal.services.jobs.targets import DEFAULT, Target, exposed, target
 from newsportal.sources import Sources, load
 from newsportal.sources.uris import mask
 

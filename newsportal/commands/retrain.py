@@ -9,8 +9,8 @@ import typer
 
 from newsportal.classify.base import CLASSIFIERS, DEFAULT
 from newsportal.commands.corpus.common import AsJson, SourcesFile, opened, print_json, watched
-from newsportal.jobs import GENTLY
 from newsportal.learning.retraining import retrain
+from newsportal.services.jobs.reporting import NICENESS
 
 
 def register(app: typer.Typer) -> None:
@@ -33,7 +33,7 @@ def command(
     if algorithm not in CLASSIFIERS:
         raise typer.BadParameter(f"no classifier is called {algorithm!r}; there are: {', '.join(CLASSIFIERS)}", param_hint="--algorithm")
     if gently:
-        os.nice(GENTLY)
+        os.nice(NICENESS)
     with opened(sources) as (known, store), watched() as say:
         for done in retrain(known, store, force=force, algorithm=algorithm, progress=say):
             if as_json:

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from newsportal.commands.corpus.common import print_rows
+from newsportal.commands.job_lines import brought, sayer
 from newsportal.commands.publishing import Publisher, after_crawl
-from newsportal.commands.scheduling import Schedule, Terms, brought, found, reports
 from newsportal.errors import NewsportalError, StoreError
-from newsportal.frontier.queues.base import Queue
 from newsportal.report import Run
-from newsportal.runners.base import Job, Runner
-from newsportal.runners.local import LocalRunner
-from newsportal.runners.planning import Caps
-from newsportal.runners.records import Records
-from newsportal.runners.scrapyd import ScrapydRunner, project_of
-from newsportal.runners.server import Server
-from newsportal.runners.targets import exposed, target
+from newsportal.services.jobs.base import CRAWL, Job, Runner
+from newsportal.services.jobs.duties import DueSources
+from newsportal.services.jobs.local import LocalRunner
+from newsportal.services.jobs.outcomes import reports, with_outcome
+from newsportal.services.jobs.planning import Caps
+from newsportal.services.jobs.records import Records
+from newsportal.services.jobs.scrapyd import ScrapydRunner, project_of
+from newsportal.services.jobs.server import Server
+from newsportal.services.jobs.sources_reloader import SourcesReloader
+from newsportal.services.jobs.supervisor import Claims, Supervisor
+from newsportal.services.jobs.targets import exposed, target
 from newsportal.sources import Sources, load
 from newsportal.storage import open_store
 
@@ -61,7 +63,7 @@ class Place:
                 typer.echo(word, err=True)
             return ScrapydRunner(server, records, self.settings, lambda: project_of(server, self.project)), records
         named = {"NEWSPORTAL_SOURCES": str(sources.path)} if sources.path and sources.path.exists() else {}
-        return LocalRunner(records, sources.folder, named | dict(self.settings)), records
+        return LocalRunner(records, sources.folder, named | dict(self.settings), origin="schedule"), records
 
 
 def register(app: typer.Typer) -> None:
@@ -92,9 +94,19 @@ def schedule(
         return
     known = load(sources)
     runner, records = Place(scrapyd, local, project, _settings(setting or [])).runner(known, sources)
-    say = _sayer(as_json)
-    crawl_by = runner.crawl_by if isinstance(runner, LocalRunner) else lambda file: None  # a scrapyd has a file of its own
-    work = Schedule(sources, known, runner, records, _claims(known), Terms(Caps(most, batch), every, once), say, crawl_by)
+    say = sayer(as_json)
+    file = SourcesReloader(sources, known, lambda text: say("hindered", {"message": text}))
+    work = Supervisor(
+        file,
+        runner,
+        records,
+        [DueSources(file, Caps(most, batch), once=once)],
+        say,
+        every=every,
+        once=once,
+        claims=_claims(known),
+        use_sources=runner.use_sources if isinstance(runner, LocalRunner) else lambda file: None,  # a scrapyd has a file of its own
+    )
     publisher = Publisher(known, lambda line: say("published", {"message": line}))
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: work.stop())
@@ -118,17 +130,17 @@ def jobs(
     known = load(sources)
     runner, _ = Place(scrapyd, local, project, {}).runner(known, sources)
     runs = _reports(known)
-    rows = [_row(job, runs.get(job.id)) for job in runner.jobs()]
+    rows = [_row(with_outcome(job, runs.get(job.id)), runs.get(job.id)) for job in runner.jobs()]
     if not rows and not as_json:
         typer.echo("no job was started there yet" if scrapyd else "no job was started on this machine yet; of a scrapyd: --scrapyd TARGET")
         return
-    print_rows(rows, ("job", "spider", "state", "sources", "started", "ended", "brought"), as_json)
+    print_rows(rows, ("job", "kind", "spider", "state", "sources", "started", "ended", "brought"), as_json)
 
 
 def log(id: Id, scrapyd: Where = None, local: Local = False, project: Project = None, sources: SourcesFile = None) -> None:
     """Print what a job said so far."""
     runner, _ = Place(scrapyd, local, project, {}).runner(load(sources), sources)
-    job = found(runner, id)
+    job = _found(runner, id)
     text = runner.log(job.id)
     if text is None:
         raise NewsportalError(f"job {job.id} has no log{' yet' if job.active else ' any more'}")
@@ -138,7 +150,7 @@ def log(id: Id, scrapyd: Where = None, local: Local = False, project: Project = 
 def cancel(id: Id, scrapyd: Where = None, local: Local = False, project: Project = None, sources: SourcesFile = None) -> None:
     """Ask a job to end: what it has in hand is stored, the rest waits for the next. Asked a second time it ends at once."""
     runner, _ = Place(scrapyd, local, project, {}).runner(load(sources), sources)
-    job = found(runner, id)
+    job = _found(runner, id)
     if not runner.cancel(job.id):
         raise NewsportalError(f"job {job.id} does not run any more")
     typer.echo(f"job {job.id} was asked to end")
@@ -151,7 +163,15 @@ def _settings(given: list[str]) -> dict[str, str]:
     return {name: value for name, _, value in pairs}
 
 
-def _claims(sources: Sources) -> Queue:
+def _found(runner: Runner, id: str) -> Job:
+    """A job by its id, or by how that begins. Raises ``NewsportalError``."""
+    jobs = [job for job in runner.jobs() if job.id.startswith(id)]
+    if len(jobs) != 1:
+        raise NewsportalError(f"{runner.where} knows {'no job' if not jobs else 'several jobs'} {id!r}; see: newsportal schedule jobs")
+    return jobs[0]
+
+
+def _claims(sources: Sources) -> Claims:
     """This schedule as a worker of the sources' frontier."""
     from scrapy.settings import Settings
 
@@ -163,48 +183,35 @@ def _claims(sources: Sources) -> Queue:
 
 def _reports(sources: Sources) -> dict[str, Run]:
     try:
-        store = open_store(sources.store, create=False)
+        with closing(open_store(sources.store, create=False)) as store:
+            return reports(store)
     except StoreError:
-        return {}  # nothing was crawled yet, or the store is away: the jobs are told without what they brought
-    try:
-        return reports(store)
-    finally:
-        store.close()
+        return {}  # nothing was crawled yet, or the store is away: the jobs are listed without what they brought
 
 
 def _row(job: Job, run: Run | None) -> dict[str, Any]:
-    told = (
-        None if job.active and run is None else brought(run) if not job.active else "so far: " + brought(run).removeprefix("it broke off: ")
-    )
-    return {
+    row: dict[str, Any] = {
         "job": job.id,
-        "spider": job.spider,
-        "state": job.state,
+        "kind": job.kind,
+        "spider": job.subject,
+        "state": job.state if job.active else "ended",
+        "result": None if job.active else job.state,
         "sources": len(job.sources) if job.sources else None,
         "started": job.started,
-        "ended": job.ended or (run.ended if run else None),
+        "ended": job.ended,
         "status": job.status,
         "run": run.id if run else None,
-        "brought": told,
+        "by": job.by or None,
+        "origin": job.origin or None,
+        "outcome": list(job.outcome),
+        "error": job.error,
     }
+    return {**row, "brought": _brought(job, row)}
 
 
-def _sayer(as_json: bool) -> Any:
-    def say(event: str, facts: Mapping[str, Any]) -> None:
-        now = datetime.now().astimezone()
-        if as_json:
-            typer.echo(json.dumps({"at": now.isoformat(timespec="seconds"), "event": event, **facts}, ensure_ascii=False))
-        else:
-            typer.echo(f"{now:%H:%M:%S} {_told(event, facts)}")
-
-    return say
-
-
-def _told(event: str, facts: Mapping[str, Any]) -> str:
-    if event == "started":
-        names = facts["sources"]
-        what = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-        return f"job {facts['job']}: {facts['spider']} visits {what}"
-    if event == "ended":
-        return f"job {facts['job']}: {facts['spider']} ended; {facts['brought']}"
-    return str(facts["message"])
+def _brought(job: Job, row: Mapping[str, Any]) -> str | None:
+    if job.kind != CRAWL:
+        return str(job.error["text"]) if job.error else None
+    if job.active:
+        return "so far: " + brought(row).removeprefix("it broke off: ") if job.outcome else None
+    return brought(row)

@@ -19,7 +19,8 @@ from rich.console import Console
 
 from newsportal.commands import crawl, hints
 from newsportal.commands.publishing import Publisher
-from newsportal.errors import NewsportalError, SourcesError, StoreUnavailable
+from newsportal.errors import NewsportalError, StoreUnavailable
+from newsportal.services.jobs.sources_reloader import SourcesReloader
 from newsportal.sources import Sources, load
 from newsportal.storage import open_store
 
@@ -121,7 +122,8 @@ def run(ask: crawl.Ask, known: Sources, console: Console) -> Ending:
     for name in ask.spiders:
         process.crawl(process.create_crawler(name), **ask.arguments(name)).add_done_callback(partial(over, ending, name))
     if known.path is not None and known.path.exists():
-        threading.Thread(target=watch, args=(known.path, ending, console), daemon=True, name="sources").start()
+        file = SourcesReloader(ask.sources_file, known, console.print, copies=False)
+        threading.Thread(target=watch, args=(file, ending), daemon=True, name="sources").start()
     publisher = Publisher(known, console.print)
     publisher.start()
     process.start()
@@ -155,31 +157,13 @@ def over(ending: Ending, spider: str, done: asyncio.Future[None]) -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def watch(path: Path, ending: Ending, console: Console) -> None:
+def watch(file: SourcesReloader, ending: Ending) -> None:
     """Look for changes of the sources file; with a sound new one the worker is to begin anew."""
-    seen = stamp(path)
     while not ending.told:
         time.sleep(LOOK)
-        now = stamp(path)
-        if now in (seen, None):
-            continue
-        seen = now
-        try:
-            load(path)
-        except SourcesError as error:
-            console.print(f"sources.yaml has changed and is not understood; the worker goes on with what it was:\n{error}")
-            continue
-        if not ending.told:
+        if file.reread() and not ending.told:
             ending.told = ending.changed = True
             os.kill(os.getpid(), signal.SIGTERM)
-
-
-def stamp(path: Path) -> tuple[int, int] | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None  # an editor is just about to put the new one in place
-    return found.st_mtime_ns, found.st_size
 
 
 def give_back(process: AsyncCrawlerProcess) -> None:

@@ -19,7 +19,6 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from newsportal import __version__
 from newsportal.accounts import Accounts, Right
 from newsportal.daily import DailySums
-from newsportal.jobs import Jobs
 from newsportal.portal import api, errors
 from newsportal.portal.access import needs
 from newsportal.portal.beside import Beside
@@ -89,6 +88,7 @@ from newsportal.portal.shared import Shared
 from newsportal.portal.site import SourcesLike, site_of, watched_of
 from newsportal.portal.suggesting import Suggesting
 from newsportal.search.base import Index
+from newsportal.services.jobs.desk import Jobs
 from newsportal.sources import Sources
 from newsportal.storage.store import Store
 
@@ -243,7 +243,8 @@ def _equip(app: FastAPI, sources: SourcesLike, reread_every: float) -> None:
     portal: Portal = app.state.portal
     app.state.looks, app.state.figures = Looks(), Kept()
     app.state.meter, app.state.ring = Meter(), Ring()
-    app.state.jobs = Jobs(portal.known.path if portal.known is not None else None, portal.now)
+    known = portal.known
+    app.state.jobs = Jobs(known.jobs_folder if known else None, known.path if known else None, portal.now)
     app.state.reloading = Reloading(app, reread_every)
     app.state.suggesting = Suggesting(portal.store, sources)
     app.state.feeds = tuple(getattr(sources, "feeds", ()))

@@ -8,11 +8,12 @@ from typing import cast
 from starlette.requests import Request
 from starlette.responses import Response
 
-from newsportal.jobs import NAMES, Busy, Jobs
 from newsportal.portal.access import log
 from newsportal.portal.context import Visit
 from newsportal.portal.notices import told
 from newsportal.portal.source_file import path_of
+from newsportal.services.jobs.desk import Busy, Jobs
+from newsportal.services.jobs.local import NAMES
 
 
 def jobs_of(request: Request) -> Jobs:
@@ -24,23 +25,23 @@ def assigning(days: str, name: str | None = None, gone: str | None = None) -> li
     return ["topic", "assign", "--days", days, "--json", *([f"--gone={gone}"] if gone else []), *([NAMES, name] if name else [])]
 
 
-def begin_job(request: Request, kind: str, thing: str, words: Sequence[str], values: Mapping[str, str] | None = None) -> bool:
+def begin_job(request: Request, kind: str, subject: str, words: Sequence[str], params: Mapping[str, str] | None = None) -> bool:
     """Begin a job; False while another runs."""
     who = Visit(request).who
     try:
-        jobs_of(request).start(kind, thing, words, by=who.person.name if who else "", values=values)
+        jobs_of(request).start(kind, subject, words, by=who.person.name if who else "", params=params)
     except Busy:
         return False
-    log(request, f"job.{kind}", thing, {"command": list(words)})
+    log(request, f"job.{kind}", subject, {"command": list(words)})
     return True
 
 
 def start_job(
-    request: Request, kind: str, thing: str, words: Sequence[str], *, back: str, values: Mapping[str, str] | None = None
+    request: Request, kind: str, subject: str, words: Sequence[str], *, back: str, params: Mapping[str, str] | None = None
 ) -> Response:  # fmt: skip
     """Begin a job and go back to the page that shows it; while another runs, say so there."""
     said = Visit(request).clock.words.gettext
     path_of(request)
-    if not begin_job(request, kind, thing, words, values):
+    if not begin_job(request, kind, subject, words, params):
         return told(request, back, said("Another job runs; one runs at a time. Wait until it is done, or end it."))
     return told(request, back, said("It has begun; this page shows how far it is."))

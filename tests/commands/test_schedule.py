@@ -11,11 +11,13 @@ import pytest
 from typer.testing import CliRunner
 
 from newsportal import cli
-from newsportal.commands.scheduling import brought
+from newsportal.commands.job_lines import brought
 from newsportal.errors import NewsportalError
 from newsportal.report import Run, SourceReport
-from newsportal.runners import planning
-from newsportal.runners.records import Record, Records, job_of
+from newsportal.services.jobs import planning
+from newsportal.services.jobs.base import Job
+from newsportal.services.jobs.outcomes import job_of, outcome_of
+from newsportal.services.jobs.records import Records
 from newsportal.sources import load
 from newsportal.storage import open_store
 
@@ -29,8 +31,8 @@ def sources(tmp_path: Path) -> Path:
     file.write_text('feeds: [{name: 甲, url: "https://a.example/rss"}]\n', "utf-8")
     known = load(file)
     records = Records(known.jobs_folder)
-    records.save(Record("aaaa1111", "rss", ("feed:甲",), NOW, "local", 1, "0", 0, NOW))
-    records.save(Record("aaaa2222", "hub", ("region:乙",), NOW, "local", 1, "0"))
+    records.save(Job("aaaa1111", "rss", "done", sources=("feed:甲",), started=NOW, ended=NOW, status=0, pid=1, born="0"))
+    records.save(Job("aaaa2222", "hub", sources=("region:乙",), started=NOW, pid=1, born="0"))
     records.log_file("aaaa1111").write_text("title \x1b]0;owned\x07\n\tdone\n", "utf-8")
     store = open_store(known.store)
     store.save_run(Run("20260305-083000-aaaa1111-rss", NOW, NOW, "finished", ("rss",), (SourceReport("feed:甲", stored=2),)))
@@ -50,7 +52,10 @@ def test_jobs_are_listed_with_what_they_brought(sources: Path) -> None:
     rows = {row["job"]: row for row in map(json.loads, said(sources, "jobs", "--json").splitlines())}
     assert rows["aaaa1111"]["run"] == "20260305-083000-aaaa1111-rss"
     assert rows["aaaa1111"]["brought"].startswith("2 new stories")
-    assert (rows["aaaa2222"]["state"], rows["aaaa2222"]["brought"]) == ("ended", "it left no report: its log says why")
+    outcome = rows["aaaa1111"]["outcome"][0]
+    assert (outcome["stored"], outcome["reason"], rows["aaaa1111"]["result"]) == (2, "finished", "done")
+    assert (rows["aaaa2222"]["state"], rows["aaaa2222"]["result"], rows["aaaa2222"]["outcome"]) == ("ended", "lost", [])
+    assert rows["aaaa2222"]["brought"] == "it left no report: its log says why"
     assert "aaaa1111" in said(sources, "jobs")
 
 
@@ -85,9 +90,12 @@ def test_a_run_is_known_by_its_job(id: str) -> None:
 
 
 def test_a_run_that_broke_off_is_told_apart_from_one_that_ended() -> None:
-    assert brought(Run("a", NOW)).startswith("it broke off: 0 new stories")
-    assert brought(Run("a", NOW, NOW, "shutdown")).startswith("shutdown: ")
-    assert brought(Run("a", NOW, NOW, "finished")).startswith("0 new stories")
+    for run, begins in (
+        (Run("a", NOW), "it broke off: 0 new stories"),
+        (Run("a", NOW, NOW, "shutdown"), "shutdown: "),
+        (Run("a", NOW, NOW, "finished"), "0 new stories"),
+    ):
+        assert brought({"outcome": [outcome_of(run)]}).startswith(begins)
 
 
 @pytest.mark.slow

@@ -5,27 +5,28 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
+import time
 from contextlib import closing
 from datetime import UTC, datetime
-from io import StringIO
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from newsportal.commands import network
-from newsportal.commands.up import Crawls, summary
+from newsportal.commands.job_lines import summary
+from newsportal.commands.up import Background
 from newsportal.report import Run, SourceReport
-from newsportal.runners.records import Records, job_of
+from newsportal.services.jobs.outcomes import job_of, outcome_of
+from newsportal.services.jobs.records import Records
 from newsportal.sources import load
 from newsportal.storage import open_store
 
 
 def test_the_summary_counts_pages_and_list_pages_apart() -> None:
     rows = (SourceReport("a", stored=1, folded=2, known=3), SourceReport("b", failed={"http-404": 1}, list_failed={"dns": 2}))
-    said = summary(Run("1", datetime(2026, 3, 1, tzinfo=UTC), sources=rows))
+    said = summary(outcome_of(Run("1", datetime(2026, 3, 1, tzinfo=UTC), sources=rows)))
     assert said == "1 new story, 2 folded, 3 known, failed: 1 page and 2 list pages"
-    assert summary(Run("1", datetime(2026, 3, 1, tzinfo=UTC))) == "0 new stories, 0 folded, 0 known"
+    assert summary(outcome_of(Run("1", datetime(2026, 3, 1, tzinfo=UTC)))) == "0 new stories, 0 folded, 0 known"
 
 
 @pytest.mark.slow
@@ -42,10 +43,10 @@ def test_no_crawl_starts_when_the_port_is_taken(tmp_path: Path) -> None:
 
 def test_told_to_stop_no_crawl_begins_any_more(tmp_path: Path) -> None:
     (tmp_path / "sources.yaml").write_text("feeds: []\n", "utf-8")
-    crawls = Crawls(tmp_path / "sources.yaml", load(tmp_path / "sources.yaml"), 10.0, Console(file=StringIO()))
-    crawls.stop()
-    crawls._crawl()  # as where the signal comes just before a look
-    assert crawls._child is None
+    background = Background(tmp_path / "sources.yaml", known := load(tmp_path / "sources.yaml"), 10.0)
+    background.stop()
+    background.supervisor._try()  # as where the signal comes just before a look
+    assert Records(known.jobs_folder).all() == []
 
 
 def test_hosts_are_those_that_are_visited_each_once(tmp_path: Path) -> None:
@@ -71,15 +72,19 @@ def test_an_address_that_may_not_be_visited_is_no_missing_network(tmp_path: Path
 
 
 @pytest.mark.slow
-def test_a_crawl_leaves_a_log_that_its_run_is_found_by(tmp_path: Path) -> None:
+def test_a_crawl_leaves_a_log_that_its_run_is_found_by(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "sources.yaml"
     path.write_text("feeds: [{name: 甲, url: 'http://127.0.0.1:9/rss'}]\n", "utf-8")
-    said = StringIO()
-    crawls = Crawls(path, known := load(path), 10.0, Console(file=said))
-    crawls._crawl()
-    crawls.stop()
-    (record,) = Records(known.jobs_folder).all("up")
-    assert record.status == 0
-    assert "Spider closed" in Records(known.jobs_folder).log_file(record.id).read_text("utf-8")
+    background = Background(path, known := load(path), 10.0)
+    background.start()
+    records = Records(known.jobs_folder)
+    while not any(job.outcome for job in records.all()):
+        time.sleep(0.05)
+    background.stop()
+    (job,) = records.all()
+    assert (job.state, job.status, job.origin) == ("done", 0, "up")
+    assert "Spider closed" in records.log_file(job.id).read_text("utf-8")
     with closing(open_store(known.store)) as store:
-        assert [job_of(run) for run in store.runs()] == [record.id]
+        assert [job_of(run) for run in store.runs()] == [job.id]
+    assert job.outcome[0]["list_failures"] == 1
+    assert "failed: 1 list page" in capsys.readouterr().out

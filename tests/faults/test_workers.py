@@ -193,7 +193,7 @@ def test_a_changed_sources_file_is_noticed(tmp_path: Path) -> None:
         worker = crawled.start()
         crawled.until(lambda: len(crawled.stored()) == 5)
         crawled.sources.write_text("feeds: 7\n", "utf-8")
-        crawled.until(lambda: "is not understood" in crawled.log())
+        crawled.until(lambda: "as they were before" in crawled.log())
         crawled.sources.write_text(whole, "utf-8")
         crawled.until_done(crawled.articles, 1)
         assert worker.poll() is None, "it is the same process"

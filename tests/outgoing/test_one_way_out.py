@@ -46,8 +46,8 @@ DRIVERS = {
     "apprise": ("alerts/sending.py",),  # the operator's own mail server, and addresses that an administrator alone may name
     "uvicorn": ("portal/listen.py", "portal/app.py"),  # serves; and says whose X-Forwarded-For counts
     "scrapyd": (),
-    "scrapyd_client": ("runners/egg.py",),
-    "subprocess": ("commands/up.py", "commands/beside.py", "runners/", "rendering/", "jobs.py"),
+    "scrapyd_client": ("services/jobs/egg.py",),
+    "subprocess": ("services/jobs/local.py", "rendering/"),
     "asyncio.subprocess": ("rendering/",),
     "multiprocessing": (),
 }

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 
 from newsportal.cli import app
 from newsportal.errors import EgressDenied, NewsportalError
-from newsportal.runners.server import Server
-from newsportal.runners.targets import Target
+from newsportal.services.jobs.server import Server
+from newsportal.services.jobs.targets import Target
 
 
 @pytest.fixture

@@ -25,7 +25,8 @@ from newsportal.portal.logs import Ring, chosen, harmless, tail
 from newsportal.portal.measuring import Meter
 from newsportal.portal.queues import AsideRow, QueueRow, Queues
 from newsportal.report import Run, SourceReport
-from newsportal.runners.records import Record, Records
+from newsportal.services.jobs.base import Job
+from newsportal.services.jobs.records import Records
 from newsportal.sources import Sources
 from newsportal.storage.store import Store
 
@@ -185,7 +186,7 @@ def test_a_crawl_shows_its_log_and_what_each_source_took(editor: httpx.Client, s
     rows = (SourceReport("feed:甲", entries=1, new=1, seconds=75.0), SourceReport("feed:乙", entries=1))
     store.save_run(Run("20260520-100000-5f1c0a2b-rss", at, at + timedelta(seconds=90), "finished", ("rss",), rows))
     records = Records(settings.jobs_folder)
-    records.save(Record("5f1c0a2b", "rss", (), at, "local"))
+    records.save(Job("5f1c0a2b", "rss", started=at))
     records.log_file("5f1c0a2b").write_text("2026-05-20 10:00:00 [scrapy] INFO: token=geheim opened\n", "utf-8")
     page = editor.get("/runs/20260520-100000-5f1c0a2b-rss").text
     document = lxml_html.document_fromstring(page)

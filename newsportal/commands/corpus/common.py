@@ -19,7 +19,7 @@ from rich.text import Text
 
 from newsportal.classify.base import Progress as Say
 from newsportal.commands.context import local
-from newsportal.jobs import teller
+from newsportal.services.jobs.reporting import progress_reporter
 from newsportal.sources import Sources, load, use_own_words
 from newsportal.storage import open_store
 from newsportal.storage.store import Store
@@ -98,9 +98,9 @@ def progress(*columns: Any, total: bool = True) -> Progress:
 
 @contextmanager
 def watched() -> Iterator[Say]:
-    """What is under way: a bar on standard error, if somebody looks; told to the portal that started the command."""
-    if (tell := teller()) is not None:
-        yield tell
+    """What is under way: a bar on standard error, if somebody looks; lines of JSON in a job."""
+    if (report := progress_reporter()) is not None:
+        yield report
         return
     with progress() as bar:
         task = bar.add_task("training", total=1.0)

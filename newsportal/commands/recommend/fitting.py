@@ -12,9 +12,9 @@ import typer
 
 from newsportal.commands.context import moment
 from newsportal.commands.corpus.common import AsJson, SourcesFile, opened, print_json, progress
-from newsportal.jobs import GENTLY
 from newsportal.recommending import fitting
 from newsportal.recommending.fitting import Watch
+from newsportal.services.jobs.reporting import NICENESS, progress_reporter
 from newsportal.storage.reader_views import Fit
 
 
@@ -33,7 +33,7 @@ def fit(
     The same is learnt here and on Spark.
     """
     if gently:
-        os.nice(GENTLY)
+        os.nice(NICENESS)
     with opened(sources) as (known, store), _bar() as watch:
         now, days = datetime.now(UTC), known.recommendation.days
         if spark is None:
@@ -62,6 +62,9 @@ def sentence(made: Fit) -> str:
 
 @contextmanager
 def _bar() -> Iterator[Watch]:
+    if (report := progress_reporter()) is not None:
+        yield lambda done, total: report(done / total if total else 0.0, "views")
+        return
     with progress() as bar:
         task = bar.add_task("views", total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total, description="learning" if done >= total else "views")

@@ -55,7 +55,7 @@ class MistakesOut(BaseModel):
 
 @router.get("/jobs", summary="The jobs, the newest first")
 def jobs(request: Request) -> list[JobOut]:
-    """Those that are remembered: since the portal was started."""
+    """Those of this machine that are recorded, whoever started them: crawls, training, the work of the night."""
     return [job_out(one) for one in jobs_of(request).all()]
 
 

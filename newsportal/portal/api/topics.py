@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
@@ -11,11 +11,12 @@ from pydantic import BaseModel, Field
 from newsportal.accounts import Right
 from newsportal.classify.topics import rule
 from newsportal.errors import NewsportalError, SourcesError
-from newsportal.jobs import Busy, Job
 from newsportal.portal.access import log, needs, signed
 from newsportal.portal.api.faults import ApiError, told_of
 from newsportal.portal.context import Portal
 from newsportal.portal.working import assigning, jobs_of
+from newsportal.services.jobs.base import Job
+from newsportal.services.jobs.desk import Busy
 from newsportal.sources import EditConflict, Sources, Topic, digest, edit, load
 from newsportal.sources.editing import Change
 from newsportal.topics.changing import Draft, delete, move, put
@@ -89,9 +90,12 @@ class JobOut(BaseModel):
     id: str
     kind: str
     thing: str
-    state: str
+    state: Literal["waiting", "running", "done", "failed", "cancelled", "lost"]
     share: float
     failure: str | None
+    started: datetime | None = None
+    ended: datetime | None = None
+    outcome: list[dict[str, Any]] = Field(default=[], description="What it brought: of a crawl its totals, else the rows of the command.")
 
 
 @router.get("/topics/settings", summary="The topics as sources.yaml has them")
@@ -163,7 +167,7 @@ def assigned(request: Request, asked: AssignIn) -> JobOut:
 def job(request: Request, id: str) -> JobOut:
     found = jobs_of(request).find(id)
     if found is None:
-        raise ApiError(404, "no-job", "There is no such job; the newest are remembered while the portal runs.")
+        raise ApiError(404, "no-job", "There is no such job, or it was so long ago that it is not recorded any more.")
     return job_out(found)
 
 
@@ -187,7 +191,9 @@ def begun(request: Request, kind: str, thing: str, words: list[str]) -> JobOut:
 
 
 def job_out(job: Job) -> JobOut:
-    return JobOut(id=job.id, kind=job.kind, thing=job.thing, state=job.state, share=job.share, failure=job.failure)
+    plain = {"id": job.id, "kind": job.kind, "thing": job.subject, "state": job.state, "share": job.progress}
+    more = {"started": job.started, "ended": job.ended, "failure": job.error["text"] if job.error else None}
+    return JobOut.model_validate({**plain, **more, "outcome": job.outcome})
 
 
 def _read(request: Request) -> tuple[str, Sources]:

@@ -52,8 +52,7 @@ def corpora(request: Request) -> Response:
 
 def _list(request: Request, faults: tuple[str, ...] = (), name: str = "", status: int = 200) -> Response:
     visit = Visit(request)
-    jobs = jobs_of(request)
-    job = next((found for found in jobs.all() if found.kind in JOBS), None)
+    job = jobs_of(request).latest(JOBS)
     known = visit.portal.store.corpora.all()
     return render(
         request, "corpora.html", status, corpora=known, job=job, faults=faults, name=name, encodings=ENCODINGS,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from fastapi import APIRouter, HTTPException, Request, Response
 
 from newsportal.accounts import Right
@@ -12,13 +14,17 @@ from newsportal.portal.preferences import safe_next
 from newsportal.portal.render import render
 from newsportal.portal.source_file import Fields, one
 from newsportal.portal.working import jobs_of
+from newsportal.services.jobs.base import CRAWL, Job
 
 router = APIRouter(dependencies=[needs(Right.EDIT)])
+
+SHOWN: Final = 50
 
 
 @router.get("/jobs")
 def jobs(request: Request) -> Response:
-    return render(request, "jobs.html", jobs=jobs_of(request).all())
+    """Those of this machine, but for crawls that found nothing due."""
+    return render(request, "jobs.html", jobs=[job for job in jobs_of(request).all() if not _idle(job)][:SHOWN])
 
 
 @router.get("/jobs/{id}")
@@ -43,3 +49,7 @@ def cancel(request: Request, id: str, sent: Fields) -> Response:
         log(request, "job.cancel", id)
         return told(request, back, said("It was ended; what it had not finished is not kept."))
     return told(request, back, said("It had ended already."))
+
+
+def _idle(job: Job) -> bool:
+    return job.kind == CRAWL and job.state == "done" and any(row.get("sources") == 0 for row in job.outcome)

@@ -37,7 +37,7 @@ def models(request: Request) -> Response:
     visit = Visit(request)
     store = visit.portal.store.corpora
     rows = [(corpus, store.model(corpus.name) if corpus.active is not None else None) for corpus in store.all()]
-    job = next((found for found in jobs_of(request).all() if found.kind in ("train", "retrain")), None)
+    job = jobs_of(request).latest(("train", "retrain"))
     return render(request, "models.html", rows=rows, job=job, changes=visit.portal.known is not None)
 
 
@@ -53,7 +53,7 @@ def versions(request: Request, corpus: str) -> Response:
     found = store.find(corpus)
     if found is None:
         raise HTTPException(404)
-    job = jobs_of(request).latest("train", corpus)
+    job = jobs_of(request).latest(("train",), corpus)
     return render(request, "model_versions.html", corpus=found, models=store.models(corpus), job=job, algorithms=TRAINED, default=DEFAULT)
 
 

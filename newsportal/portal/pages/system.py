@@ -17,7 +17,8 @@ from newsportal.portal.machine import machine
 from newsportal.portal.measuring import Meter
 from newsportal.portal.render import render
 from newsportal.report import Run
-from newsportal.runners.records import Records, job_of
+from newsportal.services.jobs.outcomes import job_of
+from newsportal.services.jobs.records import Records
 
 router = APIRouter(dependencies=[needs(Right.WATCH)])
 
@@ -119,4 +120,5 @@ def label(visit: Visit, file: Path) -> str:
     record = Records(file.parent).get(file.stem)
     if record is None:
         return file.stem
-    return " ".join(filter(None, (visit.clock.full(record.started), record.spider, file.stem)))
+    began = visit.clock.full(record.started) if record.started else None
+    return " ".join(filter(None, (began, record.subject or record.kind, file.stem)))

@@ -47,7 +47,7 @@ def topics(request: Request) -> Response:
     known = visit.portal.known
     names = [topic.name for topic in known.topics] if known else []
     lately = counts(visit.portal.store, names, visit.portal.now())
-    job = jobs_of(request).latest("assign")
+    job = jobs_of(request).latest(("assign",))
     return render(request, "topics.html", known=known, lately=lately, job=job, days=ASSIGN_DAYS, gone=_gone(request, names))
 
 
@@ -139,7 +139,7 @@ def assign(request: Request, sent: Fields) -> Response:
     if days not in map(str, ASSIGN_DAYS) or (name and name not in there and gone is None):
         raise HTTPException(400)
     words = assigning(days, None if gone else name, gone)
-    return start_job(request, "assign", name, words, back="/topics", values={"days": days})
+    return start_job(request, "assign", name, words, back="/topics", params={"days": days})
 
 
 def _gone(request: Request, names: Sequence[str]) -> list[str]:

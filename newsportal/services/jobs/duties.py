@@ -1,0 +1,187 @@
+"""What a supervisor starts: crawls of due sources, a crawl again and again, training, and the work of the night."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Final
+
+from newsportal.errors import StoreError
+from newsportal.report import Run
+from newsportal.services.jobs.base import CRAWL, Job, Row, Wanted
+from newsportal.services.jobs.outcomes import crawl_outcome
+from newsportal.services.jobs.planning import Attempt, Caps, attempted, due, plan
+from newsportal.services.jobs.sources_reloader import SourcesReloader
+from newsportal.services.jobs.supervisor import Say
+from newsportal.storage import open_store
+
+RETRAIN: Final = "retrain"
+FIT: Final = "fit"
+EXPIRE: Final = "expire"
+
+REST: Final = 3600.0
+"""Seconds between two trainings at least: a portal that brings a thousand articles an hour need not learn from each hundred."""
+
+RETRAIN_LIMIT: Final = 1800.0
+FIT_LIMIT: Final = 7200.0
+"""Seconds that a training and a fit may take; then they are ended, and what was learnt before stays in use."""
+
+SILENCE: Final = 1800.0
+"""Seconds without a line in its log after which a crawl counts as hung: Scrapy logs its figures each minute."""
+
+OFFLINE: Final = 30.0
+"""Seconds between two looks for a network that is away. Only names are looked up: it costs no site a request."""
+
+OFFLINE_TEXT: Final = "there is no network; the portal serves what is stored, and the crawl goes on as soon as there is one"
+
+NIGHTLY_LOOK: Final = 300.0
+NIGHTLY_FIRST: Final = 30.0
+"""Seconds between two looks at the hour; the first is not while everything starts."""
+
+
+class DueSources:
+    """Batches of the sources whose time has come, by the spider that visits them. ``once``: each source once."""
+
+    def __init__(self, file: SourcesReloader, caps: Caps, *, once: bool = False) -> None:
+        self._file, self._caps, self._once = file, caps, once
+        self._attempts: dict[str, Attempt] = {}
+        self._given: set[str] = set()
+        self.took = 0.0
+
+    def wanted(self, jobs: Sequence[Job], now: datetime) -> Iterator[Wanted]:
+        began = time.monotonic()
+        with closing(open_store(self._file.known.store)) as store:
+            waiting = due(self._file.known, store, now)
+        self.took = time.monotonic() - began
+        if self._once:  # where hosts are away a visit counts for nothing, and its source stays due
+            waiting = [one for one in waiting if one.key not in self._given]
+        crawls = [job for job in jobs if job.kind == CRAWL and job.subject]
+        for wanted in plan(waiting, crawls, self._attempts, self._caps, now):
+            self._attempts = attempted(wanted, waiting, self._attempts, now)
+            yield wanted
+            self._given.update(wanted.sources)
+
+    def ended(self, job: Job, run: Run | None) -> None:
+        """Whether its sources are still due the store knows."""
+
+
+class RepeatedCrawl:
+    """``newsportal crawl``, one at a time, ``every`` seconds, when :meth:`ask` is called, and as soon as a network is there again."""
+
+    took = 0.0
+
+    def __init__(
+        self, every: float, away: Callable[[], bool], offline: Callable[[Run], bool], say: Say, *, everything: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:  # fmt: skip
+        self._every, self._away, self._offline, self._say, self._clock = every, away, offline, say, clock
+        self.everything = everything
+        self._running = self._waits = False
+        self._asked = True
+        self._next = clock()
+
+    def ask(self) -> None:
+        """Visit at once what is due."""
+        self._asked = True
+
+    def wanted(self, jobs: Sequence[Job], now: datetime) -> Iterator[Wanted]:
+        at = self._clock() >= self._next
+        if self._running or not (at or (self._asked and not self.everything)):
+            return
+        if self._waits and self._away():
+            self._next = self._clock() + OFFLINE
+            return
+        which = "--once" if self.everything else "--due"
+        self._asked = False
+        yield Wanted(words=("crawl", which, "--log-level", "INFO"), silence=SILENCE)
+        self._running = True
+
+    def ended(self, job: Job, run: Run | None) -> None:
+        """Where nothing was reached, all is visited again once there is a network."""
+        self._running = False
+        self.everything = self._waits = run is not None and self._offline(run) and self._away()
+        self._next = self._clock() + (OFFLINE if self.everything else self._every)
+        if self.everything:
+            self._say("offline", {"message": OFFLINE_TEXT})
+
+
+class Retraining:
+    """``newsportal retrain`` after so many new articles. ``least_new`` 0: never."""
+
+    took = 0.0
+
+    def __init__(self, least_new: int) -> None:
+        self._least_new = least_new
+
+    def wanted(self, jobs: Sequence[Job], now: datetime) -> Iterator[Wanted]:
+        """Counts what the crawls that are recorded stored since the latest training."""
+        trainings = [job for job in jobs if job.kind == RETRAIN and job.started is not None and job.started <= now]
+        last = max((job.started for job in trainings if job.started), default=None)
+        rested = last is None or now - last >= timedelta(seconds=REST)
+        if not self._least_new or not rested or any(job.active for job in trainings):
+            return
+        new = sum(_stored(job) for job in jobs if last is None or (job.ended is not None and job.ended > last))
+        if new >= self._least_new:
+            yield Wanted(kind=RETRAIN, words=("retrain", "--json"), limit=RETRAIN_LIMIT)
+
+    def ended(self, job: Job, run: Run | None) -> None:
+        """Its outcome is in the store."""
+
+
+class Nightly:
+    """``newsportal recommend fit`` each night, also after a night that was missed; without ``learn`` only what is too old is deleted."""
+
+    took = 0.0
+
+    def __init__(
+        self, file: SourcesReloader, hour: int, zone: tzinfo, *, learn: bool = True, clock: Callable[[], float] = time.monotonic
+    ) -> None:  # fmt: skip
+        self._file, self._hour, self._zone, self._learn, self._clock = file, hour, zone, learn, clock
+        self._next = clock() + NIGHTLY_FIRST
+
+    def wanted(self, jobs: Sequence[Job], now: datetime) -> Iterator[Wanted]:
+        if self._clock() < self._next:
+            return
+        self._next = self._clock() + NIGHTLY_LOOK
+        if self._is_due(jobs, now):
+            if self._learn:
+                yield Wanted(kind=FIT, words=("recommend", "fit", "--json"), limit=FIT_LIMIT)
+            else:
+                yield Wanted(kind=EXPIRE, call=self._expire)
+
+    def ended(self, job: Job, run: Run | None) -> None:
+        """Its outcome is in the store."""
+
+    def _is_due(self, jobs: Sequence[Job], now: datetime) -> bool:
+        """Whether the latest fit, or try, is from before the hour, and there is anything to learn from or to delete."""
+        at = last_due(now, self._hour, self._zone)
+        tried = [job for job in jobs if job.kind in (FIT, EXPIRE) and job.started is not None]
+        if any(job.active or (job.started is not None and at <= job.started <= now) for job in tried):
+            return False
+        try:
+            with closing(open_store(self._file.known.store, create=False)) as store:
+                fits = store.readers.fits()
+                there = bool(store.readers.counts()[0] or fits)
+                return there and (not self._learn or not fits or fits[0][0] < at)
+        except StoreError:
+            return False
+
+    def _expire(self) -> Iterable[Row]:
+        from newsportal.recommending.fitting import alpha_of  # loads what learns, which the portal itself does not need
+
+        with closing(open_store(self._file.known.store, create=False)) as store:
+            yield {"deleted": store.readers.let_go(alpha=alpha_of(store), now=datetime.now(UTC))}
+
+
+def last_due(now: datetime, hour: int, zone: tzinfo) -> datetime:
+    """When the work of the night was due last: at this hour of the portal's clock, today or yesterday."""
+    local = now.astimezone(zone)
+    today = local.replace(hour=hour, minute=0, second=0, microsecond=0)
+    return today if today <= local else today - timedelta(days=1)
+
+
+def _stored(job: Job) -> int:
+    found = crawl_outcome(job) if job.kind == CRAWL else None
+    return int(found.get("stored", 0)) if found else 0

@@ -1,0 +1,242 @@
+"""Jobs of this machine: processes of their own (``newsportal …``, ``scrapy crawl SPIDER``) with a log file each, or threads of this one."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Any, Final
+
+from newsportal.errors import RunnerRefused, RunnerUnavailable
+from newsportal.services.jobs.base import CRAWL, LOCAL, Job, Row, State, Wanted, settings_of
+from newsportal.services.jobs.processes import alive, born, interrupt, kill_group
+from newsportal.services.jobs.records import Records
+from newsportal.services.jobs.reporting import VARIABLE
+
+STOP_PATIENCE: Final = 30.0
+"""Seconds that crawls get to end by themselves, all together; systemd waits 60 for us (deploy/)."""
+
+LOOK: Final = 10.0
+"""Seconds between two looks at a log, whether it has become too long or stands still."""
+
+NAMES: Final = "--"
+"""Among the words of a command: what follows are names, which people made up; none of them is an option, however it begins."""
+
+PROGRAM: Final = (sys.executable, "-m", "newsportal")
+
+
+def present() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """A job of this process: ``process`` is ``None`` for one in a thread."""
+
+    job: Job
+    process: subprocess.Popen[bytes] | None
+    thread: threading.Thread
+
+
+class LocalRunner:
+    """Processes have sessions of their own. A runner that is killed leaves crawls running; the next one finds them by their records.
+
+    ``origin``: recorded as who started the jobs. ``say``: told where records cannot be written, and jobs start without; ``None``: none
+    starts then. ``ended``: called when a job has ended. May be shared between threads.
+    """
+
+    def __init__(
+        self,
+        records: Records,
+        folder: Path,
+        settings: Mapping[str, str],
+        *,
+        origin: str = "",
+        say: Callable[[str], None] | None = None,
+        ended: Callable[[], None] = lambda: None,
+        now: Callable[[], datetime] = present,
+        program: Sequence[str] = PROGRAM,
+    ) -> None:
+        self._records, self._folder, self._settings = records, folder, dict(settings)
+        self._origin, self._say, self._ended, self._now, self._program = origin, say, ended, now, program
+        self._children: dict[str, Child] = {}
+        self._lock = threading.RLock()
+        self._closed = False
+
+    @property
+    def where(self) -> str:
+        return LOCAL
+
+    def use_sources(self, sources: Path) -> None:
+        """Jobs that start from now on read this file."""
+        self._settings["NEWSPORTAL_SOURCES"] = str(sources)
+
+    def start(self, id: str, wanted: Wanted) -> None:
+        with self._lock:
+            if id in self._children:
+                return
+            if self._closed:
+                raise RunnerRefused("this process ends, and starts no job any more")
+            job = Job(id, wanted.subject, kind=wanted.kind, sources=wanted.sources, started=self._now(), origin=self._origin)
+            job = replace(job, by=wanted.by, params=dict(wanted.params), host=platform.node())
+            try:
+                self._records.save(job)
+            except RunnerRefused as error:
+                if self._say is None:
+                    raise
+                self._say(str(error))
+            process = None
+            try:
+                process = self._spawn(id, wanted) if wanted.call is None else None
+            except OSError as error:
+                failure = {"code": "no-process", "text": error.strerror or str(error)}
+                with suppress(RunnerRefused):
+                    self._records.end(job, "failed", None, failure, self._now())
+                raise RunnerUnavailable(f"no process can be started here: {error.strerror or error}") from error
+            pid = process.pid if process else os.getpid()
+            job = replace(job, pid=pid, born=born(pid))
+            with suppress(RunnerRefused):  # it runs; this process remembers it
+                self._records.save(job)
+            thread = threading.Thread(target=self._watch, args=(id, wanted), daemon=True, name=f"job {wanted.kind}")
+            self._children[id] = Child(job, process, thread)
+            thread.start()
+
+    def _spawn(self, id: str, wanted: Wanted) -> subprocess.Popen[bytes]:
+        environment = {**os.environ, "PYTHONIOENCODING": "utf-8", "PYTHONUNBUFFERED": "1"}
+        own = {VARIABLE: id} if wanted.kind != CRAWL else {"SCRAPY_SETTINGS_MODULE": "newsportal.settings"}
+        with self._opened(self._records.log_file(id)) as log, self._opened(self._records.report_file(id)) as report:
+            streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": log if wanted.kind == CRAWL else report, "stderr": log}
+            folder = self._folder if self._folder.is_dir() else None
+            return subprocess.Popen(self._command(id, wanted), cwd=folder, env=environment | own, start_new_session=True, **streams)
+
+    def _opened(self, file: Path) -> IO[bytes]:
+        try:
+            return file.open("ab")
+        except OSError:
+            if self._say is None:
+                raise
+            return Path(os.devnull).open("ab")
+
+    def _command(self, id: str, wanted: Wanted) -> list[str]:
+        if wanted.words:
+            place = wanted.words.index(NAMES) if NAMES in wanted.words else len(wanted.words)
+            file = self._settings.get("NEWSPORTAL_SOURCES")
+            options = [*(("--sources", file) if file else ()), *(("--run-id", id) if wanted.kind == CRAWL else ())]
+            return [*self._program, *wanted.words[:place], *options, *wanted.words[place:]]
+        command = [sys.executable, "-m", "scrapy", "crawl", wanted.subject]
+        for name, value in wanted.arguments().items():
+            command += ["-a", f"{name}={value}"]
+        for name, value in settings_of(id, self._settings).items():
+            command += ["-s", f"{name}={value}"]
+        return command
+
+    def _watch(self, id: str, wanted: Wanted) -> None:
+        """Wait for the end of a job and record it."""
+        with self._lock:
+            child = self._children[id]
+        try:
+            if child.process is None:
+                self._end(child, *self._call(wanted))
+            else:
+                error = self._await(id, child.process, wanted)
+                status = child.process.returncode
+                error = error or ({"code": "exit-status", "text": f"status {status}"} if status else None)
+                self._end(child, "failed" if error else "done", status, error, ())
+        finally:
+            with self._lock:
+                del self._children[id]
+            self._ended()
+
+    def _call(self, wanted: Wanted) -> tuple[State, int | None, Row | None, tuple[Row, ...]]:
+        assert wanted.call is not None
+        try:
+            return "done", 0, None, tuple(wanted.call())
+        except Exception as error:  # noqa: BLE001  whatever it is, the job has failed and this process goes on
+            return "failed", 1, {"code": type(error).__name__, "text": str(error)}, ()
+
+    def _await(self, id: str, process: subprocess.Popen[bytes], wanted: Wanted) -> Row | None:
+        """Until the process has ended; answers why it had to be ended."""
+        until = None if wanted.limit is None else time.monotonic() + wanted.limit
+        size, quiet, why = 0, 0.0, None
+        while True:
+            left = LOOK if until is None or why else max(0.0, min(LOOK, until - time.monotonic()))
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(left)
+                return why
+            before = size
+            with suppress(RunnerRefused):
+                size = self._records.bound(id)
+            quiet = quiet + LOOK if size == before else 0.0  # counted in looks: a machine that slept was not silent
+            if why is not None or (until is not None and time.monotonic() >= until):
+                why = why or {"code": "timeout", "text": f"it took more than {wanted.limit:g} seconds"}
+                kill_group(process.pid)
+            elif wanted.silence is not None and quiet >= wanted.silence:
+                why = {"code": "silent", "text": f"it logged nothing for {wanted.silence:g} seconds"}
+                interrupt(process.pid)
+
+    def _end(self, child: Child, state: State, status: int | None, error: Row | None, rows: tuple[Row, ...]) -> None:
+        recorded = self._records.get(child.job.id)
+        if recorded is not None and recorded.ended is not None:
+            return  # cancelled: it was recorded then
+        job = replace(child.job, outcome=rows)
+        state = "cancelled" if recorded is not None and recorded.cancelling else state
+        with suppress(RunnerRefused):
+            self._records.end(job, state, status, error, self._now())
+
+    def jobs(self) -> list[Job]:
+        """Those of this machine, of whoever started them."""
+        return [self._own(job) for job in self._records.all(LOCAL)]
+
+    def get(self, id: str) -> Job | None:
+        job = self._records.get(id)
+        return self._own(job) if job else None
+
+    def _own(self, job: Job) -> Job:
+        """Until its end is recorded, a job of this process runs."""
+        return replace(job, state="running") if job.ended is None and job.id in self._children else job
+
+    def log(self, id: str) -> str | None:
+        try:
+            return self._records.log_file(id).read_text("utf-8", "replace")
+        except OSError:
+            return None
+
+    def cancel(self, id: str) -> bool:
+        job = self._records.get(id)
+        child = self._children.get(id)
+        if job is None or job.pid is None or not job.active or (child and child.process is None) or not alive(job.pid, job.born):
+            return False
+        with suppress(RunnerRefused):
+            if job.kind != CRAWL:
+                self._records.end(job, "cancelled", None, None, self._now())
+            else:
+                self._records.save(replace(job, cancelling=True))
+        return interrupt(job.pid) if job.kind == CRAWL else kill_group(job.pid)
+
+    def hasten(self) -> None:
+        """Asked a second time, a crawl stops where it is: what it had in hand waits for the next."""
+        for child in list(self._children.values()):
+            if child.process is not None and child.process.poll() is None:
+                interrupt(child.process.pid)
+
+    def close(self, patience: float = STOP_PATIENCE) -> None:
+        """End the jobs that were started here: in order, within ``patience``; later ones are refused."""
+        with self._lock:
+            self._closed = True
+            children = list(self._children.values())
+        for child in children:
+            self.cancel(child.job.id)
+        until = time.monotonic() + patience
+        for child in children:
+            child.thread.join(max(0.0, until - time.monotonic()))
+            if child.process is not None and child.thread.is_alive():
+                kill_group(child.process.pid)
+                child.thread.join(LOOK)

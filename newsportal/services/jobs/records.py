@@ -1,0 +1,197 @@
+"""The record of jobs, of whoever started them: a JSON file a job, beside its log and what its process reports while it runs.
+
+A process reports lines of JSON: ``{"event": "progress", "share": 0.5, "step": "fit"}``, ``{"event": "failed", "error": {...}}`` and
+``{"event": "done"}``; every other object is a row of its outcome. When it has ended, the record takes all of it in.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from contextlib import suppress
+from dataclasses import asdict, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+from newsportal.errors import RunnerRefused
+from newsportal.services.jobs.base import LOCAL, Job, Row, State
+from newsportal.services.jobs.processes import alive
+
+KEPT: Final = 500
+"""Jobs whose records and logs are kept: some days of a portal that starts a few jobs an hour."""
+
+MOST_LOG: Final = 8 * 1024 * 1024
+"""Bytes of one log: a crawl of 5,000 sources writes some 2 MB, so this is a crawl that repeats itself."""
+
+TAIL: Final = 1024 * 1024
+"""Bytes that stay of a log that has more: the last ones."""
+
+MOST_LOGS: Final = 256 * 1024 * 1024
+"""Bytes of all logs together; the oldest go first."""
+
+ROWS: Final = 1000
+"""Rows of an outcome that are kept."""
+
+ELSEWHERE: Final = timedelta(hours=6)
+"""So long a job of another host (a container on the same volume) counts as running: its process cannot be seen from here."""
+
+CUT: Final = b"... earlier lines of this log were deleted\n"
+
+
+class Records:
+    """The files of a folder. Raises ``RunnerRefused`` where it cannot be written; this process remembers such jobs all the same."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._unsaved: dict[str, Job] = {}
+        self._read: dict[str, tuple[tuple[int, int, int], Job]] = {}
+
+    def save(self, job: Job) -> Job:
+        """Write a record whole or not at all, whenever the process is killed."""
+        self._unsaved[job.id] = job
+        self._read.pop(job.id, None)
+        plain = asdict(job) | {name: moment.isoformat() for name in ("started", "ended") if (moment := getattr(job, name))}
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            part = self.folder / f"{job.id}.{os.getpid()}.new"
+            part.write_text(json.dumps(plain, ensure_ascii=False), "utf-8")
+            os.replace(part, self._file(job.id))
+        except OSError as error:
+            raise self._unwritable(error) from error
+        del self._unsaved[job.id]
+        return job
+
+    def get(self, id: str) -> Job | None:
+        """A job as it is now; ``None`` for one that is not recorded (any more)."""
+        job = self._unsaved.get(id) or self._load(self._file(id))
+        return self._present(job) if job else None
+
+    def all(self, runner: str | None = None) -> list[Job]:
+        """Those of one runner or of all, the newest first."""
+        files = self.folder.glob("*.json") if self.folder.is_dir() else ()
+        found = {job.id: job for file in files if (job := self._load(file))} | self._unsaved
+        rows = (self._present(job) for job in list(found.values()) if runner in (None, job.runner))
+        return sorted(rows, key=lambda job: job.started or datetime.max.replace(tzinfo=UTC), reverse=True)
+
+    def end(self, job: Job, state: State, status: int | None, error: Row | None, now: datetime) -> Job:
+        """Take in what its process reported, for good."""
+        job = self.reported(job)
+        if state == "failed":
+            error = job.error or error
+        done = self.save(replace(job, state=state, status=status, error=error if state == "failed" else None, ended=now))
+        with suppress(OSError):
+            self.report_file(job.id).unlink(missing_ok=True)
+        return done
+
+    def reported(self, job: Job) -> Job:
+        """The job with what its process reported so far."""
+        try:
+            lines = self.report_file(job.id).read_text("utf-8", "replace").splitlines()
+        except OSError:
+            return job
+        rows: list[Row] = list(job.outcome)
+        changes: dict[str, Any] = {}
+        for line in lines:
+            row = _object(line)
+            event = row.get("event")
+            if event == "progress":
+                changes |= _progress(row)
+            elif event == "failed":
+                changes["error"] = row.get("error")
+            elif event == "done":
+                changes["state"] = "done"
+            elif row and len(rows) < ROWS:
+                rows.append(row)
+        return replace(job, outcome=tuple(rows), **changes)
+
+    def log_file(self, id: str) -> Path:
+        return self.folder / f"{id}.log"
+
+    def report_file(self, id: str) -> Path:
+        return self.folder / f"{id}.report"
+
+    def bound(self, id: str, most: int = MOST_LOG, keep: int = TAIL) -> int:
+        """Cut a log that has become too long while its writer appends to it; answers its size. Lines of the very moment may be lost."""
+        try:
+            with self.log_file(id).open("r+b") as log:
+                size = log.seek(0, os.SEEK_END)
+                if size <= most:
+                    return size
+                log.seek(size - keep)
+                last = log.read(keep).partition(b"\n")[2]
+                log.truncate(0)
+                log.seek(0)
+                return log.write(CUT + last)
+        except FileNotFoundError:
+            return 0
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def prune(self, keep: int = KEPT, most: int = MOST_LOGS) -> None:
+        """Delete the oldest; and logs of jobs that ended, as soon as all have more than ``most`` bytes."""
+        room = most
+        try:
+            for place, job in enumerate(self.all()):
+                log = self.log_file(job.id)
+                room -= log.stat().st_size if log.exists() else 0
+                if place >= keep:
+                    self._read.pop(job.id, None)
+                    self._file(job.id).unlink(missing_ok=True)
+                    self.report_file(job.id).unlink(missing_ok=True)
+                if place >= keep or (room < 0 and not job.active):
+                    log.unlink(missing_ok=True)
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def _present(self, job: Job) -> Job:
+        """A job of this machine whose process is gone has ended, though nobody wrote down how."""
+        if job.runner != LOCAL or not job.active:
+            return job
+        job = self.reported(job)
+        if job.host not in ("", platform.node()):
+            runs = job.started is not None and datetime.now(UTC) - job.started < ELSEWHERE
+        else:
+            runs = job.pid is not None and alive(job.pid, job.born)
+        if runs:
+            return replace(job, state="running")
+        return replace(job, state="failed" if job.error else job.state if job.state == "done" else "lost")
+
+    def _unwritable(self, error: OSError) -> RunnerRefused:
+        return RunnerRefused(f"{self.folder} cannot be written: {error.strerror or error}; jobs are recorded there")
+
+    def _file(self, id: str) -> Path:
+        return self.folder / f"{id}.json"
+
+    def _load(self, file: Path) -> Job | None:
+        """``None``: deleted by another process meanwhile, or no record. A file that did not change is not read again."""
+        try:
+            stamp = ((found := file.stat()).st_mtime_ns, found.st_size, found.st_ino)
+            if (known := self._read.get(file.stem)) is None or known[0] != stamp:
+                known = self._read[file.stem] = (stamp, _job(json.loads(file.read_text("utf-8"))))
+            return known[1]
+        except (OSError, ValueError, TypeError, KeyError):
+            return None
+
+
+def _job(plain: dict[str, Any]) -> Job:
+    moments = {name: datetime.fromisoformat(plain[name]) if plain[name] else None for name in ("started", "ended")}
+    sources = tuple(plain["sources"]) if plain["sources"] is not None else None
+    return Job(**{**plain, **moments, "sources": sources, "outcome": tuple(plain["outcome"])})
+
+
+def _object(line: str) -> dict[str, Any]:
+    """A line of JSON; one of text as ``{"text": LINE}``; nothing for a blank line or another value."""
+    try:
+        row = json.loads(line)
+    except ValueError:
+        return {"text": line.strip()} if line.strip() else {}
+    return row if isinstance(row, dict) else {}
+
+
+def _progress(row: dict[str, Any]) -> dict[str, Any]:
+    try:
+        return {"progress": min(1.0, max(0.0, float(row["share"]))), "step": str(row["step"])}
+    except (ValueError, KeyError, TypeError):
+        return {}

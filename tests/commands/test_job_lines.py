@@ -1,0 +1,51 @@
+"""What a supervisor reports, as people read it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from newsportal.commands.job_lines import lines
+
+TRAINED = {"corpus": "categories", "version": 2, "active": True, "documents": 120, "why": ""}
+CRAWLED = {"stored": 1, "folded": 2, "known": 3, "failures": 0, "list_failures": 0, "reason": "finished", "finished": True}
+
+
+def ended(kind: str, **facts: Any) -> list[str]:
+    given = {"job": "5f1c0a2b", "kind": kind, "spider": "", "status": 0, "result": "done", "outcome": [], "error": None}
+    return list(lines("ended", {**given, **facts}))
+
+
+@pytest.mark.parametrize(
+    ("kind", "facts", "said"),
+    [
+        ("retrain", {"outcome": [TRAINED]}, ["trained version 2 of the model of categories on 120 articles: in use now"]),
+        ("retrain", {"outcome": [{**TRAINED, "version": None}]}, []),
+        (
+            "retrain",
+            {"result": "failed", "outcome": [TRAINED], "error": {"code": "x", "text": "no such store"}},
+            [
+                "trained version 2 of the model of categories on 120 articles: in use now",
+                "the training failed: no such store; the models in use stay",
+            ],
+        ),
+        ("retrain", {"result": "cancelled"}, []),
+        ("fit", {"outcome": [{"views": 9, "readers": 2, "seconds": 3.2}]}, ["recommendations learnt from 9 views of 2 readers in 3 s"]),
+        ("fit", {"result": "lost"}, ["the fit of recommendations failed: lost; the one before stays in use"]),
+        ("expire", {"outcome": [{"deleted": 4}]}, ["4 old views and offers of readers are deleted, as promised"]),
+        ("expire", {"outcome": [{"deleted": 0}]}, []),
+        ("crawl", {"outcome": [{**CRAWLED, "sources": 0, "reasons": []}]}, ["nothing is due"]),
+        ("crawl", {"outcome": [{**CRAWLED, "sources": 1, "reasons": ["a: dns"]}]}, ["1 new story, 2 folded, 3 known", "  a: dns"]),
+        ("crawl", {"spider": "rss", "outcome": [CRAWLED]}, ["job 5f1c0a2b: rss ended; 1 new story, 2 folded, 3 known"]),
+        ("crawl", {"spider": "rss"}, ["job 5f1c0a2b: rss ended; it left no report: its log says why"]),
+    ],
+)
+def test_an_end_in_words(kind: str, facts: dict[str, Any], said: list[str]) -> None:
+    assert ended(kind, **facts) == said
+
+
+def test_a_crawl_that_failed_names_its_log() -> None:
+    (line,) = ended("crawl", result="failed", error={"code": "exit-status", "text": "status 1"})
+    assert "failed: status 1" in line
+    assert "newsportal schedule log 5f1c0a2b" in line

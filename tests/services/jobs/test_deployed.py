@@ -1,0 +1,139 @@
+"""A real scrapyd takes our egg and scrapyd-deploy's, or has the package installed; its jobs bring articles and end when told to."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+
+from newsportal.errors import RunnerRefused
+
+if TYPE_CHECKING:
+    from madeup import MadeUpWeb
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).resolve().parents[3]
+
+STORED = "SELECT a.source FROM articles a"
+
+
+def deploy(scrapyd: Any, *options: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """``newsportal deploy`` with the password in the environment."""
+    mine = {**os.environ, "SCRAPYD_USERNAME": scrapyd.target.username, "SCRAPYD_PASSWORD": scrapyd.target.password, **environment}
+    command = [sys.executable, "-m", "newsportal", "deploy", scrapyd.url, *options]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=scrapyd.folder, env=mine, timeout=300, check=False)
+    assert "Traceback" not in done.stderr, done.stderr
+    assert scrapyd.target.password not in done.stdout + done.stderr
+    return done
+
+
+def schedule(scrapyd: Any, project: str, spider: str, *arguments: tuple[str, str]) -> str:
+    fields = [("project", project), ("spider", spider), *arguments]
+    return str(scrapyd.server.post("schedule", fields)["jobid"])
+
+
+def test_an_egg_with_its_sources_crawls_and_its_log_and_report_are_found(scrapyd: Any, sources: Path, rows: Any, web: MadeUpWeb) -> None:
+    scrapyd.start(NEWSPORTAL_HOME=str(scrapyd.folder / "home"))
+    done = deploy(scrapyd, "--sources", str(sources), "--json")
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert said["runs"] == said["version"]
+    assert {"rss", "hub", "metasearch", "forum", "gallery"} <= set(said["spiders"])
+    rss = schedule(scrapyd, "newsportal", "rss")
+    scrapyd.finished(rss)
+    searched = schedule(scrapyd, "newsportal", "metasearch", ("topic", "旅游"))
+    scrapyd.finished(searched)
+    store = scrapyd.folder / "home" / "data" / "newsportal.db"
+    kinds = {source.partition(":")[0] for (source,) in rows(store, STORED)}
+    assert kinds == {"feed", "engine"}
+    log = scrapyd.server.text(f"/logs/newsportal/rss/{rss}.log")
+    assert "the sources file in the egg" in log
+    assert str(store) in log
+    assert "Traceback" not in log
+    reports = [name for (name,) in rows(store, "SELECT id FROM runs")]
+    assert [name for name in reports if name.endswith(f"-{rss}-rss")], reports
+
+
+def test_the_package_beside_a_configuration_needs_no_egg_and_reads_a_file_outside(scrapyd: Any, sources: Path, rows: Any) -> None:
+    shutil.copy(ROOT / "scrapy.cfg", scrapyd.folder)
+    scrapyd.start()
+    job = schedule(scrapyd, "default", "rss", ("setting", f"NEWSPORTAL_SOURCES={sources}"), ("source", "海棠都市网"))
+    scrapyd.finished(job)
+    log = scrapyd.server.text(f"/logs/default/rss/{job}.log")
+    assert f"{sources}; the store is" in log, log
+    assert set(rows(sources.parent / "data" / "newsportal.db", STORED)) == {("feed:海棠都市网",)}
+
+
+def test_a_job_that_is_cancelled_ends_in_order(scrapyd: Any, sources: Path, rows: Any, until: Any) -> None:
+    shutil.copy(ROOT / "scrapy.cfg", scrapyd.folder)
+    values = yaml.safe_load(sources.read_text("utf-8"))
+    values["politeness"] = {**values.get("politeness", {}), "delay": 1}
+    sources.write_text(yaml.safe_dump(values, allow_unicode=True), "utf-8")
+    scrapyd.start(NEWSPORTAL_SOURCES=str(sources))
+    store = sources.parent / "data" / "newsportal.db"
+    job = schedule(scrapyd, "default", "rss")
+    until(lambda: rows(store, STORED), "the first article")
+    assert scrapyd.server.post("cancel", [("project", "default"), ("job", job)])["prevstate"] == "running"
+    scrapyd.finished(job)
+    log = scrapyd.server.text(f"/logs/default/rss/{job}.log")
+    assert "Spider closed (shutdown)" in log
+    assert "Traceback" not in log
+    assert [json.loads(report)["reason"] for (report,) in rows(store, "SELECT report FROM runs")] == ["shutdown"]
+    assert rows(store, "SELECT count(*) FROM deferred_links")[0][0] > 0, "what was not fetched waits"
+
+
+def test_the_egg_of_scrapyd_deploy_has_all_that_it_needs(scrapyd: Any, sources: Path, rows: Any, tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    shutil.copytree(ROOT / "newsportal", project / "newsportal", symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("scrapy.cfg", "setup.py", "pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, project)
+    shutil.copy(sources, project / "sources.yaml")
+    scrapyd.start(NEWSPORTAL_SOURCES=str(sources))
+    script = "import sys; from scrapyd_client.deploy import main; sys.argv = ['scrapyd-deploy', '--build-egg', sys.argv[1]]; main()"
+    egg = tmp_path / "theirs.egg"
+    built = subprocess.run([sys.executable, "-c", script, str(egg)], cwd=project, capture_output=True, text=True, timeout=300, check=False)
+    assert built.returncode == 0, built.stderr
+    done = deploy(scrapyd, "--egg", str(egg))
+    assert done.returncode == 0, done.stderr
+    job = schedule(scrapyd, "newsportal", "rss")
+    scrapyd.finished(job)
+    assert rows(sources.parent / "data" / "newsportal.db", STORED)
+
+
+def test_a_server_that_refuses_is_told_of_with_exit_status_1(scrapyd: Any, sources: Path, tmp_path: Path) -> None:
+    scrapyd.start()
+    wrong = deploy(scrapyd, "--sources", str(sources), SCRAPYD_USERNAME="somebody")
+    assert (wrong.returncode, "wants another user or password" in wrong.stderr) == (1, True), wrong.stderr
+    broken = sources.with_name("broken.yaml")
+    broken.write_text("feeds: [{name: a}]", "utf-8")
+    assert deploy(scrapyd, "--sources", str(broken)).returncode == 1
+    no_egg = tmp_path / "no.egg"
+    no_egg.write_bytes(b"PK")
+    assert "is no egg" in deploy(scrapyd, "--egg", str(no_egg)).stderr
+    empty = tmp_path / "empty.egg"
+    shutil.make_archive(str(empty.with_suffix("")), "zip", sources.parent)
+    shutil.move(empty.with_suffix(".zip"), empty)
+    refused = deploy(scrapyd, "--egg", str(empty))
+    assert (refused.returncode, "BadEggError" in refused.stderr) == (1, True), refused.stderr
+    assert scrapyd.server.get("listversions", project="newsportal")["versions"] == [], "it would run what it cannot"
+    with pytest.raises(RunnerRefused, match="project 'nowhere' not found"):
+        scrapyd.server.get("listspiders", project="nowhere")
+    scrapyd.stop()
+    away = deploy(scrapyd, "--sources", str(sources))
+    assert (away.returncode, "is it running?" in away.stderr) == (1, True), away.stderr
+
+
+def test_a_version_that_the_server_would_not_run_is_a_failure(scrapyd: Any, sources: Path) -> None:
+    scrapyd.start()
+    for version, status in (("1.9", 0), ("1.10", 0), ("1.2", 1)):
+        done = deploy(scrapyd, "--sources", str(sources), "--version", version)
+        assert done.returncode == status, done.stderr
+    assert "goes on running 0001_0010" in done.stderr

@@ -1,0 +1,315 @@
+"""Long work beside a portal: one at a time, told how far it is, ended for good."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from pathlib import Path
+from time import monotonic, sleep
+
+import psutil
+import pytest
+
+from newsportal.services.jobs import desk, records
+from newsportal.services.jobs.base import Job
+from newsportal.services.jobs.desk import Busy, Jobs
+from newsportal.services.jobs.local import NAMES
+from newsportal.services.jobs.records import Records
+from newsportal.services.jobs.reporting import NICENESS, VARIABLE, progress_reporter
+from newsportal.sources import load
+from newsportal.storage import open_store
+
+BEGAN = datetime(2026, 5, 20, 10, 0, tzinfo=UTC)
+
+REPORT = "from newsportal.services.jobs.reporting import report"
+WAITS = f"import os, time; {REPORT}; report('progress', share=0.5, step=str(os.getpid())); time.sleep(600)"
+"""A program that says which process it is, and goes on for longer than any test."""
+
+PATIENCE = 30.0
+"""Seconds that a process may take to start or to end, however busy the machine is."""
+
+
+@pytest.fixture
+def jobs() -> Iterator[Jobs]:
+    """Jobs that run a program of Python each: ``start(kind, thing, [TEXT])``. Each look at the clock is a second later."""
+    seconds = count()
+    made = Jobs(None, None, lambda: BEGAN + timedelta(seconds=next(seconds)), (sys.executable, "-c"))
+    yield made
+    made.stop()
+    until(lambda: not any(thread.name.startswith("job ") for thread in threading.enumerate()))
+
+
+def until(true: Callable[[], bool]) -> None:
+    end = monotonic() + PATIENCE
+    while not true():
+        assert monotonic() < end
+        sleep(0.005)
+
+
+def ended(jobs: Jobs, job: Job) -> Job:
+    until(lambda: found(jobs, job).state != "running")
+    return found(jobs, job)
+
+
+def found(jobs: Jobs, job: Job) -> Job:
+    there = jobs.find(job.id)
+    assert there is not None
+    return there
+
+
+def told_process(jobs: Jobs, job: Job) -> int:
+    """The number that the program tells of itself."""
+    until(lambda: bool(found(jobs, job).step))
+    return int(found(jobs, job).step)
+
+
+def gone(process: int) -> bool:
+    """Whether it has ended; one that nobody has waited for yet has, too."""
+    try:
+        return psutil.Process(process).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+def test_what_a_job_says_is_its_outcome(jobs: Jobs) -> None:
+    program = "print('{\"right\": 3}'); print('读完了'); print('[1]'); print('{\"right\": 4}')"
+    job = jobs.start("corpus-evaluate", "新闻", [program], by="王老板", params={"held": "0.2"})
+    assert (job.state, job.started, job.ended, job.by, dict(job.params)) == ("running", BEGAN, None, "王老板", {"held": "0.2"})
+    done = ended(jobs, job)
+    assert (done.state, done.error) == ("done", None)
+    assert done.outcome == ({"right": 3}, {"text": "读完了"}, {"right": 4})
+    assert done.ended is not None
+    assert done.ended > BEGAN
+    assert jobs.running() is None
+
+
+def test_a_name_is_no_option_however_it_begins(tmp_path: Path) -> None:
+    """Topics and corpora are called as somebody wished."""
+    program = (sys.executable, "-c", "import json, sys; print(json.dumps({'words': sys.argv[1:]}))")
+    jobs = Jobs(tmp_path / "jobs", tmp_path / "sources.yaml", lambda: BEGAN, program)
+    done = ended(jobs, jobs.start("assign", "", ["topic", "assign", "--json", NAMES, "--gone=旅游"]))
+    assert done.outcome == ({"words": ["topic", "assign", "--json", "--sources", str(tmp_path / "sources.yaml"), "--", "--gone=旅游"]},)
+
+
+def test_an_outcome_has_an_end(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records, "ROWS", 5)
+    assert len(ended(jobs, jobs.start("look", "", ["for n in range(9): print('{\"n\": 1}')"])).outcome) == 5
+
+
+@pytest.mark.parametrize(
+    ("program", "error"),
+    [
+        (f"{REPORT}; report('failed', error=dict(code='no-corpus', text='没有这个语料库')); exit(2)", ("no-corpus", "没有这个语料库")),
+        ("import sys; sys.exit(3)", ("exit-status", "status 3")),
+        ("import os; os.kill(os.getpid(), 9)", ("exit-status", "status -9")),
+        ("import sys; print('╭─ Error ─╮', file=sys.stderr); sys.exit(1)", ("exit-status", "status 1")),
+    ],
+)
+def test_a_job_that_fails_says_why_as_data(jobs: Jobs, program: str, error: tuple[str, str]) -> None:
+    job = ended(jobs, jobs.start("look", "", [program]))
+    assert job.error is not None
+    assert (job.state, job.error["code"], job.error["text"]) == ("failed", *error)
+    assert job.ended is not None
+
+
+@pytest.mark.parametrize(
+    ("line", "progress"),
+    [
+        ('{"event": "progress", "share": 0.25, "step": "读语料"}', (0.25, "读语料")),
+        ('{"event": "progress", "share": 7, "step": ""}', (1.0, "")),
+        ('{"event": "progress", "share": -1, "step": ""}', (0.0, "")),
+        ('{"event": "progress", "share": "half", "step": "读"}', (0.0, "")),
+        ('{"event": "progress", "share": 0.5}', (0.0, "")),
+        ("[0.5]", (0.0, "")),
+        ("null", (0.0, "")),
+        ("", (0.0, "")),
+    ],
+)
+def test_progress_is_a_line_of_two_things(tmp_path: Path, line: str, progress: tuple[float, str]) -> None:
+    there = Records(tmp_path)
+    there.report_file("a").write_text(f"{line}\n", "utf-8")
+    job = there.reported(Job("a"))
+    assert ((job.progress, job.step), job.outcome) == (progress, ())
+
+
+def test_how_far_it_is_stands_while_it_runs_and_words_between_change_nothing(jobs: Jobs) -> None:
+    job = jobs.start("train", "模型", [f"import sys; print('正在读', file=sys.stderr); {WAITS}"])
+    told_process(jobs, job)
+    assert found(jobs, job).progress == 0.5
+    assert jobs.running() == found(jobs, job)
+
+
+def test_one_job_runs_at_a_time(jobs: Jobs) -> None:
+    first = jobs.start("train", "模型", [WAITS])
+    with pytest.raises(Busy, match="train of 模型 is under way") as busy:
+        jobs.start("train", "模型", [WAITS])
+    assert busy.value.running == found(jobs, first)
+    assert jobs.cancel(first.id)
+    assert ended(jobs, jobs.start("train", "模型", ["print('{}')"])).state == "done"
+
+
+def test_a_job_of_somebody_else_does_not_hold_it_up(tmp_path: Path) -> None:
+    Records(tmp_path).save(Job("nightly", kind="fit", origin="up", started=BEGAN, pid=os.getpid()))
+    jobs = Jobs(tmp_path, None, lambda: BEGAN, (sys.executable, "-c"))
+    done = ended(jobs, jobs.start("train", "模型", ["print('{}')"]))
+    assert {(job.id, job.state) for job in jobs.all()} == {("nightly", "running"), (done.id, "done")}
+
+
+def test_another_portal_finds_what_a_killed_one_left(tmp_path: Path) -> None:
+    """Its job goes on, may be ended, and is known to have ended: by what it reported last, or not at all."""
+    jobs = Jobs(tmp_path, None, lambda: BEGAN, (sys.executable, "-c"))
+    job = jobs.start("train", "模型", [WAITS])
+    process = told_process(jobs, job)
+    other = Jobs(tmp_path, None, lambda: BEGAN, (sys.executable, "-c"))
+    assert found(other, job).state == "running"
+    with pytest.raises(Busy):
+        other.start("train", "模型", [WAITS])
+    assert other.cancel(job.id)
+    until(lambda: gone(process))
+    assert found(other, job).state == found(jobs, job).state == "cancelled"
+    there = Records(tmp_path)
+    failed = '{"event": "failed", "error": {"code": "x", "text": "坏"}}'
+    for id, line, state in (("a", '{"event": "done"}', "done"), ("b", '{"n": 1}', "lost"), ("c", failed, "failed")):
+        there.save(Job(id, kind="train", started=BEGAN, pid=1, born="0"))
+        there.report_file(id).write_text(f"{line}\n", "utf-8")
+        dead = other.find(id)
+        assert dead is not None
+        assert dead.state == state
+        assert not other.cancel(id)
+
+
+def test_a_job_that_is_ended_ends_and_is_not_said_to_have_failed(jobs: Jobs) -> None:
+    job = jobs.start("train", "模型", [WAITS])
+    process = told_process(jobs, job)
+    assert jobs.cancel(job.id)
+    at_once = found(jobs, job)
+    assert (at_once.state, at_once.outcome, at_once.error) == ("cancelled", (), None)
+    until(lambda: gone(process))
+    until(lambda: not any(thread.name == "job train" for thread in threading.enumerate()))
+    assert found(jobs, job) == at_once
+    assert not jobs.cancel(job.id)
+    assert not jobs.cancel("no such job")
+
+
+def test_what_a_job_has_started_ends_with_it(jobs: Jobs) -> None:
+    """Learning starts processes of its own; they hold the way to the portal open."""
+    job = jobs.start("train", "模型", [f"import subprocess, sys; subprocess.run([sys.executable, '-c', {WAITS!r}])"])
+    process = told_process(jobs, job)
+    jobs.cancel(job.id)
+    until(lambda: gone(process))
+
+
+def test_the_end_of_the_portal_ends_what_runs(jobs: Jobs) -> None:
+    job = jobs.start("train", "模型", [WAITS])
+    process = told_process(jobs, job)
+    jobs.stop()
+    assert found(jobs, job).state == "cancelled"
+    until(lambda: gone(process))
+    jobs.stop()
+
+
+def test_a_job_that_cannot_be_started_has_failed_and_holds_up_no_other(tmp_path: Path) -> None:
+    jobs = Jobs(None, None, lambda: BEGAN, (str(tmp_path / "no-such-program"),))
+    job = jobs.start("train", "新闻", [])
+    assert (job.state, job.ended, job.error) == ("failed", BEGAN, {"code": "no-process", "text": "No such file or directory"})
+    assert jobs.start("train", "新闻", []).state == "failed"
+
+
+def test_the_latest_of_a_kind_is_shown_for_a_day(tmp_path: Path) -> None:
+    now = [BEGAN]
+    jobs = Jobs(tmp_path, None, lambda: now[0], (sys.executable, "-c"))
+    made = []
+    for kind, subject in (("look", "甲"), ("look", "乙"), ("train", "甲"), ("look", "丙")):
+        made.append(ended(jobs, jobs.start(kind, subject, [""])))
+        now[0] += timedelta(minutes=1)
+    assert [job.subject for job in jobs.all()] == ["丙", "甲", "乙", "甲"]
+    assert jobs.latest(("look",)) == made[3]
+    assert jobs.latest(("train", "retrain"), "甲") == made[2]
+    assert jobs.latest(("train",), "乙") is None
+    assert jobs.find("no such job") is None
+    now[0] += desk.RECENT
+    assert jobs.latest(("look",)) is None
+    assert len(jobs.all()) == 4
+
+
+def test_where_nothing_can_be_written_jobs_run_all_the_same(tmp_path: Path) -> None:
+    """A full disk, a folder of somebody else's."""
+    (tmp_path / "jobs").write_text("a file", "utf-8")
+    jobs = Jobs(tmp_path / "jobs", None, lambda: BEGAN, (sys.executable, "-c"))
+    assert ended(jobs, jobs.start("look", "", ["exit(0)"])).state == "done"
+    assert ended(jobs, jobs.start("look", "", ["exit(4)"])).error == {"code": "exit-status", "text": "status 4"}
+
+
+def test_a_command_is_told_its_file_and_that_it_is_a_job(tmp_path: Path) -> None:
+    file = tmp_path / "来源 1.yaml"
+    program = "import json, os, sys; print(json.dumps({'words': sys.argv[1:], 'job': os.environ['NEWSPORTAL_JOB']}))"
+    jobs = Jobs(None, file, lambda: BEGAN, (sys.executable, "-c", program))
+    job = ended(jobs, jobs.start("look", "", ["corpus", "evaluate", "--json"]))
+    assert job.outcome == ({"words": ["corpus", "evaluate", "--json", "--sources", str(file)], "job": job.id},)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "code", "text"),
+    [
+        (["no-such-command"], "usage-error", "No such command 'no-such-command'."),
+        (["train", "--json"], "bad-parameter", "say either FILE --model MODEL or --corpus NAME"),
+        (["train", "--corpus", "新闻", "--json"], "store-", "no corpus"),
+        (["corpus", "list", "--sources", "/no/such/file.yaml"], "sources-error", "/no/such/file.yaml"),
+    ],
+)
+def test_the_commands_of_newsportal_fail_as_data(tmp_path: Path, words: list[str], code: str, text: str) -> None:
+    """Never a box that is drawn for a terminal."""
+    sources = tmp_path / "sources.yaml"
+    sources.write_text("feeds: []\n", "utf-8")
+    open_store(load(sources).store).close()
+    jobs = Jobs(tmp_path / "jobs", None if "--sources" in words else sources, lambda: BEGAN)
+    job = ended(jobs, jobs.start("look", "", words))
+    assert job.error is not None
+    assert job.state == "failed"
+    assert job.error["code"].startswith(code), job.error
+    assert text in job.error["text"]
+    assert not set(job.error["text"]) & set("╭╮╰╯│─")
+
+
+@pytest.mark.slow
+def test_the_outcome_of_a_command_is_its_rows(tmp_path: Path) -> None:
+    sources = tmp_path / "sources.yaml"
+    sources.write_text("feeds: []\n", "utf-8")
+    open_store(load(sources).store).close()
+    jobs = Jobs(tmp_path / "jobs", sources, lambda: BEGAN)
+    retrained = ended(jobs, jobs.start("retrain", "", ["retrain", "--force", "--json"]))
+    assert (retrained.state, [(row["corpus"], row["version"]) for row in retrained.outcome]) == ("done", [("categories", None)])
+    assigned = ended(jobs, jobs.start("assign", "", ["topic", "assign", "--days", "7", "--json"]))
+    assert (assigned.state, [row["looked"] for row in assigned.outcome]) == ("done", [0])
+    learnt = ended(jobs, jobs.start("fit", "", ["recommend", "fit", "--json"]))
+    assert (learnt.state, [row["views"] for row in learnt.outcome]) == ("done", [0])
+
+
+REPORTS = "from newsportal.services.jobs.reporting import progress_reporter; tell = progress_reporter()"
+
+
+def test_small_steps_of_progress_are_not_reported(tmp_path: Path) -> None:
+    program = f"{REPORTS}; tell(0, '读'); tell(0.004, '读'); tell(0.004, '学'); tell(0.25, '学'); tell(0.254, '学')"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env={**os.environ, VARIABLE: "a"}, check=True)
+    assert [(row["share"], row["step"]) for row in map(json.loads, done.stdout.splitlines())] == [(0, "读"), (0.004, "学"), (0.25, "学")]
+
+
+def test_a_job_leaves_the_processor_to_others_and_a_crash_is_in_its_log(jobs: Jobs) -> None:
+    program = "import os; from newsportal.services.jobs.reporting import run_as_job; "
+    program += "run_as_job(lambda: [print('{\"nice\": %d}' % os.nice(0)), 1 / 0])"
+    job = ended(jobs, jobs.start("train", "模型", [program]))
+    assert job.outcome == ({"nice": min(19, os.nice(0) + NICENESS)},)
+    assert job.error == {"code": "zero-division-error", "text": "ZeroDivisionError: division by zero"}
+    assert "Traceback" in (jobs.log(job.id) or "")
+
+
+def test_nothing_is_reported_outside_of_a_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    assert progress_reporter() is None

@@ -1,0 +1,172 @@
+"""What ``newsportal up`` starts beside the portal: when a crawl, a training and the work of the night are due."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from newsportal.items import Article, Link
+from newsportal.report import Run
+from newsportal.services.jobs import duties
+from newsportal.services.jobs.base import Job, Wanted
+from newsportal.services.jobs.duties import Nightly, RepeatedCrawl, Retraining, last_due
+from newsportal.services.jobs.sources_reloader import SourcesReloader
+from newsportal.sources import load
+from newsportal.storage import open_store
+from newsportal.storage.readers import Fit
+
+SHANGHAI = ZoneInfo("Asia/Shanghai")
+NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)  # 20:00 in Shanghai
+HOUR = timedelta(hours=1)
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> SourcesReloader:
+    """Sources with a store in which somebody looked at something."""
+    path = tmp_path / "sources.yaml"
+    path.write_text("feeds: []\n", "utf-8")
+    known = load(path)
+    store = open_store(known.store)
+    link = Link("https://news.example/a", "feed:甲")
+    added = store.add(Article(link.url, link, NOW, identity="news.example/a", title="题", text="文"), now=NOW)
+    store.readers.saw("林", added.id, [1], pictures=1, now=NOW)
+    store.close()
+    return SourcesReloader(path, known, print)
+
+
+def night(file: SourcesReloader, moment: datetime, jobs: Sequence[Job] = (), *, learn: bool = True) -> list[Wanted]:
+    clock = Clock()
+    duty = Nightly(file, 4, SHANGHAI, learn=learn, clock=clock)
+    assert not list(duty.wanted(jobs, moment)), "not while everything starts"
+    clock.now = duties.NIGHTLY_FIRST
+    return list(duty.wanted(jobs, moment))
+
+
+def test_a_fit_is_due_at_the_hour_of_the_portals_clock() -> None:
+    four = datetime(2026, 3, 5, 4, tzinfo=SHANGHAI)
+    assert last_due(NOW, 4, SHANGHAI) == four
+    assert last_due(four.astimezone(UTC), 4, SHANGHAI) == four
+    assert last_due(four - timedelta(seconds=1), 4, SHANGHAI) == four - timedelta(days=1)
+
+
+def test_it_is_due_once_a_night_and_after_a_night_that_was_missed(file: SourcesReloader, tmp_path: Path) -> None:
+    (wanted,) = night(file, NOW)
+    assert (wanted.kind, wanted.words) == ("fit", ("recommend", "fit", "--json"))
+    store = open_store(file.known.store)
+    store.readers.save_fit(Fit(NOW, {}, b""))
+    store.close()
+    assert not night(file, NOW + HOUR)
+    assert not night(file, NOW + 7 * HOUR)
+    assert night(file, NOW + 8 * HOUR)
+    assert night(file, NOW + 100 * HOUR)
+    path = tmp_path / "empty" / "sources.yaml"
+    path.parent.mkdir()
+    path.write_text("feeds: []\n", "utf-8")
+    empty = SourcesReloader(path, load(path), print)
+    assert not night(empty, NOW), "no store"
+    open_store(empty.known.store).close()
+    assert not night(empty, NOW), "nobody looked at anything"
+
+
+def test_a_fit_that_failed_is_not_tried_all_night(file: SourcesReloader) -> None:
+    failed = Job("a", kind="fit", state="failed", started=NOW)
+    assert not night(file, NOW + HOUR, [failed])
+    assert not night(file, NOW + 9 * HOUR, [Job("a", kind="fit", started=NOW)]), "it still runs"
+    assert night(file, NOW + 9 * HOUR, [failed])
+    assert night(file, NOW - HOUR, [failed]), "a clock that was put back holds nothing back"
+
+
+def test_where_nothing_is_learnt_what_is_old_is_deleted_in_this_process(file: SourcesReloader, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Late(datetime):
+        @classmethod
+        def now(cls, tz: object = None) -> datetime:
+            return NOW + timedelta(days=800)
+
+    monkeypatch.setattr(duties, "datetime", Late)
+    (wanted,) = night(file, NOW, learn=False)
+    assert wanted.kind == "expire"
+    assert wanted.call is not None
+    (row,) = wanted.call()
+    assert row["deleted"] > 0
+    store = open_store(file.known.store)
+    assert store.readers.counts()[0] == 0
+    store.close()
+    assert not night(file, NOW, learn=False)
+
+
+def crawl(minutes: float, stored: int) -> Job:
+    return Job(f"c{minutes}", state="done", started=NOW, ended=NOW + timedelta(minutes=minutes), outcome=({"stored": stored},))
+
+
+def test_a_training_begins_when_enough_is_new_and_rests() -> None:
+    duty = Retraining(50)
+    assert not list(duty.wanted([crawl(1, 30)], NOW + HOUR))
+    jobs = [crawl(1, 30), crawl(2, 20)]
+    (wanted,) = duty.wanted(jobs, NOW + HOUR)
+    assert (wanted.kind, wanted.words, wanted.limit) == ("retrain", ("retrain", "--json"), duties.RETRAIN_LIMIT)
+    training = Job("t", kind="retrain", state="running", started=NOW + timedelta(minutes=3))
+    assert not list(duty.wanted([*jobs, training, crawl(4, 500)], NOW + 9 * HOUR)), "one runs"
+    done = Job("t", kind="retrain", state="failed", started=NOW + timedelta(minutes=3))
+    assert not list(duty.wanted([*jobs, done, crawl(4, 500)], NOW + timedelta(minutes=62))), "it rests"
+    assert not list(duty.wanted([*jobs, done], NOW + 9 * HOUR)), "what was there before does not count again"
+    assert list(duty.wanted([*jobs, done, crawl(4, 500)], NOW + timedelta(minutes=63)))
+    assert list(duty.wanted([*jobs, done], NOW)), "a clock that was put back holds nothing back"
+
+
+def test_the_setting_turns_training_off() -> None:
+    assert not list(Retraining(0).wanted([crawl(1, 10_000)], NOW + HOUR))
+
+
+def test_crawls_are_started_one_at_a_time_again_and_again_and_when_asked() -> None:
+    clock, said = Clock(), list[str]()
+    duty = RepeatedCrawl(600, lambda: False, lambda run: False, lambda event, facts: said.append(event), clock=clock)
+    ended = Job("a", state="done")
+
+    def words() -> list[tuple[str, ...]]:
+        return [wanted.words[:2] for wanted in duty.wanted([], NOW)]
+
+    assert words() == [("crawl", "--due")]
+    clock.now = 6 * 3600.0  # a crawl that took long, or a machine that slept
+    duty.ask()
+    assert words() == [], "one runs"
+    duty.ended(ended, None)
+    assert words() == [("crawl", "--due")], "it was asked for meanwhile"
+    duty.ended(ended, None)
+    assert words() == []
+    clock.now += 599
+    assert words() == []
+    duty.ask()
+    assert words() == [("crawl", "--due")]
+    duty.ended(ended, None)
+    clock.now += 600
+    assert words() == [("crawl", "--due")]
+    assert words() == []
+    assert said == []
+
+
+def test_without_a_network_it_waits_for_one_and_then_visits_everything() -> None:
+    clock, said, away = Clock(), list[str](), [True]
+    duty = RepeatedCrawl(600, lambda: away[0], lambda run: True, lambda event, facts: said.append(event), clock=clock)
+    list(duty.wanted([], NOW))
+    duty.ended(Job("a", state="done"), Run("r", NOW))
+    assert said == ["offline"]
+    duty.ask()
+    for _ in range(5):
+        clock.now += duties.OFFLINE
+        assert not list(duty.wanted([], NOW))
+    away[0] = False
+    clock.now += duties.OFFLINE
+    assert [wanted.words[:2] for wanted in duty.wanted([], NOW)] == [("crawl", "--once")]
+    duty.ended(Job("b", state="done"), Run("r", NOW))
+    assert said == ["offline"], "its hosts failed, but there is a network"

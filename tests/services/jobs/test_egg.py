@@ -1,0 +1,71 @@
+"""The egg holds the package whole, with its sources file, and comes before an installed newsportal; versions sort as they were meant."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta, timezone
+from io import BytesIO
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+from scrapyd.eggstorage import sorted_versions
+
+import newsportal
+from newsportal.services.jobs.egg import ENTRY, SOURCES_NAME, build, is_egg, kept, sortable, stamp
+
+PACKAGE = Path(newsportal.__file__).parent
+
+
+@pytest.mark.slow
+def test_every_file_of_the_package_is_in_it_and_nothing_else() -> None:
+    names = {name for name in ZipFile(BytesIO(build())).namelist() if name.startswith("newsportal/")}
+    files = [path for path in PACKAGE.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    assert names == {f"newsportal/{path.relative_to(PACKAGE).as_posix()}" for path in files}
+    assert SOURCES_NAME in names
+
+
+@pytest.mark.slow
+def test_the_same_package_makes_the_same_bytes() -> None:
+    made = build(b"a")
+    assert made == build(b"a")
+    assert is_egg(made)
+    assert not is_egg(b"newsportal")
+
+
+@pytest.mark.slow
+def test_it_comes_before_an_installed_newsportal_and_reads_its_own_sources(tmp_path: Path) -> None:
+    egg = tmp_path / "it.egg"
+    egg.write_bytes(build("feeds:\n  - {name: 只在蛋里, url: 'https://news.example.org/rss'}\n".encode()))
+    asking = (
+        f"import sys; sys.path.append({str(egg)!r}); import {ENTRY}; import newsportal, os; os.chdir({str(tmp_path)!r});"
+        "from newsportal.sources.loading import packaged; print(newsportal.__file__); print(packaged({}).feeds[0].name);"
+        "from newsportal.storage import open_store; open_store('sqlite:///here.db').close()"
+    )
+    environment = {"PYTHONPATH": str(PACKAGE.parent), "PYTHONIOENCODING": "utf-8"}
+    done = subprocess.run([sys.executable, "-c", asking], capture_output=True, text=True, encoding="utf-8", check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [f"{egg}/newsportal/__init__.py", "只在蛋里"]
+    assert (tmp_path / "here.db").exists()
+
+
+def test_scrapyd_sorts_releases_wrongly_and_ours_rightly() -> None:
+    releases = ["1.2", "1.9", "1.10", "1.10.1", "2.0", "10.0"]
+    assert sorted_versions([kept(release) for release in releases]) != [kept(release) for release in releases]
+    assert sorted_versions([sortable(release) for release in reversed(releases)]) == [sortable(release) for release in releases]
+
+
+def test_a_moment_sorts_after_earlier_ones_and_after_the_names_that_scrapyd_deploy_gives() -> None:
+    moments = [datetime(2026, 3, 5, 8, 30, second, tzinfo=UTC) for second in (0, 9, 10)]
+    names = [str(int(moments[-1].timestamp())), *(stamp(moment) for moment in moments)]
+    assert sorted_versions(reversed(names)) == sorted(names) == names
+
+
+def test_a_moment_is_told_in_utc() -> None:
+    assert stamp(datetime(2026, 3, 5, 8, 30, tzinfo=timezone(timedelta(hours=8)))) == "20260305003000"
+
+
+@pytest.mark.parametrize(("given", "sent"), [("r12-main", "r12-main"), ("v1.2", "v1_2"), ("20260305083000", "20260305083000")])
+def test_other_names_are_sent_as_scrapyd_keeps_them(given: str, sent: str) -> None:
+    assert sortable(given) == kept(given) == sent

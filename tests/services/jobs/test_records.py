@@ -1,0 +1,81 @@
+"""Jobs are remembered whole or not at all."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from newsportal.errors import RunnerRefused
+from newsportal.services.jobs.base import Job
+from newsportal.services.jobs.records import Records
+
+SERVER = "http://127.0.0.1:6800"
+NOW = datetime(2026, 3, 5, 8, 30, tzinfo=UTC)
+
+
+def record(id: str, minutes: int = 0) -> Job:
+    """One of a server, whose state nobody asks this machine for."""
+    return Job(id, "rss", sources=("feed:一", "feed:b"), started=NOW + timedelta(minutes=minutes), runner=SERVER)
+
+
+def test_what_is_saved_is_read_as_it_was(tmp_path: Path) -> None:
+    records = Records(tmp_path / "jobs")
+    records.save(record("a"))
+    done = records.end(record("b", 1), "done", 0, None, NOW)
+    assert Records(tmp_path / "jobs").all(SERVER) == [done, record("a")]
+    assert records.all("local") == []
+    assert records.get("a") == record("a")
+    assert records.get("c") is None
+
+
+def test_a_broken_file_is_nobodys_record(tmp_path: Path) -> None:
+    records = Records(tmp_path)
+    records.save(record("a"))
+    for name, content in (("b", "{"), ("c", "[]"), ("d", '{"id": 1}'), ("e", "")):
+        (tmp_path / f"{name}.json").write_text(content, "utf-8")
+    assert [one.id for one in records.all()] == ["a"]
+
+
+def test_the_oldest_are_forgotten_with_their_logs(tmp_path: Path) -> None:
+    records = Records(tmp_path)
+    for number in range(5):
+        records.save(record(f"j{number}", number))
+        records.log_file(f"j{number}").write_text("log", "utf-8")
+    records.prune(keep=2)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["j3.json", "j3.log", "j4.json", "j4.log"]
+
+
+def test_logs_are_bounded_one_by_one_and_all_together(tmp_path: Path) -> None:
+    records = Records(tmp_path)
+    for number in range(3):
+        records.save(record(f"j{number}", number))
+    log = records.log_file("j0")
+    with log.open("ab", buffering=0) as writer:  # who writes goes on
+        writer.write(b"".join(b"line %03d\n" % number for number in range(100)))
+        records.bound("j0", most=1000, keep=100)
+        assert len(log.read_bytes()) == 900, "that is not too long yet"
+        records.bound("j0", most=800, keep=100)
+        writer.write(b"line 100\n")
+    lines = log.read_text("utf-8").splitlines()
+    assert "deleted" in lines[0]
+    assert lines[1:] == [f"line {number:03}" for number in range(89, 101)]
+    records.bound("never said anything")
+    for number in (1, 2):
+        records.log_file(f"j{number}").write_text("x" * 500, "utf-8")
+    records.prune(most=700)
+    assert log.exists(), "what is not known to have ended may be written still"
+    for number in range(3):
+        records.end(record(f"j{number}", number), "done", 0, None, NOW)
+    records.prune(most=700)
+    assert [records.log_file(f"j{number}").exists() for number in range(3)] == [False, False, True]
+    assert len(records.all()) == 3
+
+
+def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "jobs").write_text("a file", "utf-8")
+    with pytest.raises(RunnerRefused, match="jobs are recorded there"):
+        (records := Records(tmp_path / "jobs")).save(record("a"))
+    assert records.get("a") == record("a"), "this process remembers it"
+    assert records.all() == [record("a")]

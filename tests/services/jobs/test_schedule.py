@@ -1,0 +1,212 @@
+"""``newsportal schedule`` with real processes: what is due is visited once, by whoever runs the jobs, and nothing is left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from newsportal.services.jobs.processes import alive
+from newsportal.services.jobs.records import Records
+from newsportal.sources import load
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).resolve().parents[3]
+PATIENCE = 240.0
+
+
+def command(sources: Path, *options: str) -> list[str]:
+    return [sys.executable, "-m", "newsportal", "schedule", *options, "--sources", str(sources)]
+
+
+def told(sources: Path, *options: str, **environment: str) -> list[dict[str, Any]]:
+    """What a schedule that ends by itself says."""
+    mine = {**os.environ, **environment}
+    done = subprocess.run(command(sources, *options), capture_output=True, text=True, timeout=PATIENCE, check=False, env=mine)
+    assert (done.returncode, done.stderr) == (0, "")
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@contextmanager
+def standing(sources: Path, *options: str, **environment: str) -> Iterator[subprocess.Popen[str]]:
+    mine = {**os.environ, "PYTHONUNBUFFERED": "1", **environment}
+    with subprocess.Popen(command(sources, "--json", "--every", "0.5", *options), env=mine, stdout=subprocess.PIPE, text=True) as process:
+        patience = threading.Timer(PATIENCE, process.kill)  # who waits for a word that never comes hears that it ended
+        patience.start()
+        try:
+            yield process
+        finally:
+            patience.cancel()
+            process.kill()
+
+
+def event(process: subprocess.Popen[str], name: str, job: str | None = None) -> dict[str, Any]:
+    """The next event of this name; of one job, if one is named: several run side by side."""
+    assert process.stdout is not None
+    said = []
+    for line in process.stdout:
+        said.append(json.loads(line))
+        if said[-1]["event"] == name and job in (None, said[-1].get("job")):
+            return said[-1]
+    raise AssertionError(f"it ended without {name}: {said}")
+
+
+def events(process: subprocess.Popen[str], *names: str) -> dict[str, dict[str, Any]]:
+    """The next events of these names, in whatever order."""
+    assert process.stdout is not None
+    said: dict[str, dict[str, Any]] = {}
+    for line in process.stdout:
+        one = json.loads(line)
+        said.setdefault(one["event"], one)
+        if said.keys() >= set(names):
+            return said
+    raise AssertionError(f"it ended without one of {names}: {list(said)}")
+
+
+def test_once_visits_each_source_once_and_jobs_tell_what_they_brought(sources: Path, rows: Any) -> None:
+    said = told(sources, "--once", "--json", "--every", "0.5", "--batch", "2")
+    started = [one for one in said if one["event"] == "started"]
+    visited = Counter(key for one in started for key in one["sources"])
+    known = load(sources)
+    assert {source.key for source in (*known.feeds, *known.regions) if source.enabled} <= set(visited)
+    assert set(visited.values()) == {1}
+    assert max(len(one["sources"]) for one in started) == 2
+    assert Counter(one["status"] for one in said if one["event"] == "ended") == {0: len(started)}
+    assert told(sources, "--once", "--json") == [], "nothing is due any more"
+    listed = told(sources, "jobs", "--json")
+    assert {(one["state"], one["status"]) for one in listed} == {("ended", 0)}
+    reports = {name for (name,) in rows(sources.parent / "data" / "newsportal.db", "SELECT id FROM runs")}
+    assert {one["run"] for one in listed} == reports
+    shown = subprocess.run(command(sources, "log", listed[0]["job"]), capture_output=True, text=True, timeout=60, check=True)
+    assert "Spider closed (finished)" in shown.stdout
+
+
+def test_a_second_schedule_stands_by_and_takes_over_when_the_first_is_killed(sources: Path, until: Any) -> None:
+    with standing(sources, "--jobs", "1") as first:
+        job = event(first, "started")
+        with standing(sources, "--jobs", "1") as second:
+            assert "another schedule" in event(second, "standing by")["message"]
+            first.kill()
+            other = events(second, "goes on", "started")["started"]  # the look that takes over starts a job before it says so
+            assert not set(other["sources"]) & set(job["sources"])
+            second.terminate()
+            assert second.wait(60) == 0
+    records = Records(load(sources).jobs_folder)
+    until(lambda: not any(one.pid and alive(one.pid, one.born) for one in records.all("local")), "the end of all jobs")
+
+
+def test_sigterm_ends_its_jobs_in_order(sources: Path) -> None:
+    with standing(sources) as process:
+        job = event(process, "started")["job"]
+        log = Records(load(sources).jobs_folder).log_file(job)
+        deadline = time.monotonic() + PATIENCE
+        while "Spider opened" not in log.read_text("utf-8"):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        process.terminate()
+        assert process.wait(60) == 0
+    assert "Spider closed" in log.read_text("utf-8")
+    record = Records(log.parent).get(job)
+    assert record is not None
+    assert record.ended is not None
+    assert record.pid is not None
+    assert not alive(record.pid, record.born)
+
+
+def test_a_second_signal_ends_its_jobs_at_once(tmp_path: Path, until: Any) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # takes connections, and never answers
+        file = tmp_path / "sources.yaml"
+        feed = f'[{{name: 慢, url: "http://127.0.0.1:{silent.getsockname()[1]}/feed"}}]'
+        file.write_text(f"politeness: {{allow_private: [127.0.0.1], obey_robots: false}}\nfeeds: {feed}\n", "utf-8")
+        with standing(file) as process:
+            job = event(process, "started")["job"]
+            log = Records(load(file).jobs_folder).log_file(job)
+            asked, _ = silent.accept()
+            process.terminate()
+            until(lambda: "Received SIGINT" in log.read_text("utf-8"), "the job's end in order")
+            assert "SIGINT twice" not in log.read_text("utf-8")
+            process.terminate()
+            assert process.wait(60) == 0
+            asked.close()
+    assert "SIGINT twice" in log.read_text("utf-8")
+    record = Records(log.parent).get(job)
+    assert record is not None
+    assert record.status is not None
+    assert record.status >= 0, "it was not killed for its patience"
+
+
+def test_a_job_that_is_cancelled_is_told(sources: Path) -> None:
+    text = sources.read_text("utf-8")
+    assert "\n  delay: 0\n" in text
+    sources.write_text(text.replace("\n  delay: 0\n", "\n  delay: 10\n"), "utf-8")  # it must not end by itself before
+    with standing(sources, "--jobs", "1") as process:
+        job = event(process, "started")["job"]
+        log = Records(load(sources).jobs_folder).log_file(job)
+        while "Spider opened" not in log.read_text("utf-8"):
+            time.sleep(0.05)
+        done = subprocess.run(command(sources, "cancel", job), capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 0, done.stderr
+        ended = event(process, "ended")
+        assert (ended["job"], ended["status"]) == (job, 0)
+        sources.write_text("feeds: [{name: a}]", "utf-8")
+        assert "goes on with the sources as they were before" in event(process, "hindered")["message"]
+        log = Records(log.parent).log_file(event(process, "started")["job"])
+        while "Spider opened" not in (said := log.read_text("utf-8") if log.exists() else ""):
+            assert "Traceback" not in said, "its jobs go on with them, too"
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 0
+
+
+def test_a_redis_that_is_away_is_waited_for(sources: Path, redis_server: Any) -> None:
+    redis_server.kill()
+    values = yaml.safe_load(sources.read_text("utf-8"))
+    sources.write_text(yaml.safe_dump({**values, "frontier": {"redis": redis_server.url}}, allow_unicode=True), "utf-8")
+    with standing(sources, "--jobs", "1") as process:
+        event(process, "hindered")
+        redis_server.start()
+        event(process, "goes on")
+        with standing(sources) as second:
+            event(second, "standing by")
+            process.terminate()
+            assert process.wait(60) == 0
+            event(second, "started")
+            second.terminate()
+            assert second.wait(60) == 0
+
+
+def test_a_scrapyd_that_is_away_is_waited_for_and_nothing_is_lost(scrapyd: Any, sources: Path, rows: Any) -> None:
+    shutil.copy(ROOT / "scrapy.cfg", scrapyd.folder)
+    secret = {"SCRAPYD_USERNAME": scrapyd.target.username, "SCRAPYD_PASSWORD": scrapyd.target.password}
+    with standing(sources, "--scrapyd", scrapyd.url, "--setting", f"NEWSPORTAL_SOURCES={sources}", **secret) as process:
+        assert "is it running?" in event(process, "hindered")["message"]
+        scrapyd.start()
+        event(process, "goes on")
+        job = event(process, "started")["job"]
+        ended = event(process, "ended", job)
+        assert ended["run"] is not None
+        process.terminate()
+        assert process.wait(60) == 0
+    assert rows(sources.parent / "data" / "newsportal.db", "SELECT count(*) FROM articles")[0][0] > 0
+    listed = told(sources, "jobs", "--scrapyd", scrapyd.url, "--json", **secret)
+    assert job in {one["job"] for one in listed}
+    shown = subprocess.run(
+        command(sources, "log", job, "--scrapyd", scrapyd.url),
+        capture_output=True, text=True, timeout=60, check=True, env={**os.environ, **secret},
+    )  # fmt: skip
+    assert "Spider closed" in shown.stdout

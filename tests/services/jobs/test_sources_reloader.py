@@ -1,0 +1,48 @@
+"""A file that broke leaves those who crawl the last good one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from newsportal.services.jobs.sources_reloader import SourcesReloader
+from newsportal.sources import load
+
+
+def test_a_file_that_broke_leaves_the_crawl_the_last_good_one(tmp_path: Path) -> None:
+    path = tmp_path / "sources.yaml"
+    path.write_text("feeds: [{name: 甲, url: 'https://a.example/rss'}]\n", "utf-8")
+    said: list[str] = []
+    good = SourcesReloader(path, load(path), said.append)
+    assert not good.reread()
+    assert good.path == path
+    path.write_text("feeds: [{name: 甲}]\n", "utf-8")
+    assert not good.reread()
+    kept = good.path
+    assert kept is not None
+    assert kept.parent == path.parent, "relative paths mean the same"
+    assert [feed.name for feed in load(kept).feeds] == ["甲"]
+    assert [feed.name for feed in good.known.feeds] == ["甲"]
+    path.write_text("feeds: [{name: 甲}]\n\n", "utf-8")
+    good.reread()
+    assert len(said) == 1, "told once"
+    assert "feeds[0].url" in said[0]
+    path.write_text("feeds: [{name: 乙, url: 'https://b.example/rss'}]\n", "utf-8")
+    assert good.reread()
+    assert good.path == path
+    assert "mended" in said[1]
+    path.write_text("nonsense", "utf-8")
+    good.reread()
+    assert [feed.name for feed in load(good.path).feeds] == ["乙"]
+    good.remove_copy()
+    assert not kept.exists()
+
+
+def test_without_copies_a_file_that_broke_is_said_and_nothing_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "sources.yaml"
+    path.write_text("feeds: []\n", "utf-8")
+    said: list[str] = []
+    file = SourcesReloader(path, load(path), said.append, copies=False)
+    path.write_text("nonsense", "utf-8")
+    assert not file.reread()
+    assert len(said) == 1
+    assert list(tmp_path.iterdir()) == [path]
