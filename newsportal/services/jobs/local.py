@@ -126,7 +126,7 @@ class LocalRunner:
             return Path(os.devnull).open("ab")
 
     def _command(self, id: str, wanted: Wanted) -> list[str]:
-        if wanted.words:
+        if wanted.words or wanted.kind != CRAWL:
             place = wanted.words.index(NAMES) if NAMES in wanted.words else len(wanted.words)
             file = self._settings.get("NEWSPORTAL_SOURCES")
             options = [*(("--sources", file) if file else ()), *(("--run-id", id) if wanted.kind == CRAWL else ())]
