@@ -21,8 +21,8 @@ from pathlib import Path
 from dedup import Chain, bodies, chain, documents
 
 from newsportal.items import Article, Link
-from newsportal.storage import open_store, prints
-from newsportal.storage.store import Store
+from newsportal.store import open_store, prints
+from newsportal.store.store import Store
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
 MEASURED = 1000

@@ -30,7 +30,7 @@ from newsportal.dedup.cosine import unit_vector
 from newsportal.dedup.measure import Score, per_pair
 from newsportal.dedup.photo_stories import PAPER, PhotoStory, compare, cosine, seen
 from newsportal.items import Image
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 from tests.photo_crawls import crawl, kept_in, opened
 
 if TYPE_CHECKING:

@@ -33,11 +33,11 @@ import psutil
 from search import TOPICS, MadeUp, Vocabulary  # beside this file
 
 from newsportal.search import open_index
-from newsportal.storage import open_store
-from newsportal.storage.records import BY_NAME, PAGE
-from newsportal.storage.results import StoredArticle
-from newsportal.storage.store import Store
-from newsportal.storage.story_figures import heat as heat_of
+from newsportal.store import open_store
+from newsportal.store.records import BY_NAME, PAGE
+from newsportal.store.results import StoredArticle
+from newsportal.store.store import Store
+from newsportal.store.story_figures import heat as heat_of
 
 SEED = 20261122
 ASKED = 200  # pages of each kind

@@ -27,12 +27,12 @@ from newsportal.recommend import best
 from newsportal.recommend.base import View
 from newsportal.recommending import fitting
 from newsportal.recommending.serving import Recommender
-from newsportal.storage import open_store
-from newsportal.storage.article_rows import row_of
-from newsportal.storage.dialects import writing
-from newsportal.storage.store import Store
-from newsportal.storage.story_figures import heat
-from newsportal.storage.tables import ARTICLES, LABELS, STORIES
+from newsportal.store import open_store
+from newsportal.store.article_rows import row_of
+from newsportal.store.dialects import writing
+from newsportal.store.store import Store
+from newsportal.store.story_figures import heat
+from newsportal.store.tables import ARTICLES, LABELS, STORIES
 
 NOW = datetime(2026, 3, 5, 4, tzinfo=UTC)
 DAYS = 30

@@ -27,7 +27,7 @@ from typing import Any
 from newsportal.items import content_id
 from newsportal.search import open_index
 from newsportal.search.base import Index, Query
-from newsportal.storage.results import Change, StoredArticle
+from newsportal.store.results import Change, StoredArticle
 
 SEED = 20260301
 TITLE_WORDS, BODY_WORDS = 12, 300

@@ -31,9 +31,9 @@ from servers import Servers, servers_of  # noqa: E402
 
 from newsportal.dedup import exact  # noqa: E402
 from newsportal.items import Article, FoldKey, Link  # noqa: E402
-from newsportal.storage import open_store  # noqa: E402
-from newsportal.storage.copying import copy  # noqa: E402
-from newsportal.storage.store import Store  # noqa: E402
+from newsportal.store import open_store  # noqa: E402
+from newsportal.store.copying import copy  # noqa: E402
+from newsportal.store.store import Store  # noqa: E402
 
 STORES = ("sqlite", "postgresql", "mariadb")
 WAY = ("postgresql", "mariadb", "sqlite")

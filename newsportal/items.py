@@ -3,7 +3,7 @@
 Every value is a frozen dataclass, checked where it enters (spiders, stores, the API) and trusted inside.
 Datetimes are aware. ``None`` means "not found", never ``""``. Collections are tuples, so values can be hashed and shared.
 
-Who adds a field adds it to the store's contract test (``tests/storage/test_contract.py``) as well.
+Who adds a field adds it to the store's contract test (``tests/store/test_contract.py``) as well.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ from argon2 import PasswordHasher
 from newsportal.accounts import Accounts, open_accounts
 from newsportal.search import open_index
 from newsportal.search.base import Index
-from newsportal.storage import open_store
-from newsportal.storage.store import Store
+from newsportal.store import open_store
+from newsportal.store.store import Store
 
 CHEAP: Final = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 """argon2id at the least cost that it has. ``tests/accounts`` asks what production takes."""

@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from newsportal.storage import open_store
-from newsportal.storage.results import StoredArticle, StoryFilter
-from newsportal.storage.store import Store
+from newsportal.store import open_store
+from newsportal.store.results import StoredArticle, StoryFilter
+from newsportal.store.store import Store
 
 pytestmark = pytest.mark.slow
 

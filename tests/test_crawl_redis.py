@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import redis
 
-from newsportal.storage import open_store
+from newsportal.store import open_store
 
 pytestmark = pytest.mark.slow
 

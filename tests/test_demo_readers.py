@@ -9,8 +9,8 @@ from pathlib import Path
 from madeup import readers
 
 from newsportal.recommending.serving import Recommender
-from newsportal.storage import open_store
-from newsportal.storage.dialects import open_engine
+from newsportal.store import open_store
+from newsportal.store.dialects import open_engine
 
 sys.path.insert(0, str(Path(__file__).parent / "portal"))
 

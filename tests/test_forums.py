@@ -17,9 +17,9 @@ import pytest
 
 from newsportal.search import open_index
 from newsportal.search.base import Query
-from newsportal.storage import open_store
-from newsportal.storage.store import Store
-from newsportal.storage.threads import StoredPost
+from newsportal.store import open_store
+from newsportal.store.store import Store
+from newsportal.store.threads import StoredPost
 
 if TYPE_CHECKING:
     from madeup.forums import MadeUpForums

@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
-from newsportal.storage import open_store
-from newsportal.storage.results import SourceState, StoredArticle
+from newsportal.store import open_store
+from newsportal.store.results import SourceState, StoredArticle
 
 pytestmark = pytest.mark.slow
 

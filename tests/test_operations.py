@@ -19,8 +19,8 @@ import yaml
 
 from newsportal import cli
 from newsportal.items import Article, Link
-from newsportal.storage import open_store
-from newsportal.storage.store import Store
+from newsportal.store import open_store
+from newsportal.store.store import Store
 
 ROOT = Path(__file__).resolve().parent.parent
 DEPLOY = ROOT / "deploy"

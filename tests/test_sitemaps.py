@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from newsportal.storage import open_store
+from newsportal.store import open_store
 
 pytestmark = pytest.mark.slow
 

@@ -13,9 +13,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from newsportal.storage import open_store
-from newsportal.storage.results import StoredArticle
-from newsportal.storage.store import Store
+from newsportal.store import open_store
+from newsportal.store.results import StoredArticle
+from newsportal.store.store import Store
 
 if TYPE_CHECKING:
     from madeup import MadeUpWeb

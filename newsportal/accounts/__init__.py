@@ -17,14 +17,14 @@ from newsportal.accounts.rights import RIGHTS as RIGHTS
 from newsportal.accounts.rights import Right as Right
 from newsportal.accounts.rights import Role as Role
 from newsportal.accounts.store import Accounts as Accounts
-from newsportal.storage.dialect_sqlite import sqlite_file
+from newsportal.store.dialect_sqlite import sqlite_file
 
 
 def open_accounts(uri: str, *, create: bool = True, hasher: PasswordHasher | None = None) -> Accounts:
     """The accounts at ``uri`` (``sqlite:///FILE``, ``postgresql://…``, ``mariadb://…``), made or brought up if need be.
 
     ``hasher`` says how dear a password is (None: argon2id as RFC 9106 recommends); tests that sign in by the hundred name a cheap one.
-    Raises the errors of :func:`newsportal.storage.open_store`.
+    Raises the errors of :func:`newsportal.store.open_store`.
     """
     file = sqlite_file(uri)
     if create and file is not None and not file.exists():

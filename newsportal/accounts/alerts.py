@@ -16,9 +16,9 @@ from typing import Any, Final, Literal
 from sqlalchemy import Connection, Engine, Row, delete, distinct, func, insert, select, update
 
 from newsportal.accounts.alerts_tables import ALERTS, MARKS, MESSAGES
-from newsportal.storage.dialects import chunks, insert_new
-from newsportal.storage.dialects import reading as read
-from newsportal.storage.dialects import writing as write
+from newsportal.store.dialects import chunks, insert_new
+from newsportal.store.dialects import reading as read
+from newsportal.store.dialects import writing as write
 
 About = Literal["topic", "search", "sources", "disk", "crawl"]
 """Stories of a topic, stories that a search finds; a source fails, the disk gets full, no crawl has come to an end."""

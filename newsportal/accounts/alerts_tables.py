@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import JSON, BigInteger, Boolean, Column, Index, Integer, String, Table
 
 from newsportal.accounts.tables import METADATA
-from newsportal.storage.columns import ID_CHARS, LONG_TEXT, NAME_CHARS, Moment
+from newsportal.store.columns import ID_CHARS, LONG_TEXT, NAME_CHARS, Moment
 
 STATE_CHARS = 16
 CLAIM_CHARS = 32

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Engine, delete, insert, select, update
 from newsportal.accounts.people import compared
 from newsportal.accounts.secret import digest
 from newsportal.accounts.tables import ATTEMPTS
-from newsportal.storage.dialects import writing as write
+from newsportal.store.dialects import writing as write
 
 
 @dataclass(frozen=True, slots=True)

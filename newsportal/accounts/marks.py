@@ -12,9 +12,9 @@ from sqlalchemy import Connection, Engine, and_, delete, func, or_, select, upda
 
 from newsportal.accounts.marks_tables import CAUGHT_UP, FEED_KEYS, FOLLOWED, MARKS
 from newsportal.errors import StoreError
-from newsportal.storage.dialects import chunks, reading, upsert, writing
-from newsportal.storage.results import Story
-from newsportal.storage.store import Store
+from newsportal.store.dialects import chunks, reading, upsert, writing
+from newsportal.store.results import Story
+from newsportal.store.store import Store
 
 MAX_MARKS = 20_000
 """Of one person, beside the starred ones: about half a year of a diligent reader. The oldest go; «all read» covers what is older."""

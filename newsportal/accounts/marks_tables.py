@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import BigInteger, Boolean, Column, Index, String, Table
 
 from newsportal.accounts.tables import METADATA
-from newsportal.storage.columns import ID_CHARS, LONG_TEXT, NAME_CHARS, Moment
+from newsportal.store.columns import ID_CHARS, LONG_TEXT, NAME_CHARS, Moment
 
 KEY_CHARS = 64
 

@@ -19,8 +19,8 @@ from newsportal.accounts.rights import Role
 from newsportal.accounts.secret import drawn_id, drawn_password
 from newsportal.accounts.tables import METADATA, PEOPLE, SESSIONS, TRAIL
 from newsportal.errors import AccountError
-from newsportal.storage.dialects import reading as read
-from newsportal.storage.dialects import writing as write
+from newsportal.store.dialects import reading as read
+from newsportal.store.dialects import writing as write
 
 FIRST = "admin"
 """Who is made at the first start."""

@@ -11,7 +11,7 @@ from sqlalchemy import Engine, Row, and_, delete, func, insert, select, update
 
 from newsportal.accounts.marks_tables import SEARCHES
 from newsportal.errors import StoreError
-from newsportal.storage.dialects import reading, writing
+from newsportal.store.dialects import reading, writing
 from newsportal.text import clean
 
 MAX_SEARCHES = 100

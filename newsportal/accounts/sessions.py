@@ -10,8 +10,8 @@ from newsportal.accounts.base import Session, Signed
 from newsportal.accounts.people import person_of
 from newsportal.accounts.secret import digest, drawn
 from newsportal.accounts.tables import ADDRESS_CHARS, AGENT_CHARS, PEOPLE, SESSIONS
-from newsportal.storage.dialects import reading as read
-from newsportal.storage.dialects import writing as write
+from newsportal.store.dialects import reading as read
+from newsportal.store.dialects import writing as write
 
 IDLE = timedelta(days=14)
 """A session that nobody used for so long is over."""

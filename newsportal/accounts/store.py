@@ -15,8 +15,8 @@ from newsportal.accounts.sessions import Sessions
 from newsportal.accounts.tables import METADATA
 from newsportal.accounts.tokens import Tokens
 from newsportal.accounts.trail import Trail
-from newsportal.storage import schema
-from newsportal.storage.dialects import open_engine
+from newsportal.store import schema
+from newsportal.store.dialects import open_engine
 
 LINE = schema.Line(
     "0003",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import JSON, Boolean, Column, Index, Integer, MetaData, String, Table
 
-from newsportal.storage.columns import ID_CHARS, LONG_TEXT, NAME_CHARS, SEQUENCE, Moment
+from newsportal.store.columns import ID_CHARS, LONG_TEXT, NAME_CHARS, SEQUENCE, Moment
 
 METADATA = MetaData()
 

@@ -17,8 +17,8 @@ from newsportal.accounts.rights import Right
 from newsportal.accounts.secret import digest, drawn, drawn_id
 from newsportal.accounts.tables import PEOPLE, TOKENS
 from newsportal.errors import AccountError
-from newsportal.storage.dialects import reading as read
-from newsportal.storage.dialects import writing as write
+from newsportal.store.dialects import reading as read
+from newsportal.store.dialects import writing as write
 from newsportal.text import clean
 
 PREFIX = "np_"

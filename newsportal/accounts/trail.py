@@ -10,8 +10,8 @@ from sqlalchemy import Engine, Row, insert, select
 
 from newsportal.accounts.base import Entry, Signed
 from newsportal.accounts.tables import ACTION_CHARS, ADDRESS_CHARS, TRAIL
-from newsportal.storage.dialects import reading as read
-from newsportal.storage.dialects import writing as write
+from newsportal.store.dialects import reading as read
+from newsportal.store.dialects import writing as write
 
 
 class Trail:

@@ -8,7 +8,7 @@ from typing import Final
 
 from newsportal.accounts.alerts import Alert
 from newsportal.search.base import Index, Query
-from newsportal.storage.results import StoredArticle
+from newsportal.store.results import StoredArticle
 
 GRACE: Final = timedelta(days=1)
 """Many sites tell the day of an article and no hour: what was published up to so long before the alert was made is not old."""

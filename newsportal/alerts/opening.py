@@ -22,8 +22,8 @@ from newsportal.errors import NewsportalError
 from newsportal.search.base import Index
 from newsportal.sources import Sources
 from newsportal.sources.watched import watched
-from newsportal.storage.dialect_sqlite import sqlite_file
-from newsportal.storage.store import Store
+from newsportal.store.dialect_sqlite import sqlite_file
+from newsportal.store.store import Store
 
 logger = logging.getLogger(__name__)
 

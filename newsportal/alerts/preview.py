@@ -14,8 +14,8 @@ from newsportal.alerts.matching import GRACE, found_by, is_new, of_topic
 from newsportal.alerts.run import TOGETHER, Work, allowed, item
 from newsportal.alerts.timing import gathered
 from newsportal.alerts.wording import Item
-from newsportal.storage.dialects import chunks
-from newsportal.storage.results import StoredArticle, Story, StoryFilter
+from newsportal.store.dialects import chunks
+from newsportal.store.results import StoredArticle, Story, StoryFilter
 
 DAYS: Final = 7
 MOST: Final = 500

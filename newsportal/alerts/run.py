@@ -30,8 +30,8 @@ from newsportal.alerts.wording import Item, headline, told
 from newsportal.errors import DependencyMissing
 from newsportal.search.base import Index
 from newsportal.sources.watched import Watched
-from newsportal.storage.results import StoredArticle, Story
-from newsportal.storage.store import Store
+from newsportal.store.results import StoredArticle, Story
+from newsportal.store.store import Store
 
 logger = logging.getLogger(__name__)
 

@@ -13,12 +13,12 @@ import typer
 from newsportal.commands.bars import bar
 from newsportal.errors import BackupError
 from newsportal.sources import find, load
-from newsportal.storage import open_store
-from newsportal.storage.backup import back_up
-from newsportal.storage.beside import DATED
+from newsportal.store import open_store
+from newsportal.store.backup import back_up
+from newsportal.store.beside import DATED
 
 FORM = "newsportal-%Y%m%d-%H%M%S.tar.zst"
-"""How a backup is called in a folder, by this machine's clock; :data:`~newsportal.storage.beside.DATED` knows it again."""
+"""How a backup is called in a folder, by this machine's clock; :data:`~newsportal.store.beside.DATED` knows it again."""
 
 
 def register(app: typer.Typer) -> None:

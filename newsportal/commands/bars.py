@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from newsportal.storage.copying import Tell
+from newsportal.store.copying import Tell
 
 
 @contextmanager

@@ -12,8 +12,8 @@ import typer
 from newsportal.search import open_index
 from newsportal.search.base import Index
 from newsportal.sources import Sources, load, use_own_words
-from newsportal.storage import open_store
-from newsportal.storage.store import Store
+from newsportal.store import open_store
+from newsportal.store.store import Store
 
 
 @contextmanager

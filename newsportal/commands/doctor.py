@@ -25,8 +25,8 @@ from newsportal.rendering.chromium import Setup
 from newsportal.search import open_index
 from newsportal.sources import Sources, load
 from newsportal.sources.watched import judged, summary, watched
-from newsportal.storage import open_store
-from newsportal.storage.dialect_sqlite import sqlite_file
+from newsportal.store import open_store
+from newsportal.store.dialect_sqlite import sqlite_file
 from newsportal.text import words
 
 MIN_FREE = 200 * 1024 * 1024

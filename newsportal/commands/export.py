@@ -24,7 +24,7 @@ from newsportal.commands.exchange.form import whole
 from newsportal.commands.exchange.schema import SCHEMA
 from newsportal.commands.exchange.warc import write_warc
 from newsportal.errors import NewsportalError
-from newsportal.storage.results import StoredArticle
+from newsportal.store.results import StoredArticle
 
 
 class Format(StrEnum):

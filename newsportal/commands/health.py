@@ -14,7 +14,7 @@ from rich.text import Text
 from newsportal.errors import NewsportalError
 from newsportal.sources import load
 from newsportal.sources.watched import Judged, judged, summary, watched
-from newsportal.storage import open_store
+from newsportal.store import open_store
 
 BARS = "▁▂▃▄▅▆▇█"
 """Heights of a day in the line of entries; a day without any is a dot."""

@@ -20,7 +20,7 @@ from newsportal.commands.exchange.bringing import Fate, Row, bring
 from newsportal.commands.export import Format
 from newsportal.errors import NewsportalError, ReplayError
 from newsportal.sources import load, use_own_words
-from newsportal.storage import open_store
+from newsportal.store import open_store
 from newsportal.text import clean
 
 ENDINGS: Final = {

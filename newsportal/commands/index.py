@@ -15,7 +15,7 @@ from newsportal.commands.bars import bar
 from newsportal.commands.context import open_all
 from newsportal.commands.hints import counted
 from newsportal.search.base import Index
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 SourcesFile = Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object.")]

@@ -14,9 +14,9 @@ from rich.text import Text
 
 from newsportal.commands.context import open_record
 from newsportal.commands.hints import counted
-from newsportal.storage.gallery_tables import StoredGallery, WallFilter
-from newsportal.storage.results import StoredArticle
-from newsportal.storage.store import Store
+from newsportal.store.gallery_tables import StoredGallery, WallFilter
+from newsportal.store.results import StoredArticle
+from newsportal.store.store import Store
 from newsportal.text import clean
 
 WIDEST = 10_000

@@ -16,8 +16,8 @@ from newsportal.commands.context import open_record
 from newsportal.errors import NewsportalError
 from newsportal.pictures.filter import BY_HAND, KEPT, key
 from newsportal.sources import Sources
-from newsportal.storage.pictures import Seen
-from newsportal.storage.store import Store
+from newsportal.store.pictures import Seen
+from newsportal.store.store import Store
 from newsportal.text import clean
 
 WIDEST = 10_000

@@ -27,9 +27,9 @@ from newsportal.publishing.run import publish as published
 from newsportal.publishing.trial import waiting
 from newsportal.sources import Sources, load
 from newsportal.sources.publishing import Target as Settings
-from newsportal.storage.columns import storable
-from newsportal.storage.outbox import STATES, Entry, State
-from newsportal.storage.store import Store
+from newsportal.store.columns import storable
+from newsportal.store.outbox import STATES, Entry, State
+from newsportal.store.store import Store
 from newsportal.text import clean
 
 Named = Annotated[list[str] | None, typer.Option("--target", "-t", help="Only this target; may be repeated. Default: all enabled ones.")]

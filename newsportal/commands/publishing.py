@@ -15,7 +15,7 @@ from newsportal.publishing.opening import open_target, terms_of
 from newsportal.publishing.run import Tally, Work, publish
 from newsportal.sources import Sources
 from newsportal.sources.publishing import Target as Settings
-from newsportal.storage import open_store
+from newsportal.store import open_store
 
 EVERY: Final = 10.0
 """Seconds between two looks of a worker. A look at nothing new is two small questions to the store."""

@@ -14,11 +14,11 @@ from newsportal.commands.bars import bar
 from newsportal.commands.store import shown
 from newsportal.errors import BackupError
 from newsportal.sources import find, load
-from newsportal.storage import open_store
-from newsportal.storage.backup import SOURCES, checked
-from newsportal.storage.backup import restore as restored
-from newsportal.storage.dialect_sqlite import sqlite_file, sqlite_uri
-from newsportal.storage.store import Store
+from newsportal.store import open_store
+from newsportal.store.backup import SOURCES, checked
+from newsportal.store.backup import restore as restored
+from newsportal.store.dialect_sqlite import sqlite_file, sqlite_uri
+from newsportal.store.store import Store
 
 BESIDE = (".restoring", ".restoring-wal", ".restoring-shm")
 """What a SQLite file is called until it is whole, and what SQLite writes beside it."""

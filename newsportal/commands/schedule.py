@@ -29,7 +29,7 @@ from newsportal.services.jobs.sources_reloader import SourcesReloader
 from newsportal.services.jobs.supervisor import Claims, Supervisor
 from newsportal.services.jobs.targets import exposed, target
 from newsportal.sources import Sources, load
-from newsportal.storage import open_store
+from newsportal.store import open_store
 
 JOBS, BATCH, EVERY = 2, 50, 10.0
 """Jobs at a time: a process of a crawl takes one processor core at most. Sources of a job: a feed takes some seconds, most of them at

@@ -24,7 +24,7 @@ from newsportal.portal.listen import DEFAULT_HOST, DEFAULT_PORT, address_of, lis
 from newsportal.portal.site import zone_named
 from newsportal.search import open_index
 from newsportal.sources import load, use_own_words
-from newsportal.storage import open_store
+from newsportal.store import open_store
 
 __all__ = ["register", "run", "serve_forever"]
 

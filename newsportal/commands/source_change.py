@@ -19,7 +19,7 @@ from newsportal.sources.history import earlier, versions
 from newsportal.sources.many import Way, change_many
 from newsportal.sources.soon import visit_soon
 from newsportal.sources.timetable import visited
-from newsportal.storage import open_store
+from newsportal.store import open_store
 from newsportal.trying.tried import unknown
 
 SourcesFile = Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")]

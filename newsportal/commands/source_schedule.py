@@ -15,7 +15,7 @@ from rich.text import Text
 from newsportal.errors import NewsportalError
 from newsportal.sources import Sources, load
 from newsportal.sources.timetable import Planned, Visited, timetable, visited
-from newsportal.storage import open_store
+from newsportal.store import open_store
 
 BARS = " ▁▂▃▄▅▆▇█"
 """Heights of an hour in the line of entries that are expected."""

@@ -17,12 +17,12 @@ from newsportal.commands.bars import bar
 from newsportal.errors import StoreError
 from newsportal.sources import load
 from newsportal.sources.uris import mask
-from newsportal.storage import open_store
-from newsportal.storage.checking import MOST_TOLD, faults
-from newsportal.storage.copying import Copied
-from newsportal.storage.copying import copy as copied
-from newsportal.storage.records import FORMS
-from newsportal.storage.store import Store
+from newsportal.store import open_store
+from newsportal.store.checking import MOST_TOLD, faults
+from newsportal.store.copying import Copied
+from newsportal.store.copying import copy as copied
+from newsportal.store.records import FORMS
+from newsportal.store.store import Store
 from newsportal.text import clean
 
 DIGITS = 12

@@ -19,8 +19,8 @@ from newsportal.commands.photos import figures, told
 from newsportal.commands.story_changes import changing
 from newsportal.editing import moves
 from newsportal.errors import StoreError
-from newsportal.storage.results import StoredArticle, Story
-from newsportal.storage.store import Store
+from newsportal.store.results import StoredArticle, Story
+from newsportal.store.store import Store
 from newsportal.text import clean
 
 WIDEST = 10_000

@@ -18,8 +18,8 @@ from newsportal.commands.hints import counted
 from newsportal.editing.drafts import Draft, correction, details, draft_of
 from newsportal.errors import NewsportalError, StoreError
 from newsportal.sources import Sources
-from newsportal.storage.results import StoredArticle, is_gallery, is_thread
-from newsportal.storage.store import Store
+from newsportal.store.results import StoredArticle, is_gallery, is_thread
+from newsportal.store.store import Store
 
 SourcesFile = Annotated[Path | None, typer.Option(help="The sources file; default: the nearest sources.yaml.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print what came of it as JSON.")]

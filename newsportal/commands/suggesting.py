@@ -20,8 +20,8 @@ from newsportal.discovery.search import find
 from newsportal.discovery.suggestions import Counting, Suggestion, plain
 from newsportal.errors import NewsportalError
 from newsportal.sources import Sources, load
-from newsportal.storage import open_store
-from newsportal.storage.store import Store
+from newsportal.store import open_store
+from newsportal.store.store import Store
 from newsportal.text import clean
 from newsportal.trying.entries import Visited, visits
 from newsportal.trying.looking import visitor

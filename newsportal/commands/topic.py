@@ -14,8 +14,8 @@ from newsportal.commands.corpus.common import AsJson, SourcesFile, opened, print
 from newsportal.errors import NewsportalError
 from newsportal.sources import Sources, Topic
 from newsportal.sources.spelling import did_you_mean
-from newsportal.storage.results import StoryFilter
-from newsportal.storage.store import Store
+from newsportal.store.results import StoryFilter
+from newsportal.store.store import Store
 from newsportal.text import clean
 from newsportal.topics.assigning import assign as assign_to
 from newsportal.topics.counting import counts

@@ -19,7 +19,7 @@ from newsportal.services.jobs.records import Records
 from newsportal.services.jobs.sources_reloader import SourcesReloader
 from newsportal.services.jobs.supervisor import Supervisor
 from newsportal.sources import Sources, load
-from newsportal.storage import open_store
+from newsportal.store import open_store
 
 DEFAULT_EVERY = 10.0
 """Minutes. Sources say themselves how often they are due; this is how often we look."""

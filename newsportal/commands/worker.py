@@ -22,7 +22,7 @@ from newsportal.commands.publishing import Publisher
 from newsportal.errors import NewsportalError, StoreUnavailable
 from newsportal.services.jobs.sources_reloader import SourcesReloader
 from newsportal.sources import Sources, load
-from newsportal.storage import open_store
+from newsportal.store import open_store
 
 if TYPE_CHECKING:
     from scrapy.crawler import AsyncCrawlerProcess

@@ -6,7 +6,7 @@ from __future__ import annotations
 from newsportal.daily.sums import KINDS as KINDS
 from newsportal.daily.sums import DailySums as DailySums
 from newsportal.daily.sums import Kind as Kind
-from newsportal.storage.dialect_sqlite import sqlite_file, sqlite_uri
+from newsportal.store.dialect_sqlite import sqlite_file, sqlite_uri
 
 
 def daily_uri(index_uri: str) -> str:

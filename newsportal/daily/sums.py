@@ -32,11 +32,11 @@ from sqlalchemy import (
 from sqlalchemy.dialects import sqlite
 
 from newsportal.errors import StoreError
-from newsportal.storage.dialects import chunks, open_engine, write_ahead
-from newsportal.storage.dialects import reading as read
-from newsportal.storage.dialects import writing as write
-from newsportal.storage.results import StoredArticle
-from newsportal.storage.store import Store
+from newsportal.store.dialects import chunks, open_engine, write_ahead
+from newsportal.store.dialects import reading as read
+from newsportal.store.dialects import writing as write
+from newsportal.store.results import StoredArticle
+from newsportal.store.store import Store
 
 Kind = Literal["all", "source", "site", "category", "topic"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)

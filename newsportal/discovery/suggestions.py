@@ -15,7 +15,7 @@ from heapq import nlargest
 from html import unescape
 
 from newsportal.extractors.hub_urls import Address
-from newsportal.storage.results import StoredArticle
+from newsportal.store.results import StoredArticle
 
 MAX_SITES = 20_000
 """Sites that are counted at once; beyond them those that were met least are forgotten (lossy counting, Manku and Motwani 2002)."""

@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any, Final
 
 from newsportal.editing.blocks import Block, Body, blocks_of, read, typed
-from newsportal.storage.corrections import Correction
-from newsportal.storage.results import StoredArticle
+from newsportal.store.corrections import Correction
+from newsportal.store.results import StoredArticle
 
 TOLD: Final = 200
 """Characters of a value that are written down; the article's revisions have the whole."""

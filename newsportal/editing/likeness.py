@@ -10,7 +10,7 @@ import numpy as np
 from newsportal.dedup.fingerprints import fingerprint
 from newsportal.dedup.judge import title_letters
 from newsportal.editing.differences import Line, in_line
-from newsportal.storage.results import StoredArticle
+from newsportal.store.results import StoredArticle
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from newsportal.errors import StoreError
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 BY_HAND: Final = "by-hand"
 """The reason of a fold that an editor made."""

@@ -17,7 +17,7 @@ from newsportal.frontier.links import NO_ADDRESS, askable, name_of
 if TYPE_CHECKING:
     from newsportal.frontier.ledger import Ledger
     from newsportal.items import Link
-    from newsportal.storage.gallery_tables import StoredGallery
+    from newsportal.store.gallery_tables import StoredGallery
 
 logger = logging.getLogger(__name__)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from newsportal.frontier.sieve import LocalSieve, Sieve
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 MOST_ENTERED = 200_000
 """Identities of this process' own that are remembered, some 30 MB: other spellings of articles pile up in a process that stays."""

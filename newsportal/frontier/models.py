@@ -17,7 +17,7 @@ from newsportal.messages import Message
 
 if TYPE_CHECKING:
     from newsportal.classify.base import Classifier
-    from newsportal.storage.store import Store
+    from newsportal.store.store import Store
 
 logger = logging.getLogger(__name__)
 

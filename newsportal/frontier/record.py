@@ -12,13 +12,13 @@ from newsportal.frontier.models import Models
 from newsportal.frontier.reach import Reach
 from newsportal.frontier.shared import open_sieve
 from newsportal.frontier.sites import SiteMemory
-from newsportal.storage import open_store
+from newsportal.store import open_store
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from newsportal.sources import Sources
-    from newsportal.storage.store import Store
+    from newsportal.store.store import Store
 
 
 class Record:

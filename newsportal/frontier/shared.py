@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from newsportal.sources import Sources
-    from newsportal.storage.store import Store
+    from newsportal.store.store import Store
 
 PATIENCE: Mapping[str, Any] = {"socket_timeout": 5, "socket_connect_timeout": 3}
 """Seconds; scrapy-redis waits 30. A crawl can do without Redis, so it need not wait long. ``REDIS_PARAMS`` wins."""

@@ -21,7 +21,7 @@ from newsportal.dedup.bloom_redis import Emptied, RedisBloom
 from newsportal.errors import StoreError
 
 if TYPE_CHECKING:
-    from newsportal.storage.store import Store
+    from newsportal.store.store import Store
 
 logger = logging.getLogger(__name__)
 

@@ -18,7 +18,7 @@ from newsportal.extractors.site import MAX_PAGES, MAX_SITES, Known, SiteKnowledg
 from newsportal.extractors.site_file import packed, unpacked
 
 if TYPE_CHECKING:
-    from newsportal.storage.store import Store
+    from newsportal.store.store import Store
 
 logger = logging.getLogger(__name__)
 

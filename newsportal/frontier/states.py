@@ -16,8 +16,8 @@ from newsportal.frontier import hung
 from newsportal.frontier.figures import PREFIX, Figures, utcnow
 from newsportal.frontier.reach import OUTAGE, Reach, unreached
 from newsportal.messages import Message
-from newsportal.storage.results import SourceState
-from newsportal.storage.store import Store
+from newsportal.store.results import SourceState
+from newsportal.store.store import Store
 
 logger = logging.getLogger(__name__)
 

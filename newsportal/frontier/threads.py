@@ -17,7 +17,7 @@ from newsportal.frontier.links import NO_ADDRESS, askable, name_of
 if TYPE_CHECKING:
     from newsportal.frontier.ledger import Ledger
     from newsportal.items import Link
-    from newsportal.storage.threads import StoredThread
+    from newsportal.store.threads import StoredThread
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from newsportal.sources import timing
 
 if TYPE_CHECKING:
     from newsportal.frontier.ledger import Ledger
-    from newsportal.storage.results import SourceState
+    from newsportal.store.results import SourceState
 
 logger = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from newsportal.classify.base import Progress
 from newsportal.classify.measure import Report, measure
 from newsportal.errors import ModelError, StoreError
 from newsportal.learning.training import answers, known_of
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 
 def kept_versions(store: Store, name: str) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from newsportal.storage.labels import Document
+from newsportal.store.labels import Document
 from newsportal.text import clean
 
 

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
 from newsportal.errors import CorpusError
-from newsportal.storage.columns import NAME_CHARS
-from newsportal.storage.labels import NewDocument
+from newsportal.store.columns import NAME_CHARS
+from newsportal.store.labels import NewDocument
 
 LONGEST_LINE: Final = 64 << 20
 """Bytes of one document's line: a file with a longer one is something else."""

@@ -11,10 +11,10 @@ from typing import Final
 from newsportal.classify.base import Progress
 from newsportal.learning.choosing import LEAST_CHARS, PER_LABEL, Candidate, Choice, choose
 from newsportal.sources import Sources
-from newsportal.storage.article_rows import EDITOR
-from newsportal.storage.labels import CATEGORIES, Brought, Document, LabelSource, NewDocument
-from newsportal.storage.results import StoredArticle
-from newsportal.storage.store import Store
+from newsportal.store.article_rows import EDITOR
+from newsportal.store.labels import CATEGORIES, Brought, Document, LabelSource, NewDocument
+from newsportal.store.results import StoredArticle
+from newsportal.store.store import Store
 
 AT_ONCE: Final = 500
 """Articles between two looks at the progress."""

@@ -10,8 +10,8 @@ from typing import Final
 
 from newsportal.classify import base
 from newsportal.classify.base import Classifier, Reason
-from newsportal.storage.labels import Document
-from newsportal.storage.store import Store
+from newsportal.store.labels import Document
+from newsportal.store.store import Store
 
 AT_ONCE: Final = 200
 """Documents classified together."""

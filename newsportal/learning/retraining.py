@@ -16,8 +16,8 @@ from newsportal.learning.choosing import LEAST_CHARS
 from newsportal.learning.gathering import gather
 from newsportal.learning.training import train_corpus
 from newsportal.sources import Sources
-from newsportal.storage.labels import CATEGORIES, NewDocument
-from newsportal.storage.store import Store
+from newsportal.store.labels import CATEGORIES, NewDocument
+from newsportal.store.store import Store
 
 LEAST_OF_LABEL: Final = 40
 """Documents that a label needs to count: with a tenth held back, fewer give no figure."""

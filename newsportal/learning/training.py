@@ -20,8 +20,8 @@ from newsportal.classify.measure import Report, measure
 from newsportal.dedup import finder
 from newsportal.dedup.document import Document as Compared
 from newsportal.errors import ModelError
-from newsportal.storage.labels import Document
-from newsportal.storage.store import Store
+from newsportal.store.labels import Document
+from newsportal.store.store import Store
 
 TOLERANCE: Final = 0.01
 """Macro-F1 that a new version may lose against the one in use, on the same documents, and still take its place: a loss nobody notices."""

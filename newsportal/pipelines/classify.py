@@ -17,7 +17,7 @@ from newsportal.classify.topics import EDITOR, KEYWORDS, SEARCH, SOURCE
 from newsportal.items import Article, TopicMark
 from newsportal.messages import Message
 from newsportal.pipelines.base import Stage
-from newsportal.storage.labels import CATEGORIES
+from newsportal.store.labels import CATEGORIES
 
 if TYPE_CHECKING:
     from newsportal.classify.base import Classifier

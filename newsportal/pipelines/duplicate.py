@@ -1,6 +1,6 @@
 """Stage 4, duplicate: gives an article the keys under which the store folds it into a story. Nothing is thrown away.
 
-The store compares the texts itself (``storage/print_index.py``), where it also holds the lock.
+The store compares the texts itself (``store/prints.py``), where it also holds the lock.
 """
 
 from __future__ import annotations

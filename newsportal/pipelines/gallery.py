@@ -23,7 +23,7 @@ from newsportal.pipelines.writing import Stop, patiently
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from newsportal.storage.gallery_tables import SavedGallery
+    from newsportal.store.gallery_tables import SavedGallery
 
 logger = logging.getLogger(__name__)
 

@@ -26,7 +26,7 @@ from newsportal.pictures.filter import key
 from newsportal.pictures.head import FIRST_BYTES, MAX_PIXELS, Head, look
 from newsportal.pictures.print import print_of
 from newsportal.pipelines.turning import Asks, Interrupted, Missing, reason_of
-from newsportal.storage.pictures import Picture
+from newsportal.store.pictures import Picture
 
 if TYPE_CHECKING:
     from scrapy import Request

@@ -23,14 +23,14 @@ from newsportal.pictures.filter import Shown
 from newsportal.pipelines.base import Left, Stage
 from newsportal.pipelines.looking import Downloads, Fetch, Looker, filled, offline
 from newsportal.pipelines.turning import Interrupted
-from newsportal.storage.pictures import Picture
+from newsportal.store.pictures import Picture
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from scrapy.crawler import Crawler
 
-    from newsportal.storage.galleries import Galleries
+    from newsportal.store.galleries import Galleries
 
 logger = logging.getLogger(__name__)
 

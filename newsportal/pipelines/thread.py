@@ -21,7 +21,7 @@ from newsportal.pipelines.writing import Stop, patiently
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from newsportal.storage.threads import Saved
+    from newsportal.store.threads import Saved
 
 logger = logging.getLogger(__name__)
 

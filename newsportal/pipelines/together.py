@@ -12,8 +12,8 @@ from newsportal.errors import StoreUnavailable
 from newsportal.frontier.ledger import utcnow
 from newsportal.items import Article
 from newsportal.pipelines.writing import patiently
-from newsportal.storage.results import Added
-from newsportal.storage.store import Store
+from newsportal.store.results import Added
+from newsportal.store.store import Store
 
 logger = logging.getLogger(__name__)
 

@@ -90,7 +90,7 @@ from newsportal.portal.suggesting import Suggesting
 from newsportal.search.base import Index
 from newsportal.services.jobs.desk import Jobs
 from newsportal.sources import Sources
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 ROUTERS: tuple[APIRouter, ...] = (
     home.router,

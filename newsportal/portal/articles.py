@@ -12,9 +12,9 @@ from newsportal.editing.moves import Moved, fold, unfold
 from newsportal.items import TopicMark
 from newsportal.portal.access import log
 from newsportal.portal.context import Visit
-from newsportal.storage.article_rows import EDITOR
-from newsportal.storage.corrections import Correction
-from newsportal.storage.results import Marking, StoredArticle
+from newsportal.store.article_rows import EDITOR
+from newsportal.store.corrections import Correction
+from newsportal.store.results import Marking, StoredArticle
 
 MOST_CAPTION: Final = 2000
 """Characters of a caption; more is a text that was put into the wrong field."""

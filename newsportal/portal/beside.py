@@ -20,7 +20,7 @@ from newsportal.portal.subscribing import Subscriber
 from newsportal.portal.warming import Warming
 from newsportal.search.base import Index
 from newsportal.sources import Sources
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 
 class Goes(Protocol):

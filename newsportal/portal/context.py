@@ -36,9 +36,9 @@ from newsportal.search.overview import Overview, overview
 from newsportal.search.similar import similar
 from newsportal.sources import Source, Sources, categories
 from newsportal.sources.watched import Judged, Watched
-from newsportal.storage.reader_views import Month
-from newsportal.storage.results import StoredArticle, Story, Tally, is_gallery
-from newsportal.storage.store import Store
+from newsportal.store.reader_views import Month
+from newsportal.store.results import StoredArticle, Story, Tally, is_gallery
+from newsportal.store.store import Store
 
 if TYPE_CHECKING:
     from newsportal.portal.picture_desk import Desk

@@ -7,8 +7,8 @@ from threading import Lock, Thread
 from time import monotonic
 
 from newsportal.errors import StoreError
-from newsportal.storage.results import Tally
-from newsportal.storage.store import Store
+from newsportal.store.results import Tally
+from newsportal.store.store import Store
 
 log = logging.getLogger(__name__)
 

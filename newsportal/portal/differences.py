@@ -8,7 +8,7 @@ from typing import Final
 
 from newsportal.editing.differences import Line, difference, in_line, is_same
 from newsportal.portal.reading import title
-from newsportal.storage.results import StoredArticle, Story
+from newsportal.store.results import StoredArticle, Story
 
 MOST_HEADLINES: Final = 30
 """Headlines that are compared: more nobody reads."""

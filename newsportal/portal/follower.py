@@ -7,7 +7,7 @@ import threading
 from typing import Protocol
 
 from newsportal.errors import NewsportalError
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 log = logging.getLogger(__name__)
 

@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 from threading import Lock
 from time import monotonic
 
-from newsportal.storage.ranks import Ranked, ranked
-from newsportal.storage.results import Story, StoryFilter, StoryPage
-from newsportal.storage.store import Store
+from newsportal.store.ranks import Ranked, ranked
+from newsportal.store.results import Story, StoryFilter, StoryPage
+from newsportal.store.store import Store
 
 BOARD_STORIES = 5
 RANKED_STORIES = 10

@@ -6,7 +6,7 @@ from gettext import NullTranslations
 
 from newsportal.classify.topics import is_doubtful
 from newsportal.portal.language import _
-from newsportal.storage.results import StoredArticle
+from newsportal.store.results import StoredArticle
 from newsportal.text import clean
 
 BY_MODEL = "model "

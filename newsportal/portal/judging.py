@@ -9,7 +9,7 @@ from time import monotonic
 from typing import Final
 
 from newsportal.sources.watched import Judged, Watched, judged
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 SECONDS: Final = 60.0
 """So old a judgement may be."""

@@ -13,7 +13,7 @@ import psutil
 
 from newsportal.sources import Sources
 from newsportal.sources.alerting import Alerting
-from newsportal.storage.dialect_sqlite import sqlite_file
+from newsportal.store.dialect_sqlite import sqlite_file
 
 BESIDE: Final = ("-wal", "-shm")
 """What SQLite keeps beside a file."""

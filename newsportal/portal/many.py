@@ -13,7 +13,7 @@ from fastapi import Request
 from newsportal.portal.access import log
 from newsportal.portal.articles import hide_all, judge, out_of_topic, put_under, show_all
 from newsportal.portal.context import Visit
-from newsportal.storage.article_rows import EDITOR
+from newsportal.store.article_rows import EDITOR
 
 ACTION: Final = "article.many"
 

@@ -12,7 +12,7 @@ from itertools import groupby
 from babel.dates import format_date, format_skeleton
 
 from newsportal.messages import Message, render
-from newsportal.storage.results import Story
+from newsportal.store.results import Story
 
 RECENT = timedelta(hours=24)
 """Up to here a distance («5 小时前») says more than a date."""

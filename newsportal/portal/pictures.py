@@ -5,7 +5,7 @@ from __future__ import annotations
 from newsportal.items import Image, content_id
 from newsportal.portal.context import Portal
 from newsportal.portal.reading import thumbnail, web_address
-from newsportal.storage.results import StoredArticle
+from newsportal.store.results import StoredArticle
 
 VERSION_CHARS = 8
 

@@ -11,7 +11,7 @@ from newsportal.portal.language import _
 from newsportal.publishing.opening import open_target, terms_of
 from newsportal.publishing.run import Work
 from newsportal.publishing.trial import Tried, one, waiting
-from newsportal.storage.outbox import State
+from newsportal.store.outbox import State
 
 NAMES: Final[Mapping[State, str]] = {
     "waiting": _("waiting"),

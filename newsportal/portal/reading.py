@@ -17,7 +17,7 @@ from markupsafe import Markup, escape
 
 from newsportal.extractors.sanitise import ATTRIBUTES, DROPPED_WITH_CONTENT, REL, TAGS
 from newsportal.items import Image
-from newsportal.storage.results import StoredArticle
+from newsportal.store.results import StoredArticle
 from newsportal.text import CJK, CONTROL, clean
 
 FORCED = {"img": {"loading": "lazy"}}

@@ -13,7 +13,7 @@ from newsportal.portal.language import _
 from newsportal.portal.reader import Reader, reader_of
 from newsportal.portal.reading import shorten, title
 from newsportal.recommend.base import Recommendation
-from newsportal.storage.results import Story
+from newsportal.store.results import Story
 
 log = logging.getLogger(__name__)
 

@@ -28,7 +28,7 @@ from newsportal.portal.preferences import remember
 from newsportal.portal.scripts import lang, written
 from newsportal.portal.source_fields import address_of
 from newsportal.portal.source_words import told
-from newsportal.storage.results import is_gallery, is_thread
+from newsportal.store.results import is_gallery, is_thread
 from newsportal.text import clean
 
 PERSONAL = {"vary": "Accept-Language, Cookie", "cache-control": "private, no-cache"}

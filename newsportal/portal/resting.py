@@ -17,7 +17,7 @@ from typing import Any, Final, cast
 
 from newsportal.errors import SearchUnavailable, ServerUnavailable
 from newsportal.search.base import Index
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 REST_SECONDS: Final = 5.0
 """How long a server rests: a reader who loads the page again some seconds later finds it, if it is back."""

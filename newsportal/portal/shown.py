@@ -9,7 +9,7 @@ from types import NoneType
 from typing import Any, Final
 
 from newsportal.search.base import Hit
-from newsportal.storage.results import Story, is_gallery
+from newsportal.store.results import Story, is_gallery
 
 PLAIN: Final = (str, int, float, datetime, NoneType)
 """Most of what a page is given; looked at first, for a page of search has thousands."""

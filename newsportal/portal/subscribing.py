@@ -14,8 +14,8 @@ from newsportal import egress
 from newsportal.errors import EgressDenied, FetchFailed, StoreError
 from newsportal.schedule.websub import ask_now, form
 from newsportal.sources import Sources
-from newsportal.storage.store import Store
-from newsportal.storage.subscriptions import Subscription
+from newsportal.store.store import Store
+from newsportal.store.subscriptions import Subscription
 
 logger = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from time import monotonic
 from typing import Any
 
 from newsportal.discovery.suggestions import Counting, Suggestion
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 SAMPLE = 2_000
 """Articles. The store gives them by id, which is a hash, so the first ones are a fair sample; they take about half a second."""

@@ -12,7 +12,7 @@ from newsportal.portal.access import may
 from newsportal.portal.context import Visit
 from newsportal.portal.machine import disk as disk_of
 from newsportal.portal.pages.articles import FILTERS
-from newsportal.storage.lists import ArticleFilter
+from newsportal.store.lists import ArticleFilter
 
 LATELY: Final = timedelta(days=7)
 """Older articles and messages are nobody's task of today."""

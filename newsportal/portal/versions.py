@@ -6,7 +6,7 @@ from fastapi import HTTPException, Request, Response
 from fastapi.responses import RedirectResponse
 
 from newsportal.portal.context import Visit
-from newsportal.storage.results import StoredArticle
+from newsportal.store.results import StoredArticle
 
 
 def version_of(request: Request, story_id: str, article_id: str) -> StoredArticle | Response:

@@ -9,8 +9,8 @@ from hashlib import blake2b
 from typing import Any, Protocol
 
 from newsportal.errors import NewsportalError
-from newsportal.storage.outbox import Entry
-from newsportal.storage.results import StoredArticle
+from newsportal.store.outbox import Entry
+from newsportal.store.results import StoredArticle
 
 
 class TargetAway(NewsportalError):

@@ -7,8 +7,8 @@ from typing import Literal
 
 from newsportal.publishing.fields import kind_of
 from newsportal.sources.publishing import Only, Target
-from newsportal.storage.outbox import Entry
-from newsportal.storage.results import StoredArticle
+from newsportal.store.outbox import Entry
+from newsportal.store.results import StoredArticle
 
 Action = Literal["put", "keep", "remove", "skip", "wait"]
 """Let it stand there as it is now; leave what stands there; take it back; it is none of this target's; look again later."""

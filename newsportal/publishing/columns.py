@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from newsportal.publishing import fields
 from newsportal.sources.publishing import Column, Scalar
-from newsportal.storage.results import StoredArticle
+from newsportal.store.results import StoredArticle
 
 Cell = Scalar | datetime | None
 

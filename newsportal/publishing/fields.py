@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from newsportal.extractors.sanitise import sanitise
 from newsportal.sources import templates
-from newsportal.storage.columns import storable
-from newsportal.storage.results import StoredArticle, host, is_gallery, is_thread
+from newsportal.store.columns import storable
+from newsportal.store.results import StoredArticle, host, is_gallery, is_thread
 
 SUMMARY_CHARS: Final = 200
 """Of a text that stands in for a summary: two lines of a list."""

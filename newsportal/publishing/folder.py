@@ -24,8 +24,8 @@ from newsportal.publishing import fields
 from newsportal.publishing.base import Placed, Refused, Step, TargetAway, digest_of
 from newsportal.sources import templates
 from newsportal.sources.publishing import FOLDER, Target
-from newsportal.storage.outbox import Entry
-from newsportal.storage.results import StoredArticle
+from newsportal.store.outbox import Entry
+from newsportal.store.results import StoredArticle
 
 ENDINGS: Final = {"markdown": ".md", "html": ".html"}
 

@@ -8,8 +8,8 @@ from datetime import datetime
 
 from newsportal.items import Image
 from newsportal.publishing.base import Refused, Step, Target, TargetAway, TargetUnfit
-from newsportal.storage.outbox import Entry
-from newsportal.storage.results import StoredArticle
+from newsportal.store.outbox import Entry
+from newsportal.store.results import StoredArticle
 
 ADDRESS = "news.example/sample"
 

@@ -24,9 +24,9 @@ from newsportal.errors import NewsportalError
 from newsportal.publishing.base import Overtaken, PutOff, Refused, Target, TargetAway, TargetUnfit, Unwanted
 from newsportal.publishing.choosing import Action, candidates, decide
 from newsportal.sources.publishing import Target as Settings
-from newsportal.storage.outbox import Entry, Result
-from newsportal.storage.results import Change, StoredArticle
-from newsportal.storage.store import Store
+from newsportal.store.outbox import Entry, Result
+from newsportal.store.results import Change, StoredArticle
+from newsportal.store.store import Store
 
 logger = logging.getLogger(__name__)
 

@@ -1,7 +1,7 @@
 """Somebody else's table as a target (paper B, section 1.6: into the database of the news site itself).
 
 Every statement is SQLAlchemy's, on columns that were read from the database, with bound values: nothing of an article becomes SQL. The row
-and the mark of it (:mod:`marks`) are written in one transaction, and writers take turns (``storage.dialects.writing``), so that a look and
+and the mark of it (:mod:`marks`) are written in one transaction, and writers take turns (``store.dialects.writing``), so that a look and
 the write after it are one. Without marks the key's column tells whether the row is there.
 """
 
@@ -45,9 +45,9 @@ from newsportal.publishing.marks import Mark
 from newsportal.publishing.refusals import is_refusal
 from newsportal.sources.publishing import Target
 from newsportal.sources.spelling import did_you_mean
-from newsportal.storage.dialects import open_engine, place, reading, writing
-from newsportal.storage.outbox import Entry
-from newsportal.storage.results import StoredArticle
+from newsportal.store.dialects import open_engine, place, reading, writing
+from newsportal.store.outbox import Entry
+from newsportal.store.results import StoredArticle
 
 GONE_THERE: Final = "its row was deleted there; to write it anew: newsportal unpublish, then newsportal publish again"
 

@@ -8,8 +8,8 @@ from itertools import islice
 
 from newsportal.publishing.base import Refused, Step
 from newsportal.publishing.run import Work, pending
-from newsportal.storage.outbox import Entry
-from newsportal.storage.results import StoredArticle
+from newsportal.store.outbox import Entry
+from newsportal.store.results import StoredArticle
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,9 +22,9 @@ from newsportal.publishing import fields
 from newsportal.publishing.base import Placed, PutOff, Refused, Step, TargetAway, TargetUnfit, Unwanted, digest_of
 from newsportal.sources.publishing import Target
 from newsportal.sources.uris import mask
-from newsportal.storage.columns import storable
-from newsportal.storage.outbox import Entry
-from newsportal.storage.results import StoredArticle
+from newsportal.store.columns import storable
+from newsportal.store.outbox import Entry
+from newsportal.store.results import StoredArticle
 
 FORM: Final = 1
 """The version of the message's form."""

@@ -8,8 +8,8 @@ from typing import Final
 
 from newsportal.dedup.cosine import unit_vector
 from newsportal.recommend.base import Item
-from newsportal.storage.reader_views import StoryOffer
-from newsportal.storage.readers import Readers
+from newsportal.store.reader_views import StoryOffer
+from newsportal.store.readers import Readers
 
 DAYS: Final = 30
 """Days back from which a story may be recommended that nobody looked at: paper C counts its stories by the month, and clicks come in the

@@ -11,8 +11,8 @@ from newsportal.recommend import best
 from newsportal.recommend.base import Log, View
 from newsportal.recommend.ratings import ALPHA
 from newsportal.recommending.candidates import DAYS, items
-from newsportal.storage.reader_views import Fit
-from newsportal.storage.store import Store
+from newsportal.store.reader_views import Fit
+from newsportal.store.store import Store
 
 Watch = Callable[[int, int], None]
 """Told how many views of how many were read."""

@@ -20,8 +20,8 @@ from newsportal.recommend import best, signals
 from newsportal.recommend.base import Log, Model, Recommendation
 from newsportal.recommend.clicks import columns, hours
 from newsportal.recommending.candidates import DAYS, items, new_items
-from newsportal.storage.results import Story
-from newsportal.storage.store import Store
+from newsportal.store.results import Story
+from newsportal.store.store import Store
 
 log = logging.getLogger(__name__)
 

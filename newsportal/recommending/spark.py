@@ -30,9 +30,9 @@ from newsportal.recommend.signals import Learnt
 from newsportal.recommending import parts
 from newsportal.recommending.candidates import DAYS, items
 from newsportal.recommending.fitting import alpha_of
-from newsportal.storage import open_store
-from newsportal.storage.reader_views import Fit
-from newsportal.storage.store import Store
+from newsportal.store import open_store
+from newsportal.store.reader_views import Fit
+from newsportal.store.store import Store
 
 VIEWS_A_PART: Final = 250_000
 """About 10 MB of columns; pairs of a part take a few hundred while they are summed."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from typing import Literal, Protocol, runtime_checkable
 
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 MAX_QUERY_CHARS = 10_000
 """Longer queries are cut (threats D: 10 kB queries get an answer, never an error)."""

@@ -24,8 +24,8 @@ from newsportal.search.layout import (
     tune,
     unpack,
 )
-from newsportal.storage.results import Change
-from newsportal.storage.store import Store
+from newsportal.store.results import Change
+from newsportal.store.store import Store
 
 BATCH = 200
 """Articles in one transaction: readers and other writers wait for none of them longer than a moment."""

@@ -9,7 +9,7 @@ from itertools import chain
 from operator import itemgetter
 from typing import NamedTuple
 
-from newsportal.storage.columns import EPOCH, MICROSECOND
+from newsportal.store.columns import EPOCH, MICROSECOND
 
 TOPIC_BREAK = "\n"
 """Between the topics of an article."""

@@ -10,8 +10,8 @@ from newsportal.search.counting import TOPIC_BREAK
 from newsportal.search.match import Place, label
 from newsportal.search.suggesting import Offer, offers
 from newsportal.search.words import grams, index_words
-from newsportal.storage.columns import EPOCH, MICROSECOND
-from newsportal.storage.results import StoredArticle, is_gallery, is_thread
+from newsportal.store.columns import EPOCH, MICROSECOND
+from newsportal.store.results import StoredArticle, is_gallery, is_thread
 from newsportal.text.words import signature
 
 

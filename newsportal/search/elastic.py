@@ -16,7 +16,7 @@ from newsportal.search.base import Query, Results, Status
 from newsportal.search.elastic_building import Generations
 from newsportal.search.elastic_connection import Connection
 from newsportal.search.renewing import renew
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 from newsportal.text.words import signature
 
 SEARCH_SECONDS = 10.0

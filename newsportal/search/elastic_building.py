@@ -21,7 +21,7 @@ from newsportal.search.docs import cut, doc_of, seen
 from newsportal.search.elastic_bulk import send
 from newsportal.search.elastic_connection import Connection
 from newsportal.search.elastic_layout import ANALYSERS, POSITION, SETTINGS, VERSION, deleted, mapping, written
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 BATCH = 500
 """Articles cut and sent before the position is written."""

@@ -15,7 +15,7 @@ from elasticsearch import ApiError, Elasticsearch, UnsupportedProductError
 
 from newsportal.errors import StoreError
 from newsportal.search.elastic_errors import BUSY, FULL, Busy, cause, explained
-from newsportal.storage.places import no_uri, shown
+from newsportal.store.places import no_uri, shown
 
 logging.getLogger("elastic_transport").setLevel(logging.ERROR)  # it prints a traceback for each try; what failed, our errors say
 

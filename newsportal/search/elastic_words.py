@@ -7,7 +7,7 @@ from typing import Any
 
 from newsportal.search.match import TITLE_BONUS, TITLE_WEIGHT, Clause, Match, Place, in_title
 from newsportal.search.syntax import Asked
-from newsportal.storage.columns import EPOCH, MICROSECOND
+from newsportal.store.columns import EPOCH, MICROSECOND
 
 RANK = 1024.0
 """What a reading adds to the score of a hit: more than all words together earn (32 words of at most some 30 each)."""

@@ -27,7 +27,7 @@ from newsportal.search.match import (
 )
 from newsportal.search.syntax import Asked, parse
 from newsportal.search.words import sequence
-from newsportal.storage.columns import EPOCH, MICROSECOND
+from newsportal.store.columns import EPOCH, MICROSECOND
 
 MAX_CANDIDATES = 2_000
 """Relevance, totals and facets speak of the newest matches up to this number; ``Results.capped`` tells when there are more."""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from newsportal.search.base import Hit
 from newsportal.search.highlight import marked, one_line, snippet
-from newsportal.storage.columns import EPOCH, MICROSECOND
+from newsportal.store.columns import EPOCH, MICROSECOND
 
 
 class Shown(NamedTuple):

@@ -6,7 +6,7 @@ import logging
 from typing import Any, Protocol
 
 from newsportal.errors import SearchError
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 log = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from newsportal.search.base import Hit, Index, Query
 from newsportal.search.words import index_words
-from newsportal.storage.results import StoredArticle
+from newsportal.store.results import StoredArticle
 from newsportal.text import STOP_WORDS, clean
 
 WORDS: Final = 6

@@ -14,8 +14,8 @@ from newsportal.search import building, finding, suggesting
 from newsportal.search.base import Query, Results, Status
 from newsportal.search.layout import META, VERSION
 from newsportal.search.renewing import renew
-from newsportal.storage.dialects import open_engine, reading, write_ahead, writing
-from newsportal.storage.store import Store
+from newsportal.store.dialects import open_engine, reading, write_ahead, writing
+from newsportal.store.store import Store
 
 
 class SqliteIndex:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from newsportal.sources import timing
 
 if TYPE_CHECKING:
-    from newsportal.storage.store import Store
+    from newsportal.store.store import Store
 
 
 def visit_soon(store: Store, key: str, now: datetime) -> datetime:

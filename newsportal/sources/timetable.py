@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 from newsportal.messages import Message, joined
 from newsportal.schedule import Past, Rules, hours_on, strip
 from newsportal.sources import timing
-from newsportal.storage.results import SourceState
+from newsportal.store.results import SourceState
 
 if TYPE_CHECKING:
     from newsportal.sources.models import Sources
-    from newsportal.storage.store import Store
+    from newsportal.store.store import Store
     from newsportal.visits import Visit
 
 SPIDERS: Final = {"feeds": "rss", "sitemaps": "sitemap", "regions": "hub", "forums": "forum", "galleries": "gallery"}

@@ -14,8 +14,8 @@ from newsportal.visits import SKEW
 
 if TYPE_CHECKING:
     from newsportal.sources.models import Sources
-    from newsportal.storage.results import SourceState
-    from newsportal.storage.subscriptions import Subscription
+    from newsportal.store.results import SourceState
+    from newsportal.store.subscriptions import Subscription
     from newsportal.visits import Visit
 
 LOOKED_BACK: Final = 400

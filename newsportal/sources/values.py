@@ -24,14 +24,14 @@ from newsportal import dom
 from newsportal.engines import selector
 from newsportal.sources import patterns, spans, uris
 from newsportal.sources.spelling import did_you_mean
-from newsportal.storage import STORES, destination_instead
+from newsportal.store import STORES, destination_instead
 
 CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 """What breaks lines and terminals: control characters, separators and direction overrides."""
 
 MAX_NAME_CHARS = 100
 ACCOUNT_SCHEMES = ("sqlite", "postgresql", "mysql", "mariadb")
-"""Those of ``newsportal.storage``."""
+"""Those of ``newsportal.store``."""
 
 INDEX_SCHEMES = ("sqlite", "elasticsearch")
 """Those of ``newsportal.search``, which stands beside this package and may not be asked; a test keeps them alike."""

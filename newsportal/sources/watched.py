@@ -12,7 +12,7 @@ from newsportal.monitor import STATES, Health, health, sparkline, together
 
 if TYPE_CHECKING:
     from newsportal.sources.models import Sources
-    from newsportal.storage.store import Store
+    from newsportal.store.store import Store
 
 LATEST = 12
 """Visits of a source that are asked for: quarantine needs eight of them."""

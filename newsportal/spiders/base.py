@@ -32,7 +32,7 @@ from newsportal.spiders.asking import Source
 from newsportal.spiders.list_pages import ListPages
 from newsportal.spiders.standing import rounds
 from newsportal.spiders.visiting import Visiting
-from newsportal.storage.results import SourceState
+from newsportal.store.results import SourceState
 
 if TYPE_CHECKING:
     from newsportal.frontier.queues.base import Queue

@@ -25,7 +25,7 @@ from newsportal.messages import Message
 from newsportal.sources import Forum
 from newsportal.spiders.base import NewsSpider, in_thread
 from newsportal.spiders.outcome import Outcome, outcome_of
-from newsportal.storage.results import SourceState
+from newsportal.store.results import SourceState
 
 MAX_BOARDS: Final = 200
 """Boards of one forum that are visited: the largest forums known have some hundred; a trap has as many as one follows."""

@@ -29,7 +29,7 @@ from newsportal.sources import Gallery as Source
 from newsportal.spiders.base import NewsSpider, in_thread
 from newsportal.spiders.outcome import Outcome, outcome_of
 from newsportal.spiders.photo_story import Guesses, Reading
-from newsportal.storage.results import SourceState
+from newsportal.store.results import SourceState
 
 PAGE_PRIORITY: Final = 5
 """Further pages go before new stories (0) and behind index pages (10): a story begun is soon complete."""

@@ -16,7 +16,7 @@ from newsportal.frontier.requests import LANE
 from newsportal.items import Link, Page
 from newsportal.sources import Region
 from newsportal.spiders.base import NewsSpider, in_thread
-from newsportal.storage.results import SourceState
+from newsportal.store.results import SourceState
 
 
 class HubSpider(NewsSpider):

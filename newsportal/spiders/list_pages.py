@@ -15,7 +15,7 @@ from newsportal.frontier import wellbeing
 from newsportal.frontier.ledger import STORE_FAILS, Sifted, utcnow
 from newsportal.spiders.asking import Asking, Source, header
 from newsportal.spiders.outcome import outcome_of, retry_after
-from newsportal.storage.results import SourceState
+from newsportal.store.results import SourceState
 
 logger = logging.getLogger(__name__)
 

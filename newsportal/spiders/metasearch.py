@@ -22,7 +22,7 @@ from newsportal.frontier.ledger import STORE_FAILS, utcnow
 from newsportal.items import Link, Page
 from newsportal.sources import Topic
 from newsportal.spiders.base import NewsSpider, in_thread, logger
-from newsportal.storage.results import SourceState
+from newsportal.store.results import SourceState
 
 REDIRECTS = [301, 302, 303, 307, 308]
 """An engine's link answers with the real address; it is read, not followed, so that known articles are not fetched again."""

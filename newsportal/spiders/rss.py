@@ -17,7 +17,7 @@ from newsportal.messages import Message
 from newsportal.schedule.freshness import cached_for, skipped_for
 from newsportal.sources import Feed
 from newsportal.spiders.base import NewsSpider, in_thread
-from newsportal.storage.results import SourceState
+from newsportal.store.results import SourceState
 
 
 class RssSpider(NewsSpider):

@@ -22,7 +22,7 @@ from newsportal.items import Link
 from newsportal.messages import Message
 from newsportal.sources import Sitemap
 from newsportal.spiders.base import NewsSpider, in_thread
-from newsportal.storage.results import SourceState
+from newsportal.store.results import SourceState
 
 MAX_DEPTH = 3
 """Below the address in the file: robots.txt, index, sitemap. sitemaps.org allows no index in an index; some sites do it."""

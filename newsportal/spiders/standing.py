@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from newsportal.errors import StoreError
 from newsportal.frontier.ledger import utcnow
 from newsportal.spiders.visiting import MOST
-from newsportal.storage.results import SourceState
+from newsportal.store.results import SourceState
 
 if TYPE_CHECKING:
     from newsportal.spiders.base import NewsSpider

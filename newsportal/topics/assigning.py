@@ -14,8 +14,8 @@ from typing import Final
 from newsportal.classify.base import Progress
 from newsportal.classify.topics import KEYWORDS, TopicRule, match
 from newsportal.items import TopicMark
-from newsportal.storage.results import Marking, StoredArticle
-from newsportal.storage.store import Store
+from newsportal.store.results import Marking, StoredArticle
+from newsportal.store.store import Store
 
 AT_ONCE: Final = 200
 """Articles of a transaction: a crawl that writes beside waits for its end."""

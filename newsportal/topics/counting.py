@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 WEEK: Final = timedelta(days=7)
 MONTH: Final = timedelta(days=30)

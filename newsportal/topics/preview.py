@@ -15,8 +15,8 @@ from typing import Final
 
 from newsportal.classify.topics import KEYWORDS, LEAD, TopicRule, match
 from newsportal.search.base import Index, Query
-from newsportal.storage.results import StoredArticle, Story, StoryFilter
-from newsportal.storage.store import Store
+from newsportal.store.results import StoredArticle, Story, StoryFilter
+from newsportal.store.store import Store
 
 DAYS: Final = 7
 """How far back a preview looks: all days of a week are in it."""

@@ -12,7 +12,7 @@ from newsportal.dedup.canonical import identity
 from newsportal.errors import StoreError
 from newsportal.items import Link
 from newsportal.sources import Sources
-from newsportal.storage import open_store
+from newsportal.store import open_store
 
 ASKED = 50
 """Entries that are looked up."""

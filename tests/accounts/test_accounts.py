@@ -21,8 +21,8 @@ from newsportal.accounts.sessions import IDLE, LONGEST
 from newsportal.accounts.store import LINE
 from newsportal.accounts.tables import METADATA, PEOPLE
 from newsportal.errors import AccountError, StoreTooNew, StoreTooOld
-from newsportal.storage import schema
-from newsportal.storage.dialects import open_engine, reading
+from newsportal.store import schema
+from newsportal.store.dialects import open_engine, reading
 
 PASSWORD = "correct horse battery staple"
 

@@ -13,9 +13,9 @@ from newsportal.accounts import Accounts, marks, open_accounts, searches
 from newsportal.accounts.marks import TooManyStarred
 from newsportal.accounts.searches import NotKept
 from newsportal.items import Article, Link
-from newsportal.storage import open_store
-from newsportal.storage.results import Story, StoryFilter
-from newsportal.storage.store import Store
+from newsportal.store import open_store
+from newsportal.store.results import Story, StoryFilter
+from newsportal.store.store import Store
 
 NOW = datetime(2026, 5, 20, 10, 30, tzinfo=UTC)
 HOUR = timedelta(hours=1)

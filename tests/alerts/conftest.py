@@ -25,8 +25,8 @@ from newsportal.alerts.run import Work
 from newsportal.egress import Policy
 from newsportal.items import Article, FoldKey, Link
 from newsportal.search import open_index
-from newsportal.storage import open_store
-from newsportal.storage.results import Added
+from newsportal.store import open_store
+from newsportal.store.results import Added
 
 START = datetime(2026, 5, 20, 2, 0, tzinfo=UTC)
 """10:00 in Shanghai."""

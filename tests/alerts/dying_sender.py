@@ -11,7 +11,7 @@ from newsportal.alerts.base import Setting
 from newsportal.alerts.run import Work, step
 from newsportal.egress import Policy
 from newsportal.search import open_index
-from newsportal.storage import open_store
+from newsportal.store import open_store
 
 
 def main(folder: Path) -> None:

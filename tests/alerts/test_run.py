@@ -19,7 +19,7 @@ from newsportal.alerts.run import FIRST_WAIT, LEASE, TOGETHER, step
 from newsportal.alerts.run import test as send_test
 from newsportal.alerts.timing import is_quiet
 from newsportal.sources.watched import Watched
-from newsportal.storage import open_store
+from newsportal.store import open_store
 
 pytestmark = pytest.mark.filterwarnings("ignore:'imghdr' is deprecated:DeprecationWarning")  # Apprise looks for it in Python 3.11
 

@@ -15,7 +15,7 @@ from newsportal.accounts.alerts import Alert, new_id
 from newsportal.cli import app
 from newsportal.items import Article, Link
 from newsportal.sources import load
-from newsportal.storage import open_store
+from newsportal.store import open_store
 
 SOURCES = "topics: [{name: 旅游, engines: [bing_news]}]\nstore: sqlite:///store.db\n"
 

@@ -17,7 +17,7 @@ from newsportal.cli import app
 from newsportal.commands.restore import _whole_or_not
 from newsportal.errors import BackupError, StoreError, StoreUnfinished
 from newsportal.items import Article, Link
-from newsportal.storage import open_store
+from newsportal.store import open_store
 
 NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
 YAML = "store: sqlite:///data/news.db  # 注释\n"
@@ -81,7 +81,7 @@ def test_a_backup_is_checked_without_a_store(folder: Path) -> None:
 
 
 def test_a_restore_that_breaks_off_leaves_no_store(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from newsportal.storage.records import Records
+    from newsportal.store.records import Records
 
     run("backup", "b.zip")
 

@@ -15,9 +15,9 @@ from newsportal.errors import NewsportalError
 from newsportal.items import Gallery, Image, Link, content_id
 from newsportal.pictures.filter import Shown, key
 from newsportal.portal.picture_cache import PictureCache
-from newsportal.storage import open_store
-from newsportal.storage.pictures import Picture
-from newsportal.storage.store import Store
+from newsportal.store import open_store
+from newsportal.store.pictures import Picture
+from newsportal.store.store import Store
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 LOGO = "https://static.example/mark.png?v={}"

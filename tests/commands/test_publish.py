@@ -17,10 +17,10 @@ from typer.testing import CliRunner, Result
 
 from newsportal import cli
 from newsportal.errors import NewsportalError
-from newsportal.storage.outbox import Result as Outcome
-from newsportal.storage.store import Store
+from newsportal.store.outbox import Result as Outcome
+from newsportal.store.store import Store
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "storage"))  # import invented_articles
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "store"))  # import invented_articles
 from invented_articles import NOW, article
 
 TABLE = "CREATE TABLE posts (id INTEGER PRIMARY KEY, title VARCHAR(40) NOT NULL, body TEXT, slug VARCHAR(60) UNIQUE, off INTEGER)"

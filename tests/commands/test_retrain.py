@@ -14,9 +14,9 @@ from newsportal.commands import retrain
 from newsportal.items import Article, Link, TopicMark
 from newsportal.learning.retraining import Done
 from newsportal.sources import load
-from newsportal.storage import open_store
-from newsportal.storage.labels import CATEGORIES
-from newsportal.storage.store import Store
+from newsportal.store import open_store
+from newsportal.store.labels import CATEGORIES
+from newsportal.store.store import Store
 
 NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
 

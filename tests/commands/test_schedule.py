@@ -19,7 +19,7 @@ from newsportal.services.jobs.base import Job
 from newsportal.services.jobs.outcomes import job_of, outcome_of
 from newsportal.services.jobs.records import Records
 from newsportal.sources import load
-from newsportal.storage import open_store
+from newsportal.store import open_store
 
 NOW = datetime(2026, 3, 5, 8, 30, tzinfo=UTC)
 

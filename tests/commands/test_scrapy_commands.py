@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from newsportal.storage import open_store
+from newsportal.store import open_store
 
 if TYPE_CHECKING:
     from madeup import MadeUpWeb

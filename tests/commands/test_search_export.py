@@ -19,7 +19,7 @@ from newsportal.commands import export, index, search
 from newsportal.commands.exchange import cells
 from newsportal.errors import StoreUnavailable
 from newsportal.items import Article, FoldKey, Image, Link
-from newsportal.storage import open_store
+from newsportal.store import open_store
 
 NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
 EVIL = "桥\x1b[31m<b>通车"

@@ -12,8 +12,8 @@ from typer.testing import CliRunner, Result
 from newsportal.cli import app
 from newsportal.sources import load
 from newsportal.sources.timing import due_at, rules
-from newsportal.storage import open_store
-from newsportal.storage.results import SourceState
+from newsportal.store import open_store
+from newsportal.store.results import SourceState
 
 TEXT = """\
 store: sqlite:///data/newsportal.db

@@ -11,9 +11,9 @@ from typer.testing import CliRunner, Result
 
 from newsportal.cli import app
 from newsportal.commands.source_schedule import bars
-from newsportal.storage import open_store
-from newsportal.storage.results import SourceState
-from newsportal.storage.subscriptions import Subscription
+from newsportal.store import open_store
+from newsportal.store.results import SourceState
+from newsportal.store.subscriptions import Subscription
 from newsportal.visits import Visit
 
 SOURCES = """\

@@ -16,7 +16,7 @@ from newsportal.cli import app
 from newsportal.commands.store import shown
 from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.items import Article, Link
-from newsportal.storage import open_store
+from newsportal.store import open_store
 
 NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
 

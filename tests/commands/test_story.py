@@ -18,7 +18,7 @@ from newsportal.accounts import open_accounts
 from newsportal.errors import NewsportalError, StoreError
 from newsportal.items import Article, Link
 from newsportal.sources import load
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
 TEXT = "河湾镇的新桥昨天下午通车，两岸的居民过河不用再等渡船。老船工马长顺说，他撑了四十年船，今天第一次走着回家，桥上的风比船上的还大。"

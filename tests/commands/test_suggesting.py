@@ -17,7 +17,7 @@ from newsportal.discovery.suggestions import Suggestion
 from newsportal.errors import StoreError
 from newsportal.items import Article, Link
 from newsportal.sources import load
-from newsportal.storage import open_store
+from newsportal.store import open_store
 
 if TYPE_CHECKING:
     from madeup import MadeUpWeb

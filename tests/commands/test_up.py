@@ -19,7 +19,7 @@ from newsportal.report import Run, SourceReport
 from newsportal.services.jobs.outcomes import job_of, outcome_of
 from newsportal.services.jobs.records import Records
 from newsportal.sources import load
-from newsportal.storage import open_store
+from newsportal.store import open_store
 
 
 def test_the_summary_counts_pages_and_list_pages_apart() -> None:

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from newsportal.commands import worker
 from newsportal.sources import load
-from newsportal.storage import open_store
+from newsportal.store import open_store
 
 
 @pytest.mark.parametrize("told", [True, False])

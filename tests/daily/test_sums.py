@@ -14,8 +14,8 @@ import pytest
 
 from newsportal.daily import KINDS, DailySums, daily_uri
 from newsportal.items import Article, Link
-from newsportal.storage import open_store
-from newsportal.storage.store import Store
+from newsportal.store import open_store
+from newsportal.store.store import Store
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 START = datetime(2026, 5, 1, 15, 30, tzinfo=UTC)

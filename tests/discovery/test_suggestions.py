@@ -8,7 +8,7 @@ import pytest
 
 from newsportal.discovery import suggestions
 from newsportal.discovery.suggestions import Counting, linked
-from newsportal.storage.results import StoredArticle
+from newsportal.store.results import StoredArticle
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 

@@ -20,8 +20,8 @@ from newsportal.portal.app import create_app
 from newsportal.portal.queues import AsideRow, HostRow, QueueRow, Queues, WorkerRow
 from newsportal.search import open_index
 from newsportal.sources import load as load_sources
-from newsportal.storage import open_store
-from newsportal.storage.store import Store
+from newsportal.store import open_store
+from newsportal.store.store import Store
 from newsportal.visits import Visit
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from newsportal.storage.results import StoryFilter
+from newsportal.store.results import StoryFilter
 
 NO_SCRIPT = {"java_script_enabled": False}
 PHONE = {"viewport": {"width": 390, "height": 800}}

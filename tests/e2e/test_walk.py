@@ -13,7 +13,7 @@ import pytest
 from fastapi.routing import iter_route_contexts
 
 from newsportal.learning.training import train_corpus
-from newsportal.storage.labels import NewDocument
+from newsportal.store.labels import NewDocument
 
 if find_spec("axe_playwright_python") is None:
     pytest.skip("needs axe-playwright-python", allow_module_level=True)

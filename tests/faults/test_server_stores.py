@@ -13,7 +13,7 @@ import pytest
 import yaml
 from servers import MAKE, OVER_SERVERS, Server, not_needed, own_server
 
-from newsportal.storage import open_store
+from newsportal.store import open_store
 
 pytestmark = pytest.mark.slow
 

@@ -16,8 +16,8 @@ import pytest
 from workers import PATIENCE, farm, frontier, storm, told
 
 from newsportal.spiders.standing import EVERY
-from newsportal.storage import open_store
-from newsportal.storage.results import SourceState
+from newsportal.store import open_store
+from newsportal.store.results import SourceState
 
 if TYPE_CHECKING:
     from conftest import RedisServer  # type: ignore[import-not-found]

@@ -19,7 +19,7 @@ from newsportal.frontier.ledger import PUT_OFF, Ledger, ledger_of
 from newsportal.frontier.links import name_of
 from newsportal.items import Article, Link
 from newsportal.report import SourceReport
-from newsportal.storage.results import SourceState
+from newsportal.store.results import SourceState
 from newsportal.visits import Visit
 
 NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)

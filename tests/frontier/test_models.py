@@ -12,7 +12,7 @@ from blank import blank_store
 from newsportal.classify.base import Example, train
 from newsportal.errors import StoreUnavailable
 from newsportal.frontier.models import LOOK_AGAIN, Models
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
 EXAMPLES = [Example(text, (label,)) for label, text in (("球", "主场球队 进球"), ("钱", "央行股市 上涨")) for _ in range(5)]

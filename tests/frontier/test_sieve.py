@@ -21,8 +21,8 @@ from newsportal.frontier.ledger import ledger_of
 from newsportal.frontier.sieve import LocalSieve, SharedSieve
 from newsportal.items import Article, Link
 from newsportal.sources import Sources
-from newsportal.storage import open_store
-from newsportal.storage.store import Store
+from newsportal.store import open_store
+from newsportal.store.store import Store
 
 NOW = datetime(2026, 3, 5, tzinfo=UTC)
 

@@ -12,7 +12,7 @@ from blank import blank_store
 from newsportal.errors import StoreUnavailable
 from newsportal.extractors.site import SiteKnowledge
 from newsportal.frontier.sites import SiteMemory
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 NOTICE = "本网所有内容未经书面许可不得转载。"

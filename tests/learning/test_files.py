@@ -10,7 +10,7 @@ import pytest
 
 from newsportal.errors import CorpusError
 from newsportal.learning.files import document, is_empty, read_file
-from newsportal.storage.labels import NewDocument
+from newsportal.store.labels import NewDocument
 
 SPORT = NewDocument("体育", "青河队赢了。\n三比一。", "比赛", "7")
 SOCIAL = NewDocument("社会/民生", "新桥通车。")

@@ -13,8 +13,8 @@ from blank import blank_store
 from newsportal.learning.files import mistakes as file_mistakes
 from newsportal.learning.mistaken import mistakes, opened, words_for
 from newsportal.learning.training import train_corpus
-from newsportal.storage.labels import NewDocument
-from newsportal.storage.store import Store
+from newsportal.store.labels import NewDocument
+from newsportal.store.store import Store
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 

@@ -36,9 +36,9 @@ CALLS = frozenset(
 DRIVERS = {
     "redis": ("frontier/",),
     "scrapy_redis": ("frontier/",),
-    "sqlalchemy": ("storage/", "search/", "publishing/", "accounts/", "daily/"),
-    "pymysql": ("storage/",),
-    "psycopg": ("storage/",),
+    "sqlalchemy": ("store/", "search/", "publishing/", "accounts/", "daily/"),
+    "pymysql": ("store/",),
+    "psycopg": ("store/",),
     "pymongo": (),
     "elasticsearch": ("search/",),
     "elastic_transport": ("search/",),

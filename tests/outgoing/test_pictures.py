@@ -17,7 +17,7 @@ from PIL import Image as Pillow
 from newsportal.items import Gallery, Image, Link
 from newsportal.pictures.head import FIRST_BYTES
 from newsportal.pipelines.looking import Downloads, Looker
-from newsportal.storage.pictures import Picture
+from newsportal.store.pictures import Picture
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from newsportal.rendering import find_chromium
-from newsportal.storage import open_store
+from newsportal.store import open_store
 
 TEXT = "北京市文化和旅游局今天公布，第三季度全市接待游客人数同比增长一成，其中郊区的民宿和景区最受欢迎。"
 OTHER = "上海图书馆东馆从本周起向读者开放，新馆设有六千个座位，全年举办上千场讲座、展览和亲子活动。"

@@ -24,7 +24,7 @@ from newsportal.frontier.addon import SourcesAddon
 from newsportal.frontier.ledger import Ledger, ledger_of
 from newsportal.items import Article, Link, TopicMark
 from newsportal.pipelines.classify import Choice, ClassifyPipeline
-from newsportal.storage.labels import CATEGORIES
+from newsportal.store.labels import CATEGORIES
 
 NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
 URL = "https://b.example/2026/0305/1.html"

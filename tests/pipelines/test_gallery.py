@@ -16,7 +16,7 @@ from newsportal.items import Article, Gallery, Image, Link
 from newsportal.pipelines.base import Left
 from newsportal.pipelines.gallery import GalleryPipeline
 from newsportal.report import SourceReport
-from newsportal.storage.results import StoredArticle
+from newsportal.store.results import StoredArticle
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 URL = "https://pic.example/s/1.html"

@@ -21,7 +21,7 @@ from newsportal.pipelines.looking import Bytes, Looker, looked_at
 from newsportal.pipelines.pictures import PicturesPipeline
 from newsportal.pipelines.turning import Interrupted, Missing
 from newsportal.sources.pictures import Pictures
-from newsportal.storage.pictures import Picture
+from newsportal.store.pictures import Picture
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 LOGO = "https://static.example/mark.png?v={}"

@@ -16,8 +16,8 @@ from newsportal.frontier.ledger import utcnow
 from newsportal.items import Article, FoldKey, Link
 from newsportal.pipelines import together, writing
 from newsportal.pipelines.together import Together
-from newsportal.storage.results import Added
-from newsportal.storage.store import Store
+from newsportal.store.results import Added
+from newsportal.store.store import Store
 
 
 def ready(name: str, **changes: Any) -> Article:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 
 from newsportal.items import Gallery, Image, Link, content_id
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 NOW = datetime(2026, 5, 20, 10, 30, tzinfo=UTC)  # the newsroom's
 

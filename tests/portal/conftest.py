@@ -23,8 +23,8 @@ from newsportal.portal import context
 from newsportal.portal.app import create_app
 from newsportal.search import open_index
 from newsportal.search.base import Index
-from newsportal.storage import open_store
-from newsportal.storage.store import Store
+from newsportal.store import open_store
+from newsportal.store.store import Store
 
 
 def load(name: str) -> ModuleType:

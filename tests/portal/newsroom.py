@@ -10,7 +10,7 @@ from pathlib import Path
 from newsportal.items import Article, FoldKey, Image, Link, content_id
 from newsportal.messages import Message
 from newsportal.report import Run, SourceReport
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 LAYOUT = Message("note.layout-changed")
 NOW = datetime(2026, 5, 20, 10, 30, tzinfo=UTC)

@@ -17,7 +17,7 @@ from newsportal.portal.alerting import TESTS, sender
 from newsportal.portal.context import Portal
 from newsportal.portal.site import site_of
 from newsportal.sources import Sources
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 pytestmark = pytest.mark.filterwarnings("ignore:'imghdr' is deprecated:DeprecationWarning")
 

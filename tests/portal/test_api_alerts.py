@@ -12,7 +12,7 @@ import pytest
 
 from newsportal.daily import DailySums
 from newsportal.sources import Sources
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 ASKED = {"about": "topic", "of": "旅游", "channel": "webhook", "fields": {"url": "https://hooks.example/geheim-4711"}, "digest": [8, 18]}
 

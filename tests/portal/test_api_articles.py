@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from newsportal.sources import load
-from newsportal.storage.results import StoryFilter
-from newsportal.storage.store import Store
+from newsportal.store.results import StoryFilter
+from newsportal.store.store import Store
 
 SOURCES = "publish:\n- {name: 站点, to: 'folder:out'}\n"
 

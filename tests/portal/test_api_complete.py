@@ -10,7 +10,7 @@ from fastapi.routing import iter_route_contexts
 from newsportal.accounts import Right
 from newsportal.portal.api.described import right_of
 from newsportal.portal.app import create_app
-from newsportal.storage import open_store
+from newsportal.store import open_store
 
 API: Final = "/api/v1"
 

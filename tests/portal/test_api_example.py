@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from newsportal.accounts import Right
-from newsportal.storage.results import StoryFilter
-from newsportal.storage.store import Store
+from newsportal.store.results import StoryFilter
+from newsportal.store.store import Store
 
 GUIDE = Path(__file__).parents[2] / "docs" / "api.md"
 

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from newsportal.accounts import marks
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 API = "/api/v1"
 

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from newsportal.portal.api.paging import cursor_of
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 
 def items(client: httpx.Client, path: str, **parameters: Any) -> list[Any]:

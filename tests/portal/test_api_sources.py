@@ -12,7 +12,7 @@ import pytest
 from blank import blank_store
 
 from newsportal.sources import load
-from newsportal.storage.results import SourceState
+from newsportal.store.results import SourceState
 
 TEXT = """\
 feeds:

@@ -19,7 +19,7 @@ from lxml import html as lxml_html
 
 from newsportal.accounts import Right, Role
 from newsportal.sources import load
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 PASSWORD = "correct horse battery staple"
 TEXT = "portal: {title: 晨报}\ntopics: [{name: 旅游}]\nfeeds:\n  - {name: 甲报, url: https://a.example/feed}\n"

@@ -10,8 +10,8 @@ import pytest
 from newsportal.errors import StoreError
 from newsportal.portal import counts
 from newsportal.portal.counts import Counts
-from newsportal.storage.results import Tally
-from newsportal.storage.store import Store
+from newsportal.store.results import Tally
+from newsportal.store.store import Store
 
 
 class Slow:

@@ -17,8 +17,8 @@ from lxml import html as lxml_html
 
 from newsportal.errors import SearchError
 from newsportal.search import open_index
-from newsportal.storage.results import StoryFilter
-from newsportal.storage.store import Store
+from newsportal.store.results import StoryFilter
+from newsportal.store.store import Store
 
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(2)>"
 

@@ -14,7 +14,7 @@ from lxml import etree
 from lxml import html as lxml_html
 
 from newsportal.portal.feeds import Entry, Feed, atom, json_feed, opml, rss
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 MOMENT = datetime(2026, 5, 20, 10, 30, tzinfo=UTC)
 NASTY = "标题 & <b>粗</b> ]]> \x00\x0b\x1b\ud800\uffff “引号” 'x' \U0001f600"

@@ -8,7 +8,7 @@ from pathlib import Path
 from newsportal.errors import SearchError
 from newsportal.portal.follower import MAX_PAUSE, Follower
 from newsportal.search import open_index
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 
 def test_a_story_stored_while_serving_is_found_soon(fresh: Store, serve, newsroom, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from newsportal.portal.language import translations
 from newsportal.portal.recommending import BECAUSE, WHY, why
 from newsportal.recommend.base import Recommendation, View
 from newsportal.recommending.fitting import fit
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 OWN = {"sec-fetch-site": "same-origin", "content-type": "application/json"}
 PERSON = {"user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"}

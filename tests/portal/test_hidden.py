@@ -13,7 +13,7 @@ import pytest
 from newsportal.accounts import Right
 from newsportal.search import open_index
 from newsportal.search.base import Index
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 ASKED = "渡口旧仓库"
 TOLD = "改造为海事博物馆"

@@ -12,8 +12,8 @@ import pytest
 from newsportal.items import Article, Link, TopicMark
 from newsportal.portal.judged import chosen, doubtful
 from newsportal.portal.language import translations
-from newsportal.storage.results import StoredArticle
-from newsportal.storage.store import Store
+from newsportal.store.results import StoredArticle
+from newsportal.store.store import Store
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 ARTICLE = StoredArticle("a", "a", "x.example/a", "https://x.example/a", "题", NOW, NOW, "feed:x", category="财经")

@@ -10,7 +10,7 @@ from typing import Any
 
 from newsportal.portal.context import Portal
 from newsportal.sources.watched import Watched
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 

@@ -16,8 +16,8 @@ from blank import blank_store
 from newsportal.learning.training import train_corpus
 from newsportal.portal.sent import MAX_FILE
 from newsportal.sources import load
-from newsportal.storage.labels import NewDocument
-from newsportal.storage.store import Store
+from newsportal.store.labels import NewDocument
+from newsportal.store.store import Store
 
 GO = {"go": "1"}
 

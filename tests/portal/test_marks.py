@@ -15,9 +15,9 @@ from lxml import html as lxml_html
 
 from newsportal.accounts import marks, searches
 from newsportal.search import open_index
-from newsportal.storage import open_store
-from newsportal.storage.results import StoryFilter
-from newsportal.storage.store import Store
+from newsportal.store import open_store
+from newsportal.store.results import StoryFilter
+from newsportal.store.store import Store
 
 HTML = {"accept": "text/html"}
 EMPTY = {"content-type": "application/x-www-form-urlencoded"}

@@ -28,7 +28,7 @@ from newsportal.report import Run, SourceReport
 from newsportal.services.jobs.base import Job
 from newsportal.services.jobs.records import Records
 from newsportal.sources import Sources
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from newsportal.portal.api.paging import cursor_of
 from newsportal.search import open_index
 from newsportal.search.base import Index
 from newsportal.sources import load
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 HUGE = "9" * 5000
 """More digits than Python turns into a number."""

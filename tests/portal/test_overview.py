@@ -12,7 +12,7 @@ from newsportal.portal.curve import HEIGHT, bars, width
 from newsportal.portal.kept import Kept
 from newsportal.portal.reading import minutes
 from newsportal.search.base import Index
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 
 def test_a_topic_shows_its_days_sites_and_categories(client: httpx.Client) -> None:

@@ -12,7 +12,7 @@ import pytest
 from lxml import html as lxml_html
 
 from newsportal.report import Run
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 
 def tree(answer: httpx.Response, status: int = 200) -> lxml_html.HtmlElement:

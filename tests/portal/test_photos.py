@@ -15,7 +15,7 @@ from lxml import html as lxml_html
 from newsportal.items import Image
 from newsportal.portal.pages.gallery import numbered
 from newsportal.portal.pages.photos import HEIGHTS, PAGE, height_of
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 
 @pytest.fixture(scope="module")

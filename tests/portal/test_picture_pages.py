@@ -32,7 +32,7 @@ from newsportal.portal.picture_cache import PictureCache
 from newsportal.portal.picture_desk import Desk
 from newsportal.portal.pictures import version
 from newsportal.sources import Sources
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 

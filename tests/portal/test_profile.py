@@ -13,7 +13,7 @@ import pytest
 from lxml import html as lxml_html
 
 from newsportal.errors import StoreUnavailable
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 OWN = {"sec-fetch-site": "same-origin"}
 

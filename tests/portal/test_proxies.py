@@ -10,7 +10,7 @@ import pytest
 
 from newsportal.accounts import Right, Role
 from newsportal.portal.sent import FILES, MAX_BODY, MAX_FILE, MAX_TEXT, bound_of
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 PASSWORD = "correct horse battery staple"
 HTTPS = {"x-forwarded-proto": "https", "x-forwarded-for": "203.0.113.9"}

@@ -13,8 +13,8 @@ from blank import blank_store
 from lxml import html as lxml_html
 
 from newsportal.sources import load
-from newsportal.storage.outbox import Entry, Result
-from newsportal.storage.store import Store
+from newsportal.store.outbox import Entry, Result
+from newsportal.store.store import Store
 
 SOURCES = "publish:\n- {name: <b>站点, to: 'folder:out'}\n- {name: 空的, to: 'folder:out2'}\n"
 OWN = {"sec-fetch-site": "same-origin", "content-type": "application/x-www-form-urlencoded"}

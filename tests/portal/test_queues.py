@@ -9,7 +9,7 @@ from lxml import html as lxml_html
 
 from newsportal.errors import FrontierUnavailable
 from newsportal.portal.queues import AsideRow, Asked, HostRow, QueueRow, Queues, WorkerRow, longest
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 NOW = datetime(2026, 5, 20, 4, tzinfo=UTC)
 FULL = Queues(

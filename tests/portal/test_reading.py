@@ -10,7 +10,7 @@ import pytest
 
 from newsportal.items import Image
 from newsportal.portal import reading
-from newsportal.storage.results import StoredArticle
+from newsportal.store.results import StoredArticle
 
 NOW = datetime(2026, 5, 20, tzinfo=UTC)
 PLAIN = StoredArticle("a", "s", "https://a.example/1", "https://a.example/news/1.html", "标题", NOW, NOW, "feed:甲")

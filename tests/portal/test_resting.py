@@ -17,8 +17,8 @@ from newsportal.errors import SearchUnavailable, ServerUnavailable, StoreError, 
 from newsportal.portal.resting import Rest, rested_index, rested_store
 from newsportal.search import elastic, elastic_connection, open_index
 from newsportal.search.base import Query
-from newsportal.storage import dialects, open_store
-from newsportal.storage.store import Store
+from newsportal.store import dialects, open_store
+from newsportal.store.store import Store
 
 AWAY = ServerUnavailable("the server is away; start it")
 

@@ -17,8 +17,8 @@ from newsportal.portal.api.described import right_of, rights_asked
 from newsportal.portal.app import create_app
 from newsportal.portal.sent import SAFE
 from newsportal.search.base import Index
-from newsportal.storage import open_store
-from newsportal.storage.store import Store
+from newsportal.store import open_store
+from newsportal.store.store import Store
 
 OPEN = {
     "/login": {"GET", "POST"},

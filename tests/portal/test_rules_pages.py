@@ -15,7 +15,7 @@ from newsportal.archive import Exchange, Writer
 from newsportal.extractors.site import SiteKnowledge
 from newsportal.extractors.site_file import packed
 from newsportal.sources import load
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 NOW = datetime(2026, 5, 20, 10, 30, tzinfo=UTC)
 

@@ -19,7 +19,7 @@ from newsportal.items import Image
 from newsportal.messages import as_text
 from newsportal.portal.guard import hosts_of
 from newsportal.search import open_index
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 from newsportal.text import CONTROL
 
 HOSTILE_HTML = (

@@ -6,7 +6,7 @@ import httpx
 import pytest
 from lxml import html as lxml_html
 
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 
 def choose(client: httpx.Client, path: str, script: str) -> str:

@@ -9,7 +9,7 @@ import pytest
 from lxml import html as lxml_html
 
 from newsportal.errors import SearchError
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 
 def page_of(client: httpx.Client, **parameters: object) -> lxml_html.HtmlElement:

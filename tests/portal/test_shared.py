@@ -11,8 +11,8 @@ import httpx
 import pytest
 
 from newsportal.portal import shared
-from newsportal.storage.results import StoryFilter, StoryPage
-from newsportal.storage.store import Store
+from newsportal.store.results import StoryFilter, StoryPage
+from newsportal.store.store import Store
 
 Serve = Callable[..., httpx.Client]
 

@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
-from newsportal.storage.results import Story, StoryFilter
-from newsportal.storage.store import Store
+from newsportal.store.results import Story, StoryFilter
+from newsportal.store.store import Store
 
 ALBUMS = 12
 SHOWN = 3

@@ -13,7 +13,7 @@ from lxml import html as lxml_html
 
 from newsportal.accounts import Right, Role
 from newsportal.accounts.attempts import BOTH
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 PASSWORD = "correct horse battery staple"
 

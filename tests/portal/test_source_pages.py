@@ -18,7 +18,7 @@ from lxml import html as lxml_html
 from newsportal.accounts import Right
 from newsportal.sources import load
 from newsportal.sources.history import digest_of, versions
-from newsportal.storage.results import SourceState
+from newsportal.store.results import SourceState
 from newsportal.visits import Visit
 
 NOW = datetime(2026, 5, 20, tzinfo=UTC)

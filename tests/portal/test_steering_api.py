@@ -14,8 +14,8 @@ import httpx
 import pytest
 
 from newsportal.sources import load
-from newsportal.storage import open_store
-from newsportal.storage.store import Store
+from newsportal.store import open_store
+from newsportal.store.store import Store
 
 SOURCES = """\
 store: sqlite:///news.db

@@ -17,7 +17,7 @@ from lxml import html as lxml_html
 from newsportal.accounts.alerts import Alert, Message
 from newsportal.report import Run, SourceReport
 from newsportal.sources import Sources
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from newsportal.items import Image, Link, Post, Thread
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 URL = "https://bbs.example/thread-1-1-1.html"

@@ -15,8 +15,8 @@ import httpx
 import pytest
 
 from newsportal.sources import editing, load
-from newsportal.storage import open_store
-from newsportal.storage.store import Store
+from newsportal.store import open_store
+from newsportal.store.store import Store
 
 SOURCES = """\
 # ours

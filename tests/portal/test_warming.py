@@ -14,7 +14,7 @@ from newsportal.portal.render import environment
 from newsportal.portal.site import site_of
 from newsportal.portal.warming import PAGES, Warming, steps
 from newsportal.search import open_index
-from newsportal.storage import open_store
+from newsportal.store import open_store
 
 
 class Sources:

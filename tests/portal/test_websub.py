@@ -18,10 +18,10 @@ import pytest
 
 from newsportal.portal.subscribing import Subscriber, reachable
 from newsportal.sources import Sources, load
-from newsportal.storage import open_store
-from newsportal.storage.results import SourceState
-from newsportal.storage.store import Store
-from newsportal.storage.subscriptions import Subscription
+from newsportal.store import open_store
+from newsportal.store.results import SourceState
+from newsportal.store.store import Store
+from newsportal.store.subscriptions import Subscription
 
 TOPIC = "http://127.0.0.1:9/feed"
 FEED = "feed:甲"

@@ -12,7 +12,7 @@ from sqlalchemy import Column, DateTime, Engine, Integer, MetaData, SmallInteger
 from newsportal.publishing.opening import open_target, terms_of
 from newsportal.publishing.run import Tally, Work, publish
 from newsportal.sources import Sources, parse
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 TARGET = """
 - name: cms

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from blank import blank_store
 
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # import cms
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "storage"))  # import invented_articles
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "store"))  # import invented_articles
 from cms import Cms
 from invented_articles import NOW, article, invented
 

@@ -21,8 +21,8 @@ from sqlalchemy import event
 
 from newsportal.publishing import tables
 from newsportal.publishing.run import publish
-from newsportal.storage import open_store
-from newsportal.storage.outbox import Outbox
+from newsportal.store import open_store
+from newsportal.store.outbox import Outbox
 
 
 class Death:

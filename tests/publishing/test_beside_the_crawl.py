@@ -15,9 +15,9 @@ from cms import Cms
 
 from newsportal.commands.publishing import Publisher, after_crawl
 from newsportal.sources import Sources, load
-from newsportal.storage import open_store
-from newsportal.storage.results import StoryFilter
-from newsportal.storage.store import Store
+from newsportal.store import open_store
+from newsportal.store.results import StoryFilter
+from newsportal.store.store import Store
 
 
 def until(holds: Callable[[], bool], seconds: float = 20.0) -> bool:

@@ -18,7 +18,7 @@ from newsportal.publishing.base import TargetAway, TargetUnfit
 from newsportal.publishing.columns import cell
 from newsportal.sources.publishing import Column
 from newsportal.sources.templates import FIELDS, BadTemplate, parts
-from newsportal.storage.results import StoredArticle
+from newsportal.store.results import StoredArticle
 
 ARTICLE = StoredArticle(
     "0" * 20, "1" * 20, "a.example/1", "https://a.example/1", "标题", NOW, NOW, "feed:快讯",

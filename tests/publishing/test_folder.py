@@ -16,7 +16,7 @@ from invented_articles import NOW
 from newsportal.items import Image
 from newsportal.publishing.folder import MAX_NAME_BYTES, markdown, marked, page, safe, shortened, write
 from newsportal.publishing.run import pending
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 Add = Callable[..., str]
 

@@ -20,7 +20,7 @@ from sqlalchemy import Column, Date, DateTime, Integer, Numeric, String, Uuid, t
 from newsportal.publishing.base import Overtaken
 from newsportal.publishing.binding import key_of
 from newsportal.publishing.run import LEASE, publish
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 Add = Callable[..., str]
 

@@ -18,8 +18,8 @@ from invented_articles import NOW
 from servers import MAKE, Server, Servers, own_server
 
 from newsportal.publishing.run import LEASE, Tally, publish
-from newsportal.storage import open_store
-from newsportal.storage.store import Store
+from newsportal.store import open_store
+from newsportal.store.store import Store
 
 Add = Callable[..., str]
 DYING = Path(__file__).with_name("dying.py")

@@ -13,9 +13,9 @@ from invented_articles import NOW, article, invented
 
 from newsportal.publishing.base import Placed, TargetAway
 from newsportal.publishing.run import BUSY_WAIT, LEASE, MOST_TRIES, follow, pending, publish
-from newsportal.storage.outbox import Entry
-from newsportal.storage.results import StoredArticle
-from newsportal.storage.store import Store
+from newsportal.store.outbox import Entry
+from newsportal.store.results import StoredArticle
+from newsportal.store.store import Store
 
 Add = Callable[..., str]
 

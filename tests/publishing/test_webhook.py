@@ -22,7 +22,7 @@ from invented_articles import NOW
 from newsportal.publishing.opening import open_target, terms_of
 from newsportal.publishing.run import MOST_TRIES, Tally, Work, pending, publish
 from newsportal.sources import Sources, parse
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 Add = Callable[..., str]
 SECRET = "geheim"

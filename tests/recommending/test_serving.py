@@ -15,8 +15,8 @@ from newsportal.items import Article, Link
 from newsportal.recommending import serving
 from newsportal.recommending.fitting import fit
 from newsportal.recommending.serving import Recommender
-from newsportal.storage.reader_views import Fit
-from newsportal.storage.store import Store
+from newsportal.store.reader_views import Fit
+from newsportal.store.store import Store
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)

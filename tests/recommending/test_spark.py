@@ -25,8 +25,8 @@ from newsportal.recommend.best import Best
 from newsportal.recommend.clicks import columns, hours, of
 from newsportal.recommend.known import Here
 from newsportal.recommending import parts, spark
-from newsportal.storage import open_store
-from newsportal.storage.store import Store
+from newsportal.store import open_store
+from newsportal.store.store import Store
 
 NOW = datetime.now(UTC).replace(microsecond=0)
 HOUR = timedelta(hours=1)
@@ -159,7 +159,7 @@ BOTH = """
 import sys
 from datetime import datetime
 from newsportal.recommending import fitting, spark
-from newsportal.storage import open_store
+from newsportal.store import open_store
 uri, now = sys.argv[1], datetime.fromisoformat(sys.argv[2])
 store = open_store(uri)
 for name, fit in (("one", fitting.fit(store, now)), ("many", spark.fit(store, uri, "local[2]", now))):

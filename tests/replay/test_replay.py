@@ -20,7 +20,7 @@ from newsportal.archive.index import open_index
 from newsportal.dedup.canonical import identity
 from newsportal.extractors.site import site_of, stem
 from newsportal.items import Page
-from newsportal.storage import open_store
+from newsportal.store import open_store
 
 pytestmark = [pytest.mark.data, pytest.mark.slow]
 

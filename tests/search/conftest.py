@@ -15,8 +15,8 @@ from servers import Servers
 from newsportal.items import Article, FoldKey, Link
 from newsportal.search import open_index
 from newsportal.search.base import Index, Query, Results
-from newsportal.storage.results import Added
-from newsportal.storage.store import Store
+from newsportal.store.results import Added
+from newsportal.store.store import Store
 
 NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
 

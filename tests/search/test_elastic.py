@@ -17,8 +17,8 @@ from newsportal.search import elastic_building, open_index
 from newsportal.search.base import Query
 from newsportal.search.elastic import ElasticIndex
 from newsportal.search.elastic_layout import VERSION, mapping
-from newsportal.storage import open_store
-from newsportal.storage.store import Store
+from newsportal.store import open_store
+from newsportal.store.store import Store
 from newsportal.text import words
 
 pytestmark = pytest.mark.slow

@@ -19,8 +19,8 @@ from madeup.photos import MadeUpPhotos
 from newsportal.cli import main as newsportal
 from newsportal.errors import StoreError
 from newsportal.sources import load
-from newsportal.storage import open_store
-from newsportal.storage.dialects import open_engine
+from newsportal.store import open_store
+from newsportal.store.dialects import open_engine
 
 FOLDER = Path("demo-data")
 """Made anew every time: the made-up sites have new ports, and their news is always of today."""

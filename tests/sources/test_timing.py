@@ -10,7 +10,7 @@ import pytest
 
 from newsportal.schedule import Rules
 from newsportal.sources import Sources, load, timing
-from newsportal.storage.results import SourceState
+from newsportal.store.results import SourceState
 from newsportal.visits import Visit
 
 NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)

@@ -15,9 +15,9 @@ from picture_site import PictureSite, command, crawl, html, serving, written
 
 from newsportal.frontier.galleries import MAX_VAIN
 from newsportal.items import Gallery, Link
-from newsportal.storage import open_store
-from newsportal.storage.gallery_tables import StoredGallery
-from newsportal.storage.store import Store
+from newsportal.store import open_store
+from newsportal.store.gallery_tables import StoredGallery
+from newsportal.store.store import Store
 
 pytestmark = pytest.mark.slow
 

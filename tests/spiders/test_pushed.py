@@ -22,7 +22,7 @@ from newsportal.items import Link
 from newsportal.spiders.hub import HubSpider
 from newsportal.spiders.metasearch import MetasearchSpider
 from newsportal.spiders.rss import RssSpider
-from newsportal.storage.results import SourceState
+from newsportal.store.results import SourceState
 
 SOURCES = """\
 topics: [{name: 旅游, keywords: {any: [旅游]}, engines: [bing_news], query: 古镇}]

@@ -25,7 +25,7 @@ from newsportal.items import Link
 from newsportal.spiders import standing, visiting
 from newsportal.spiders.rss import RssSpider
 from newsportal.spiders.visiting import job_of
-from newsportal.storage.results import SourceState
+from newsportal.store.results import SourceState
 
 HOUR = timedelta(hours=1)
 FEEDS = "feeds:\n" + "".join(f'  - {{name: {name}, url: "https://{number}.example/rss"}}\n' for number, name in enumerate("甲乙丙丁"))

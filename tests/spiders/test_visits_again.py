@@ -21,7 +21,7 @@ from newsportal.spiders.gallery import GallerySpider
 from newsportal.spiders.hub import HubSpider
 from newsportal.spiders.metasearch import MetasearchSpider
 from newsportal.spiders.sitemap import SitemapSpider
-from newsportal.storage.results import SourceState
+from newsportal.store.results import SourceState
 
 SITE = "https://b.example/news/"
 

@@ -11,7 +11,7 @@ from blank import blank_index, blank_store
 from newsportal.classify.topics import TopicRule, rule
 from newsportal.items import Article, Link, TopicMark
 from newsportal.search.base import Index
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 from newsportal.topics.assigning import assign
 from newsportal.topics.counting import counts
 from newsportal.topics.preview import preview

@@ -2,7 +2,7 @@
 
 import sqlalchemy as sa
 
-from newsportal.storage.migration_steps import create_index, create_table
+from newsportal.store.migration_steps import create_index, create_table
 
 revision = "0003"
 down_revision = None

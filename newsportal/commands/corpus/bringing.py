@@ -21,8 +21,8 @@ from newsportal.errors import CorpusError
 from newsportal.learning.choosing import LEAST_CHARS, PER_LABEL
 from newsportal.learning.files import FORMS, UTF8, check_encoding, is_empty, read_file, read_stream
 from newsportal.learning.gathering import gather, give_label
-from newsportal.storage.labels import CATEGORIES, NewDocument
-from newsportal.storage.store import Store
+from newsportal.store.labels import CATEGORIES, NewDocument
+from newsportal.store.store import Store
 from newsportal.text import clean
 
 LEFT = {

@@ -21,8 +21,8 @@ from newsportal.classify.base import Progress as Say
 from newsportal.commands.context import local
 from newsportal.services.jobs.reporting import progress_reporter
 from newsportal.sources import Sources, load, use_own_words
-from newsportal.storage import open_store
-from newsportal.storage.store import Store
+from newsportal.store import open_store
+from newsportal.store.store import Store
 from newsportal.text import clean
 
 SourcesFile = Annotated[Path | None, typer.Option("--sources", help="The sources file; default: the nearest sources.yaml.")]

@@ -15,8 +15,8 @@ from newsportal.commands import jsonl
 from newsportal.commands.corpus.common import AsJson, Name, SourcesFile, asked, opened, print_json, print_rows
 from newsportal.errors import StoreError
 from newsportal.learning.documents import plain
-from newsportal.storage.labels import RANKS, Corpus, Counted
-from newsportal.storage.store import Store
+from newsportal.store.labels import RANKS, Corpus, Counted
+from newsportal.store.store import Store
 
 SHOWN = 20
 """Documents of a label that are shown, if not said."""

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from newsportal.dedup import exact
 from newsportal.dedup.document import NEW, Document, Verdict
 from newsportal.items import Article, Link
-from newsportal.storage import open_store
-from newsportal.storage.store import Store
+from newsportal.store import open_store
+from newsportal.store.store import Store
 
 DAWN = datetime(1970, 1, 1, tzinfo=UTC)
 

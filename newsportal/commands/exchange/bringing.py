@@ -12,9 +12,9 @@ from newsportal.commands.exchange.form import Incoming, incoming
 from newsportal.dedup import exact
 from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.items import Article, FoldKey, Gallery, Thread, content_id
-from newsportal.storage.columns import storable
-from newsportal.storage.dialects import chunks
-from newsportal.storage.store import Store
+from newsportal.store.columns import storable
+from newsportal.store.dialects import chunks
+from newsportal.store.store import Store
 
 BATCH: Final = 200
 """Rows that are looked at together, and written in one transaction where that can be."""

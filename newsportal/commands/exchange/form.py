@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 from newsportal.dedup.canonical import identity as canonical
 from newsportal.items import Article, Gallery, Image, Link, Post, Thread, TopicMark
-from newsportal.storage.results import StoredArticle, is_gallery, is_thread
-from newsportal.storage.store import Store
+from newsportal.store.results import StoredArticle, is_gallery, is_thread
+from newsportal.store.store import Store
 
 UNNAMED: Final = "import:files"
 """The source of articles that name none."""

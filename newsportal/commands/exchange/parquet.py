@@ -12,7 +12,7 @@ from typing import IO, Any, Final
 
 from newsportal.commands.exchange.cells import more_of
 from newsportal.errors import DependencyMissing, NewsportalError
-from newsportal.storage.dialects import chunks
+from newsportal.store.dialects import chunks
 
 GROUP: Final = 1000
 """Rows of a row group: some megabytes of articles."""

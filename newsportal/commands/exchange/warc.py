@@ -21,7 +21,7 @@ from newsportal.egress.decompress import TooLarge, decompress
 from newsportal.errors import ArchiveError, NotApplicable
 from newsportal.extractors import extractor
 from newsportal.items import Page
-from newsportal.storage.results import StoredArticle
+from newsportal.store.results import StoredArticle
 
 ARTICLE: Final = "application/vnd.newsportal.article+json"
 """The type of records that hold an article in the form of JSON lines."""

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from newsportal.errors import FrontierRefused, FrontierUnavailable
 from newsportal.frontier.queues.disk_schema import APPLICATION, TABLES, VERSION
-from newsportal.storage.dialect_sqlite import explained
+from newsportal.store.dialect_sqlite import explained
 
 logger = logging.getLogger(__name__)
 

@@ -18,10 +18,10 @@ from newsportal.portal.api.faults import ApiError, told_of
 from newsportal.portal.api.paging import Limit, Page
 from newsportal.portal.context import Visit
 from newsportal.portal.pages.folding import candidates
-from newsportal.storage.article_rows import EDITOR
-from newsportal.storage.corrections import Superseded
-from newsportal.storage.lists import ArticleFilter
-from newsportal.storage.results import StoredArticle, is_gallery, is_thread
+from newsportal.store.article_rows import EDITOR
+from newsportal.store.corrections import Superseded
+from newsportal.store.lists import ArticleFilter
+from newsportal.store.results import StoredArticle, is_gallery, is_thread
 
 router = APIRouter(tags=["Articles"], dependencies=[needs(Right.EDIT)], responses=told_of(404))
 

@@ -17,8 +17,8 @@ from newsportal.portal.api.paging import Limit
 from newsportal.portal.api.topics import JobOut, begun, job_out
 from newsportal.portal.context import Portal, Visit
 from newsportal.portal.working import jobs_of
-from newsportal.storage.labels import CATEGORIES, LabelSource
-from newsportal.storage.store import Store
+from newsportal.store.labels import CATEGORIES, LabelSource
+from newsportal.store.store import Store
 
 router = APIRouter(tags=["Models"], dependencies=[needs(Right.EDIT)])
 

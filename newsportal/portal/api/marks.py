@@ -17,7 +17,7 @@ from newsportal.portal.api.paging import Cursor, Limit, Page, cursor_of, place_o
 from newsportal.portal.asked import asked_in
 from newsportal.portal.context import Visit
 from newsportal.portal.pages.marks import mine
-from newsportal.storage.results import Story
+from newsportal.store.results import Story
 
 router = APIRouter(tags=["Marks and searches"], dependencies=[needs(Right.KEEP)])
 

@@ -25,9 +25,9 @@ from newsportal.portal.api.faults import ApiError, told_of
 from newsportal.portal.api.topics import JobOut, begun
 from newsportal.portal.context import Portal
 from newsportal.portal.pages.models import TRAINED
-from newsportal.storage.columns import NAME_CHARS
-from newsportal.storage.labels import Corpus, Model
-from newsportal.storage.store import Store
+from newsportal.store.columns import NAME_CHARS
+from newsportal.store.labels import Corpus, Model
+from newsportal.store.store import Store
 
 router = APIRouter(tags=["Models"], dependencies=[needs(Right.EDIT)])
 

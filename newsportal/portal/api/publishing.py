@@ -17,7 +17,7 @@ from newsportal.portal.api.paging import Limit
 from newsportal.portal.context import Visit
 from newsportal.portal.publishing import Unknown, asked_again, tried, wanted
 from newsportal.publishing.base import TargetAway, TargetUnfit
-from newsportal.storage.outbox import STATES, State
+from newsportal.store.outbox import STATES, State
 
 router = APIRouter(tags=["Publishing"], dependencies=[needs(Right.WATCH)])
 

@@ -14,8 +14,8 @@ from newsportal.portal.api.faults import ApiError, told_of
 from newsportal.portal.api.paging import Cursor, Limit, Page
 from newsportal.portal.api.tagged import tagged
 from newsportal.portal.context import Visit
-from newsportal.storage.gallery_tables import WallFilter, WallOrder
-from newsportal.storage.results import StoredArticle, Story, StoryFilter
+from newsportal.store.gallery_tables import WallFilter, WallOrder
+from newsportal.store.results import StoredArticle, Story, StoryFilter
 
 router = APIRouter(tags=["Reading"])
 

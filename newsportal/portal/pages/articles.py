@@ -24,9 +24,9 @@ from newsportal.portal.sent import form
 from newsportal.portal.sent import many as every_field
 from newsportal.portal.source_names import all_called, calling, key_of
 from newsportal.portal.versions import said_in, version_of
-from newsportal.storage.article_rows import EDITOR
-from newsportal.storage.lists import ArticleFilter
-from newsportal.storage.results import StoredArticle
+from newsportal.store.article_rows import EDITOR
+from newsportal.store.lists import ArticleFilter
+from newsportal.store.results import StoredArticle
 
 router = APIRouter(dependencies=[needs(Right.EDIT)])
 

@@ -19,8 +19,8 @@ from newsportal.portal.pictures import address_of
 from newsportal.portal.render import render
 from newsportal.portal.sent import many
 from newsportal.portal.versions import said_in, version_of
-from newsportal.storage.gallery_tables import StoredPicture
-from newsportal.storage.results import StoredArticle, is_gallery
+from newsportal.store.gallery_tables import StoredPicture
+from newsportal.store.results import StoredArticle, is_gallery
 
 router = APIRouter(dependencies=[needs(Right.EDIT)])
 

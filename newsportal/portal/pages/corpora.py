@@ -29,8 +29,8 @@ from newsportal.portal.render import address, render
 from newsportal.portal.sent import MAX_FILE, Refused
 from newsportal.portal.source_file import Fields, one
 from newsportal.portal.working import jobs_of, start_job
-from newsportal.storage.columns import NAME_CHARS
-from newsportal.storage.labels import CATEGORIES, RANKS, Brought, Corpus, NewDocument
+from newsportal.store.columns import NAME_CHARS
+from newsportal.store.labels import CATEGORIES, RANKS, Brought, Corpus, NewDocument
 
 router = APIRouter(dependencies=[needs(Right.EDIT)])
 

@@ -23,8 +23,8 @@ from newsportal.portal.reading import body
 from newsportal.portal.render import render
 from newsportal.portal.sent import form
 from newsportal.portal.versions import said_in, version_of
-from newsportal.storage.corrections import Correction, Superseded
-from newsportal.storage.results import StoredArticle, is_gallery, is_thread
+from newsportal.store.corrections import Correction, Superseded
+from newsportal.store.results import StoredArticle, is_gallery, is_thread
 
 router = APIRouter(dependencies=[needs(Right.EDIT)])
 

@@ -17,7 +17,7 @@ from newsportal.portal.context import Portal, Visit
 from newsportal.portal.feeds import FORMATS, TYPES, Entry, Feed, Picture, opml
 from newsportal.portal.pages.gallery import absolute, figures, lead, shown
 from newsportal.portal.render import address, render, topic_address
-from newsportal.storage.results import StoredArticle, StoryFilter, is_gallery
+from newsportal.store.results import StoredArticle, StoryFilter, is_gallery
 from newsportal.text import clean
 
 router = APIRouter()

@@ -20,7 +20,7 @@ from newsportal.portal.render import render
 from newsportal.portal.sent import form
 from newsportal.portal.versions import said_in, version_of
 from newsportal.search.base import Query
-from newsportal.storage.results import StoredArticle, Story
+from newsportal.store.results import StoredArticle, Story
 
 router = APIRouter(dependencies=[needs(Right.EDIT)])
 

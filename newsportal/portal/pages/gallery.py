@@ -15,8 +15,8 @@ from newsportal.portal.pictures import address_of
 from newsportal.portal.reading import paragraphs
 from newsportal.portal.recommending import Suggested, further
 from newsportal.portal.render import render
-from newsportal.storage.gallery_tables import StoredGallery, StoredPicture
-from newsportal.storage.results import StoredArticle, Story
+from newsportal.store.gallery_tables import StoredGallery, StoredPicture
+from newsportal.store.results import StoredArticle, Story
 from newsportal.text import clean
 
 AT_ONCE = 2

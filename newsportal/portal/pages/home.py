@@ -20,8 +20,8 @@ from newsportal.portal.reading import thumbnail
 from newsportal.portal.recommending import further
 from newsportal.portal.render import render
 from newsportal.report import Run
-from newsportal.storage.gallery_tables import WallFilter
-from newsportal.storage.results import Story
+from newsportal.store.gallery_tables import WallFilter
+from newsportal.store.results import Story
 
 router = APIRouter()
 

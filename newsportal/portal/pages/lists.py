@@ -14,7 +14,7 @@ from newsportal.portal.moments import by_day
 from newsportal.portal.pages.feeds import feed_addresses
 from newsportal.portal.render import address, render, topic_address
 from newsportal.search.overview import Overview
-from newsportal.storage.results import Order, Story, StoryFilter, StoryPage
+from newsportal.store.results import Order, Story, StoryFilter, StoryPage
 from newsportal.text import clean
 
 router = APIRouter()

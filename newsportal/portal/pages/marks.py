@@ -18,7 +18,7 @@ from newsportal.portal.pages.feeds import ENTRIES, FeedAddresses, answer
 from newsportal.portal.preferences import safe_next
 from newsportal.portal.render import address, render, topic_address
 from newsportal.portal.sent import form
-from newsportal.storage.results import Story
+from newsportal.store.results import Story
 
 router = APIRouter(dependencies=[needs(Right.KEEP)])
 open_router = APIRouter()

@@ -16,8 +16,8 @@ from newsportal.portal.pages.lists import Chip
 from newsportal.portal.pictures import address_of
 from newsportal.portal.reading import title
 from newsportal.portal.render import address, render
-from newsportal.storage.gallery_tables import StoredGallery, WallFilter, WallOrder, WallStory
-from newsportal.storage.results import StoredArticle
+from newsportal.store.gallery_tables import StoredGallery, WallFilter, WallOrder, WallStory
+from newsportal.store.results import StoredArticle
 from newsportal.text import clean
 
 router = APIRouter()

@@ -12,7 +12,7 @@ from newsportal.portal.context import Portal
 from newsportal.portal.picture_desk import NoPicture, Ready
 from newsportal.portal.pictures import version
 from newsportal.portal.reading import web_address
-from newsportal.storage.results import is_gallery
+from newsportal.store.results import is_gallery
 
 router = APIRouter()
 

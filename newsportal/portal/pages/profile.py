@@ -14,7 +14,7 @@ from newsportal.portal.preferences import YEAR
 from newsportal.portal.reader import NAME, SWITCH, Reader, reader_of
 from newsportal.portal.render import render
 from newsportal.portal.sent import form
-from newsportal.storage.results import Story, is_gallery
+from newsportal.store.results import Story, is_gallery
 
 router = APIRouter()
 

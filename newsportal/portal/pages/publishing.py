@@ -22,8 +22,8 @@ from newsportal.portal.render import address, render
 from newsportal.portal.sent import form
 from newsportal.portal.versions import said_in
 from newsportal.publishing.base import TargetAway, TargetUnfit
-from newsportal.storage.outbox import OPEN, STATES, Entry, State
-from newsportal.storage.results import StoredArticle
+from newsportal.store.outbox import OPEN, STATES, Entry, State
+from newsportal.store.results import StoredArticle
 
 router = APIRouter(dependencies=[needs(Right.WATCH)])
 

@@ -16,7 +16,7 @@ from newsportal.portal.pages.feeds import FeedAddresses
 from newsportal.portal.pages.lists import Chip
 from newsportal.portal.render import render
 from newsportal.search.base import Results
-from newsportal.storage.results import is_gallery, is_thread
+from newsportal.store.results import is_gallery, is_thread
 from newsportal.text import CONTROL, clean
 
 router = APIRouter()

@@ -17,8 +17,8 @@ from newsportal.portal.context import Portal, Visit
 from newsportal.portal.pace import address_of
 from newsportal.portal.reader import introduce, new_name, reader_of
 from newsportal.portal.sent import said
-from newsportal.storage.results import is_gallery
-from newsportal.storage.store import Store
+from newsportal.store.results import is_gallery
+from newsportal.store.store import Store
 
 log = logging.getLogger(__name__)
 

@@ -17,7 +17,7 @@ from newsportal.portal.render import address, render
 from newsportal.portal.source_fields import address_of
 from newsportal.sources.soon import visit_soon
 from newsportal.sources.watched import Watched
-from newsportal.storage.lists import ArticleFilter
+from newsportal.store.lists import ArticleFilter
 
 router = APIRouter(dependencies=[needs(Right.EDIT)])
 

@@ -12,9 +12,9 @@ from newsportal.portal.pages.thread import thread_view
 from newsportal.portal.reading import body, minutes, pictures
 from newsportal.portal.recommending import further
 from newsportal.portal.render import render
-from newsportal.storage.lists import cursor_of
-from newsportal.storage.results import StoredArticle, Story, StoryFilter, is_gallery, is_thread
-from newsportal.storage.store import Store
+from newsportal.store.lists import cursor_of
+from newsportal.store.results import StoredArticle, Story, StoryFilter, is_gallery, is_thread
+from newsportal.store.store import Store
 
 router = APIRouter()
 

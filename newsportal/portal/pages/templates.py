@@ -19,7 +19,7 @@ from newsportal.portal.render import render
 from newsportal.portal.source_file import Fields, known_of, one
 from newsportal.portal.source_words import failed
 from newsportal.sources import Feed, Region, Sitemap, Sources
-from newsportal.storage.results import StoryFilter
+from newsportal.store.results import StoryFilter
 from newsportal.trying.saved import archive_of, saved_pages, sites_of
 from newsportal.trying.templates import file_of, library_at, looks, readings, teach
 from newsportal.trying.templates import forget as forgotten

@@ -12,8 +12,8 @@ from newsportal.portal.context import Visit
 from newsportal.portal.language import _
 from newsportal.portal.reading import paragraphs, web_address
 from newsportal.portal.render import address, render
-from newsportal.storage.results import StoredArticle, Story
-from newsportal.storage.threads import StoredPost, StoredThread
+from newsportal.store.results import StoredArticle, Story
+from newsportal.store.threads import StoredPost, StoredThread
 from newsportal.text import clean
 
 PAGE = 50

@@ -15,7 +15,7 @@ from starlette.responses import PlainTextResponse, Response
 from newsportal.portal.context import Portal, Visit
 from newsportal.portal.sent import PUSHED
 from newsportal.schedule.websub import lease_of, signed
-from newsportal.storage.subscriptions import Subscription
+from newsportal.store.subscriptions import Subscription
 
 router = APIRouter()
 

@@ -22,7 +22,7 @@ from newsportal.sources import Feed, Region, Sitemap, Source, Sources, edit
 from newsportal.sources.changing import NoEntry, set_entry
 from newsportal.sources.editing import EditConflict
 from newsportal.sources.places import ArticleSelectors, Reading
-from newsportal.storage.results import StoryFilter
+from newsportal.store.results import StoryFilter
 from newsportal.trying.crosscheck import CrossCheck, cross_check
 from newsportal.trying.saved import archive_of, saved_pages, sites_of
 from newsportal.trying.trial import Unread, fetcher, page_of

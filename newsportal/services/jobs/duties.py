@@ -15,7 +15,7 @@ from newsportal.services.jobs.outcomes import crawl_outcome
 from newsportal.services.jobs.planning import Attempt, Caps, attempted, due, plan
 from newsportal.services.jobs.sources_reloader import SourcesReloader
 from newsportal.services.jobs.supervisor import Say
-from newsportal.storage import open_store
+from newsportal.store import open_store
 
 RETRAIN: Final = "retrain"
 FIT: Final = "fit"

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from newsportal.report import Run, reasons, together
 from newsportal.services.jobs.base import Job, Row
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 RUNS: Final = 500
 """Run reports among which those of jobs are looked for: as many as jobs are recorded."""

@@ -17,7 +17,7 @@ from itertools import zip_longest
 from newsportal.services.jobs.base import Job, Wanted
 from newsportal.sources import Sources, timing
 from newsportal.sources.timetable import visited
-from newsportal.storage.store import Store
+from newsportal.store.store import Store
 
 AGAIN, LONGEST_AGAIN = 60.0, 3600.0
 """Seconds until a source that was left unvisited is tried again: doubled with each time, at most this."""

@@ -17,7 +17,7 @@ from newsportal.services.jobs.base import CRAWL, Job, Runner, Wanted, new_id
 from newsportal.services.jobs.outcomes import outcome_of, reports
 from newsportal.services.jobs.records import Records
 from newsportal.services.jobs.sources_reloader import SourcesReloader
-from newsportal.storage import open_store
+from newsportal.store import open_store
 
 CLAIM: Final = "schedule"
 """The name under which a schedule claims its sources: of several, on whatever machines, one is at work and the others stand by."""

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from newsportal import cli
 from newsportal.errors import NewsportalError
-from newsportal.storage import open_store
-from newsportal.storage.store import Store
+from newsportal.store import open_store
+from newsportal.store.store import Store
 
 SOURCES = """
 store: sqlite:///news.db

@@ -16,7 +16,7 @@ import pytest
 from portal_folder import Portal
 
 from newsportal.items import Article, FoldKey, Link
-from newsportal.storage import open_store
+from newsportal.store import open_store
 
 NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
 Rows = Callable[[int], list[dict[str, Any]]]

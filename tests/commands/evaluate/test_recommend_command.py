@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from newsportal import cli
 from newsportal.commands.evaluate import recommend
 from newsportal.recommend import evaluation, methods
-from newsportal.storage import open_store
+from newsportal.store import open_store
 
 DAWN = datetime(2026, 3, 1, tzinfo=UTC)
 Run = Callable[..., Result]

@@ -24,8 +24,8 @@ from newsportal.commands.exchange.form import incoming, plain, whole
 from newsportal.commands.exchange.schema import SCHEMA
 from newsportal.errors import DependencyMissing, NewsportalError
 from newsportal.items import Article, Gallery, Image, Link, Post, Thread, TopicMark
-from newsportal.storage import open_store
-from newsportal.storage.store import Store
+from newsportal.store import open_store
+from newsportal.store.store import Store
 
 ROOT = Path(__file__).resolve().parents[3]
 NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)

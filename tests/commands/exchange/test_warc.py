@@ -17,7 +17,7 @@ from newsportal.commands.exchange.warc import HEADERS, page, read, write_warc
 from newsportal.errors import ArchiveError
 from newsportal.extractors import extractor
 from newsportal.items import Article, Link, Page
-from newsportal.storage import open_store
+from newsportal.store import open_store
 
 NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
 TITLE = "青河古城<夜游>线路 & 灯会"

@@ -19,7 +19,7 @@ from newsportal.extractors.forum.kinds import Listed, Signpost
 from newsportal.extractors.forum.shape import by_shape
 from newsportal.frontier.threads import has_grown
 from newsportal.items import Page
-from newsportal.storage.threads import StoredThread
+from newsportal.store.threads import StoredThread
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 FORUMS = forums(NOW.astimezone(CHINA))

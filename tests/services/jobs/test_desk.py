@@ -23,7 +23,7 @@ from newsportal.services.jobs.local import NAMES
 from newsportal.services.jobs.records import Records
 from newsportal.services.jobs.reporting import NICENESS, VARIABLE, progress_reporter
 from newsportal.sources import load
-from newsportal.storage import open_store
+from newsportal.store import open_store
 
 BEGAN = datetime(2026, 5, 20, 10, 0, tzinfo=UTC)
 

@@ -16,8 +16,8 @@ from newsportal.services.jobs.base import Job, Wanted
 from newsportal.services.jobs.duties import Nightly, RepeatedCrawl, Retraining, last_due
 from newsportal.services.jobs.sources_reloader import SourcesReloader
 from newsportal.sources import load
-from newsportal.storage import open_store
-from newsportal.storage.reader_views import Fit
+from newsportal.store import open_store
+from newsportal.store.reader_views import Fit
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)  # 20:00 in Shanghai

@@ -41,7 +41,7 @@ def test_it_comes_before_an_installed_newsportal_and_reads_its_own_sources(tmp_p
     asking = (
         f"import sys; sys.path.append({str(egg)!r}); import {ENTRY}; import newsportal, os; os.chdir({str(tmp_path)!r});"
         "from newsportal.sources.loading import packaged; print(newsportal.__file__); print(packaged({}).feeds[0].name);"
-        "from newsportal.storage import open_store; open_store('sqlite:///here.db').close()"
+        "from newsportal.store import open_store; open_store('sqlite:///here.db').close()"
     )
     environment = {"PYTHONPATH": str(PACKAGE.parent), "PYTHONIOENCODING": "utf-8"}
     done = subprocess.run([sys.executable, "-c", asking], capture_output=True, text=True, encoding="utf-8", check=False, env=environment)

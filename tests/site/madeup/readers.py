@@ -16,8 +16,8 @@ from newsportal.recommend.base import View
 from newsportal.recommend.ratings import ALPHA
 from newsportal.recommending import fitting
 from newsportal.recommending.serving import Recommender
-from newsportal.storage.reader_views import MONTHS, StoryOffer, month_of
-from newsportal.storage.store import Store
+from newsportal.store.reader_views import MONTHS, StoryOffer, month_of
+from newsportal.store.store import Store
 
 READERS = 120
 LOOKS = (8, 24)  # stories a reader looked at

@@ -1,0 +1,293 @@
+"""A store in one file, and back: its records as JSON lines in pieces, and at the end a manifest that says what all of it should be.
+
+A restore reads the whole file first, with every bound that :mod:`container` knows, and compares it with its manifest row by row; only then
+it writes, into an empty store.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NoReturn
+
+from newsportal import __version__
+from newsportal.errors import BackupError, NewsportalError
+from newsportal.store import container
+from newsportal.store.beside import beside
+from newsportal.store.copying import Tell, is_empty, nothing
+from newsportal.store.records import BY_NAME, FORMS, Digest, Form, Reading, Records, from_plain, pages, plain
+from newsportal.store.store import Store
+
+FORMAT, VERSION = "newsportal-backup", 1
+"""What the manifest calls the file, and the version of its form."""
+
+MANIFEST, SOURCES = "manifest.json", "sources.yaml"
+
+Files = dict[str, dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a backup holds. ``tables``: rows, digest and columns of each; ``files``: bytes and SHA-256 of each."""
+
+    made: str
+    newsportal: str
+    last_change: int
+    tables: Mapping[str, Mapping[str, Any]]
+    files: Mapping[str, Mapping[str, Any]]
+    sources: bytes | None = field(default=None, repr=False)
+
+    @property
+    def rows(self) -> int:
+        return sum(int(table["rows"]) for table in self.tables.values())
+
+    @property
+    def name(self) -> str:
+        """Of what the backup holds, in 16 letters and digits."""
+        return hashlib.blake2b(json.dumps([self.made, dict(self.files)], sort_keys=True).encode(), digest_size=8).hexdigest()
+
+
+def back_up(store: Store, path: Path, *, sources: bytes | None, now: datetime, tell: Tell = nothing) -> Manifest:
+    """Write everything of ``store`` to ``path``, beside its place first, and read it again: whoever finds a file there finds a sound one.
+    What killed backups left beside it is deleted.
+
+    Raises ``BackupError`` if it cannot be written, and what the store raises.
+    """
+    container.is_zip(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with beside(path) as (part, file):
+            with container.writing(path, file) as put:
+                manifest = _write(store, put, sources, now, tell)
+            file.flush()
+            os.fsync(file.fileno())
+            checked(part, tell)
+            part.replace(path)
+    except OSError as error:
+        raise BackupError(f"{path}: cannot be written: {error.strerror or error}") from error
+    return manifest
+
+
+def _write(store: Store, put: container.Put, sources: bytes | None, now: datetime, tell: Tell) -> Manifest:
+    files: Files = {}
+
+    def add(name: str, content: bytes) -> None:
+        files[name] = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+        put(name, content)
+
+    if sources is not None:
+        add(SOURCES, sources)
+    last_change = store.last_seq()
+    with store.records.reading() as look:
+        tables = _tables(look, add, tell)
+    manifest = Manifest(now.isoformat(), __version__, last_change, tables, files)
+    said = {"format": FORMAT, "version": VERSION, "newsportal": __version__, "made": manifest.made}
+    put(MANIFEST, json.dumps({**said, "last_change": last_change, "tables": tables, "files": files}, indent=1).encode())
+    return manifest
+
+
+def _tables(look: Reading, add: container.Put, tell: Tell) -> dict[str, dict[str, Any]]:
+    total, done = sum(look.count(form) for form in FORMS), 0
+    tables: dict[str, dict[str, Any]] = {}
+    for form in FORMS:
+        made, piece, number = Digest(), bytearray(), 0
+        for row in look.rows(form):
+            made.add(form, row)
+            piece += _line(plain(form, row))
+            done += 1
+            if len(piece) >= container.PIECE:
+                add(_name(form, number), bytes(piece))
+                piece, number = bytearray(), number + 1
+                tell(f"saving {form.name}", done, max(total, done))
+        if piece:
+            add(_name(form, number), bytes(piece))
+        tell(f"saving {form.name}", done, max(total, done))
+        tables[form.name] = {"rows": made.count, "digest": made.hexdigest(), "columns": list(form.columns)}
+    return tables
+
+
+def _name(form: Form, number: int) -> str:
+    return f"records/{form.name}/{number:06d}.jsonl"
+
+
+def _line(row: Mapping[str, Any]) -> bytes:
+    try:
+        return (json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n").encode()
+    except UnicodeEncodeError:  # lone surrogates within JSON
+        return (json.dumps(row, separators=(",", ":")) + "\n").encode()
+
+
+def checked(path: Path, tell: Tell = nothing) -> Manifest:
+    """Read a backup through and compare it with its manifest. Raises ``BackupError`` for all that is not as it should be."""
+    found: Files = {}
+    sums = {form.name: Digest() for form in FORMS}
+    manifest: Manifest | None = None
+    sources: bytes | None = None
+    for name, content in container.files(path):
+        if name == MANIFEST:
+            manifest = _manifest(path, content)
+            continue
+        found[name] = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+        if name == SOURCES:
+            sources = content
+        else:
+            form = _form(path, name)
+            for row in _rows(path, form, name, content):
+                sums[form.name].add(form, row)
+        tell("checking", len(found), len(found))
+    if manifest is None:
+        raise BackupError(f"{path}: has no manifest: cut off, or no backup; nothing was restored")
+    _compare(path, manifest, found, sums)
+    return Manifest(manifest.made, manifest.newsportal, manifest.last_change, manifest.tables, manifest.files, sources)
+
+
+def _manifest(path: Path, content: bytes) -> Manifest:
+    try:
+        said = json.loads(content)
+        if (version := _version(said)) > VERSION:
+            _newer(path, f"form {version}, this one knows {VERSION}")
+        if unknown := sorted(set(said["tables"]) - set(BY_NAME)):
+            _newer(path, f"tables {', '.join(unknown)[:100]}")
+        for name, table in said["tables"].items():
+            if more := sorted(set(table["columns"]) - set(BY_NAME[name].columns)):
+                _newer(path, f"{name} with {', '.join(more)[:100]}")
+            _check_sums(name, table)
+        return Manifest(str(said["made"]), str(said["newsportal"]), int(said["last_change"]), said["tables"], dict(said["files"]))
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+        raise BackupError(f"{path}: its manifest is none ({error}); nothing was restored") from error
+
+
+def _check_sums(name: str, table: Mapping[str, Any]) -> None:
+    if not isinstance(table["rows"], int) or not isinstance(table["digest"], str):
+        raise TypeError(f"rows and digest of {name}")
+
+
+def _version(said: Any) -> int:
+    if said["format"] != FORMAT:
+        raise ValueError(f"not {FORMAT}")
+    return int(said["version"])
+
+
+def _newer(path: Path, what: str) -> NoReturn:
+    raise BackupError(f"{path}: a later newsportal wrote it ({what}); upgrade with `pip install -U newsportal`; nothing was restored")
+
+
+def _form(path: Path, name: str) -> Form:
+    form = BY_NAME.get(name.split("/")[1])
+    if form is None:
+        raise BackupError(f"{path}: holds {name!r}, a table that this newsportal does not know: a later one wrote it; nothing was restored")
+    return form
+
+
+def _rows(path: Path, form: Form, name: str, content: bytes) -> Iterator[dict[str, Any]]:
+    """The rows of one file. Columns that an older newsportal did not have are empty."""
+    for number, line in enumerate(content.splitlines(), 1):
+        try:
+            container.countable(line)
+            said = json.loads(line, parse_constant=_no_number)
+            lacking = {column: None for column in form.nullable if isinstance(said, dict) and column not in said}
+            yield from_plain(form, said | lacking if lacking else said)
+        except (ValueError, RecursionError) as error:
+            raise BackupError(f"{path}: {name}, line {number}: {error}; nothing was restored") from error
+
+
+def _no_number(text: str) -> NoReturn:
+    raise ValueError(f"{text} is no number")
+
+
+def _compare(path: Path, manifest: Manifest, found: Files, sums: Mapping[str, Digest]) -> None:
+    if found != manifest.files:
+        wrong = sorted(name for name in {*found, *manifest.files} if found.get(name) != manifest.files.get(name))
+        raise BackupError(f"{path}: damaged: {', '.join(wrong)[:200]} are not what the manifest says; nothing was restored")
+    for name, made in sums.items():
+        told = manifest.tables.get(name, {"rows": 0, "digest": Digest().hexdigest(), "columns": list(BY_NAME[name].columns)})
+        whole = set(told["columns"]) == set(BY_NAME[name].columns)  # else columns came since, and digests are others
+        if told["rows"] != made.count or (whole and told["digest"] != made.hexdigest()):
+            raise BackupError(f"{path}: damaged: the rows of {name} are not those that the manifest tells of; nothing was restored")
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """``left_out``: rows whose article came while the backup was made (of databases that show no one state of themselves)."""
+
+    manifest: Manifest
+    rows: int
+    left_out: int
+
+
+def restore(path: Path, store: Store, *, manifest: Manifest, tell: Tell = nothing) -> Restored:
+    """Write a backup that was :func:`checked` into an empty store, or into one where its restore was broken off. If that fails what was
+    written is deleted again; if nobody is left to do it, the store's mark tells what it holds.
+
+    Raises ``BackupError`` for a store that holds anything else, or into which somebody else wrote meanwhile, and what the store raises.
+    """
+    _begin(store.records, manifest.name)
+    try:
+        written = _read_in(path, store.records, manifest.rows, tell)
+        store.records.finish()
+        store.records.mark(None)
+    except BaseException as error:
+        _take_back(path, store.records, error)
+        raise
+    with store.records.reading() as look:
+        there = sum(look.count(form) for form in FORMS)
+    if there != written:  # what others wrote is not ours to delete
+        raise BackupError(
+            f"{path}: {written} rows were written and {there} are there: somebody else writes to this store, and all of it was left there; "
+            "end that, and restore to another one: --to URI"
+        )
+    return Restored(manifest, written, manifest.rows - written)
+
+
+def _begin(records: Records, backup: str) -> None:
+    """Mark the store as one that holds a part of ``backup``. What it holds of it already is written once more: the same rows."""
+    there = records.restoring()
+    if there is not None and there != backup:
+        raise BackupError(
+            "the store to restore to holds a part of another backup, whose restore was broken off, and nothing of it was touched; restore "
+            "that one again, delete this store by hand, or name another one: --to URI"
+        )
+    if there is None:
+        if not is_empty(records):
+            raise BackupError("the store to restore to is not empty, and nothing of it was touched; name another one: --to URI")
+        records.mark(backup)
+
+
+def _take_back(path: Path, records: Records, error: BaseException) -> None:
+    """Raises ``BackupError`` if the store cannot be emptied either."""
+    try:
+        empty(records)
+        records.mark(None)
+    except NewsportalError as left:
+        raise BackupError(
+            f"{path}: not restored ({error}), and what was written of it could not be deleted again ({left}); "
+            "delete that store by hand, restore the same file to it again, or restore to another one: --to URI"
+        ) from error
+
+
+def _read_in(path: Path, records: Records, total: int, tell: Tell) -> int:
+    """Parents before their children, so the file is read table by table as it was written."""
+    written = done = 0
+    for name, content in container.files(path):
+        if name in (MANIFEST, SOURCES):
+            continue
+        form = _form(path, name)
+        for page in pages(_rows(path, form, name, content)):
+            written += records.write(form, page)
+            done += len(page)
+            tell(f"restoring {form.name}", done, total)
+    return written
+
+
+def empty(records: Records) -> None:
+    """Delete every row, children before their parents."""
+    for form in reversed(FORMS):
+        with records.reading() as look:
+            keys = [form.key_of(row) for row in look.rows(form)]
+        for start in range(0, len(keys), 500):
+            records.delete(form, keys[start : start + 500])

@@ -1,0 +1,179 @@
+"""One store into another, whatever databases they are, and the proof that both hold the same.
+
+Every table is read through once by its key; what the target lacks or has otherwise is written, what it has too much is deleted. So a copy
+that was broken off goes on where it was, and one of yesterday is brought up to date. The change log comes first: it tells whose copy a
+store is. At the end the target is read again and its digests are set against those of what was read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from newsportal.errors import StoreError
+from newsportal.store.records import BY_NAME, FORMS, Digest, Form, Key, Reading, Record, Records, canonical, digest, pages
+from newsportal.store.store import Store
+
+LOG: Final = BY_NAME["changes"]
+"""Only ever appended to: of two stores one is a copy of the other if its log is the beginning of the other's."""
+
+PASSES: Final = 5
+"""Times that a source is read through which is written to meanwhile; each time less is left. Chosen."""
+
+Tell = Callable[[str, int, int], None]
+"""Called with what is done (``copying articles``), how far, and of how much."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A table of both stores: rows and digest here and there."""
+
+    table: str
+    rows: int
+    digest: str
+    rows_there: int
+    digest_there: str
+
+    @property
+    def equal(self) -> bool:
+        return (self.rows, self.digest) == (self.rows_there, self.digest_there)
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """What a copy did. ``until``: the source's last change that is in it; ``behind``: changes that came since."""
+
+    tables: tuple[Compared, ...]
+    written: int
+    deleted: int
+    until: int
+    behind: int
+
+    @property
+    def equal(self) -> bool:
+        return all(table.equal for table in self.tables)
+
+
+def nothing(what: str, done: int, total: int) -> None:
+    """Tells nobody."""
+
+
+def is_empty(records: Records) -> bool:
+    """Whether there is not a single row."""
+    with records.reading() as look:
+        return not any(look.count(form) for form in FORMS)
+
+
+def copy(source: Store, target: Store, *, again: bool = False, tell: Tell = nothing) -> Copied:
+    """Make ``target`` hold what ``source`` holds. Raises ``StoreError`` if it holds something, unless it is a copy of ``source`` from
+    before and ``again`` says so."""
+    _check_target(source.records, target.records, again)
+    written = deleted = 0
+    for _ in range(PASSES):
+        until = source.last_seq()
+        with source.records.reading() as look:
+            read, wrote, gone = _pass(look, target.records, tell)
+        target.records.finish()
+        written, deleted = written + wrote, deleted + gone
+        tables = _compared(read, target.records, tell)
+        behind = source.last_seq() - until
+        if not behind and all(table.equal for table in tables):
+            break
+    return Copied(tables, written, deleted, until, behind)
+
+
+def _check_target(source: Records, target: Records, again: bool) -> None:
+    if is_empty(target):
+        return
+    with source.reading() as look, target.reading() as there:
+        own = _own(look, there)
+    if own:
+        raise StoreError(
+            f"the store to copy to holds {own} of its own, which the other one does not have; name an empty one (nothing was written)"
+        )
+    if not again:
+        raise StoreError(
+            "the store to copy to is not empty: it holds a copy of this one, whole or in part; to go on with it, or bring it up to date, "
+            "say: --again"
+        )
+
+
+def _own(look: Reading, there: Reading) -> str | None:
+    """What the target has and the source has not, if it is no copy. One without a log, of a source that had none, has nothing else."""
+    for page in pages(there.rows(LOG)):
+        found = look.get(LOG, [LOG.key_of(row) for row in page])
+        if any(found.get(LOG.key_of(row)) != row for row in page):
+            return "articles"
+    for form in FORMS if not there.count(LOG) else ():
+        for page in pages(there.rows(form)):
+            keys = [form.key_of(row) for row in page]
+            if len(look.get(form, keys)) < len(keys):
+                return form.name
+    return None
+
+
+def _pass(look: Reading, target: Records, tell: Tell) -> tuple[dict[str, Digest], int, int]:
+    """Read every table once; answers what was read, and how many rows were written and deleted."""
+    totals = {form.name: look.count(form) for form in FORMS}
+    total, done, written = sum(totals.values()), 0, 0
+    read: dict[str, Digest] = {}
+    for form in FORMS:
+        made = read[form.name] = Digest()
+        fresh = _count(target, form) == 0
+        for page in pages(look.rows(form)):
+            for row in page:
+                made.add(form, row)
+            written += _write(target, form, page if fresh else _others(target, form, page))
+            done += len(page)
+            tell(f"copying {form.name}", done, max(total, done))
+    deleted = sum(_drop(look, target, form, read[form.name].count) for form in reversed(FORMS))
+    return read, written, deleted
+
+
+def _write(target: Records, form: Form, rows: Sequence[Record]) -> int:
+    return target.write(form, rows) if rows else 0
+
+
+def _count(records: Records, form: Form) -> int:
+    with records.reading() as look:
+        return look.count(form)
+
+
+def _others(target: Records, form: Form, page: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those rows that the target lacks, or has otherwise."""
+    with target.reading() as there:
+        found = there.get(form, [form.key_of(row) for row in page])
+    return [row for row in page if not _same(form, row, found.get(form.key_of(row)))]
+
+
+def _same(form: Form, one: Record, other: Record | None) -> bool:
+    return other is not None and canonical(form, one) == canonical(form, other)
+
+
+def _drop(look: Reading, target: Records, form: Form, rows: int) -> int:
+    """Delete what the source does not have (any more)."""
+    if _count(target, form) <= rows:
+        return 0
+    gone: list[Key] = []
+    with target.reading() as there:
+        for page in pages(there.rows(form)):
+            keys = [form.key_of(row) for row in page]
+            found = look.get(form, keys)
+            gone += [key for key in keys if key not in found]
+    return sum(target.delete(form, chunk) for chunk in _chunks(gone))
+
+
+def _chunks(keys: Sequence[Key], size: int = 500) -> list[Sequence[Key]]:
+    return [keys[start : start + size] for start in range(0, len(keys), size)]
+
+
+def _compared(read: dict[str, Digest], target: Records, tell: Tell) -> tuple[Compared, ...]:
+    """What was read beside what is there now."""
+    compared: list[Compared] = []
+    with target.reading() as there:
+        for number, form in enumerate(FORMS, 1):
+            tell(f"comparing {form.name}", number, len(FORMS))
+            found, here = digest(there, form), read[form.name]
+            compared.append(Compared(form.name, here.count, here.hexdigest(), found.count, found.hexdigest()))
+    return tuple(compared)

@@ -1,0 +1,390 @@
+"""Labelled texts that a classifier learns from.
+
+- a document is in a corpus once, however often it is brought; a changed label keeps the former one;
+- who may change a label: an editor's word stands for ever, an imported label gives way to imports and editors, a label that came from a
+  source's category gives way to everybody (:data:`RANKS`);
+- ``add`` is one transaction: all of a file or nothing;
+- versions of a corpus' models count up and are never used twice; two trainings at once give two versions;
+- ``StoreError`` for an unknown corpus, document or version; the message lists what there is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import islice
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Connection, Select, delete, func, insert, select, update
+
+from newsportal.errors import StoreError
+from newsportal.items import content_id
+from newsportal.store import models
+from newsportal.store.columns import NAME_CHARS, storable
+from newsportal.store.columns import name as looked_up
+from newsportal.store.dialects import CHUNK, Part, insert_new
+from newsportal.store.labels import (
+    CORPORA,
+    FORMER_LABELS,
+    LABELLED,
+    MODELS_KEPT,
+    RANKS,
+    Brought,
+    Corpus,
+    Counted,
+    Document,
+    Label,
+    LabelSource,
+    Model,
+    NewDocument,
+)
+from newsportal.store.models import DELETED, MODELS
+from newsportal.store.spool import spooled
+from newsportal.store.tables import ARTICLES
+
+LABEL: Final = ("label", "label_source", "label_by", "label_at")
+"""The columns of a label, in ``labelled`` and ``former_labels``."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be written of documents that were brought: new rows, rows with the label they get, and what is told of them."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    relabelled: list[tuple[Mapping[str, Any], str]] = field(default_factory=list)
+    told: Counter[str] = field(default_factory=Counter)
+
+
+def corpus_row(name: str, now: datetime, note: str) -> dict[str, Any]:
+    """The columns of a new corpus. Raises ``StoreError`` for a name that none can have."""
+    if not name.strip():
+        raise StoreError("a corpus needs a name")
+    if len(name) > NAME_CHARS:
+        raise StoreError(f"a corpus' name of {len(name)} characters; it may have {NAME_CHARS}")
+    name = looked_up(name)
+    return {"id": content_id(name), "name": name, "created": now, "note": storable(note)}
+
+
+def no_corpus(name: str, there: Sequence[str]) -> StoreError:
+    """The error of an unknown corpus; ``there``: the names of those there are."""
+    return StoreError(f"no corpus {name!r}; " + (f"there are: {', '.join(there)}" if there else "there is none yet"))
+
+
+def given(source: LabelSource, by: str | None, now: datetime) -> dict[str, Any]:
+    """The columns that say who gives a label, and when."""
+    return {"label_source": source, "label_by": None if by is None else looked_up(by), "label_at": now}
+
+
+def in_chunks(documents: Iterable[NewDocument], bring: Callable[[Mapping[str, NewDocument]], Counter[str]]) -> Brought:
+    """Hand documents to ``bring`` by their ids, :data:`CHUNK` at once, each once; answers what became of all."""
+    rest, met, told = iter(documents), dict[str, str](), Counter[str]()
+    while chunk := list(islice(rest, CHUNK)):
+        fresh: dict[str, NewDocument] = {}
+        for document in chunk:
+            id, label = document.id, looked_up(document.label)
+            if id in met:
+                told["repeated" if met[id] == label else "contradicted"] += 1
+            else:
+                met[id], fresh[id] = label, document
+        told.update(bring(fresh))
+    return Brought(**told)
+
+
+def plan(corpus: str, fresh: Mapping[str, NewDocument], there: Mapping[str, Mapping[str, Any]], by: Mapping[str, Any]) -> Plan:
+    """Documents that are in the corpus not yet are new; those that are get another label where that is allowed. ``there``: id → row."""
+    made = Plan()
+    for id, document in fresh.items():
+        label = looked_up(document.label)
+        if id not in there:
+            made.rows.append(document_row(corpus, id, document) | {"label": label} | dict(by))
+            made.told["added"] += 1
+        elif there[id]["label"] == label:
+            made.told["same"] += 1
+        elif RANKS[there[id]["label_source"]] > RANKS[by["label_source"]]:
+            made.told["kept"] += 1
+        else:
+            made.relabelled.append((there[id], label))
+            made.told["relabelled"] += 1
+    return made
+
+
+def document_row(corpus: str, id: str, document: NewDocument) -> dict[str, Any]:
+    """The columns of a new document but its label's."""
+    own = document.article_id is None
+    return {
+        "corpus_id": corpus,
+        "id": id,
+        "article_id": document.article_id,
+        "name": None if document.name is None else storable(document.name),
+        "title": storable(document.title) if own else None,
+        "text": storable(document.text) if own else None,
+        "number": 1,
+    }
+
+
+def checked_label(label: str | None) -> str | None:
+    """An editor's label as it is kept. Raises ``StoreError`` for one that is empty or too long."""
+    if label is not None and not label.strip():
+        raise StoreError("a label must not be empty")
+    if label is not None and len(label.strip()) > NAME_CHARS:
+        raise StoreError(f"a label of {len(label.strip())} characters; it may have {NAME_CHARS}")
+    return None if label is None else looked_up(label.strip())
+
+
+def neither(id: str) -> StoreError:
+    """The error of an id that nothing has."""
+    return StoreError(f"{id!r} is neither a stored article nor a document of this corpus")
+
+
+def document_of(row: Mapping[str, Any], article: Mapping[str, Any] | None) -> Document:
+    """A row of ``labelled``, with its article's if it is one (``None``: the article is gone)."""
+    theirs = article or {}
+    told = theirs if row["article_id"] else row
+    return Document(
+        row["id"], label_of(row), row["number"], told.get("title") or "", told.get("text") or "",
+        row["name"], row["article_id"], theirs.get("story_id"), theirs.get("publisher"),
+    )  # fmt: skip
+
+
+def present(document: Document) -> bool:
+    """Whether its text is still there."""
+    return document.article_id is None or document.story_id is not None
+
+
+def label_of(row: Mapping[str, Any]) -> Label:
+    """The label of a row of ``labelled`` or ``former_labels``."""
+    return Label(row["label"], row["label_source"], row["label_at"], row["label_by"])
+
+
+def corpus_id(connection: Connection, name: str) -> str:
+    """The id of a corpus. Raises ``StoreError`` that lists those there are."""
+    id = content_id(looked_up(name))
+    if connection.scalar(select(CORPORA.c.id).where(CORPORA.c.id == id)):
+        return id
+    there = connection.scalars(select(CORPORA.c.name).order_by(CORPORA.c.name)).all()
+    raise no_corpus(name, there)
+
+
+def create(connection: Connection, name: str, now: datetime, note: str) -> bool:
+    """See ``Corpora.create``."""
+    return insert_new(connection, CORPORA, corpus_row(name, now, note))
+
+
+def add(
+    connection: Connection, corpus: str, documents: Iterable[NewDocument], source: LabelSource, by: str | None, now: datetime
+) -> Brought:  # fmt: skip
+    """See ``Corpora.add``; ``corpus`` is an id."""
+    return in_chunks(documents, lambda fresh: _bring(connection, corpus, fresh, given(source, by, now)))
+
+
+def _bring(connection: Connection, corpus: str, fresh: Mapping[str, NewDocument], by: Mapping[str, Any]) -> Counter[str]:
+    """Write documents that are in the corpus not yet; change the labels of those that are, where that is allowed."""
+    made = plan(corpus, fresh, _rows(connection, corpus, list(fresh)), by)
+    for row, label in made.relabelled:
+        _relabel(connection, row, label, by)
+    if made.rows:
+        connection.execute(insert(LABELLED), made.rows)
+    return made.told
+
+
+def _rows(connection: Connection, corpus: str, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """What is known of documents, without their texts; ``ids`` are at most ``CHUNK``."""
+    columns = [LABELLED.c[name] for name in ("corpus_id", "id", "number", *LABEL)]
+    found = connection.execute(select(*columns).where(LABELLED.c.corpus_id == corpus, LABELLED.c.id.in_(ids))).mappings()
+    return {row["id"]: dict(row) for row in found}
+
+
+def _relabel(connection: Connection, row: Mapping[str, Any], label: str | None, by: Mapping[str, Any]) -> None:
+    """Set a label and keep the former one."""
+    connection.execute(insert(FORMER_LABELS), [dict(row)])
+    this = (LABELLED.c.corpus_id == row["corpus_id"], LABELLED.c.id == row["id"])
+    connection.execute(update(LABELLED).where(*this).values(label=label, number=row["number"] + 1, **by))
+
+
+def set_label(connection: Connection, corpus: str, id: str, label: str | None, by: str | None, now: datetime) -> None:
+    """See ``Corpora.label``; ``corpus`` is an id."""
+    label = checked_label(label)
+    by_editor = given("editor", by, now)
+    row = _rows(connection, corpus, [id]).get(id)
+    if row is not None:
+        if (row["label"], row["label_source"]) != (label, "editor"):
+            _relabel(connection, row, label, by_editor)
+        return
+    if connection.scalar(select(ARTICLES.c.id).where(ARTICLES.c.id == id)) is None:
+        raise neither(id)
+    connection.execute(insert(LABELLED), [document_row(corpus, id, NewDocument("", article_id=id)) | {"label": label} | by_editor])
+
+
+def document_page(connection: Connection, corpus: str, after: str, label: str | None) -> list[Document]:
+    """The next documents by id that have a label, with their texts. Articles that are gone are left out by the caller's ``present``."""
+    conditions = [LABELLED.c.corpus_id == corpus, LABELLED.c.id > after]
+    conditions.append(LABELLED.c.label.is_not(None) if label is None else LABELLED.c.label == looked_up(label))
+    return list(_documents(connection, _select(*conditions).order_by(LABELLED.c.id).limit(CHUNK)))
+
+
+def document(connection: Connection, corpus: str, id: str) -> Document | None:
+    """See ``Corpora.document``."""
+    return next(_documents(connection, _select(LABELLED.c.corpus_id == corpus, LABELLED.c.id == id)), None)
+
+
+def _select(*conditions: ColumnElement[bool]) -> Select[Any]:
+    theirs = [ARTICLES.c.title.label("their_title"), ARTICLES.c.text.label("their_text"), ARTICLES.c.story_id, ARTICLES.c.publisher]
+    return select(LABELLED, *theirs).outerjoin(ARTICLES, ARTICLES.c.id == LABELLED.c.article_id).where(*conditions)
+
+
+def _documents(connection: Connection, statement: Select[Any]) -> Iterator[Document]:
+    for row in connection.execute(statement).mappings():
+        theirs = {name.removeprefix("their_"): row[name] for name in ("their_title", "their_text", "story_id", "publisher")}
+        yield document_of(dict(row), theirs)
+
+
+def _counted(label: str, rows: Sequence[Any]) -> Counted:
+    sources = {row[1]: row[2] for row in rows}
+    return Counted(label, sum(sources.values()), sources, min(row[3] for row in rows), max(row[4] for row in rows))
+
+
+class Corpora(Part):
+    """Labelled texts that a classifier learns from, and the versions of the models that were trained on them."""
+
+    def create(self, name: str, *, now: datetime, note: str = "") -> bool:
+        """Make an empty corpus; answers whether there was none of this name."""
+        with self._write() as connection:
+            return create(connection, name, now, note)
+
+    def all(self) -> list[Corpus]:
+        """By name."""
+        with self._read() as connection:
+            counted = select(LABELLED.c.corpus_id, func.count(), func.count(LABELLED.c.label.distinct()))
+            counted = counted.where(LABELLED.c.label.is_not(None)).group_by(LABELLED.c.corpus_id)
+            documents = {row[0]: (row[1], row[2]) for row in connection.execute(counted)}
+            trained = select(MODELS.c.corpus_id, func.count()).where(MODELS.c.algorithm != DELETED).group_by(MODELS.c.corpus_id)
+            versions = {row[0]: row[1] for row in connection.execute(trained)}
+            return [
+                Corpus(row.name, row.created, row.note, *documents.get(row.id, (0, 0)), versions.get(row.id, 0), row.active)
+                for row in connection.execute(select(CORPORA).order_by(CORPORA.c.name))
+            ]
+
+    def find(self, name: str) -> Corpus | None:
+        return next((corpus for corpus in self.all() if corpus.name == looked_up(name)), None)
+
+    def delete(self, name: str) -> None:
+        """Delete a corpus with its documents and models. Articles stay."""
+        with self._write() as connection:
+            id = corpus_id(connection, name)
+            for table in (MODELS, FORMER_LABELS, LABELLED):
+                connection.execute(delete(table).where(table.c.corpus_id == id))
+            connection.execute(delete(CORPORA).where(CORPORA.c.id == id))
+
+    def add(
+        self, name: str, documents: Iterable[NewDocument], *, source: LabelSource, now: datetime, by: str | None = None
+    ) -> Brought:  # fmt: skip
+        """Bring documents; makes the corpus if need be. An error that ``documents`` raises on the way leaves everything as it was.
+
+        Nobody waits while ``documents`` come: others may write meanwhile.
+        """
+        with spooled(documents) as all_of_them, self._write() as connection:
+            create(connection, name, now, "")
+            return add(connection, corpus_id(connection, name), all_of_them, source, by, now)
+
+    def label(self, name: str, id: str, label: str | None, *, now: datetime, by: str | None = None) -> Document:
+        """An editor's word on a document of the corpus or a stored article (which joins the corpus, which is made if need be).
+
+        ``None``: it belongs to no label and is left out of training for ever. Answers with the document as it is now.
+        """
+        with self._write() as connection:
+            create(connection, name, now, "")
+            corpus = corpus_id(connection, name)
+            set_label(connection, corpus, id, label, by, now)
+            found = document(connection, corpus, id)
+        assert found is not None
+        return found
+
+    def document(self, name: str, id: str) -> Document | None:
+        with self._read() as connection:
+            return document(connection, corpus_id(connection, name), id)
+
+    def documents(self, name: str, *, label: str | None = None) -> Iterator[Document]:
+        """All documents that have a label, or those of one label, streamed by id. Articles that were deleted are left out."""
+        last = ""
+        while True:
+            with self._read() as connection:
+                page = document_page(connection, corpus_id(connection, name), last, label)
+            if not page:
+                return
+            yield from filter(present, page)
+            last = page[-1].id
+
+    def history(self, name: str, id: str) -> tuple[Label, ...]:
+        """All labels of a document, the first one first, the present one last."""
+        with self._read() as connection:
+            corpus = corpus_id(connection, name)
+            former = (
+                select(FORMER_LABELS).where(FORMER_LABELS.c.corpus_id == corpus, FORMER_LABELS.c.id == id).order_by(FORMER_LABELS.c.number)
+            )
+            now = _rows(connection, corpus, [id]).values()
+            return tuple(label_of(row) for row in (*connection.execute(former).mappings(), *now))
+
+    def count(self, name: str) -> list[Counted]:
+        """The labels of a corpus, the one with most documents first."""
+        with self._read() as connection:
+            corpus = corpus_id(connection, name)
+            figures = (func.count(), func.min(LABELLED.c.label_at), func.max(LABELLED.c.label_at))
+            here = (LABELLED.c.corpus_id == corpus, LABELLED.c.label.is_not(None))
+            found: dict[str, list[Any]] = {}
+            for row in connection.execute(
+                select(LABELLED.c.label, LABELLED.c.label_source, *figures).where(*here).group_by(LABELLED.c.label, LABELLED.c.label_source)
+            ):
+                found.setdefault(row[0], []).append(row)
+            return sorted((_counted(label, rows) for label, rows in found.items()), key=lambda one: (-one.documents, one.label))
+
+    def articles(self, name: str) -> dict[str, str | None]:
+        """The stored articles in a corpus with their labels, those left out (``None``) too."""
+        with self._read() as connection:
+            corpus = corpus_id(connection, name)
+            here = select(LABELLED.c.article_id, LABELLED.c.label).where(LABELLED.c.corpus_id == corpus, LABELLED.c.article_id.is_not(None))
+            return {row[0]: row[1] for row in connection.execute(here)}
+
+    def save_model(
+        self, name: str, blob: bytes, *, algorithm: str, facts: Mapping[str, Any], now: datetime, held_out: Sequence[str] = (),
+        keep: int = MODELS_KEPT,
+    ) -> int:  # fmt: skip
+        """Keep a model as the next version (not yet active), let go of the oldest beyond ``keep``, and answer its number."""
+        with self._write() as connection:
+            return models.save(connection, corpus_id(connection, name), blob, algorithm, facts, now, held_out, keep)
+
+    def models(self, name: str) -> list[Model]:
+        """Every version, newest first."""
+        with self._read() as connection:
+            return models.versions(connection, corpus_id(connection, name), name)
+
+    def model(self, name: str, version: int | None = None) -> Model:
+        """One version; the active one if not said."""
+        with self._read() as connection:
+            return models.version(connection, corpus_id(connection, name), name, version)
+
+    def blob(self, name: str, version: int) -> bytes:
+        """The model itself. ``StoreError`` if it was let go."""
+        with self._read() as connection:
+            return models.blob(connection, corpus_id(connection, name), name, version)
+
+    def activate(self, name: str, version: int, *, now: datetime) -> None:
+        """Put a version to use. ``StoreError`` if its model was let go."""
+        with self._write() as connection:
+            models.activate(connection, corpus_id(connection, name), name, version, now)
+
+    def rollback(self, name: str, *, now: datetime) -> int:
+        """Go back to the newest version before the active one that was in use once and is still kept; answers its number."""
+        with self._write() as connection:
+            return models.rollback(connection, corpus_id(connection, name), name, now)
+
+    def delete_model(self, name: str, version: int) -> None:
+        """Delete a version with its figures; its number is not used again. ``StoreError`` for the one in use."""
+        with self._write() as connection:
+            models.delete(connection, corpus_id(connection, name), name, version)
+
+    def active(self, name: str) -> int | None:
+        """The version in use; ``None`` for none, or for no such corpus. One look at one row: ask as often as you like."""
+        with self._read() as connection:
+            return models.active(connection, name)

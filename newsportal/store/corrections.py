@@ -1,0 +1,143 @@
+"""What an editor says of an article against its page, and what becomes of it when the page changes later. Pure.
+
+An editor's word stands field by field: a later text of the page is kept as a revision, and shows only in the fields that no editor
+corrected. Each state of an article says whose it is: the page's (``corrected`` is empty), or an editor's (who, when, which fields).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, TypedDict
+
+from newsportal.errors import StoreError
+from newsportal.items import Article, Image
+from newsportal.store.article_rows import plain_image, present_content, revised_columns, sorted_by
+from newsportal.store.columns import CONTENT, storable
+from newsportal.store.columns import name as looked_up
+from newsportal.store.results import is_gallery, is_thread
+
+FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "title": ("title",),
+    "text": ("text", "html", "images"),
+    "published": ("published",),
+    "author": ("author",),
+}
+"""What an editor may correct -> its columns: a text goes with its markup and its pictures."""
+
+WHOSE: Final = ("corrected", "corrected_by", "corrected_fields")
+"""Columns that say whose state it is; all empty: the page's."""
+
+
+class Correction(TypedDict, total=False):
+    """What is to stand in place of what the page says; what is left out stays. ``html`` and ``images`` go with ``text``."""
+
+    title: str
+    text: str
+    html: str | None
+    images: tuple[Image, ...]
+    published: datetime | None
+    author: str | None
+
+
+class Superseded(StoreError):
+    """Raised by ``correct`` and ``withdraw``: somebody changed the article since the editor saw it. The caller shows both states."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """``kept``: states that become revisions, the oldest first; ``columns``: what changes in the article."""
+
+    kept: tuple[dict[str, Any], ...]
+    columns: dict[str, Any]
+
+
+def fields_of(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """Which fields an editor has corrected."""
+    return tuple((row.get("corrected_fields") or "").split())
+
+
+def columns_of(fields: Iterable[str]) -> tuple[str, ...]:
+    """The columns of these fields."""
+    return tuple(column for field in fields for column in FIELDS[field])
+
+
+def expect(known: Mapping[str, Any], seen: int | None) -> None:
+    """Raises :class:`Superseded` if the article is not in the state of revision ``seen`` any more (``None``: whatever it is in)."""
+    if seen is not None and known["revision"] != seen:
+        raise Superseded(f"article {known['id']} was changed meanwhile: it is at revision {known['revision']}, not {seen}")
+
+
+def corrected(known: Mapping[str, Any], said: Correction, *, by: str, now: datetime) -> Written | None:
+    """The article once an editor has spoken; ``None`` if he says what is there. Raises ``StoreError`` for what cannot be."""
+    values = _values(known, said)
+    changed = [
+        field for field, columns in FIELDS.items() if any(column in values and values[column] != known[column] for column in columns)
+    ]
+    if not changed:
+        return None
+    fields = [field for field in FIELDS if field in {*changed, *fields_of(known)}]
+    whose = {"corrected": now, "corrected_by": looked_up(by), "corrected_fields": " ".join(fields)}
+    return Written((present_content(known),), _following(known, {**values, **whose, "revision": known["revision"] + 1}))
+
+
+def withdrawn(known: Mapping[str, Any], page: Mapping[str, Any]) -> Written | None:
+    """The article once what editors said is taken back; ``page``: what the page said last. ``None`` if nobody corrected it."""
+    if known.get("corrected") is None:
+        return None
+    values = {column: page[column] for column in columns_of(fields_of(known))}
+    return Written((present_content(known),), _following(known, {**values, **dict.fromkeys(WHOSE), "revision": known["revision"] + 1}))
+
+
+def crawled(known: Mapping[str, Any], article: Article) -> Written:
+    """The article once its page says something else (``revising.is_newer``)."""
+    values = revised_columns(known, article)
+    if known.get("corrected") is None:
+        return Written((present_content(known),), values)
+    said = {
+        **{name: known.get(name) for name in CONTENT},
+        **dict.fromkeys(WHOSE),
+        **{name: values[name] for name in CONTENT if name in values},
+    }
+    stands = {column: known[column] for column in columns_of(fields_of(known))}
+    shown = {column: {**values, **stands}.get(column, known[column]) for column in columns_of(FIELDS)}
+    if all(known[column] == value for column, value in shown.items()):  # readers see what they saw: the page's state goes before it
+        return Written(({**said, "revision": known["revision"]},), _following(known, {**values, **stands}))
+    later = _following(known, {**values, **stands, "revision": known["revision"] + 2})
+    return Written((present_content(known), {**said, "revision": known["revision"] + 1}), later)
+
+
+def kept_columns(row: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of ``values`` that a page may write over ``row``: none in a field that an editor corrected."""
+    own = columns_of(fields_of(row))
+    return {column: value for column, value in values.items() if column not in own}
+
+
+def _following(known: Mapping[str, Any], values: dict[str, Any]) -> dict[str, Any]:
+    """``values`` with what follows from them."""
+    if "text" in values:
+        values["length"] = len(values["text"])
+    if "published" in values:
+        values["moment"] = sorted_by(values["published"], known["first_seen"])
+    return values
+
+
+def _values(known: Mapping[str, Any], said: Correction) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    if "title" in said:
+        values["title"] = storable(said["title"]).strip()
+        if not values["title"]:
+            raise StoreError("an article without a title cannot be stored")
+    if "text" in said:
+        if is_thread(known["source"]) or is_gallery(known["source"]):
+            raise StoreError("the text of a thread is its posts', that of a photo story its captions': it cannot be corrected as a whole")
+        html = said.get("html")
+        values |= {"text": storable(said["text"]), "html": None if html is None else storable(html)}
+        if "images" in said:
+            values["images"] = [plain_image(image) for image in said["images"]]
+    if "published" in said:
+        values["published"] = said["published"]
+    if "author" in said:
+        values["author"] = storable(said["author"]).strip() or None if said["author"] else None
+    return values

@@ -1,0 +1,229 @@
+"""MariaDB and MySQL through PyMySQL. A write transaction holds one named lock of its database (``GET_LOCK``) from before it begins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache, partial
+from typing import Any, Final
+
+from sqlalchemy import Connection, Engine, Insert, Table, create_engine, event
+from sqlalchemy.dialects import mysql
+from sqlalchemy.engine import URL
+
+from newsportal.errors import ServerUnavailable, StoreError, StoreUnavailable
+from newsportal.items import content_id
+from newsportal.store.dialect import OVERFLOW, POOL, REST_SECONDS, WRITES, Dialect, Waits, driver_missing, no_store_yet, place_of
+
+COLLATIONS: Final = {"mysql": "utf8mb4_0900_bin", "mariadb": "utf8mb4_nopad_bin"}
+"""Letters compare exactly, blanks at the end too, and sort as code points, as they do in SQLite."""
+
+OLDEST: Final = {"mysql": (8, 0, 17), "mariadb": (10, 6)}
+"""Versions before have no such collation, or count up anew after a restart."""
+
+MODE: Final = "STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,ONLY_FULL_GROUP_BY,NO_ENGINE_SUBSTITUTION"
+"""Of the server's habits: nothing is cut or bent to fit."""
+
+AGAIN: Final = "try again; nothing was half written"
+FULL: Final = ("the server's disk is full", "make room there; nothing was half written")
+DENIED: Final = (
+    "the server does not let this user in",
+    "check user, password and database in the store URI, and the user's host on the server",
+)
+FORBIDDEN: Final = ("this user may not do that", "let the user create and write tables there: GRANT ALL ON database.* TO …")
+READ_ONLY: Final = ("it cannot be written to", "the server is read-only: name the primary in the store URI, or switch read_only off there")
+BROKE: Final = ("the connection broke", AGAIN)
+AWAY: Final = ("the server does not answer", "start it, or check host and port in the store URI, then try again")
+SLOW: Final = ("the server took too long to answer, or an administrator ended the statement", AGAIN)
+REMEDIES: Final[Mapping[int, tuple[str, str]]] = {
+    **dict.fromkeys((2002, 2003, 2005), AWAY),
+    **dict.fromkeys((0, 1053, 1077, 1079, 1152, 1158, 1159, 1160, 1161, 1927, 2006, 2013, 2014, 2055), BROKE),
+    **dict.fromkeys((1044, 1045, 1130, 1251, 1698, 4151), DENIED),
+    **dict.fromkeys((1142, 1143, 1227, 1370), FORBIDDEN),
+    **dict.fromkeys((1290, 1792, 1836, 3100), READ_ONLY),
+    **dict.fromkeys((3, 28, 1021, 1114), FULL),
+    **dict.fromkeys((1317, 1969, 3024, 4031), SLOW),
+    **dict.fromkeys(
+        (126, 127, 144, 145, 1034, 1035, 1194, 1195), ("a table is damaged", "look into the server's log, and restore a backup")
+    ),
+    1040: ("the server has too many connections", "end some, or raise max_connections there, then try again"),
+    1203: ("this user has too many connections", "end some, or raise max_user_connections there, then try again"),
+    1226: ("this user has used up what the server allows", "wait, or raise the user's limits there"),
+    1049: ("there is no such database", "make it, or check its name in the store URI"),
+    1129: ("the server blocks this host after many broken connections", "run FLUSH HOSTS there"),
+    1153: ("what is written is larger than the server takes", "raise max_allowed_packet there (64M and more for models)"),
+    1205: ("another process has held a lock too long", "wait for that process or end it, then try again"),
+    1213: ("another transaction waited for this one (deadlock)", AGAIN),
+    1020: ("another transaction changed the same rows", AGAIN),
+}
+"""Number of an error -> what happened, what to do."""
+
+
+def open_mysql(url: URL, create: bool, waits: Waits) -> Engine:
+    """See :class:`Dialect`. Whether it is MariaDB or MySQL tells the server."""
+    try:
+        import pymysql  # noqa: F401  here it is missed, or nowhere
+    except ModuleNotFoundError as error:
+        raise driver_missing(url.get_backend_name(), "mysql") from error
+    if not url.database:
+        raise StoreError(f"{place_of(url)}: the store URI names no database (for example mysql://user:password@localhost/newsportal)")
+    connects = _connects(waits)
+    kind = _kind(url, create, connects | {"read_timeout": int(waits.connect)})
+    engine = create_engine(
+        url.set(drivername=f"{kind}+pymysql"),
+        pool_size=POOL,
+        max_overflow=OVERFLOW,
+        pool_pre_ping=True,
+        isolation_level="REPEATABLE READ",  # a reader sees one state; a writer looks first when the lock is its own
+        connect_args={name: value for name, value in connects.items() if name not in url.query},
+    )
+    event.listen(engine, "connect", partial(_prepare, waits))
+    event.listen(engine, "begin", partial(_begin, waits))
+    return engine
+
+
+def _connects(waits: Waits) -> dict[str, Any]:
+    return {
+        "charset": "utf8mb4",
+        "connect_timeout": int(waits.connect),
+        "read_timeout": int(waits.answer),
+        "write_timeout": int(waits.answer),
+    }
+
+
+def _kind(url: URL, create: bool, connects: Mapping[str, Any]) -> str:
+    """``mariadb`` or ``mysql``; the database is made on the way if it is missing. Raises ``StoreError``."""
+    import pymysql
+
+    _, options = mysql.pymysql.dialect().create_connect_args(url)
+    options = {**connects, **options}
+    try:
+        try:
+            told = _greeting(pymysql.connect(**options))
+        except pymysql.err.OperationalError as error:
+            if error.args[0] != 1049:
+                raise
+            if not create:
+                raise no_store_yet(place_of(url)) from error
+            _make(url, options)
+            told = _greeting(pymysql.connect(**options))
+    except pymysql.err.MySQLError as error:
+        raise explained(error, place_of(url)) from error
+    except (TypeError, ValueError, AttributeError, OSError) as error:  # what PyMySQL makes of parameters that it does not know
+        raise StoreError(
+            f"{place_of(url)}: PyMySQL cannot make anything of the store URI ({type(error).__name__}); "
+            "check the parameters behind the ? and their files; a user and password are of Western letters there"
+        ) from error
+    kind = "mariadb" if "mariadb" in told.lower() else "mysql"
+    _check_version(kind, told, place_of(url))
+    return kind
+
+
+def _greeting(connection: Any) -> str:
+    """What the server says of itself, as ``5.5.5-10.11.6-MariaDB``."""
+    told = str(connection.get_server_info())
+    connection.close()
+    return told
+
+
+def _check_version(kind: str, told: str, where: str) -> None:
+    numbers = told.removeprefix("5.5.5-").partition("-")[0].split(".")  # MariaDB's greeting to replicas of MySQL
+    version = tuple(int(number) for number in numbers if number.isdigit())
+    if version < OLDEST[kind]:
+        oldest = ".".join(map(str, OLDEST[kind]))
+        raise StoreError(
+            f"{where}: {told} is too old for a store; {'MariaDB' if kind == 'mariadb' else 'MySQL'} {oldest} and later will do"
+        )
+
+
+def _make(url: URL, options: Mapping[str, Any]) -> None:
+    import pymysql
+
+    name = (url.database or "").replace("`", "``")
+    statement = f"CREATE DATABASE IF NOT EXISTS `{name}` CHARACTER SET utf8mb4"
+    server = {key: value for key, value in options.items() if key not in ("database", "db")}
+    try:
+        with pymysql.connect(**server) as connection, connection.cursor() as cursor:
+            cursor.execute(statement)
+    except pymysql.err.MySQLError as error:
+        raise StoreUnavailable(
+            f"{place_of(url)}: there is no such database and this user may not make it ({_words(error)}); "
+            f"let an administrator run: {statement}"
+        ) from error
+
+
+def _prepare(waits: Waits, connection: Any, _record: object) -> None:
+    busy = max(1, int(waits.busy))
+    settings = [f"sql_mode = '{MODE}'", f"innodb_lock_wait_timeout = {busy}", f"lock_wait_timeout = {busy}"]
+    if "mariadb" in connection.get_server_info().lower():
+        settings.append(f"idle_transaction_timeout = {int(waits.idle)}")
+    with connection.cursor() as cursor:
+        cursor.execute(f"SET SESSION {', SESSION '.join(settings)}")
+
+
+def _begin(waits: Waits, connection: Connection) -> None:
+    # before anything is read: two writers never decide on the same state
+    if not connection.get_execution_options().get(WRITES):
+        return
+    if connection.exec_driver_sql("SELECT GET_LOCK(%s, %s)", (_lock(connection), waits.busy)).scalar() != 1:
+        raise StoreUnavailable(
+            f"{place_of(connection.engine.url)}: another process has held the write lock too long; "
+            "wait for that process or end it, then try again"
+        )
+
+
+def rest(connection: Connection) -> bool:
+    """Let this session rest between two questions, and within an answer that is read slowly."""
+    connection.exec_driver_sql(f"SET SESSION net_write_timeout = {REST_SECONDS}")
+    if getattr(connection.dialect, "is_mariadb", False):
+        connection.exec_driver_sql(f"SET SESSION idle_transaction_timeout = {REST_SECONDS}")
+    return True
+
+
+def release(connection: Connection) -> None:
+    """Let the next writer write: the lock belongs to the session, which goes on. One that broke has none."""
+    import pymysql
+
+    if connection.invalidated:
+        return
+    try:
+        cursor = connection.connection.cursor()
+        cursor.execute("DO RELEASE_LOCK(%s)", (_lock(connection),))
+        cursor.close()
+    except pymysql.err.MySQLError:
+        connection.invalidate()  # what was committed is; the lock goes with the session
+
+
+def _lock(connection: Connection) -> str:
+    """Its name: locks are the whole server's, and their names end at 64 characters."""
+    return f"newsportal {content_id(connection.engine.url.database or '')}"
+
+
+@cache
+def _insert(table: Table, update: tuple[str, ...]) -> Insert:
+    insert = mysql.insert(table)
+    if not update:  # IGNORE would swallow other errors as well
+        key = next(iter(table.primary_key))
+        return insert.on_duplicate_key_update({key.name: key})
+    return insert.on_duplicate_key_update({name: insert.inserted[name] for name in update})
+
+
+def explained(error: BaseException | None, where: str) -> StoreError:
+    """The error of ours that says what ``error`` of the driver means. Unknown ones keep the driver's words."""
+    import pymysql
+
+    number = error.args[0] if isinstance(error, pymysql.err.MySQLError) and error.args else None
+    if isinstance(number, int) and number in REMEDIES:
+        what, remedy = REMEDIES[number]
+        unavailable = ServerUnavailable if REMEDIES[number] is AWAY else StoreUnavailable
+        return unavailable(f"{where}: {what}; {remedy} ({_words(error)})")
+    if isinstance(error, pymysql.err.OperationalError | pymysql.err.InterfaceError):
+        return StoreUnavailable(f"{where}: {_words(error)}")
+    return StoreError(f"{where}: {_words(error)}")
+
+
+def _words(error: BaseException | None) -> str:
+    arguments = error.args if error is not None else ()
+    return " ".join(str(argument) for argument in arguments if argument != "").partition("\n")[0] or type(error).__name__
+
+
+MYSQL: Final = Dialect(open=open_mysql, insert=_insert, explain=explained, counts=False, release=release, rest=rest)

@@ -1,0 +1,215 @@
+"""PostgreSQL through psycopg 3. A write transaction holds one advisory lock of its database from its first statement to its end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, Final
+
+from sqlalchemy import Connection, Engine, Insert, Table, create_engine, event
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.engine import URL
+
+from newsportal.errors import ServerUnavailable, StoreError, StoreUnavailable
+from newsportal.store.dialect import (
+    OVERFLOW,
+    POOL,
+    REST_SECONDS,
+    WRITES,
+    Dialect,
+    Waits,
+    driver_missing,
+    no_store_yet,
+    on_conflict,
+    place_of,
+)
+
+if TYPE_CHECKING:
+    import psycopg
+
+WRITE_LOCK: Final = 0x6E657773
+"""The advisory lock of writers ("news"); such locks are a database's own."""
+
+MAINTENANCE: Final = "postgres"
+"""The database that every server has, from which others are made."""
+
+MAINTENANCE_SECONDS: Final = 10
+"""How long it may take to let somebody in, unless the URI says so itself."""
+
+KEPT_ALIVE: Final = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
+"""A connection whose host is gone is noticed within a minute."""
+
+AGAIN: Final = "try again; nothing was half written"
+REMEDIES: Final[Mapping[str, tuple[str, str]]] = {
+    "53100": ("the server's disk is full", "make room there; nothing was half written"),
+    "53200": ("the server is out of memory", "give it more, or end something there, then try again"),
+    "53300": ("the server has too many connections", "end some, or raise max_connections there, then try again"),
+    "25006": (
+        "it cannot be written to",
+        "the server is read-only (a standby, or default_transaction_read_only): name the primary in the store URI",
+    ),
+    "55P03": ("another process has held the write lock too long", "wait for that process or end it, then try again"),
+    "57014": ("the server took too long to answer, or an administrator cancelled the statement", AGAIN),
+    "25P03": ("the transaction rested too long and was ended", AGAIN),
+    "40001": ("another transaction changed the same rows", AGAIN),
+    "40P01": ("another transaction waited for this one (deadlock)", AGAIN),
+    "42501": ("this user may not do that", "let the user create and write tables there: GRANT ALL ON SCHEMA public TO …"),
+    "3D000": ("there is no such database", "make it, or check its name in the store URI"),
+    "28": ("the server does not let this user in", "check user and password in the store URI, and pg_hba.conf on the server"),
+    "57P": ("the server is going down or coming up", "wait for it, then try again"),
+    "58": ("the server's disk failed to read or write", "check the disk there"),
+    "XX000": ("the server met a fault of its own", "look into its log"),
+    "XX": ("the database is damaged", "look into the server's log, and restore a backup"),
+    "08": ("the connection broke", AGAIN),
+}
+"""The beginning of an SQLSTATE -> what happened, what to do."""
+
+
+def open_postgresql(url: URL, create: bool, waits: Waits) -> Engine:
+    """See :class:`Dialect`."""
+    try:
+        import psycopg
+    except ModuleNotFoundError as error:
+        raise driver_missing("postgresql", "postgresql") from error
+    given = {"connect_timeout": int(waits.connect), "application_name": "newsportal", **KEPT_ALIVE}
+    engine = create_engine(
+        url.set(drivername="postgresql+psycopg"),
+        pool_size=POOL,
+        max_overflow=OVERFLOW,
+        pool_pre_ping=True,
+        isolation_level="REPEATABLE READ",  # a reader sees one state
+        use_native_hstore=False,
+        connect_args={name: value for name, value in given.items() if name not in url.query},
+    )
+    event.listen(engine, "do_connect", partial(_connect, waits))
+    event.listen(engine, "connect", partial(_prepare, waits, place_of(url)))
+    event.listen(engine, "begin", _begin)
+    try:
+        engine.connect().close()
+    except Exception as error:
+        engine.dispose()
+        driver = getattr(error, "orig", error)
+        if not isinstance(driver, psycopg.OperationalError) or not _is_missing(engine, driver):
+            raise
+        if not create:
+            raise no_store_yet(place_of(url)) from error
+        _make(engine)
+    return engine
+
+
+def _connect(waits: Waits, _dialect: object, _record: object, arguments: Any, options: dict[str, Any]) -> psycopg.Connection[Any]:
+    connected: psycopg.Connection[Any] = _patient(waits.answer)(*arguments, **options)
+    return connected
+
+
+@cache
+def _patient(seconds: float) -> Any:
+    """How to connect so that a server that is there and does not answer is given up after ``seconds``: ``statement_timeout`` is the
+    server's own, and it may be the server that stands still."""
+    import psycopg
+
+    class Patient(psycopg.Connection[Any]):
+        def wait(self, generator: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
+            try:
+                return super().wait(generator, interval, timeout or seconds)
+            except psycopg.OperationalError as error:
+                if timeout is None and error.sqlstate is None and not self.pgconn.error_message:
+                    self.pgconn.finish()  # nobody knows what it is doing
+                raise
+
+    return Patient.connect
+
+
+def _prepare(waits: Waits, where: str, connection: psycopg.Connection[Any], _record: object) -> None:
+    encoding = connection.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        raise StoreError(f"{where}: the database is encoded in {encoding}, which cannot keep every text; make one with ENCODING 'UTF8'")
+    limits = {"lock_timeout": waits.busy, "statement_timeout": waits.answer, "idle_in_transaction_session_timeout": waits.idle}
+    for name, seconds in limits.items():
+        connection.execute(f"SET {name} = {int(seconds * 1000)}")
+    connection.commit()
+
+
+def _begin(connection: Connection) -> None:
+    # before anything is read: two writers never decide on the same state
+    if connection.get_execution_options().get(WRITES):
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({WRITE_LOCK})")
+
+
+def rest(connection: Connection) -> bool:
+    """Let this transaction rest between two questions."""
+    connection.exec_driver_sql(f"SET LOCAL idle_in_transaction_session_timeout = {REST_SECONDS * 1000}")
+    return False
+
+
+def _is_missing(engine: Engine, error: psycopg.OperationalError) -> bool:
+    """Whether the server can be reached and has no such database. Asked, not read off the message: servers speak many languages."""
+    import psycopg
+
+    if error.sqlstate == "3D000":
+        return True
+    try:
+        with _maintenance(engine) as connection:
+            found = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", (_database(engine),)).fetchone()
+    except psycopg.Error:
+        return False  # what is wrong is told by the first error
+    return found is None
+
+
+def _make(engine: Engine) -> None:
+    import psycopg
+    from psycopg import sql
+
+    where, name = place_of(engine.url), _database(engine)
+    statement = sql.SQL("CREATE DATABASE {} ENCODING 'UTF8' TEMPLATE template0").format(sql.Identifier(name))
+    try:
+        with _maintenance(engine) as connection:
+            connection.execute(statement)
+    except (psycopg.errors.DuplicateDatabase, psycopg.errors.UniqueViolation):
+        return  # another process made it the moment before
+    except psycopg.Error as error:
+        raise StoreUnavailable(
+            f"{where}: there is no such database and this user may not make it ({_words(error)}); "
+            f"let an administrator run: {statement.as_string()} OWNER …"
+        ) from error
+
+
+def _maintenance(engine: Engine) -> psycopg.Connection[Any]:
+    import psycopg
+
+    _, options = engine.dialect.create_connect_args(engine.url.set(database=MAINTENANCE))
+    options.pop("context", None)
+    return psycopg.connect(**{"connect_timeout": MAINTENANCE_SECONDS, **options, "autocommit": True})
+
+
+def _database(engine: Engine) -> str:
+    return engine.url.database or engine.url.username or MAINTENANCE
+
+
+@cache
+def _insert(table: Table, update: tuple[str, ...]) -> Insert:
+    return on_conflict(postgresql.insert(table), table, update)
+
+
+def explained(error: BaseException | None, where: str) -> StoreError:
+    """The error of ours that says what ``error`` of the driver means. Unknown ones keep the driver's words."""
+    import psycopg
+
+    state = getattr(error, "sqlstate", None) or ""
+    for prefix, (what, remedy) in REMEDIES.items():
+        if state.startswith(prefix):
+            return StoreUnavailable(f"{where}: {what}; {remedy} ({_words(error)})")
+    if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
+        what, remedy = "the server does not answer", "start it, or check host, port, user and password in the store URI, then try again"
+        return ServerUnavailable(f"{where}: {what}; {remedy} ({_words(error)})")
+    return StoreError(f"{where}: {_words(error)}")
+
+
+def _words(error: BaseException | None) -> str:
+    """The driver's first line: those that follow repeat the statement, values and all."""
+    return str(error).strip().partition("\n")[0]
+
+
+POSTGRESQL: Final = Dialect(
+    open=open_postgresql, insert=_insert, explain=explained, write_options={"isolation_level": "READ COMMITTED"}, rest=rest
+)  # what others committed before the lock was ours is to be seen

@@ -1,0 +1,117 @@
+"""SQLite: a file in WAL mode, or memory."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import Connection, Engine, Insert, Table, create_engine, event
+from sqlalchemy.dialects import sqlite
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.pool import QueuePool
+
+from newsportal.errors import StoreError, StoreUnavailable
+from newsportal.store.dialect import OVERFLOW, POOL, WRITES, Dialect, Waits, no_store_yet, on_conflict
+
+REMEDIES: Final[Mapping[str, tuple[str, str]]] = {
+    "SQLITE_FULL": ("the disk is full", "make room; nothing was half written"),
+    "SQLITE_READONLY": (
+        "it cannot be written to",
+        "check the permissions of the file and of its folder, and that the disk is not mounted read-only",
+    ),
+    "SQLITE_BUSY": ("another process has held it locked too long", "wait for that process or end it, then try again"),
+    "SQLITE_LOCKED": ("another connection has held it locked too long", "try again"),
+    "SQLITE_CANTOPEN": ("it cannot be opened", "check that its folder exists and that this user may read and write there"),
+    "SQLITE_PERM": ("this user may not open it", "check the permissions of the file and of its folder"),
+    "SQLITE_IOERR": ("the disk failed to read or write", "check the disk and its free space"),
+    "SQLITE_NOTADB": ("it is not a SQLite database", "name another file in the URI, or move this one away"),
+    "SQLITE_CORRUPT": ("the file is damaged", "restore a backup, or save what can be read: sqlite3 FILE .recover"),
+}
+"""SQLite's primary error names -> what happened, what to do."""
+
+
+def in_memory(url: URL) -> bool:
+    """Whether a database lives in its one connection."""
+    return url.database in (None, "", ":memory:")
+
+
+def sqlite_file(uri: str) -> Path | None:
+    """The file of a store's URI; ``None`` for a database in memory or on a server."""
+    url = make_url(uri) if uri.startswith("sqlite:///") else None
+    return None if url is None or in_memory(url) else Path(url.database or "")
+
+
+def sqlite_uri(file: Path) -> str:
+    """The URI of a store in ``file``."""
+    return URL.create("sqlite", database=str(file)).render_as_string(hide_password=False)
+
+
+def open_sqlite(url: URL, create: bool, waits: Waits) -> Engine:
+    """See :class:`Dialect`. Makes the folder of the file."""
+    memory = in_memory(url)
+    if not memory:
+        _check_file(Path(url.database or ""), create)
+    engine = create_engine(
+        url,
+        poolclass=QueuePool,
+        pool_size=1 if memory else POOL,  # threads take turns
+        max_overflow=0 if memory else OVERFLOW,
+        connect_args={"timeout": waits.busy, "check_same_thread": False},
+    )
+    event.listen(engine, "connect", partial(_prepare, waits))
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _check_file(path: Path, create: bool) -> None:
+    if _there(path):
+        return
+    if not create:
+        raise no_store_yet(str(path))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreUnavailable(
+            f"{path.parent}: the folder cannot be made ({error.strerror}); name another place in the store URI"
+        ) from error
+
+
+def _there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError as error:  # a name too long, a folder that this user may not look into
+        raise StoreUnavailable(f"{path}: {error.strerror}; name another place in the store URI, or let this user in there") from error
+
+
+def _prepare(waits: Waits, connection: Any, _record: object) -> None:
+    connection.isolation_level = None  # transactions are begun by _begin; the driver's own habits stay out of it
+    connection.execute(f"PRAGMA busy_timeout = {int(waits.busy * 1000)}")
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA synchronous = NORMAL")  # with WAL: a killed process loses nothing, a power cut the last moments at most
+
+
+def _begin(connection: Connection) -> None:
+    # IMMEDIATE takes the write lock before anything is read: two writers never decide on the same state
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if connection.get_execution_options().get(WRITES) else "BEGIN")
+
+
+@cache
+def _insert(table: Table, update: tuple[str, ...]) -> Insert:
+    return on_conflict(sqlite.insert(table), table, update)
+
+
+def explained(error: BaseException | None, where: str) -> StoreError:
+    """The error of ours that says what ``error`` of the driver means. Unknown ones keep the driver's words."""
+    name = getattr(error, "sqlite_errorname", None) or ""
+    for prefix, (what, remedy) in REMEDIES.items():
+        if name.startswith(prefix):
+            return StoreUnavailable(f"{where}: {what}; {remedy}")
+    if isinstance(error, sqlite3.OperationalError):
+        return StoreUnavailable(f"{where}: {error}")
+    return StoreError(f"{where}: {error}")
+
+
+SQLITE: Final = Dialect(open=open_sqlite, insert=_insert, explain=explained)

@@ -1,0 +1,206 @@
+"""Where databases differ: opening, transactions, upserts, and what their errors mean. All else is plain SQLAlchemy Core.
+
+Each has a module of its own (:data:`DIALECTS`); here is what the parts of the store ask for.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from itertools import islice
+from typing import Any, Final, TypeVar
+
+from sqlalchemy import Connection, Engine, Table, and_, event, exc, func, insert, literal, select
+from sqlalchemy.engine import URL, make_url
+
+from newsportal.errors import StoreError, StoreUnavailable
+from newsportal.store.columns import UNSTORABLE
+from newsportal.store.dialect import OVERFLOW, POOL, WRITES, Dialect, Waits, place_of
+from newsportal.store.dialect_mysql import MYSQL
+from newsportal.store.dialect_postgresql import POSTGRESQL
+from newsportal.store.dialect_sqlite import SQLITE, in_memory
+from newsportal.store.dialect_sqlite import explained as explained
+from newsportal.store.places import no_uri
+
+T = TypeVar("T")
+
+CHUNK: Final = 500
+"""Values in one ``IN (...)``: below every database's limit of parameters."""
+
+PAGE: Final = 1000
+"""Rows read at once when everything is streamed. Between two pages no connection is held, so a slow reader blocks nobody."""
+
+
+def chunks(values: Iterable[T], size: int = CHUNK) -> Iterator[list[T]]:
+    """``values`` in lists of at most ``size``."""
+    rest = iter(values)
+    while chunk := list(islice(rest, size)):
+        yield chunk
+
+
+DIALECTS: Final[Mapping[str, Dialect]] = {"sqlite": SQLITE, "postgresql": POSTGRESQL, "mysql": MYSQL, "mariadb": MYSQL}
+"""Name of the database in a URI -> what it tells of itself. Drivers are imported when one is opened."""
+
+DRIVERS: Final = {"sqlite": "pysqlite", "postgresql": "psycopg", "mysql": "pymysql", "mariadb": "pymysql"}
+
+BUSY_SECONDS = 30.0
+"""How long a writer waits for the others. A write takes some milliseconds, so eight writers never come near it."""
+
+CONNECT_SECONDS = 10.0
+"""How long a server may take to let somebody in."""
+
+ANSWER_SECONDS = 300.0
+"""How long a server may take to answer: longer than an index on millions of rows is made, shorter than for ever."""
+
+IDLE_SECONDS = 120.0
+"""After so long a server ends a transaction that asks nothing any more: the machine that began it is gone."""
+
+
+def open_engine(uri: str, *, create: bool = True) -> Engine:
+    """An engine for ``uri`` with everything set that the database needs. A missing one is made if ``create``: a SQLite file with its
+    folder, a database on a server if the user may."""
+    try:
+        url = make_url(uri)
+    except (exc.ArgumentError, ValueError) as error:  # a port that is no number
+        raise no_uri(uri, "a store", "sqlite:///data/newsportal.db") from error
+    waits = Waits(connect=CONNECT_SECONDS, busy=BUSY_SECONDS, answer=ANSWER_SECONDS, idle=IDLE_SECONDS)
+    with _errors(url):
+        engine = _dialect(url).open(url, create, waits)
+    event.listen(engine, "before_cursor_execute", _askable, retval=True)
+    return engine
+
+
+def _askable(connection: Connection, _cursor: Any, statement: str, told: Any, _context: Any, _many: bool) -> tuple[str, Any]:
+    """What is asked for comes from anywhere, such as an address. PostgreSQL takes no NUL and no driver a lone surrogate: no row has any."""
+    if connection.get_execution_options().get(WRITES):
+        return statement, told
+    if isinstance(told, dict):
+        return statement, {name: _whole(value) for name, value in told.items()}
+    return statement, type(told)(map(_whole, told))
+
+
+def _whole(value: Any) -> Any:
+    return UNSTORABLE.sub("\ufffd", value) if isinstance(value, str) else value
+
+
+def _dialect(url: URL) -> Dialect:
+    name = url.get_backend_name()
+    if name not in DIALECTS:
+        raise StoreError(f"no engine for {name!r}; these exist: {', '.join(sorted(DIALECTS))}")
+    driver = url.drivername.partition("+")[2]
+    if driver and driver != DRIVERS[name]:
+        raise StoreError(f"{place_of(url)}: no driver {driver!r} here; write {name}://, which takes {DRIVERS[name]}")
+    return DIALECTS[name]
+
+
+def place(engine: Engine) -> str:
+    """What to call the database in messages: its file, or its address without user and password."""
+    return place_of(engine.url)
+
+
+def write_ahead(engine: Engine) -> None:
+    """Let readers go on while somebody writes (SQLite's WAL; kept in the file). Others need nothing."""
+    if engine.dialect.name != "sqlite" or in_memory(engine.url):
+        return
+    with errors_of(engine), engine.connect() as connection:
+        raw = connection.connection.cursor()
+        if raw.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+            empty = raw.execute("PRAGMA page_count").fetchone()[0] == 0
+            if empty:  # nothing that a power cut could damage: do not wait for the disk
+                raw.execute("PRAGMA synchronous = OFF")
+            raw.execute("PRAGMA journal_mode = WAL")
+            raw.execute("PRAGMA synchronous = NORMAL")
+        raw.close()
+
+
+@contextmanager
+def reading(engine: Engine) -> Iterator[Connection]:
+    """A connection that sees one state of the database."""
+    with errors_of(engine), engine.connect() as connection:
+        yield connection
+
+
+class Part:
+    """A part of the store; each of its methods is one transaction, long answers are one for each page."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def _read(self) -> AbstractContextManager[Connection]:
+        return reading(self._engine)
+
+    def _write(self) -> AbstractContextManager[Connection]:
+        return writing(self._engine)
+
+
+@contextmanager
+def snapshot(engine: Engine) -> Iterator[Connection]:
+    """A connection that sees one state of the database until its end, over many statements, and streams what it reads."""
+    with reading(engine) as connection:
+        ends = DIALECTS[engine.dialect.name].rest(connection)
+        try:
+            yield connection.execution_options(stream_results=True)
+        finally:
+            if ends:
+                connection.invalidate()  # nobody else is to rest so long
+
+
+def count_on(connection: Connection, table: Table, column: str) -> None:
+    """Let the numbers of ``column`` go on above those that are there. PostgreSQL's do not by themselves when rows bring their own."""
+    if connection.dialect.name != "postgresql":
+        return
+    last = connection.scalar(select(func.max(table.c[column])))
+    if last is not None:
+        connection.scalar(select(func.setval(func.pg_get_serial_sequence(table.name, column), last)))
+
+
+@contextmanager
+def writing(engine: Engine) -> Iterator[Connection]:
+    """One write transaction: committed at the end, rolled back on any error. It is the only one of its database."""
+    dialect = DIALECTS[engine.dialect.name]
+    with errors_of(engine), engine.connect() as plain:
+        connection = plain.execution_options(**{WRITES: True}, **dialect.write_options)
+        try:
+            with connection.begin():
+                yield connection
+        finally:
+            dialect.release(connection)
+
+
+def upsert(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]], *, update: tuple[str, ...] = ()) -> None:
+    """Insert ``rows``; where the primary key is there already, set the ``update`` columns, or leave the row as it is."""
+    if rows:
+        connection.execute(DIALECTS[connection.dialect.name].insert(table, update), list(rows))
+
+
+def insert_new(connection: Connection, table: Table, row: Mapping[str, Any]) -> bool:
+    """Insert ``row`` unless its primary key is there already; answers whether it was. Within a write transaction."""
+    dialect = DIALECTS[connection.dialect.name]
+    if dialect.counts:
+        return connection.execute(dialect.insert(table, ()), [dict(row)]).rowcount > 0
+    there = select(literal(1)).where(and_(*(column == row[column.name] for column in table.primary_key)))
+    if connection.scalar(there) is not None:
+        return False
+    connection.execute(insert(table), dict(row))
+    return True
+
+
+@contextmanager
+def errors_of(engine: Engine) -> Iterator[None]:
+    """Turn what the driver raises into ``StoreUnavailable`` with what, where and what to do."""
+    with _errors(engine.url):
+        yield
+
+
+@contextmanager
+def _errors(url: URL) -> Iterator[None]:
+    where = place_of(url)
+    try:
+        yield
+    except exc.TimeoutError as error:
+        raise StoreUnavailable(f"{where}: all {POOL + OVERFLOW} connections are in use; try again, or use fewer threads") from error
+    except exc.DBAPIError as error:
+        raise _dialect(url).explain(error.orig, where) from error
+    except sqlite3.Error as error:
+        raise explained(error, where) from error

@@ -1,0 +1,142 @@
+"""What editors do to articles: correct, hide, classify, and change topics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, delete, insert, select, update
+
+from newsportal.errors import StoreError
+from newsportal.items import TopicMark
+from newsportal.store import gallery_folding
+from newsportal.store.article_rows import EDITOR, changed_category, hide_columns, show_columns
+from newsportal.store.columns import name
+from newsportal.store.corrections import Correction, Written, corrected, expect, withdrawn
+from newsportal.store.dialects import Part, chunks, upsert
+from newsportal.store.folding import refresh
+from newsportal.store.gallery_tables import GALLERIES
+from newsportal.store.results import Marking
+from newsportal.store.tables import ARTICLES, CHANGES, FOLD_KEYS, TOPICS
+from newsportal.store.writing import existing, keep, log, said_last, settled
+
+KEYWORDS = "keywords"
+"""``TopicMark.by`` of what a topic's words brought in; ``classify.topics.KEYWORDS``, which stands above."""
+
+
+def added(marking: Marking, known: Mapping[str, str | None]) -> list[TopicMark]:
+    """The marks that are not there yet. ``known``: topic → by whom."""
+    return sorted((mark for mark in marking.add if mark.topic not in known), key=lambda mark: mark.topic)
+
+
+def dropped(marking: Marking, known: Mapping[str, str | None]) -> list[str]:
+    """The topics that go: of what keywords and editors brought alone. A source, a search and a model have their own reasons."""
+    return sorted(topic for topic in marking.drop if known.get(topic) in (KEYWORDS, EDITOR))
+
+
+def _written(
+    connection: Connection, article_id: str, become: Callable[[Mapping[str, Any]], Written | None], seen: int | None, now: datetime
+) -> int:
+    known = existing(connection, article_id)
+    expect(known, seen)
+    written = become(known)
+    if written is None:
+        return int(known["revision"])
+    keep(connection, article_id, written)
+    if (moment := written.columns.get("moment", known["moment"])) != known["moment"]:
+        connection.execute(update(FOLD_KEYS).where(FOLD_KEYS.c.article_id == article_id).values(moment=moment))
+        connection.execute(update(GALLERIES).where(GALLERIES.c.id == article_id).values(moment=moment))
+    settled(connection, [known["story_id"]], {article_id}, now)
+    log(connection, "article", article_id, now)
+    return int(written.columns["revision"])
+
+
+def _seen(connection: Connection, ids: Collection[str], columns: Mapping[str, Any], now: datetime, *, was_hidden: bool) -> list[str]:
+    state = ARTICLES.c.hidden.is_not(None) if was_hidden else ARTICLES.c.hidden.is_(None)
+    found: dict[str, str] = {}
+    for chunk in chunks(dict.fromkeys(ids)):
+        rows = connection.execute(select(ARTICLES.c.id, ARTICLES.c.story_id).where(ARTICLES.c.id.in_(chunk), state))
+        found |= {row.id: row.story_id for row in rows}
+        connection.execute(update(ARTICLES).where(ARTICLES.c.id.in_(chunk), state).values(**columns))
+    changed = [id for id in dict.fromkeys(ids) if id in found]
+    settled(connection, dict.fromkeys(found.values()), set(changed), now)
+    for id in changed:
+        log(connection, "article", id, now)
+    return changed
+
+
+def _mark(connection: Connection, marking: Marking) -> bool:
+    """Change one article's topics; answers whether anything is another."""
+    of = TOPICS.c.article_id == marking.article_id
+    known = {row.topic: row.by for row in connection.execute(select(TOPICS.c.topic, TOPICS.c.by).where(of))}
+    gone, fresh = dropped(marking, known), added(marking, known)
+    if gone:
+        connection.execute(delete(TOPICS).where(of, TOPICS.c.topic.in_(gone)))
+    upsert(
+        connection,
+        TOPICS,
+        [{"article_id": marking.article_id, "topic": one.topic, "by": name(one.by), "score": one.score} for one in fresh],
+    )
+    return bool(gone or fresh)
+
+
+class Editing(Part):
+    """What editors do to articles."""
+
+    def set_category(self, article_id: str, category: str | None, *, by: str, now: datetime, over: bool = False) -> None:
+        """Give an article another category (``None``: none). ``by`` ``editor``: for ever, whatever comes later; any other ``by`` leaves
+        an editor's word alone, but ``over`` it (an editor takes his word back). Raises ``StoreError`` for an unknown article."""
+        with self._write() as connection:
+            row = connection.execute(select(ARTICLES).where(ARTICLES.c.id == article_id)).mappings().first()
+            if row is None:
+                raise StoreError(f"no article {article_id!r}")
+            values = changed_category(dict(row), category, by, over=over)
+            if values is None:
+                return
+            connection.execute(update(ARTICLES).where(ARTICLES.c.id == article_id).values(**values))
+            refresh(connection, row["story_id"])
+            gallery_folding.label_gallery(connection, article_id)
+            connection.execute(insert(CHANGES), {"kind": "article", "id": article_id, "at": now})
+
+    def mark_topics(self, markings: Sequence[Marking], *, now: datetime) -> int:
+        """Change the topics of articles in one transaction; answers of how many. Of a topic that goes, only what keywords or editors
+        brought: what a source, a search or a model brought stays. Articles that are not there any more are passed over."""
+        with self._write() as connection:
+            stories: dict[str, list[str]] = {}
+            for marking in markings:
+                story_id = connection.scalar(select(ARTICLES.c.story_id).where(ARTICLES.c.id == marking.article_id))
+                if story_id is not None and _mark(connection, marking):
+                    stories.setdefault(story_id, []).append(marking.article_id)
+            for story_id, changed in stories.items():
+                refresh(connection, story_id)
+                for article_id in changed:
+                    gallery_folding.label_gallery(connection, article_id)
+                    log(connection, "article", article_id, now)
+            return sum(map(len, stories.values()))
+
+    def correct(self, article_id: str, said: Correction, *, by: str, now: datetime, seen: int | None = None) -> int:
+        """Put an editor's words in place of the page's; answers the number of the article's state (``revision``).
+
+        What stood there is kept as a revision. The fields that were corrected stay as the editor wrote them whatever the page says later
+        (that is kept as a revision, too, and shows in the other fields). ``seen``: the state the editor saw. Raises ``Superseded`` if it
+        is another by now, ``StoreError`` for an unknown article and for what cannot be corrected.
+        """
+        with self._write() as connection:
+            return _written(connection, article_id, lambda known: corrected(known, said, by=by, now=now), seen, now)
+
+    def withdraw(self, article_id: str, *, now: datetime, seen: int | None = None) -> int:
+        """Take back all that editors corrected: the article says what its page said last. Answers and raises as :meth:`correct`."""
+        with self._write() as connection:
+            return _written(connection, article_id, lambda known: withdrawn(known, said_last(connection, known)), seen, now)
+
+    def hide(self, article_ids: Collection[str], *, by: str, reason: str, now: datetime) -> list[str]:
+        """Take articles out of readers' sight (lists, stories, search, recommendations, what is published elsewhere); they stay known.
+        Answers those that were not hidden before. What is folded later into a story that is hidden as a whole is hidden as well."""
+        with self._write() as connection:
+            return _seen(connection, article_ids, hide_columns(by, reason, now), now, was_hidden=False)
+
+    def show(self, article_ids: Collection[str], *, now: datetime) -> list[str]:
+        """Undo :meth:`hide`; answers those that were hidden."""
+        with self._write() as connection:
+            return _seen(connection, article_ids, show_columns(), now, was_hidden=True)

@@ -1,0 +1,218 @@
+"""Stories: which one an article belongs to by its keys, and what follows for the story. All inside the caller's transaction."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cache
+from typing import Any
+
+from sqlalchemy import BindParameter, Connection, Select, and_, bindparam, delete, insert, or_, select, update
+
+from newsportal.items import Fold, FoldKey, content_id
+from newsportal.store.article_rows import HIDDEN_COLUMNS as HIDDEN
+from newsportal.store.columns import shifted, storable
+from newsportal.store.dialects import insert_new, upsert
+from newsportal.store.gallery_tables import GALLERIES
+from newsportal.store.story_figures import figures, labels
+from newsportal.store.tables import ARTICLES, EARLIEST_FIRST, FOLD_KEYS, LABELS, STORIES, TOPICS
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """An article under a key, as a candidate for folding."""
+
+    article_id: str
+    story_id: str
+    publisher: str
+    moment: datetime
+
+
+def hashed(keys: Iterable[FoldKey]) -> dict[str, FoldKey]:
+    """Fold keys by the hash they are kept under; of equal keys the one with the best score."""
+    found: dict[str, FoldKey] = {}
+    for key in sorted(keys, key=lambda key: key.score):
+        found[content_id(key.key)] = key
+    return found
+
+
+def best_first(keys: Iterable[FoldKey]) -> list[tuple[str, FoldKey]]:
+    """Fold keys with the hash they are kept under, in the order in which they decide."""
+    return sorted(hashed(keys).items(), key=lambda pair: (-pair[1].score, pair[0]))
+
+
+def window(key: FoldKey, moment: datetime) -> tuple[datetime, datetime]:
+    """Between which moments, both included, an article of ``moment`` repeats another by ``key``."""
+    span = timedelta(seconds=key.window)
+    return shifted(moment, -span), shifted(moment, span)
+
+
+def chosen(
+    row: Mapping[str, Any], keys: Iterable[tuple[str, FoldKey]], under: Mapping[str, Sequence[Repeated]], apart: Collection[str]
+) -> Fold | None:
+    """The article that ``row`` repeats, and by which of its ``keys`` (as :func:`best_first` gives them): the first key that allows one.
+
+    ``under``: the articles under each hashed key, within its window, earliest first. Stories of ``apart`` are out.
+    """
+    for key_id, key in keys:
+        others = [other for other in under.get(key_id, ()) if other.article_id != row["id"]]
+        found = _allowed(others, key, row["publisher"], apart)
+        if found:
+            return Fold(found.story_id, found.article_id, storable(key.reason), key.score)
+    return None
+
+
+def _allowed(found: Sequence[Repeated], key: FoldKey, publisher: str, apart: Collection[str]) -> Repeated | None:
+    """Of the candidates whose stories may take the article: one of the story that most of them are in, the earliest of these.
+
+    A story that several brought is the story; a twin that stands alone (the second page of an article) is not to draw reposts away.
+    A standing column (「每日天气」 on many sites, every day) must not creep in through another site's edition, so with
+    ``same_site`` False a story that holds this site's own article under the key is out as a whole.
+    """
+    taken = set() if key.same_site else {candidate.story_id for candidate in found if candidate.publisher == publisher}
+    allowed = [candidate for candidate in found if candidate.story_id not in taken and candidate.story_id not in apart]
+    reports = Counter(candidate.story_id for candidate in allowed)
+    return min(allowed, key=lambda candidate: -reports[candidate.story_id], default=None)
+
+
+# Statements of every write, made once: to put them together anew costs more than to run them.
+_STORY: BindParameter[str] = bindparam("story")
+VERSIONS = (
+    select(
+        *(
+            ARTICLES.c[name]
+            for name in (
+                "id",
+                "publisher",
+                "site",
+                "source",
+                "category",
+                "moment",
+                "first_seen",
+                "title",
+                "length",
+                "fold_reason",
+                "hidden",
+            )
+        ),
+        GALLERIES.c.pictures,
+        GALLERIES.c.complete,
+    )
+    .outerjoin(GALLERIES, GALLERIES.c.id == ARTICLES.c.id)
+    .where(ARTICLES.c.story_id == _STORY)
+    .order_by(*EARLIEST_FIRST)
+)
+NEW_LABELS = insert(LABELS)
+NO_LABELS = delete(LABELS).where(LABELS.c.story_id == _STORY)
+FIGURES = update(STORIES).where(STORIES.c.id == _STORY)
+NO_STORY = delete(STORIES).where(STORIES.c.id == _STORY)
+STORY_TOPICS = (
+    select(TOPICS.c.topic)
+    .distinct()
+    .join(ARTICLES, ARTICLES.c.id == TOPICS.c.article_id)
+    .where(ARTICLES.c.story_id == _STORY, ARTICLES.c.hidden.is_(None))
+)
+HIDDEN_STORY = (
+    select(*(ARTICLES.c[name] for name in HIDDEN))
+    .join(STORIES, STORIES.c.head_id == ARTICLES.c.id)
+    .where(STORIES.c.id == _STORY, STORIES.c.count == 0)
+)
+KEYS_AT_ONCE = 50
+"""Keys that one statement asks for. Articles have two; SQLite takes a few hundred."""
+
+
+def choose(connection: Connection, row: Mapping[str, Any], keys: Sequence[FoldKey], apart: Collection[str] = ()) -> Fold | None:
+    """The article that ``row`` repeats, and by which of its keys: best score first, then the earliest article under that key.
+
+    Stories of ``apart`` are out. No two writers may be here with the same key at the same time: SQLite's write transactions see to
+    it; a database with parallel writers takes a lock a key (``pg_advisory_xact_lock``, ``GET_LOCK``) before.
+    """
+    by_score = best_first(keys)
+    return chosen(row, by_score, _under(connection, by_score, row["moment"]), apart)
+
+
+def _under(connection: Connection, keys: Sequence[tuple[str, FoldKey]], moment: datetime) -> dict[str, list[Repeated]]:
+    """The articles under each of the hashed keys within its window around ``moment``, earliest first."""
+    found: dict[str, list[Repeated]] = {}
+    for start in range(0, len(keys), KEYS_AT_ONCE):
+        asked = keys[start : start + KEYS_AT_ONCE]
+        for row in connection.execute(_under_any(len(asked)), _windows(asked, moment)):
+            found.setdefault(row.key, []).append(Repeated(row.id, row.story_id, row.publisher, row.moment))
+    return found
+
+
+@cache
+def _under_any(count: int) -> Select[tuple[str, str, str, str, datetime]]:
+    """The articles under any of so many keys, each key with a window of its own (as :func:`_windows` names them)."""
+    within = (
+        and_(FOLD_KEYS.c.key == bindparam(f"key_{n}"), FOLD_KEYS.c.moment.between(bindparam(f"first_{n}"), bindparam(f"last_{n}")))
+        for n in range(count)
+    )
+    return (
+        select(FOLD_KEYS.c.key, ARTICLES.c.id, ARTICLES.c.story_id, ARTICLES.c.publisher, ARTICLES.c.moment)
+        .join(FOLD_KEYS, FOLD_KEYS.c.article_id == ARTICLES.c.id)
+        .where(or_(*within))
+        .order_by(ARTICLES.c.moment, ARTICLES.c.id)
+    )
+
+
+def _windows(keys: Sequence[tuple[str, FoldKey]], moment: datetime) -> dict[str, str | datetime]:
+    values: dict[str, str | datetime] = {}
+    for n, (key_id, key) in enumerate(keys):
+        first, last = window(key, moment)
+        values |= {f"key_{n}": key_id, f"first_{n}": first, f"last_{n}": last}
+    return values
+
+
+def save_keys(connection: Connection, article_id: str, moment: datetime, keys: Iterable[FoldKey]) -> None:
+    """Keep the article under its keys, for those that come later."""
+    rows = [{"key": key_id, "article_id": article_id, "moment": moment} for key_id in hashed(keys)]
+    upsert(connection, FOLD_KEYS, rows, update=("moment",))
+
+
+def new_story(connection: Connection, founder: Mapping[str, Any], topics: Collection[str]) -> str:
+    """Found a story on one article (its row, and its topics); answers the story's id.
+
+    A story is called like its founder, so an old link still leads to the founder's story when it was folded away. The founder of a
+    story who is taken out of it needs another name.
+    """
+    story_id, attempt = str(founder["id"]), 0
+    counted = figures([founder])
+    while not insert_new(connection, STORIES, {"id": story_id, **counted}):
+        attempt += 1
+        story_id = content_id(f"{founder['id']} {attempt}")
+    _label(connection, story_id, [founder], topics, counted)
+    return story_id
+
+
+def hidden_with(connection: Connection, story_id: str) -> dict[str, Any]:
+    """The columns of an article that is folded into this story, if that is hidden as a whole; else none."""
+    row = connection.execute(HIDDEN_STORY, {"story": story_id}).mappings().first()
+    return dict(row) if row else {}
+
+
+def refresh(connection: Connection, story_id: str) -> None:
+    """Work out a story's original, figures and labels from its versions; a story without any goes."""
+    versions = [dict(row) for row in connection.execute(VERSIONS, {"story": story_id}).mappings()]
+    connection.execute(NO_LABELS, {"story": story_id})
+    if not versions:
+        connection.execute(NO_STORY, {"story": story_id})
+        return
+    counted = figures(versions)
+    connection.execute(FIGURES, {"story": story_id, **counted})
+    _label(connection, story_id, versions, _topics(connection, story_id), counted)
+
+
+def _label(
+    connection: Connection, story_id: str, versions: Sequence[Mapping[str, Any]], topics: Collection[str], counted: Mapping[str, Any]
+) -> None:
+    """Put up a story under every topic, site, source and category of its versions, each with what lists are ordered by."""
+    order = {"story_id": story_id, "moment": counted["moment"], "heat": counted["heat"]}
+    if put_up := labels(versions, topics):
+        connection.execute(NEW_LABELS, [{"kind": kind, "value": value, **order} for kind, value in put_up])
+
+
+def _topics(connection: Connection, story_id: str) -> set[str]:
+    return set(connection.scalars(STORY_TOPICS, {"story": story_id}))

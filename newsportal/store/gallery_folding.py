@@ -1,0 +1,254 @@
+"""By what photo stories are found that may be one, which of those found it is, and when one is parted again.
+
+Stories are looked for by what they share: words of title and first sentence, addresses of pictures, quarters of their prints (two prints
+that differ in three bits of 64 have a quarter in common). ``dedup.photo_stories`` decides. A fold is judged by what is known at the time:
+of a story whose pages failed one picture may be known, and words alone decided; a picture that two stories share may turn out to be an
+advertisement. So when the pictures of a story change, its folds are judged again. What an editor folded stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from hashlib import blake2b
+from typing import Any, Final
+
+from sqlalchemy import Connection, delete, func, insert, select, update
+
+from newsportal.dedup.cosine import unit_vector
+from newsportal.dedup.photo_stories import Alike, PhotoStory, Seen, compare, seen
+from newsportal.items import Fold, Image
+from newsportal.store.columns import shifted
+from newsportal.store.dialects import chunks
+from newsportal.store.folding import new_story, refresh
+from newsportal.store.gallery_rows import labels, leaving, made_by_rule, scored
+from newsportal.store.gallery_tables import GALLERIES, GALLERY_KEYS, GALLERY_LABELS, GALLERY_PICTURES, GALLERY_WORDS
+from newsportal.store.tables import ARTICLES, STORIES, TOPICS, UNFOLDED
+
+SPAN: Final = timedelta(days=30)
+"""Stories whose moments lie further apart are not compared: anniversaries tell the same anew. The paper names no time."""
+
+MOST_KEYED: Final = 24
+"""Pictures of a story by which it is looked for, the first ones."""
+
+COMMON: Final = 2000
+"""A word or picture that so many stories of the time have finds none: it would find too many."""
+
+MOST_COMPARED: Final = 40
+"""Stories that are compared with a new one: those that share most of its words, and those that share most of its pictures."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A stored story that the new one repeats."""
+
+    row: Mapping[str, Any]
+    alike: Alike
+
+
+def photo_story(row: Mapping[str, Any], images: Sequence[Image]) -> PhotoStory:
+    """A photo story as it is compared: ``title``, its own ``text``, and the text ``told`` with its captions."""
+    words = unit_vector(row["title"], row["text"] or row["told"])
+    return PhotoStory(row["id"], row["title"], words, seen(images))
+
+
+def compared_image(row: Mapping[str, Any]) -> Image:
+    """A row of ``gallery_pictures`` as it is compared."""
+    return Image(row["url"], row["caption"], row["width"], row["height"], print=row["print"])
+
+
+def most_like(
+    story: PhotoStory, story_id: str, others: Iterable[Mapping[str, Any]], images: Mapping[str, Sequence[Image]], apart: Collection[str]
+) -> Found | None:  # fmt: skip
+    """Of ``others`` (with their ``words``) the one that is most like ``story``, if one is: the surest, then the earliest. Those of its own
+    story, and of those ``apart``, are out."""
+    best: Found | None = None
+    for other in sorted(others, key=lambda row: (row["moment"], row["id"])):
+        if other["story_id"] in apart or other["story_id"] == story_id:
+            continue
+        alike = compare(story, PhotoStory(other["id"], other["title"], other["words"], seen(images.get(other["id"], ()))))
+        if alike and (best is None or alike.score > best.alike.score):
+            best = Found(other, alike)
+    return best
+
+
+def most_shared(counts: Mapping[str, int], but: str) -> list[str]:
+    """Of stories with the number of keys they share those that are compared; ``but``: not this one."""
+    return sorted((id for id in counts if id != but), key=lambda id: (-counts[id], id))[:MOST_COMPARED]
+
+
+def word_keys(story: PhotoStory) -> list[int]:
+    """By the words."""
+    return [_key(f"word {word}") for word in story.words]
+
+
+def picture_keys(pictures: Sequence[Seen]) -> list[int]:
+    """By the address, and by each quarter of the print with its place."""
+    keys = []
+    for picture in pictures[:MOST_KEYED]:
+        keys.append(_key(f"picture {picture.address}"))
+        if picture.print is not None:
+            keys += [_key(f"print {place} {picture.print >> 16 * place & 0xFFFF}") for place in range(4)]
+    return keys
+
+
+def all_keys(story: PhotoStory) -> list[int]:
+    """Those under which a story is kept."""
+    return sorted({*word_keys(story), *picture_keys(story.pictures)})
+
+
+def _key(of: str) -> int:
+    """A hash of 63 bits: any database keeps it as a whole number."""
+    return int.from_bytes(blake2b(of.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big") >> 1
+
+
+COLUMNS: Final = (
+    ARTICLES.c.id,
+    ARTICLES.c.story_id,
+    ARTICLES.c.title,
+    ARTICLES.c.text.label("told"),
+    ARTICLES.c.moment,
+    GALLERIES.c.text,
+)
+
+
+def fold_gallery(connection: Connection, id: str) -> Fold | None:
+    """Look whether the photo story ``id``, just written, is another's repeat, and fold it; figures and ranks are the caller's.
+
+    Only one that is alone in its story is folded, and never into a story that an editor took it out of. Answers what it was folded into.
+    """
+    row = _row(connection, id)
+    story = photo_story(row, _pictures(connection, [id]).get(id, ()))
+    _keep(connection, story, row["moment"])
+    members = _members(connection, row["story_id"])
+    found = _repeated(connection, row, story) if len(members) == 1 else None
+    story_id = row["story_id"]
+    if found is not None:
+        story_id = found.row["story_id"]
+        folded = {"fold_of": found.row["id"], "fold_reason": found.alike.reason, "fold_score": found.alike.score}
+        connection.execute(update(ARTICLES).where(ARTICLES.c.id == id).values(story_id=story_id, **folded))
+        refresh(connection, row["story_id"])  # it is empty now
+    return Fold(story_id, found.row["id"], found.alike.reason, found.alike.score) if found else None
+
+
+def is_one(connection: Connection, id: str, other: str) -> bool:
+    """Whether two stored photo stories are one, by what is known of them now."""
+    images = _pictures(connection, [id, other])
+    one, two = (photo_story(_row(connection, name), images.get(name, ())) for name in (id, other))
+    return compare(one, two) is not None
+
+
+def _row(connection: Connection, id: str) -> Mapping[str, Any]:
+    wanted = select(*COLUMNS).join(GALLERIES, GALLERIES.c.id == ARTICLES.c.id).where(ARTICLES.c.id == id)
+    return dict(connection.execute(wanted).mappings().one())
+
+
+def _members(connection: Connection, story_id: str) -> list[str]:
+    return list(connection.scalars(select(ARTICLES.c.id).where(ARTICLES.c.story_id == story_id)))
+
+
+def _pictures(connection: Connection, ids: Collection[str]) -> dict[str, tuple[Image, ...]]:
+    """The pictures shown of each story, in order."""
+    found: dict[str, list[Image]] = {}
+    columns = (GALLERY_PICTURES.c[name] for name in ("gallery_id", "url", "caption", "width", "height", "print"))
+    wanted = select(*columns).where(GALLERY_PICTURES.c.dropped.is_(None)).order_by(GALLERY_PICTURES.c.gallery_id, GALLERY_PICTURES.c.number)
+    for chunk in chunks(ids):
+        for row in connection.execute(wanted.where(GALLERY_PICTURES.c.gallery_id.in_(chunk))):
+            found.setdefault(row.gallery_id, []).append(compared_image(dict(row._mapping)))
+    return {id: tuple(images) for id, images in found.items()}
+
+
+def _keep(connection: Connection, story: PhotoStory, moment: datetime) -> None:
+    """Keep a story for those that come later, in place of what was kept of it."""
+    for table in (GALLERY_KEYS, GALLERY_WORDS):
+        connection.execute(delete(table).where(table.c.gallery_id == story.id))
+    connection.execute(insert(GALLERY_WORDS), {"gallery_id": story.id, "words": dict(story.words)})
+    keys = all_keys(story)
+    if keys:
+        connection.execute(insert(GALLERY_KEYS), [{"key": key, "gallery_id": story.id, "moment": moment} for key in keys])
+
+
+def _repeated(connection: Connection, row: Mapping[str, Any], story: PhotoStory) -> Found | None:
+    """The stored story that is most like this one, if one is."""
+    near = {*_sharing(connection, word_keys(story), row), *_sharing(connection, picture_keys(story.pictures), row)}
+    apart = set(connection.scalars(select(UNFOLDED.c.story_id).where(UNFOLDED.c.article_id == row["id"])))
+    images = _pictures(connection, near)
+    return most_like(story, row["story_id"], _stored(connection, near), images, apart)
+
+
+def _stored(connection: Connection, ids: Collection[str]) -> list[Mapping[str, Any]]:
+    """Stories with their words."""
+    columns = (ARTICLES.c.id, ARTICLES.c.story_id, ARTICLES.c.title, ARTICLES.c.moment, GALLERY_WORDS.c.words)
+    wanted = select(*columns).join(GALLERY_WORDS, GALLERY_WORDS.c.gallery_id == ARTICLES.c.id)
+    return [dict(row) for chunk in chunks(ids) for row in connection.execute(wanted.where(ARTICLES.c.id.in_(chunk))).mappings()]
+
+
+def _sharing(connection: Connection, keys: Iterable[int], row: Mapping[str, Any]) -> list[str]:
+    """The stories of the time that share most of ``keys``, common ones left out."""
+    counts: dict[str, int] = {}
+    of_the_time = GALLERY_KEYS.c.moment.between(shifted(row["moment"], -SPAN), shifted(row["moment"], SPAN))
+    for chunk in chunks(sorted(set(keys))):
+        within = GALLERY_KEYS.c.key.in_(chunk) & of_the_time
+        often = select(GALLERY_KEYS.c.key).where(within).group_by(GALLERY_KEYS.c.key).having(func.count() > COMMON)
+        common = set(connection.scalars(often))
+        rare = [key for key in chunk if key not in common]
+        for (id,) in connection.execute(select(GALLERY_KEYS.c.gallery_id).where(GALLERY_KEYS.c.key.in_(rare) & of_the_time)):
+            counts[id] = counts.get(id, 0) + 1
+    return most_shared(counts, row["id"])
+
+
+def part_galleries(connection: Connection, id: str) -> tuple[str, ...]:
+    """Take apart what the pictures of ``id``, as they are now, do not join any more; what leaves may be folded elsewhere.
+
+    Answers the photo stories that left their story; figures and ranks of all stories concerned are the caller's.
+    """
+    links = _links(connection, id)
+    broken = [link.id for link in links if made_by_rule(dict(link._mapping), id) and not is_one(connection, link.id, link.fold_of)]
+    left = [one for child in broken for one in _leave(connection, child, links)]
+    for child in broken:
+        fold_gallery(connection, child)
+    return tuple(dict.fromkeys(left))
+
+
+def _links(connection: Connection, id: str) -> Sequence[Any]:
+    """The articles of a photo story's story, each with what it repeats."""
+    story = select(ARTICLES.c.story_id).where(ARTICLES.c.id == id).scalar_subquery()
+    return connection.execute(select(ARTICLES.c.id, ARTICLES.c.fold_of, ARTICLES.c.fold_reason).where(ARTICLES.c.story_id == story)).all()
+
+
+def _leave(connection: Connection, child: str, links: Sequence[Any]) -> list[str]:
+    """Found a story on ``child``, and take what repeats it along."""
+    row = dict(connection.execute(select(ARTICLES).where(ARTICLES.c.id == child)).mappings().one())
+    topics = connection.scalars(select(TOPICS.c.topic).where(TOPICS.c.article_id == child)).all()
+    story_id = new_story(connection, row, topics)
+    alone = {"story_id": story_id, "fold_of": None, "fold_reason": None, "fold_score": None}
+    connection.execute(update(ARTICLES).where(ARTICLES.c.id == child).values(**alone))
+    moved = leaving(child, [dict(link._mapping) for link in links])
+    connection.execute(update(ARTICLES).where(ARTICLES.c.id.in_(moved[1:])).values(story_id=story_id))
+    return moved
+
+
+def label_gallery(connection: Connection, id: str) -> None:
+    """Put the photo story ``id`` up under what it is labelled with now, with what the wall is ordered by; nothing for other articles."""
+    order = connection.execute(select(GALLERIES.c.score, GALLERIES.c.moment).where(GALLERIES.c.id == id)).first()
+    if order is None:
+        return
+    connection.execute(delete(GALLERY_LABELS).where(GALLERY_LABELS.c.gallery_id == id))
+    article = connection.execute(select(ARTICLES.c.category, ARTICLES.c.source).where(ARTICLES.c.id == id)).one()
+    topics = connection.scalars(select(TOPICS.c.topic).where(TOPICS.c.article_id == id))
+    row = {"gallery_id": id, "score": order.score, "moment": order.moment}
+    under = labels(topics, article.category, article.source)
+    connection.execute(insert(GALLERY_LABELS), [{**row, "kind": kind, "value": value} for kind, value in under])
+
+
+def refresh_galleries(connection: Connection, story_id: str) -> None:
+    """After a change of a story's photo stories: its figures, and the score of each of them."""
+    refresh(connection, story_id)
+    sites = connection.scalar(select(STORIES.c.sites).where(STORIES.c.id == story_id)) or 1
+    members = select(GALLERIES).join(ARTICLES, ARTICLES.c.id == GALLERIES.c.id).where(ARTICLES.c.story_id == story_id)
+    for row in connection.execute(members).mappings().all():
+        shown = select(GALLERY_PICTURES).where(GALLERY_PICTURES.c.gallery_id == row["id"], GALLERY_PICTURES.c.dropped.is_(None))
+        images = [dict(one) for one in connection.execute(shown).mappings()]
+        connection.execute(update(GALLERIES).where(GALLERIES.c.id == row["id"]).values(score=scored(dict(row), images, sites)))
+        label_gallery(connection, row["id"])

@@ -1,0 +1,175 @@
+"""Labelled texts: the tables, and what is read from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any, Final, Literal
+
+from sqlalchemy import Column, ForeignKey, Index, Integer, String, Table
+
+from newsportal.items import content_id
+from newsportal.store.columns import ID_CHARS, LONG_TEXT, METADATA, NAME_CHARS, Moment
+
+LabelSource = Literal["from-store", "imported", "editor"]
+"""Whence a label is: the category of the source an article came from, a file, or a person who looked at the article."""
+
+RANKS: Final[Mapping[LabelSource, int]] = MappingProxyType({"from-store": 0, "imported": 1, "editor": 2})
+"""A label gives way to one of the same or a higher rank."""
+
+CATEGORIES: Final = "categories"
+"""The corpus whose active model gives articles their category; what commands mean when none is named."""
+
+MODELS_KEPT: Final = 5
+"""Versions whose model is kept, the active one always: a model takes up to 20 MB. Of older ones the figures stay."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewDocument:
+    """A text with its label, as a file or the store brings it. ``article_id``: it is a stored article, whose text is read from there;
+    ``name`` is what the file called it."""
+
+    label: str
+    text: str = field(default="", repr=False)
+    title: str = ""
+    name: str | None = None
+    article_id: str | None = None
+
+    @property
+    def id(self) -> str:
+        """What it is known by in its corpus: the article's id, else the hash of title and text."""
+        return self.article_id or content_id(f"{self.title}\n{self.text}")
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A label that a document has or had. ``None``: an editor took the document out of the corpus."""
+
+    label: str | None
+    source: LabelSource
+    at: datetime
+    by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A labelled document. ``number`` counts its labels from 1; ``story_id`` and ``site`` are those of a stored article."""
+
+    id: str
+    label: Label
+    number: int
+    title: str = ""
+    text: str = field(default="", repr=False)
+    name: str | None = None
+    article_id: str | None = None
+    story_id: str | None = None
+    site: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """What ``add`` did with the documents it was given; the counts add up to them.
+
+    ``relabelled``: known, and the label was changed; ``kept``: known under another label of a higher rank, which stays; ``same``: known
+    under this label; ``repeated``: twice in this call; ``contradicted``: twice in this call under different labels, the first stays.
+    """
+
+    added: int = 0
+    relabelled: int = 0
+    kept: int = 0
+    same: int = 0
+    repeated: int = 0
+    contradicted: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Documents of one label: how many, whence, and when the first and the last label was given."""
+
+    label: str
+    documents: int
+    sources: Mapping[LabelSource, int]
+    oldest: datetime
+    newest: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """A corpus and its figures. ``active``: the version of the model in use."""
+
+    name: str
+    created: datetime
+    note: str = ""
+    documents: int = 0
+    labels: int = 0
+    versions: int = 0
+    active: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A version of a corpus' model. ``facts`` is the report of its training as JSON; ``size`` the bytes of the model, 0 once it was let
+    go; ``held_out`` the ids of the documents it has not seen, so that versions can be compared on those that none has."""
+
+    corpus: str
+    version: int
+    algorithm: str
+    created: datetime
+    facts: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    size: int = 0
+    active: bool = False
+    held_out: frozenset[str] = field(default=frozenset(), repr=False)
+
+
+def _id(name: str, *arguments: Any, **options: Any) -> Column[str]:
+    return Column(name, String(ID_CHARS), *arguments, **options)
+
+
+CORPORA = Table(
+    "corpora",
+    METADATA,
+    _id("id", primary_key=True),
+    Column("name", String(NAME_CHARS), nullable=False),
+    Column("created", Moment, nullable=False),
+    Column("note", LONG_TEXT, nullable=False),
+    Column("active", Integer),
+)
+"""``id`` is the hash of ``name``; ``active`` the version of the model in use."""
+
+
+def _label() -> list[Column[Any]]:
+    """A label that a document has (``labelled``) or had (``former_labels``); none: an editor left the document out."""
+    return [
+        Column("label", String(NAME_CHARS)),
+        Column("label_source", String(16), nullable=False),
+        Column("label_by", String(NAME_CHARS)),
+        Column("label_at", Moment, nullable=False),
+    ]
+
+
+LABELLED = Table(
+    "labelled",
+    METADATA,
+    _id("corpus_id", ForeignKey("corpora.id"), primary_key=True),
+    _id("id", primary_key=True),
+    _id("article_id"),  # no foreign key: an article may go although somebody labelled it
+    Column("name", LONG_TEXT),
+    Column("title", LONG_TEXT),
+    Column("text", LONG_TEXT),
+    Column("number", Integer, nullable=False),
+    *_label(),
+    Index(None, "corpus_id", "label"),
+    Index(None, "article_id"),
+)
+"""Texts that classifiers learn from. A stored article has its title and text in ``articles`` alone."""
+
+FORMER_LABELS = Table(
+    "former_labels",
+    METADATA,
+    _id("corpus_id", ForeignKey("corpora.id"), primary_key=True),
+    _id("id", primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    *_label(),
+)

@@ -1,0 +1,272 @@
+"""Lists of stories for readers and of articles for editors, page after page."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from math import isfinite
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Connection, FromClause, Select, exists, func, or_, select, text
+
+from newsportal.store.article_rows import article_from, story_from
+from newsportal.store.columns import EPOCH, MICROSECOND, name
+from newsportal.store.dialects import Part, chunks
+from newsportal.store.gallery_tables import WallFilter
+from newsportal.store.reading import topics_of
+from newsportal.store.results import StoredArticle, Story, StoryFilter, StoryPage
+from newsportal.store.story_figures import coolest
+from newsportal.store.tables import ARTICLES, LABELS, STORIES, TOPICS
+
+EXCERPT_CHARS: Final = 300
+"""How much of a text a list shows (``results.Story``)."""
+
+KINDS: Final = ("topic", "site", "source", "category")
+"""What narrows, rarest first: the first one given is read from the index in order, the others are looked up."""
+
+ORDERS: Final = {"newest": "moment", "hottest": "heat"}
+"""Order of a list -> what stories are sorted by, the largest first."""
+
+
+def given(which: StoryFilter) -> list[str]:
+    """The kinds that narrow a list."""
+    return [kind for kind in KINDS if getattr(which, kind) is not None]
+
+
+def edge(which: StoryFilter | WallFilter) -> tuple[datetime | float, str] | None:
+    """What the last story of the page before was sorted by, and its id; ``None`` without a cursor, or one that is none."""
+    return _read_cursor(which.before, newest=which.order == "newest")
+
+
+def turned(which: StoryFilter) -> tuple[datetime | float, str] | None:
+    """The same of the story behind the page, where the list is asked for the other way."""
+    return _read_cursor(which.after, newest=which.order == "newest")
+
+
+def _read_cursor(told: str | None, *, newest: bool) -> tuple[datetime | float, str] | None:
+    value, _, last = (told or "").partition("~")
+    try:
+        if newest:
+            return EPOCH + int(value) * MICROSECOND, last
+        heat = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return (heat, last) if isfinite(heat) else None
+
+
+def cursor(value: datetime | float, story_id: str) -> str:
+    """The cursor behind a story that was sorted by ``value``."""
+    return f"{value!r}~{story_id}" if isinstance(value, float) else f"{(value - EPOCH) // MICROSECOND}~{story_id}"
+
+
+def cursor_of(story: Story) -> str:
+    """The cursor behind ``story`` in lists by time."""
+    return cursor(story.head.moment, story.id)
+
+
+def warm_enough(which: StoryFilter) -> float | None:
+    """The heat below which no story can be meant, so that what was hot long ago is not looked through; ``None``: any may be."""
+    return coolest(which.since) if which.since and which.order == "hottest" else None
+
+
+BY_MODEL: Final = ("model", "lexicon")
+"""How ``category_by`` begins where no person chose the category."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArticleFilter:
+    """Which articles; every field narrows. ``hidden`` and ``corrected``: True, False, or ``None`` for both. ``judged``: an editor chose
+    its category. ``undated``: its page tells no time. ``shorter``: than so many characters. ``unsure``: a model or the lexicon gave the
+    category with less than this score. ``before``: a cursor from ``ArticlePage.next``."""
+
+    hidden: bool | None = None
+    corrected: bool | None = None
+    judged: bool = False
+    undated: bool = False
+    shorter: int | None = None
+    unsure: float | None = None
+    source: str | None = None
+    category: str | None = None
+    since: datetime | None = None
+    before: str | None = None
+    limit: int = 50
+
+
+@dataclass(frozen=True, slots=True)
+class ArticlePage:
+    """Articles, their texts cut as in lists of stories; the cursor of the next page (``None`` on the last)."""
+
+    articles: tuple[StoredArticle, ...]
+    next: str | None = None
+
+
+def article_cursor(moment: datetime, id: str) -> str:
+    """The cursor behind an article."""
+    return f"{(moment - EPOCH) // MICROSECOND}~{id}"
+
+
+def article_edge(which: ArticleFilter) -> tuple[datetime, str] | None:
+    """The last article of the page before; ``None`` without a cursor, or one that is none."""
+    value, _, last = (which.before or "").partition("~")
+    try:
+        return EPOCH + int(value) * MICROSECOND, last
+    except (ValueError, OverflowError):
+        return None
+
+
+def _heads(*further: ColumnElement[Any]) -> Select[Any]:
+    """Stories with what a list shows of their heads, which the caller joins."""
+    excerpt = func.substr(ARTICLES.c.text, 1, EXCERPT_CHARS).label("text")
+    head = [column for column in ARTICLES.c if column.name not in ("text", "html", "first_seen")]
+    figures = [STORIES.c.count, STORIES.c.sites, STORIES.c.last_seen, STORIES.c.heat, STORIES.c.first_seen.label("story_first_seen")]
+    return select(*head, ARTICLES.c.first_seen, excerpt, *figures, *further).select_from(STORIES)
+
+
+def _page(which: StoryFilter) -> Select[Any]:
+    """Stories with their head and the value they are sorted by (``order_key``), in order, behind the cursor."""
+    driver, story_id, narrowed = _driver(which)
+    key = driver.c[ORDERS[which.order]]
+    statement = _heads(key.label("order_key"))
+    if driver is not STORIES:
+        statement = statement.join(LABELS, LABELS.c.story_id == STORIES.c.id)
+    least = warm_enough(which)
+    if least is not None:
+        narrowed = [*narrowed, key >= least]
+    statement = statement.join(ARTICLES, ARTICLES.c.id == STORIES.c.head_id).where(*narrowed, *_behind(which, key, story_id))
+    return statement.order_by(key, story_id) if turned(which) else statement.order_by(key.desc(), story_id.desc())
+
+
+def _driver(which: StoryFilter) -> tuple[FromClause, ColumnElement[str], list[ColumnElement[bool]]]:
+    """The table that is read in order, its story column, and the conditions."""
+    kinds = given(which)
+    narrowed: list[ColumnElement[bool]] = []
+    if kinds:
+        narrowed = [LABELS.c.kind == kinds[0], LABELS.c.value == name(getattr(which, kinds[0]))]
+    if len(kinds) > 1 or which.since or which.until:
+        narrowed.append(_some_version(which))
+    return (LABELS, LABELS.c.story_id, narrowed) if kinds else (STORIES, STORIES.c.id, [*narrowed, STORIES.c.count > 0])
+
+
+def _some_version(which: StoryFilter) -> ColumnElement[bool]:
+    """One version of the story meets every condition."""
+    version = ARTICLES.alias("version")
+    conditions: list[ColumnElement[bool]] = [version.c.story_id == STORIES.c.id, version.c.hidden.is_(None)]
+    conditions += [version.c[kind] == name(getattr(which, kind)) for kind in KINDS if kind != "topic" and getattr(which, kind) is not None]
+    if which.topic is not None:
+        conditions.append(exists().where(TOPICS.c.article_id == version.c.id, TOPICS.c.topic == name(which.topic)))
+    if which.since:
+        conditions.append(version.c.moment >= which.since)
+    if which.until:
+        conditions.append(version.c.moment < which.until)
+    return exists().where(*conditions)
+
+
+def _behind(which: StoryFilter, key: ColumnElement[Any], story_id: ColumnElement[str]) -> list[ColumnElement[bool]]:
+    """The first condition says nothing new, but with it an index is entered at the edge and not read up to it."""
+    if (end := turned(which)) is not None:
+        return [key >= end[0], or_(key > end[0], story_id > end[1])]
+    last = edge(which)
+    return [] if last is None else [key <= last[0], or_(key < last[0], story_id < last[1])]
+
+
+def _story(row: dict[str, Any], topics: Any) -> Story:
+    head = article_from(row, topics)
+    return story_from({**row, "id": row["story_id"], "first_seen": row["story_first_seen"]}, head)
+
+
+def pick(connection: Connection, which: ArticleFilter) -> ArticlePage:
+    """See ``Store.pick``. Which they are is read from an index alone, and then no more rows than are shown."""
+    limit = max(1, which.limit)
+    sorted_later = _few(which) or _by_score(which)
+    moment = _not_looked_for(ARTICLES.c.moment) if sorted_later else ARTICLES.c.moment
+    order = (moment.desc(), ARTICLES.c.id.desc())
+    wanted = select(ARTICLES.c.id, ARTICLES.c.moment).where(*_conditions(which)).order_by(*order).limit(limit + 1)
+    picked = [(row.moment, row.id) for row in connection.execute(wanted)]
+    ids = [id for _, id in picked[:limit]]
+    found = {one.id: one for chunk in chunks(ids) for one in _shown(connection, chunk)}
+    return ArticlePage(tuple(found[id] for id in ids), article_cursor(*picked[limit - 1]) if len(picked) > limit else None)
+
+
+def _shown(connection: Connection, ids: Sequence[str]) -> list[StoredArticle]:
+    columns = [column for column in ARTICLES.c if column.name not in ("text", "html")]
+    excerpt = func.substr(ARTICLES.c.text, 1, EXCERPT_CHARS).label("text")
+    rows = connection.execute(select(*columns, excerpt).where(ARTICLES.c.id.in_(ids))).mappings().all()
+    topics = topics_of(connection, ids)
+    return [article_from(dict(row), topics.get(row["id"], ())) for row in rows]
+
+
+def _few(which: ArticleFilter) -> bool:
+    """Whether few are asked for: those are all read from their index and sorted, rather than looked for in the order of time."""
+    return bool(which.hidden or which.corrected or which.shorter is not None)
+
+
+def _by_score(which: ArticleFilter) -> bool:
+    """Whether they are read by their score and sorted: there may be many, but nothing else of them is to be looked at."""
+    return which.unsure is not None and which.source is None and which.category is None
+
+
+def _not_looked_for(column: ColumnElement[Any]) -> ColumnElement[Any]:
+    """The number in ``column``, for which no database looks into an index."""
+    return column.op("+")(text("0"))
+
+
+def _conditions(which: ArticleFilter) -> list[ColumnElement[bool]]:
+    wanted: list[ColumnElement[bool]] = []
+    for column, asked in ((ARTICLES.c.hidden, which.hidden), (ARTICLES.c.corrected, which.corrected)):
+        if asked is not None:
+            # SQLite has no index look for what is not NULL, and takes one for what is NULL, as almost all are
+            wanted.append(column >= EPOCH if asked else _not_looked_for(column).is_(None))
+    for column, value in ((ARTICLES.c.source, which.source), (ARTICLES.c.category, which.category)):
+        if value is not None:
+            wanted.append((func.coalesce(column, "") if _few(which) else column) == name(value))
+    if which.judged:
+        wanted.append(ARTICLES.c.category_by == "editor")
+    if which.undated:
+        wanted.append(ARTICLES.c.published.is_(None))
+    if which.shorter is not None:
+        wanted.append(ARTICLES.c.length < which.shorter)
+    if which.unsure is not None:
+        score = ARTICLES.c.category_score if _by_score(which) else _not_looked_for(ARTICLES.c.category_score)
+        wanted += [score < which.unsure, or_(*(ARTICLES.c.category_by.startswith(way) for way in BY_MODEL))]
+    if which.since is not None:
+        wanted.append(ARTICLES.c.moment >= which.since)
+    if (last := article_edge(which)) is not None:
+        behind = or_(ARTICLES.c.moment < last[0], ARTICLES.c.id < last[1])
+        wanted += [ARTICLES.c.moment <= last[0], behind]  # the first enters an index at the edge
+    return wanted
+
+
+class Lists(Part):
+    """Lists of stories and of articles."""
+
+    def stories(self, which: StoryFilter) -> StoryPage:
+        with self._read() as connection:
+            limit = max(1, which.limit)
+            rows = connection.execute(_page(which).limit(limit + 1)).mappings().all()
+            topics = topics_of(connection, [row["id"] for row in rows])
+            found = tuple(_story(dict(row), topics.get(row["id"], ())) for row in rows[:limit])
+            if turned(which):
+                return StoryPage(found[::-1])
+            return StoryPage(found, cursor(rows[limit - 1]["order_key"], rows[limit - 1]["story_id"]) if len(rows) > limit else None)
+
+    def listed(self, ids: Collection[str]) -> Mapping[str, Story]:
+        """Id → story as lists show it, of those that exist; the id of a story that was folded away leads to where its founder is now."""
+        with self._read() as connection:
+            present: dict[str, str] = {}
+            for chunk in chunks(dict.fromkeys(ids)):
+                present |= {id: id for id in connection.scalars(select(STORIES.c.id).where(STORIES.c.id.in_(chunk)))}
+                moved = select(ARTICLES.c.id, ARTICLES.c.story_id).where(ARTICLES.c.id.in_([id for id in chunk if id not in present]))
+                present |= {row.id: row.story_id for row in connection.execute(moved)}
+            found: dict[str, Story] = {}
+            for chunk in chunks(dict.fromkeys(present.values())):
+                heads = _heads().join(ARTICLES, ARTICLES.c.id == STORIES.c.head_id).where(STORIES.c.id.in_(chunk), STORIES.c.count > 0)
+                rows = connection.execute(heads).mappings().all()
+                topics = topics_of(connection, [row["id"] for row in rows])
+                found |= {row["story_id"]: _story(dict(row), topics.get(row["id"], ())) for row in rows}
+            return {id: found[present[id]] for id in ids if present.get(id) in found}
+
+    def pick(self, which: ArticleFilter) -> ArticlePage:
+        """Articles, the newest first, as editors look through them. A cursor that is none gives the first page."""
+        with self._read() as connection:
+            return pick(connection, which)

@@ -1,0 +1,294 @@
+"""What is to be published, where, and what became of it.
+
+An entry is an article at one target (``sources.yaml``: ``publish``). Whoever publishes takes entries for some time, and tells what came of
+each; what nobody told of is taken again by another. So nothing is lost when a process dies. That nothing comes twice is the target's part
+(``newsportal.publishing``): it is told the entry's ``fence``, which grows each time the entry is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, Literal, get_args
+
+from sqlalchemy import BigInteger, Column, Connection, Index, Integer, String, Table, delete, func, select
+
+from newsportal.store.columns import ID_CHARS, LONG_TEXT, METADATA, NAME_CHARS, Moment
+from newsportal.store.dialects import Part, chunks, upsert
+
+OUTBOX = Table(
+    "outbox",
+    METADATA,
+    Column("target", String(NAME_CHARS), primary_key=True),
+    Column("article_id", String(ID_CHARS), primary_key=True),  # no foreign key: what was published may have to go after its article
+    Column("state", String(16), nullable=False),
+    Column("wanted", String(8), nullable=False),
+    Column("due", Moment, nullable=False),
+    Column("changed", Moment, nullable=False),
+    Column("owner", String(NAME_CHARS)),
+    Column("fence", BigInteger, nullable=False),
+    Column("asked", Integer, nullable=False),
+    Column("tries", Integer, nullable=False),
+    Column("revision", Integer),
+    Column("digest", String(64)),
+    Column("place", LONG_TEXT),
+    Column("reason", LONG_TEXT),
+    Index(None, "target", "state", "due"),
+    Index(None, "state", "changed"),
+    Index(None, "article_id"),
+)
+"""An article at a target (``store.outbox``)."""
+
+POSITIONS = Table(
+    "outbox_positions",
+    METADATA,
+    Column("target", String(NAME_CHARS), primary_key=True),
+    Column("seq", BigInteger, nullable=False),
+)
+"""Up to which change each target was looked after."""
+
+
+State = Literal["waiting", "under-way", "done", "failed", "withdrawn"]
+Wanted = Literal["there", "gone"]
+"""What is to be: the article stands at the target, or it does not."""
+
+STATES: Final[tuple[State, ...]] = get_args(State)
+OPEN: Final[tuple[State, ...]] = ("waiting", "under-way")
+"""States of entries that somebody has to do something about, by and by."""
+
+MAX_REASON: Final = 500
+"""Characters of a reason that are kept: a driver's message may hold a whole statement."""
+
+FENCE_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """``due``: not before then it is taken; while it is under way, when its lease ends. ``asked`` counts how often the article changed or
+    somebody asked for it; ``tries`` the tries since it was done last. ``revision`` and ``digest`` say what stands at the target, ``place``
+    where, in the target's own words; without ``digest`` nothing is known to stand there."""
+
+    target: str
+    article_id: str
+    due: datetime
+    changed: datetime
+    state: State = "waiting"
+    wanted: Wanted = "there"
+    owner: str | None = None
+    fence: int = 0
+    asked: int = 1
+    tries: int = 0
+    revision: int | None = None
+    digest: str | None = None
+    place: str | None = None
+    reason: str | None = None
+
+    @property
+    def published(self) -> bool:
+        return self.digest is not None
+
+
+COLUMNS: Final = tuple(field.name for field in fields(Entry))
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of an entry. ``due``: when a waiting one may be tried again; without it, at once. ``tried`` False: nothing was done about
+    it, which counts as no try."""
+
+    state: State
+    reason: str | None = None
+    revision: int | None = None
+    digest: str | None = None
+    place: str | None = None
+    due: datetime | None = None
+    tried: bool = True
+
+
+def requested(entry: Entry | None, target: str, article_id: str, wanted: Wanted, *, now: datetime, by_hand: bool = False) -> Entry:
+    """The entry once its article has changed, or somebody asked for it. What was taken back by hand stays so until somebody asks."""
+    if entry is None:
+        return Entry(target, article_id, due=now, changed=now, wanted=wanted)
+    if entry.wanted == "gone" and wanted == "there" and not by_hand:
+        return entry
+    if entry.state == "under-way":  # who has it does not know of this: it waits again when he is done
+        return replace(entry, wanted=wanted, asked=entry.asked + 1)
+    return replace(entry, wanted=wanted, asked=entry.asked + 1, state="waiting", due=now, changed=now, reason=None, tries=0)
+
+
+def may_be_taken(entry: Entry, now: datetime) -> bool:
+    return entry.state in OPEN and entry.due <= now
+
+
+def leased(entry: Entry, owner: str, *, now: datetime, seconds: float) -> Entry:
+    """The entry in the hands of ``owner`` for so many seconds. The fence grows from one taking to the next, and is a moment, so that it
+    does not begin anew with another store."""
+    fence = max(entry.fence + 1, (now - FENCE_EPOCH) // timedelta(microseconds=1))
+    until = now + timedelta(seconds=seconds)
+    return replace(entry, state="under-way", owner=owner, due=until, fence=fence, tries=entry.tries + 1, changed=now)
+
+
+def is_held(entry: Entry | None, held: Entry) -> bool:
+    """Whether ``held``, as it was taken, is still in the hands of who took it."""
+    return entry is not None and entry.state == "under-way" and (entry.owner, entry.fence) == (held.owner, held.fence)
+
+
+def settled(entry: Entry, held: Entry, result: Result, *, now: datetime) -> Entry:
+    """The entry once it is told what came of it. One that was asked for meanwhile waits again."""
+    again = entry.asked != held.asked and result.state != "waiting"
+    told = replace(
+        entry,
+        state="waiting" if again else result.state,
+        owner=None,
+        due=now if again else result.due or now,
+        changed=now,
+        tries=0 if again or result.state in ("done", "withdrawn") else entry.tries - (not result.tried),
+        reason=_kept(result.reason),
+    )
+    if result.state == "withdrawn":
+        return replace(told, revision=None, digest=None, place=None)
+    if result.state != "done":
+        return told
+    return replace(told, revision=result.revision, digest=result.digest, place=result.place)
+
+
+def returned(entry: Entry, *, now: datetime, reason: str | None) -> Entry:
+    """The entry as nobody has it any more, and as if it had not been taken."""
+    why = _kept(reason) or entry.reason
+    return replace(entry, state="waiting", owner=None, due=now, tries=max(0, entry.tries - 1), changed=now, reason=why)
+
+
+def open_again(entry: Entry, *, now: datetime) -> Entry:
+    """A failed entry as it waits anew."""
+    return replace(entry, state="waiting", due=now, tries=0, changed=now, asked=entry.asked + 1)
+
+
+def _kept(reason: str | None) -> str | None:
+    """A reason as every database can keep it: what drivers and servers say may hold anything."""
+    return reason.encode("utf-8", "replace").decode().replace("\x00", "")[:MAX_REASON] if reason else None
+
+
+CHANGING: Final = tuple(name for name in COLUMNS if name not in ("target", "article_id"))
+
+
+class Outbox(Part):
+    """What is to be published, where, and what became of it. Blocking calls."""
+
+    def position(self, target: str) -> int:
+        """Up to which change (``Store.changes``) the target was looked after; 0 for one never met."""
+        with self._read() as connection:
+            return _position(connection, target)
+
+    def follow(self, target: str, there: Collection[str], gone: Collection[str], *, after: int, upto: int, now: datetime) -> bool:
+        """Ask for the articles ``there``, and for those ``gone`` that have an entry, and move the position from ``after`` to ``upto``.
+        False, and nothing is done, if it was not at ``after``: another process was quicker."""
+        with self._write() as connection:
+            if _position(connection, target) != after:
+                return False
+            known = _of(connection, target, {*there, *gone})
+            _put(connection, (requested(known.get(id), target, id, "there", now=now) for id in dict.fromkeys(there)))
+            _put(connection, (requested(known[id], target, id, "gone", now=now) for id in dict.fromkeys(gone) if id in known))
+            upsert(connection, POSITIONS, [{"target": target, "seq": upto}], update=("seq",))
+            return True
+
+    def ask(self, target: str, article_ids: Collection[str], wanted: Wanted, *, now: datetime) -> int:
+        """By hand: publish or take back, whatever was before. Answers how many."""
+        with self._write() as connection:
+            known = _of(connection, target, article_ids)
+            asked = [requested(known.get(id), target, id, wanted, now=now, by_hand=True) for id in dict.fromkeys(article_ids)]
+            _put(connection, asked)
+            return len(asked)
+
+    def again(self, target: str | None = None, article_ids: Collection[str] | None = None, *, now: datetime) -> int:
+        """Let those that failed wait anew: of all targets or one, all or these articles. Answers how many."""
+        wanted = select(OUTBOX).where(OUTBOX.c.state == "failed")
+        if target is not None:
+            wanted = wanted.where(OUTBOX.c.target == target)
+        with self._write() as connection:
+            failed = [_entry(row) for row in connection.execute(wanted).mappings()]
+            chosen = [entry for entry in failed if article_ids is None or entry.article_id in article_ids]
+            _put(connection, (open_again(entry, now=now) for entry in chosen))
+            return len(chosen)
+
+    def take(self, target: str, owner: str, *, now: datetime, seconds: float, limit: int) -> list[Entry]:
+        """Entries that are due, as they were taken: nobody else has them for so many seconds."""
+        due = select(OUTBOX).where(OUTBOX.c.target == target, OUTBOX.c.state.in_(OPEN), OUTBOX.c.due <= now)
+        with self._read() as connection:
+            if connection.execute(due.limit(1)).first() is None:
+                return []  # most looks find nothing, and need no turn among the writers
+        with self._write() as connection:
+            rows = connection.execute(due.order_by(OUTBOX.c.due, OUTBOX.c.article_id).limit(limit)).mappings()
+            taken = [leased(_entry(row), owner, now=now, seconds=seconds) for row in rows]
+            _put(connection, taken)
+            return taken
+
+    def settle(self, held: Entry, result: Result, *, now: datetime) -> bool:
+        """What came of an entry. False, and nothing is done, if it is not held any more: another process has taken it."""
+        with self._write() as connection:
+            entry = _of(connection, held.target, [held.article_id]).get(held.article_id)
+            if entry is None or not is_held(entry, held):
+                return False
+            _put(connection, [settled(entry, held, result, now=now)])
+            return True
+
+    def give_back(self, held: Sequence[Entry], *, now: datetime, reason: str | None = None) -> None:
+        """Entries that nothing was done about: they wait as before, without a try."""
+        with self._write() as connection:
+            for one in held:
+                entry = _of(connection, one.target, [one.article_id]).get(one.article_id)
+                if entry is not None and is_held(entry, one):
+                    _put(connection, [returned(entry, now=now, reason=reason)])
+
+    def of(self, target: str, article_ids: Collection[str]) -> dict[str, Entry]:
+        """Article → entry, of those that exist."""
+        with self._read() as connection:
+            return _of(connection, target, article_ids)
+
+    def entries(
+        self, target: str | None = None, *, states: Collection[State] = STATES, article_id: str | None = None, limit: int = 100
+    ) -> list[Entry]:
+        """Those that changed last first."""
+        wanted = select(OUTBOX).where(OUTBOX.c.state.in_(states)).order_by(OUTBOX.c.changed.desc(), OUTBOX.c.target, OUTBOX.c.article_id)
+        if target is not None:
+            wanted = wanted.where(OUTBOX.c.target == target)
+        if article_id is not None:
+            wanted = wanted.where(OUTBOX.c.article_id == article_id)
+        with self._read() as connection:
+            return [_entry(row) for row in connection.execute(wanted.limit(limit)).mappings()]
+
+    def counts(self) -> Mapping[str, Mapping[State, int]]:
+        """Target → state → how many; of every target that was ever met."""
+        number = func.count().label("number")
+        with self._read() as connection:
+            found: dict[str, dict[State, int]] = {target: {} for target in connection.scalars(select(POSITIONS.c.target))}
+            for row in connection.execute(select(OUTBOX.c.target, OUTBOX.c.state, number).group_by(OUTBOX.c.target, OUTBOX.c.state)):
+                found.setdefault(row.target, {})[row.state] = row.number
+        return dict(sorted(found.items()))
+
+    def forget(self, target: str) -> int:
+        """Everything that is known of a target. Answers how many entries there were."""
+        with self._write() as connection:
+            connection.execute(delete(POSITIONS).where(POSITIONS.c.target == target))
+            return connection.execute(delete(OUTBOX).where(OUTBOX.c.target == target)).rowcount
+
+
+def _position(connection: Connection, target: str) -> int:
+    return connection.scalar(select(POSITIONS.c.seq).where(POSITIONS.c.target == target)) or 0
+
+
+def _of(connection: Connection, target: str, article_ids: Iterable[str]) -> dict[str, Entry]:
+    found = {}
+    for chunk in chunks(article_ids):
+        rows = connection.execute(select(OUTBOX).where(OUTBOX.c.target == target, OUTBOX.c.article_id.in_(chunk)))
+        found.update({row["article_id"]: _entry(row) for row in rows.mappings()})
+    return found
+
+
+def _put(connection: Connection, entries: Iterable[Entry]) -> None:
+    for chunk in chunks(entries):
+        upsert(connection, OUTBOX, [asdict(entry) for entry in chunk], update=CHANGING)
+
+
+def _entry(row: Mapping[Any, Any]) -> Entry:
+    return Entry(**{name: row[name] for name in COLUMNS})

@@ -1,0 +1,289 @@
+"""Which stories showed a picture, and what its first bytes told.
+
+A picture is known by the key of its address (``newsportal.pictures.filter.key``). What is counted are stories, not requests: a story
+that is saved twice counts once. It is counted before its story is stored, and stays counted when the story goes.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import Column, Connection, Index, String, Table, case, func, select, update
+
+from newsportal.items import content_id
+from newsportal.pictures.filter import KEPT
+from newsportal.pictures.filter import Shown as Shown
+from newsportal.store.columns import ID_CHARS, LONG_TEXT, METADATA, NAME_CHARS, NUMBER, Moment, name, storable
+from newsportal.store.dialects import Part, chunks, upsert
+
+PRINT_CHARS = 16
+SLUG_CHARS = 64
+
+PICTURES = Table(
+    "pictures",
+    METADATA,
+    Column("id", String(ID_CHARS), primary_key=True),
+    Column("key", LONG_TEXT, nullable=False),
+    Column("url", LONG_TEXT, nullable=False),
+    Column("width", NUMBER),
+    Column("height", NUMBER),
+    Column("format", String(SLUG_CHARS)),
+    Column("print", String(PRINT_CHARS), index=True),
+    Column("refused", String(SLUG_CHARS)),
+    Column("looked", Moment),
+    Column("frequent", String(SLUG_CHARS)),
+    Column("since", Moment, index=True),
+    Column("seen", Moment, nullable=False),
+)
+"""``id`` is the hash of ``key``; ``seen``: when a story with it was saved last."""
+
+PICTURE_STORIES = Table(
+    "picture_stories",
+    METADATA,
+    Column("id", String(ID_CHARS), primary_key=True),
+    Column("site", String(NAME_CHARS), nullable=False, index=True),
+    Column("title", String(ID_CHARS), nullable=False),
+    Column("seen", Moment, nullable=False),
+)
+"""Stories that were counted. ``id`` is the article's, ``title`` the hash of what its title says."""
+
+SIGHTINGS = Table(
+    "picture_sightings",
+    METADATA,
+    Column("picture_id", String(ID_CHARS), primary_key=True),
+    Column("story_id", String(ID_CHARS), primary_key=True),
+    Index(None, "story_id"),
+)
+"""Which story showed which picture."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """What is known of a picture. ``key``: by what it is known, ``url``: where it was seen first; the rest is ``None`` while nobody
+    looked.
+
+    ``refused``: why its bytes are no picture to show (a slug); ``frequent``: why it belongs to no story (a slug), ``since`` when;
+    ``looked``: when its bytes were asked for.
+    """
+
+    key: str
+    url: str
+    width: int | None = None
+    height: int | None = None
+    format: str | None = None
+    print: str | None = None
+    refused: str | None = None
+    looked: datetime | None = None
+    frequent: str | None = None
+    since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A picture and how many stories of how many sites showed it."""
+
+    picture: Picture
+    stories: int
+    sites: int
+
+
+@dataclass(frozen=True, slots=True)
+class Census:
+    """What the dictionary holds: pictures, those whose bytes were looked at, refused ones, frequent ones, stories."""
+
+    pictures: int
+    looked: int
+    refused: int
+    frequent: int
+    stories: int
+
+
+LEARNT: Final = ("width", "height", "format", "print", "refused", "looked")
+"""Columns that a look at a picture's bytes fills."""
+
+
+def picture_id(key: str) -> str:
+    """The id of the picture of a key."""
+    return content_id(storable(key))
+
+
+def picture_row(picture: Picture, now: datetime) -> dict[str, Any]:
+    """The columns of a picture that nobody has seen before."""
+    return {"id": picture_id(picture.key), "key": storable(picture.key), "url": storable(picture.url), "seen": now, **learnt(picture)}
+
+
+def learnt(picture: Picture) -> dict[str, Any]:
+    """The columns :data:`LEARNT`."""
+    return {column: getattr(picture, column) for column in LEARNT}
+
+
+def news_of(picture: Picture, known: Picture | None) -> dict[str, Any]:
+    """The columns that a look at the picture's bytes changes of what is ``known``; none if nobody looked."""
+    if known is None or picture.looked is None or learnt(picture) == learnt(known):
+        return {}
+    return learnt(picture)
+
+
+def picture_of(row: Mapping[Any, Any]) -> Picture:
+    """The inverse of :func:`picture_row`."""
+    return Picture(**{column: row[column] for column in Picture.__dataclass_fields__})
+
+
+def look_of(picture: Picture) -> tuple[Any, ...]:
+    """What pictures that are one have in common: print and size (a thumbnail has the print alone)."""
+    return picture.print, picture.width, picture.height
+
+
+def story_row(story: Shown, now: datetime) -> dict[str, Any]:
+    """The columns of ``picture_stories``."""
+    return {"id": story.id, "site": name(story.site), "title": name(story.title)[:ID_CHARS], "seen": now}
+
+
+class Pictures(Part):
+    """The dictionary of pictures. Its transactions are short: a story has some thirty pictures."""
+
+    def known(self, keys: Collection[str]) -> Mapping[str, Picture]:
+        """Key → picture, of those that were seen before."""
+        with self._read() as connection:
+            return {picture.key: picture for picture in _pictures(connection, map(picture_id, keys))}
+
+    def saw(self, story: Shown, pictures: Sequence[Picture], *, now: datetime) -> None:
+        """The story shows these pictures (``story.pictures`` are their keys). Added to those it had before; what was learnt of a picture's
+        bytes (``looked``) takes the place of what was known."""
+        with self._write() as connection:
+            rows = {picture_id(picture.key): picture_row(picture, now) for picture in pictures}
+            there = {picture_id(picture.key): picture for picture in _pictures(connection, rows)}
+            upsert(connection, PICTURES, list(rows.values()), update=("seen",))
+            for picture in pictures:
+                id = picture_id(picture.key)
+                changed = news_of(picture, there.get(id))
+                if changed:
+                    connection.execute(update(PICTURES).where(PICTURES.c.id == id).values(**changed))
+            upsert(connection, PICTURE_STORIES, [story_row(story, now)], update=("site", "title", "seen"))
+            upsert(connection, SIGHTINGS, [{"picture_id": id, "story_id": story.id} for id in sorted(rows)])
+
+    def stories(self, keys: Collection[str], *, least: int, most: int) -> Mapping[str, tuple[Shown, ...]]:
+        """Key → stories that show this picture or one with its print and size, ``most`` of them at most; pictures of fewer than ``least``
+        stories are left out. The stories' ``pictures`` are told by their prints where those are known, else by their keys."""
+        with self._read() as connection:
+            return stories(connection, keys, least, most)
+
+    def alike(self, keys: Collection[str]) -> Mapping[str, frozenset[str]]:
+        """Key → keys of the pictures that are this one: itself, and those with its print and size (a thumbnail has the print alone)."""
+        with self._read() as connection:
+            same = _same(connection, keys)
+            named = {picture_id(picture.key): picture.key for picture in _pictures(connection, {id for ids in same.values() for id in ids})}
+        return {key: frozenset(named[id] for id in ids if id in named) | {key} for key, ids in same.items()}
+
+    def mark(self, reasons: Mapping[str, str | None], *, now: datetime) -> None:
+        """Say of pictures why they belong to no story (``None``: they do again; ``kept``: for ever, an editor says so)."""
+        with self._write() as connection:
+            for key, reason in sorted(reasons.items()):
+                values = {"frequent": reason, "since": now if reason else None}
+                other = PICTURES.c.frequent.is_distinct_from(reason)
+                connection.execute(update(PICTURES).where(PICTURES.c.id == picture_id(key), other).values(**values))
+
+    def marked(self, *, since: datetime | None = None) -> list[Picture]:
+        """The frequent pictures (marked at ``since`` or later), the latest first."""
+        wanted = select(PICTURES).where(PICTURES.c.frequent != KEPT).order_by(PICTURES.c.since.desc(), PICTURES.c.id)
+        if since is not None:
+            wanted = wanted.where(PICTURES.c.since >= since)
+        with self._read() as connection:
+            return [picture_of(row) for row in connection.execute(wanted).mappings()]
+
+    def addresses(self, keys: Collection[str]) -> Mapping[str, frozenset[str]]:
+        """Key → ids of the stories that show the picture."""
+        by_id = {picture_id(key): key for key in keys}
+        found: dict[str, set[str]] = defaultdict(set)
+        with self._read() as connection:
+            for chunk in chunks(by_id):
+                for row in connection.execute(select(SIGHTINGS).where(SIGHTINGS.c.picture_id.in_(chunk))):
+                    found[by_id[row.picture_id]].add(row.story_id)
+        return {key: frozenset(ids) for key, ids in found.items()}
+
+    def often(self, *, limit: int = 50) -> list[Seen]:
+        """The pictures of most stories."""
+        number, sites = func.count(), func.count(PICTURE_STORIES.c.site.distinct())
+        counted = (
+            select(SIGHTINGS.c.picture_id, number.label("stories"), sites.label("sites"))
+            .join(PICTURE_STORIES, PICTURE_STORIES.c.id == SIGHTINGS.c.story_id)
+            .group_by(SIGHTINGS.c.picture_id)
+            .order_by(number.desc(), SIGHTINGS.c.picture_id)
+            .limit(limit)
+        )
+        with self._read() as connection:
+            rows = connection.execute(counted).all()
+            by_key = {picture_id(picture.key): picture for picture in _pictures(connection, [row.picture_id for row in rows])}
+        return [Seen(by_key[row.picture_id], row.stories, row.sites) for row in rows if row.picture_id in by_key]
+
+    def census(self) -> Census:
+        left_out = case((PICTURES.c.frequent != KEPT, 1))
+        columns = [func.count(), *map(func.count, (PICTURES.c.looked, PICTURES.c.refused, left_out))]
+        with self._read() as connection:
+            figures = list(connection.execute(select(*columns).select_from(PICTURES)).one())
+            stories = connection.scalar(select(func.count()).select_from(PICTURE_STORIES))
+        return Census(*(*figures, stories or 0))
+
+    def counted(self, site: str) -> int:
+        """How many stories of a site were counted."""
+        with self._read() as connection:
+            return connection.scalar(select(func.count()).where(PICTURE_STORIES.c.site == name(site))) or 0
+
+
+def stories(connection: Connection, keys: Collection[str], least: int, most: int) -> dict[str, tuple[Shown, ...]]:
+    """See ``Pictures.stories``."""
+    same = _same(connection, keys)
+    counts = _counts(connection, {id for ids in same.values() for id in ids})
+    wanted = {key: ids for key, ids in same.items() if sum(counts[id] for id in ids) >= least}
+    showing = {key: _showing(connection, ids, most) for key, ids in wanted.items()}
+    told = _told(connection, {id for ids in showing.values() for id in ids})
+    return {key: tuple(told[id] for id in ids if id in told) for key, ids in showing.items() if len(ids) >= least}
+
+
+def _same(connection: Connection, keys: Collection[str]) -> dict[str, set[str]]:
+    """Key -> ids of the pictures that are this one: itself, and those with its print and its size (a thumbnail has the print alone)."""
+    looks = {picture.key: look_of(picture) for picture in _pictures(connection, map(picture_id, keys)) if picture.print}
+    alike: dict[tuple[Any, ...], set[str]] = defaultdict(set)
+    for chunk in chunks({look[0] for look in looks.values()}):
+        for row in connection.execute(select(PICTURES).where(PICTURES.c.print.in_(chunk))):
+            alike[row.print, row.width, row.height].add(row.id)
+    return {key: {picture_id(key)} | alike[looks.get(key, ())] for key in keys}
+
+
+def _counts(connection: Connection, ids: Collection[str]) -> dict[str, int]:
+    found: dict[str, int] = defaultdict(int)
+    for chunk in chunks(ids):
+        counted = select(SIGHTINGS.c.picture_id, func.count().label("stories")).where(SIGHTINGS.c.picture_id.in_(chunk))
+        for row in connection.execute(counted.group_by(SIGHTINGS.c.picture_id)):
+            found[row.picture_id] = row.stories
+    return found
+
+
+def _showing(connection: Connection, ids: Collection[str], most: int) -> list[str]:
+    """Stories with one of these pictures, by their ids, which are hashes: a sample without favour."""
+    found: set[str] = set()
+    for chunk in chunks(ids):
+        rows = select(SIGHTINGS.c.story_id).where(SIGHTINGS.c.picture_id.in_(chunk)).distinct()
+        found.update(connection.scalars(rows.order_by(SIGHTINGS.c.story_id).limit(most)))
+    return sorted(found)[:most]
+
+
+def _told(connection: Connection, ids: Collection[str]) -> dict[str, Shown]:
+    shown: dict[str, set[str]] = defaultdict(set)
+    stories: dict[str, Any] = {}
+    for chunk in chunks(ids):
+        stories |= {row.id: row for row in connection.execute(select(PICTURE_STORIES).where(PICTURE_STORIES.c.id.in_(chunk)))}
+        keys = select(SIGHTINGS.c.story_id, PICTURES.c.key, PICTURES.c.print).join(PICTURES, PICTURES.c.id == SIGHTINGS.c.picture_id)
+        for row in connection.execute(keys.where(SIGHTINGS.c.story_id.in_(chunk))):
+            shown[row.story_id].add(row.print or row.key)
+    return {id: Shown(id, row.site, row.title, frozenset(shown[id])) for id, row in stories.items()}
+
+
+def _pictures(connection: Connection, ids: Iterable[str]) -> list[Picture]:
+    return [
+        picture_of(row) for chunk in chunks(ids) for row in connection.execute(select(PICTURES).where(PICTURES.c.id.in_(chunk))).mappings()
+    ]

@@ -1,0 +1,383 @@
+"""What readers looked at: the tables, and writing it down.
+
+A reader is a random name in a cookie: no account, no address. A reader who switched the profile off leaves no trace. Articles are looked
+at, stories are recommended: ``saw`` names an article, all answers name the story that it is in today. So a story of which a reader saw one
+version counts as seen, and two that were folded into one count once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from typing import Any, Final
+
+from sqlalchemy import (
+    JSON,
+    BindParameter,
+    Column,
+    Connection,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    Select,
+    String,
+    Table,
+    and_,
+    bindparam,
+    or_,
+    select,
+    update,
+)
+
+from newsportal.items import content_id
+from newsportal.recommend.base import Recommendation, View
+from newsportal.store.columns import ID_CHARS, LONG_BINARY, METADATA, SEQUENCE, Moment, storable
+from newsportal.store.dialects import upsert
+from newsportal.store.tables import ALIASES, ARTICLES
+
+VIEWS_KEPT: Final = timedelta(days=365)
+"""A view is let go so long after the reader looked at the story last. Chosen: the promise of the portal's page on privacy."""
+
+OFFERS_KEPT: Final = timedelta(days=396)
+"""An offer is let go after 13 months, so that a month can be set beside the same one of the year before."""
+
+OPENED_WITHIN: Final = timedelta(hours=24)
+"""An offer counts as opened if the reader looks at the story for the first time within this time."""
+
+FITS_KEPT: Final = 400
+"""Fits whose figures are kept (a year of nights and more); the model is kept of the latest alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Month:
+    """A month of reading (paper C, figures 3 and 4). ``start``: its first moment (UTC).
+
+    ``views`` and ``pictures`` count what was looked at for the first time in it; of ``offered`` recommendations ``opened`` were opened, and
+    ``liked`` of those read to the share α or more (formula 4: precision = liked / offered). Where
+    most stories are articles α is 1, and what was read whole is liked.
+    """
+
+    start: datetime
+    views: int
+    pictures: int
+    readers: int
+    offered: int
+    opened: int
+    liked: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """What a fit left: ``packed`` is the model, ``facts`` its figures (α, λ, numbers of views and stories, seconds, by whom)."""
+
+    made: datetime
+    facts: Mapping[str, Any]
+    packed: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """What became of views that were imported: ``unknown`` name no stored article, ``old`` are from before :data:`VIEWS_KEPT`, ``off`` are
+    of readers who switched their profile off."""
+
+    taken: int
+    unknown: int = 0
+    old: int = 0
+    off: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StoryOffer:
+    """A story as recommendation knows it: by its head. ``text`` is the beginning of it; ``labels``: ``topic:…``, ``category:…``,
+    ``source:…``."""
+
+    story: str
+    published: datetime
+    title: str
+    text: str
+    labels: tuple[str, ...]
+
+
+READER_CHARS: Final = 64
+"""A reader's name is a random one of the portal's, or of another system; a longer one is kept as its hash."""
+
+MOST_PLACES: Final = 2000
+"""Pictures of a story that are told apart; further ones count as the last of them."""
+
+LOOKED: Final = ("seen", "pictures", "places", "first", "at")
+"""The columns of a look at a story."""
+
+WRITTEN_AT_ONCE: Final = 2000
+"""Imported views of one transaction: about a tenth of a second, in which the portal cannot write."""
+
+VIEWS_AT_ONCE: Final = 5000
+"""Views read at once."""
+
+STORIES_AT_ONCE: Final = 1000
+
+BEGINNING: Final = 300
+"""Characters of a text that recommendation is told: they hold its first sentence."""
+
+KINDS: Final = ("topic", "category", "source")
+"""The labels of a story that recommendation is told, in order."""
+
+FIGURES: Final = ("views", "pictures", "readers", "offered", "opened", "liked")
+"""The columns of a month."""
+
+
+def reader_name(reader: str) -> str:
+    """A reader's name as it is kept."""
+    name = storable(reader)
+    return name if len(name) <= READER_CHARS else content_id(name)
+
+
+def bits(places: Collection[int], pictures: int) -> int:
+    """The pictures that were seen as the bits of a number; those that a story does not have are left out."""
+    if pictures < 1:
+        return 1
+    return sum(1 << (min(place, MOST_PLACES) - 1) for place in set(places) if 1 <= place <= min(pictures, MOST_PLACES))
+
+
+def look(seen: int, pictures: int, now: datetime) -> dict[str, Any]:
+    """The columns :data:`LOOKED` of one look; ``seen`` as :func:`bits` gives it."""
+    return {"pictures": max(pictures, 1), "first": now, "at": now, **_places(seen)}
+
+
+def _places(seen: int) -> dict[str, Any]:
+    return {"seen": seen.bit_count(), "places": seen.to_bytes((seen.bit_length() + 7) // 8, "little")}
+
+
+def both(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """Two looks at one story together. Its number of pictures is the later look's, for stories grow."""
+    later = max(new, old, key=lambda look: look["at"])
+    pictures = later["pictures"]
+    seen = int.from_bytes(old["places"], "little") | int.from_bytes(new["places"], "little")
+    seen &= (1 << max(pictures, 1)) - 1
+    return {"pictures": pictures, "first": min(old["first"], new["first"]), "at": later["at"], **_places(seen)}
+
+
+def looks(views: Iterable[View], articles: Mapping[str, str], now: datetime) -> dict[tuple[str, str], dict[str, Any]]:
+    """(reader, article) → the look that imported views tell of; ``articles``: what ``View.story`` names → the article's id."""
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    for view in views:
+        key = (reader_name(view.reader), articles[view.story])
+        seen = (1 << min(max(view.seen, 0), view.pictures, MOST_PLACES)) - 1 if view.pictures > 0 else 1
+        new = look(seen, view.pictures, min(view.at, now))
+        rows[key] = both(rows[key], new) if key in rows else new
+    return rows
+
+
+def sifted(
+    views: Sequence[View], articles: Collection[str], silent: Collection[str], now: datetime
+) -> tuple[list[View], Brought]:  # fmt: skip
+    """The views that are taken over, and what became of all; ``articles``: names that are known, ``silent``: readers without a profile."""
+    recent = [view for view in views if view.at >= now - VIEWS_KEPT]
+    known = [view for view in recent if view.story in articles]
+    wanted = [view for view in known if reader_name(view.reader) not in silent]
+    return wanted, Brought(len(wanted), len(recent) - len(known), len(views) - len(recent), len(known) - len(wanted))
+
+
+def added(one: Brought, other: Brought) -> Brought:
+    """What became of both."""
+    return Brought(one.taken + other.taken, one.unknown + other.unknown, one.old + other.old, one.off + other.off)
+
+
+def view_of(row: Mapping[str, Any]) -> View:
+    """A row of ``views`` with the ``story_id`` of its article."""
+    return View(row["reader"], row["story_id"], row["seen"], row["pictures"], row["at"])
+
+
+def by_story(views: Iterable[View]) -> list[View]:
+    """One view a reader and story: of several versions of a story the one that was seen most of, with the last moment."""
+    found: dict[tuple[str, str], View] = {}
+    for view in views:
+        key = (view.reader, view.story)
+        other = found.get(key, view)
+        most = max(other, view, key=lambda one: (one.seen / one.pictures, one.pictures))
+        found[key] = replace(most, at=max(other.at, view.at))
+    return list(found.values())
+
+
+def offer_rows(reader: str, recommended: Iterable[Recommendation], now: datetime) -> list[dict[str, Any]]:
+    """The rows of ``offers``; ``reader`` as it is kept."""
+    day = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    return [
+        {"reader": reader, "story_id": one.story[:ID_CHARS], "day": day, "at": now, "by": one.by[:16], "opened": None}
+        for one in recommended
+    ]  # fmt: skip
+
+
+def in_order(labels: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    """The (kind, value) labels of a story that recommendation is told, by kind and value: ``topic:…``."""
+    told = sorted((KINDS.index(kind), value) for kind, value in labels if kind in KINDS)
+    return tuple(f"{KINDS[kind]}:{value}" for kind, value in told)
+
+
+def spans(first: datetime | None, last: datetime | None) -> Iterator[tuple[datetime, datetime]]:
+    """The months from one moment to another, as (start, end)."""
+    if first is None or last is None:
+        return
+    start = month_of(first)
+    while start <= last:
+        end = _next(start)
+        yield start, end
+        start = end
+
+
+def month_of(moment: datetime) -> datetime:
+    """The first moment of its month (UTC)."""
+    return moment.astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+
+
+def _next(start: datetime) -> datetime:
+    return start.replace(year=start.year + start.month // 12, month=start.month % 12 + 1)
+
+
+SWITCHED_OFF = Table(
+    "readers_off",
+    METADATA,
+    Column("reader", String(READER_CHARS), primary_key=True),
+    Column("since", Moment, nullable=False),
+)
+"""Readers who want no profile: nothing else is known of them."""
+
+VIEWS = Table(
+    "views",
+    METADATA,
+    Column("reader", String(READER_CHARS), primary_key=True),
+    Column("article_id", String(ID_CHARS), ForeignKey("articles.id"), primary_key=True),
+    Column("seen", Integer, nullable=False),
+    Column("pictures", Integer, nullable=False),
+    Column("places", LargeBinary, nullable=False),
+    Column("first", Moment, nullable=False),
+    Column("at", Moment, nullable=False),
+    Index(None, "first", "reader", "seen"),  # all that a month is counted from
+    Index(None, "at"),
+)
+"""``places`` has a bit for each picture (the lowest of the first byte is the first picture's), ``seen`` of them are set; ``first`` and
+``at``: when the reader looked at the story first and last."""
+
+OFFERS = Table(
+    "offers",
+    METADATA,
+    Column("reader", String(READER_CHARS), primary_key=True),
+    Column("story_id", String(ID_CHARS), primary_key=True),
+    Column("day", Moment, primary_key=True),
+    Column("at", Moment, nullable=False),
+    Column("by", String(16), nullable=False),
+    Column("opened", String(ID_CHARS)),
+    Index(None, "day"),
+)
+"""What was recommended, a row a day; ``at``: when first. ``opened``: the article by which the reader opened the story. No foreign keys:
+a story goes when it is folded into another."""
+
+MONTHS = Table(
+    "reading_months",
+    METADATA,
+    Column("start", Moment, primary_key=True),
+    *(Column(name, Integer, nullable=False) for name in ("views", "pictures", "readers", "offered", "opened", "liked")),
+)
+"""Figures of months whose views and offers were let go."""
+
+FITS = Table(
+    "fits",
+    METADATA,
+    Column("number", SEQUENCE, primary_key=True, autoincrement=True),
+    Column("made", Moment, nullable=False, index=True),
+    Column("facts", JSON, nullable=False),
+    Column("packed", LONG_BINARY),
+    sqlite_autoincrement=True,
+)
+"""``packed`` is kept of the latest fit alone."""
+
+
+AT_ONCE: Final = 200
+"""Views that :func:`bring` may be given: one statement asks for all of them, two values each."""
+
+_READER: BindParameter[str] = bindparam("reader")
+_ARTICLE: BindParameter[str] = bindparam("article")
+SITUATION: Final = (
+    select(ARTICLES.c.story_id, SWITCHED_OFF.c.reader.label("off"), VIEWS.c.pictures, VIEWS.c.places, VIEWS.c.first, VIEWS.c.at)
+    .select_from(ARTICLES)
+    .outerjoin(SWITCHED_OFF, SWITCHED_OFF.c.reader == _READER)
+    .outerjoin(VIEWS, (VIEWS.c.reader == _READER) & (VIEWS.c.article_id == ARTICLES.c.id))
+    .where(ARTICLES.c.id == _ARTICLE)
+)
+"""All that one look needs to know, in one statement."""
+
+
+def save_look(connection: Connection, reader: str, article_id: str, places: Collection[int], pictures: int, now: datetime) -> bool:
+    """See ``Readers.saw``."""
+    found = connection.execute(SITUATION, {"reader": reader, "article": article_id}).mappings().first()
+    if found is None or found["off"] is not None:
+        return False
+    new = look(bits(places, pictures), pictures, now)
+    row = new if found["places"] is None else both(dict(found), new)
+    upsert(connection, VIEWS, [{"reader": reader, "article_id": article_id, **row}], update=LOOKED)
+    if found["places"] is None:
+        _opened(connection, reader, article_id, found["story_id"], now)
+    return True
+
+
+def _opened(connection: Connection, reader: str, article_id: str, story_id: str, now: datetime) -> None:
+    """Note on the latest offer of the story that it was opened."""
+    its = (OFFERS.c.reader == reader) & OFFERS.c.story_id.in_((story_id, article_id)) & OFFERS.c.opened.is_(None)
+    wanted = select(OFFERS.c.story_id, OFFERS.c.day).where(its, OFFERS.c.at.between(now - OPENED_WITHIN, now))
+    offered = connection.execute(wanted.order_by(OFFERS.c.day.desc()).limit(1)).first()
+    if offered is not None:
+        this = its & (OFFERS.c.story_id == offered.story_id) & (OFFERS.c.day == offered.day)
+        connection.execute(update(OFFERS).where(this).values(opened=article_id))
+
+
+def bring(connection: Connection, views: Sequence[View], now: datetime) -> Brought:
+    """See ``Readers.bring``; some of the views."""
+    late = [view for view in views if view.at >= now - VIEWS_KEPT]
+    articles = _articles(connection, {view.story for view in late})
+    wanted, brought = sifted(views, articles, _switched_off(connection, {reader_name(view.reader) for view in late}), now)
+    _add(connection, looks(wanted, articles, now))
+    return brought
+
+
+def _articles(connection: Connection, names: Collection[str]) -> dict[str, str]:
+    """The articles that are meant, by id or by an identity."""
+    hashed = {content_id(storable(name)): name for name in names}
+    wanted = [*names, *hashed]
+    by_id = list(connection.scalars(select(ARTICLES.c.id).where(ARTICLES.c.id.in_(wanted))))
+    aliases = connection.execute(select(ALIASES.c.id, ALIASES.c.article_id).where(ALIASES.c.id.in_(list(hashed))))
+    found = {hashed[alias]: article for alias, article in aliases}
+    return found | {hashed.get(id, id): id for id in by_id}
+
+
+def _switched_off(connection: Connection, readers: Collection[str]) -> set[str]:
+    return set(connection.scalars(select(SWITCHED_OFF.c.reader).where(SWITCHED_OFF.c.reader.in_(list(readers)))))
+
+
+def _add(connection: Connection, rows: dict[tuple[str, str], dict[str, Any]]) -> None:
+    for row in _there(connection, list(rows)):
+        key = (row["reader"], row["article_id"])
+        rows[key] = both(row, rows[key])
+    upsert(connection, VIEWS, [{"reader": reader, "article_id": id, **row} for (reader, id), row in rows.items()], update=LOOKED)
+
+
+def _there(connection: Connection, keys: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
+    """The views of these readers and articles that are stored."""
+    if not keys:
+        return []
+    filled = [*keys, *[keys[-1]] * (AT_ONCE - len(keys))]
+    values = {
+        f"{name}_{number}": value for number, key in enumerate(filled) for name, value in zip(("reader", "article"), key, strict=True)
+    }
+    return [dict(row) for row in connection.execute(_of_keys(), values).mappings()]
+
+
+@cache
+def _of_keys() -> Select[Any]:
+    """Looks up :data:`AT_ONCE` views by their keys. ``(reader, article_id) IN (…)`` would make SQLite read the whole table."""
+    keys = (
+        and_(VIEWS.c.reader == bindparam(f"reader_{number}"), VIEWS.c.article_id == bindparam(f"article_{number}"))
+        for number in range(AT_ONCE)
+    )
+    return select(VIEWS).where(or_(*keys))

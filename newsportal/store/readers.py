@@ -1,0 +1,321 @@
+"""What readers looked at, what was recommended to them, and what was learnt from it; long answers are read in pages."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import reduce
+from itertools import groupby, islice
+from typing import Any, Final
+
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    RowMapping,
+    Select,
+    and_,
+    cast,
+    delete,
+    distinct,
+    func,
+    insert,
+    or_,
+    select,
+    tuple_,
+    update,
+)
+
+from newsportal.recommend.base import Recommendation, View
+from newsportal.store import reader_views
+from newsportal.store.dialects import Part, chunks, upsert
+from newsportal.store.reader_views import (
+    BEGINNING,
+    FIGURES,
+    FITS,
+    KINDS,
+    MONTHS,
+    OFFERS,
+    OFFERS_KEPT,
+    SWITCHED_OFF,
+    VIEWS,
+    VIEWS_KEPT,
+    Brought,
+    Fit,
+    Month,
+    StoryOffer,
+    added,
+    by_story,
+    in_order,
+    offer_rows,
+    reader_name,
+    spans,
+    view_of,
+)
+from newsportal.store.tables import ARTICLES, LABELS, STORIES
+
+LOOKS: Final = select(VIEWS, ARTICLES.c.story_id).join(ARTICLES, ARTICLES.c.id == VIEWS.c.article_id)
+
+
+class Readers(Part):
+    """What readers looked at, what was recommended to them, and what was learnt from it."""
+
+    def saw(self, reader: str, article_id: str, places: Collection[int], *, pictures: int, now: datetime) -> bool:
+        """The reader looked at these pictures (1 is the first) of a story, added to those seen before. An article without pictures
+        (``pictures`` 0) is one of one.
+
+        Answers whether it was kept: nothing is kept of a reader whose profile is off, nor of an unknown article.
+        """
+        with self._write() as connection:
+            return reader_views.save_look(connection, reader_name(reader), article_id, places, pictures, now)
+
+    def history(self, reader: str, *, limit: int = 500) -> list[View]:
+        """The stories that a reader looked at, the latest first."""
+        wanted = LOOKS.where(VIEWS.c.reader == reader_name(reader)).order_by(VIEWS.c.at.desc(), VIEWS.c.article_id).limit(limit)
+        with self._read() as connection:
+            return by_story(map(_view, connection.execute(wanted).mappings()))
+
+    def forget(self, reader: str, story: str | None = None) -> None:
+        """Clear a reader's profile, or one story of it (named by its id or an article's); recommendations made to the reader go too."""
+        with self._write() as connection:
+            _forget(connection, reader_name(reader), story)
+
+    def switch(self, reader: str, on: bool, *, now: datetime) -> None:
+        """Switch a reader's profile off (what is known is cleared) or on again."""
+        name = reader_name(reader)
+        with self._write() as connection:
+            if on:
+                connection.execute(delete(SWITCHED_OFF).where(SWITCHED_OFF.c.reader == name))
+            else:
+                _forget(connection, name, None)
+                upsert(connection, SWITCHED_OFF, [{"reader": name, "since": now}])
+
+    def is_on(self, reader: str) -> bool:
+        with self._read() as connection:
+            wanted = select(SWITCHED_OFF.c.reader).where(SWITCHED_OFF.c.reader == reader_name(reader))
+            return connection.execute(wanted).first() is None
+
+    def views(self, *, since: datetime | None = None, after: str = "", until: str | None = None) -> Iterator[View]:
+        """Every view, streamed, by reader and story. ``after`` and ``until``: only of readers whose names lie behind the one, up to the
+        other (see ``parts``)."""
+        rows = self._looks(since, after, until)
+        for _, views in groupby(rows, key=lambda view: view.reader):
+            yield from sorted(by_story(views), key=lambda view: view.story)
+
+    def _looks(self, since: datetime | None, after: str, until: str | None) -> Iterator[View]:
+        among = [VIEWS.c.reader > after]
+        among += [VIEWS.c.at >= since] if since else []
+        among += [VIEWS.c.reader <= until] if until is not None else []
+        here = and_(*among)
+        while True:
+            with self._read() as connection:
+                wanted = LOOKS.where(here).order_by(VIEWS.c.reader, VIEWS.c.article_id).limit(reader_views.VIEWS_AT_ONCE)
+                page = connection.execute(wanted).mappings().all()
+            yield from map(_view, page)
+            if len(page) < reader_views.VIEWS_AT_ONCE:
+                return
+            last = (page[-1]["reader"], page[-1]["article_id"])
+            here = and_(tuple_(VIEWS.c.reader, VIEWS.c.article_id) > last, *among[1:])
+
+    def recent(self, since: datetime, *, limit: int = 50_000) -> list[View]:
+        """What was looked at since a moment, the latest first: what a fit does not know yet."""
+        wanted = LOOKS.where(VIEWS.c.at >= since).order_by(VIEWS.c.at.desc(), VIEWS.c.reader, VIEWS.c.article_id).limit(limit)
+        with self._read() as connection:
+            return by_story(map(_view, connection.execute(wanted).mappings()))
+
+    def stories(self, since: datetime, *, found: datetime | None = None, looked_at: bool = True) -> Iterator[StoryOffer]:
+        """Stories from ``since`` on, streamed: what may be recommended. ``found``: only those stored at that moment or later.
+        ``looked_at``: also all older ones that somebody looked at."""
+        last = ""
+        while True:
+            with self._read() as connection:
+                page = recent_page(connection, last, since, found)
+            yield from page
+            if len(page) < reader_views.STORIES_AT_ONCE:
+                break
+            last = page[-1].story
+        if looked_at:
+            yield from self._older(since)
+
+    def _older(self, since: datetime) -> Iterator[StoryOffer]:
+        with self._read() as connection:
+            articles = looked_at(connection)
+        told: set[str] = set()
+        for chunk in chunks(articles):
+            with self._read() as connection:
+                page = [one for one in older(connection, chunk, since) if one.story not in told]
+            told.update(one.story for one in page)
+            yield from page
+
+    def parts(self, number: int) -> list[str]:
+        """Names of readers that cut all of them into at most ``number`` parts of about as many views each; the last part has no end."""
+        with self._read() as connection:
+            total = connection.scalar(select(func.count()).select_from(VIEWS)) or 0
+            places = [total * cut // number for cut in range(1, number)]
+            in_order = select(VIEWS.c.reader).order_by(VIEWS.c.reader, VIEWS.c.article_id)
+            found = [connection.scalar(in_order.offset(place).limit(1)) for place in places]
+        return sorted({name for name in found if name is not None})
+
+    def counts(self) -> tuple[int, int]:
+        """How many views are kept, and of how many readers."""
+        with self._read() as connection:
+            views, readers = connection.execute(select(func.count(), func.count(distinct(VIEWS.c.reader)))).one()
+        return views, readers
+
+    def ages(self, *, hours: int) -> list[int]:
+        """How many stories were looked at for the first time in each of the first hours after they were published."""
+        with self._read() as connection:
+            age = cast(VIEWS.c.first, BigInteger) - cast(ARTICLES.c.moment, BigInteger)
+            hour = (age // MICROSECONDS).label("hour")
+            counted = (
+                select(hour, func.count()).join(ARTICLES, ARTICLES.c.id == VIEWS.c.article_id).where(age >= 0, age < hours * MICROSECONDS)
+            )
+            found = {int(number): views for number, views in connection.execute(counted.group_by(hour))}
+            return [found.get(number, 0) for number in range(hours)]
+
+    def offer(self, reader: str, recommended: Sequence[Recommendation], *, now: datetime) -> None:
+        """These were shown to the reader as recommendations. The same story again on the same day counts once."""
+        name = reader_name(reader)
+        with self._write() as connection:
+            if not connection.execute(select(SWITCHED_OFF.c.reader).where(SWITCHED_OFF.c.reader == name)).first():
+                upsert(connection, OFFERS, offer_rows(name, recommended, now))
+
+    def months(self, *, alpha: float) -> list[Month]:
+        """Reading by month, the earliest first."""
+        with self._read() as connection:
+            return months(connection, alpha)
+
+    def bring(self, views: Iterable[View], *, now: datetime) -> Brought:
+        """Take over views from elsewhere; ``View.story`` names an article by its id, or by an identity that it is known by. Repeated, it
+        changes nothing. Written in small transactions, so that readers are not kept waiting."""
+        done = Brought(0)
+        rest = iter(views)
+        while batch := list(islice(rest, reader_views.WRITTEN_AT_ONCE)):
+            pieces = [batch[start : start + reader_views.AT_ONCE] for start in range(0, len(batch), reader_views.AT_ONCE)]
+            with self._write() as connection:
+                done = reduce(added, (reader_views.bring(connection, piece, now) for piece in pieces), done)
+        return done
+
+    def let_go(self, *, alpha: float, now: datetime) -> int:
+        """Delete views and offers that are older than is promised; their months' figures stay. Answers how many rows went."""
+        with self._write() as connection:
+            oldest = now - VIEWS_KEPT
+            ending = [month for month in months(connection, alpha) if month.start < oldest]
+            upsert(connection, MONTHS, [{"start": month.start, **{name: getattr(month, name) for name in FIGURES}} for month in ending])
+            views = connection.execute(delete(VIEWS).where(VIEWS.c.at < oldest)).rowcount
+            return views + connection.execute(delete(OFFERS).where(OFFERS.c.day < now - OFFERS_KEPT)).rowcount
+
+    def save_fit(self, fit: Fit) -> None:
+        """Put a fit to use in place of the one before."""
+        with self._write() as connection:
+            connection.execute(update(FITS).where(FITS.c.packed.is_not(None)).values(packed=None))
+            connection.execute(insert(FITS), {"made": fit.made, "facts": dict(fit.facts), "packed": fit.packed})
+            numbers = select(FITS.c.number).order_by(FITS.c.number.desc()).offset(reader_views.FITS_KEPT).limit(1)
+            oldest = connection.scalar(numbers)
+            if oldest is not None:
+                connection.execute(delete(FITS).where(FITS.c.number <= oldest))
+
+    def fit(self, *, newer_than: datetime | None = None) -> Fit | None:
+        """The latest fit, if there is one that was made after ``newer_than``: to ask costs little."""
+        with self._read() as connection:
+            made = connection.execute(select(FITS.c.number, FITS.c.made).order_by(FITS.c.number.desc()).limit(1)).first()
+            if made is None or (newer_than is not None and made.made <= newer_than):
+                return None
+            row = connection.execute(select(FITS.c.made, FITS.c.facts, FITS.c.packed).where(FITS.c.number == made.number)).one()
+        return Fit(row.made, row.facts, row.packed or b"")
+
+    def fits(self) -> list[tuple[datetime, Mapping[str, Any]]]:
+        """The figures of the latest fits, the newest first."""
+        with self._read() as connection:
+            return [(row.made, row.facts) for row in connection.execute(select(FITS.c.made, FITS.c.facts).order_by(FITS.c.number.desc()))]
+
+
+def _view(row: RowMapping) -> View:
+    return view_of(dict(row))
+
+
+def _forget(connection: Connection, reader: str, story: str | None) -> None:
+    views, offers = delete(VIEWS).where(VIEWS.c.reader == reader), delete(OFFERS).where(OFFERS.c.reader == reader)
+    if story is not None:
+        now_in = select(ARTICLES.c.story_id).where(ARTICLES.c.id == story).scalar_subquery()
+        members = select(ARTICLES.c.id).where(or_(ARTICLES.c.story_id == story, ARTICLES.c.story_id == now_in))
+        views = views.where(or_(VIEWS.c.article_id == story, VIEWS.c.article_id.in_(members)))
+        offers = offers.where(or_(OFFERS.c.story_id == story, OFFERS.c.story_id.in_(members), OFFERS.c.story_id == now_in))
+    connection.execute(views)
+    connection.execute(offers)
+
+
+MICROSECONDS: Final = 3_600_000_000
+"""Of an hour."""
+
+
+def months(connection: Connection, alpha: float) -> list[Month]:
+    """See ``Readers.months``."""
+    kept = {row["start"]: Month(**row) for row in connection.execute(select(MONTHS)).mappings()}
+    counted = {start: _count(connection, start, end, alpha) for start, end in _spans(connection) if start not in kept}
+    return [month for _, month in sorted((kept | counted).items())]
+
+
+def _spans(connection: Connection) -> Iterator[tuple[datetime, datetime]]:
+    """The months from the first view or offer to the last, as (start, end)."""
+    ends = [
+        (connection.scalar(select(func.min(column))), connection.scalar(select(func.max(column))))
+        for column in (VIEWS.c.first, OFFERS.c.day)
+    ]
+    first = min((low for low, _ in ends if low), default=None)
+    last = max((high for _, high in ends if high), default=None)
+    return spans(first, last)
+
+
+def _count(connection: Connection, start: datetime, end: datetime, alpha: float) -> Month:
+    within = _between(VIEWS.c.first, start, end)
+    views, pictures, readers = connection.execute(
+        select(func.count(), func.sum(VIEWS.c.seen), func.count(distinct(VIEWS.c.reader))).where(within)
+    ).one()
+    shown = _between(OFFERS.c.day, start, end)
+    offered, opened = connection.execute(select(func.count(), func.count(OFFERS.c.opened)).where(shown)).one()
+    past = (VIEWS.c.reader == OFFERS.c.reader) & (VIEWS.c.article_id == OFFERS.c.opened) & (VIEWS.c.seen >= alpha * VIEWS.c.pictures)
+    liked = connection.scalar(select(func.count()).select_from(OFFERS).join(VIEWS, past).where(shown, OFFERS.c.opened.is_not(None)))
+    return Month(start, views, int(pictures or 0), readers, offered, opened, liked or 0)
+
+
+def _between(column: ColumnElement[datetime], start: datetime, end: datetime) -> ColumnElement[bool]:
+    return (column >= start) & (column < end)
+
+
+TOLD: Final = select(
+    STORIES.c.id, STORIES.c.moment, ARTICLES.c.title, func.substr(ARTICLES.c.text, 1, BEGINNING).label("beginning")
+).join(ARTICLES, ARTICLES.c.id == STORIES.c.head_id).where(STORIES.c.count > 0)  # fmt: skip
+
+
+def recent_page(connection: Connection, after: str, since: datetime, found: datetime | None) -> list[StoryOffer]:
+    """The next stories by id from ``since`` on."""
+    late = [STORIES.c.first_seen >= found] if found is not None else []
+    wanted = TOLD.where(STORIES.c.id > after, STORIES.c.moment >= since, *late).order_by(STORIES.c.id).limit(reader_views.STORIES_AT_ONCE)
+    return _told(connection, wanted)
+
+
+def looked_at(connection: Connection) -> list[str]:
+    """The articles that somebody looked at."""
+    return list(connection.scalars(select(VIEWS.c.article_id).distinct().order_by(VIEWS.c.article_id)))
+
+
+def older(connection: Connection, articles: Sequence[str], since: datetime) -> list[StoryOffer]:
+    """The stories of these articles from before ``since``."""
+    theirs = select(ARTICLES.c.story_id).where(ARTICLES.c.id.in_(articles))
+    return _told(connection, TOLD.where(STORIES.c.id.in_(theirs), STORIES.c.moment < since).order_by(STORIES.c.id))
+
+
+def _told(connection: Connection, wanted: Select[Any]) -> list[StoryOffer]:
+    rows = connection.execute(wanted).all()
+    labels = _labels(connection, [row.id for row in rows])
+    return [StoryOffer(row.id, row.moment, row.title, row.beginning, labels.get(row.id, ())) for row in rows]
+
+
+def _labels(connection: Connection, ids: list[str]) -> dict[str, tuple[str, ...]]:
+    labels: dict[str, list[tuple[str, str]]] = {}
+    for chunk in chunks(ids):
+        these = select(LABELS.c.story_id, LABELS.c.kind, LABELS.c.value).where(LABELS.c.story_id.in_(chunk), LABELS.c.kind.in_(KINDS))
+        for id, kind, value in connection.execute(these):
+            labels.setdefault(id, []).append((kind, value))
+    return {id: in_order(found) for id, found in labels.items()}

@@ -1,0 +1,247 @@
+"""What is read of articles and stories, and the names by which they are known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, func, select, tuple_, union_all
+
+from newsportal.items import TopicMark, content_id
+from newsportal.store.article_rows import article_from, story_from
+from newsportal.store.columns import CONTENT, EPOCH, name, storable
+from newsportal.store.dialects import CHUNK as CHUNK
+from newsportal.store.dialects import PAGE as PAGE
+from newsportal.store.dialects import Part
+from newsportal.store.dialects import chunks as chunks
+from newsportal.store.results import Change, StoredArticle, Story, Tally
+from newsportal.store.tables import ALIASES, ARTICLES, CHANGES, DECLARED, EARLIEST_FIRST, LABELS, REVISIONS, STORIES, TOPICS
+
+FIND = union_all(
+    select(ARTICLES.c.id).where(ARTICLES.c.id == bindparam("wanted")),
+    select(ALIASES.c.article_id).where(ALIASES.c.id == bindparam("wanted")),
+)
+"""The article of an identity. No identity is both: what is an article already does not become an alias."""
+
+
+def find(connection: Connection, identity: str) -> str | None:
+    """The id of the article that is known by ``identity``, itself or as an alias."""
+    id = content_id(identity)
+    found: str | None = connection.scalar(FIND, {"wanted": id})
+    return found
+
+
+def known(connection: Connection, identities: Collection[str]) -> set[str]:
+    """See ``Store.known``."""
+    by_id = {content_id(storable(identity)): identity for identity in identities}
+    found: set[str] = set()
+    for chunk in chunks(by_id):
+        here = union_all(select(ARTICLES.c.id).where(ARTICLES.c.id.in_(chunk)), select(ALIASES.c.id).where(ALIASES.c.id.in_(chunk)))
+        found.update(by_id[id] for id in connection.scalars(here))
+    return found
+
+
+def identity_page(connection: Connection, after: str) -> list[tuple[str, str]]:
+    """The next (id, identity) pairs by id, of articles and aliases together."""
+    both = union_all(
+        select(ARTICLES.c.id, ARTICLES.c.identity).where(ARTICLES.c.id > after),
+        select(ALIASES.c.id, ALIASES.c.identity).where(ALIASES.c.id > after),
+    ).subquery()
+    return [(id, identity) for id, identity in connection.execute(select(both).order_by(both.c.id).limit(PAGE))]
+
+
+def articles(connection: Connection, ids: Sequence[str]) -> list[StoredArticle]:
+    """See ``Store.articles``."""
+    found: dict[str, StoredArticle] = {}
+    for chunk in chunks(dict.fromkeys(ids)):
+        for article in _articles(connection, select(ARTICLES).where(ARTICLES.c.id.in_(chunk))):
+            found[article.id] = article
+    return [found[id] for id in ids if id in found]
+
+
+def article_page(connection: Connection, after: str) -> list[StoredArticle]:
+    """The next articles by id."""
+    return _articles(connection, select(ARTICLES).where(ARTICLES.c.id > after).order_by(ARTICLES.c.id).limit(PAGE // 10))
+
+
+def _articles(connection: Connection, statement: Select[Any]) -> list[StoredArticle]:
+    rows = connection.execute(statement).mappings().all()
+    topics = topics_of(connection, [row["id"] for row in rows])
+    return [article_from(dict(row), topics.get(row["id"], ())) for row in rows]
+
+
+def topics_of(connection: Connection, ids: Sequence[str]) -> Mapping[str, list[TopicMark]]:
+    """The topics of articles, by article."""
+    found: dict[str, list[TopicMark]] = {}
+    for chunk in chunks(ids):
+        for row in connection.execute(select(TOPICS).where(TOPICS.c.article_id.in_(chunk))).mappings():
+            found.setdefault(row["article_id"], []).append(TopicMark(row["topic"], row["by"] or "source", row["score"]))
+    return found
+
+
+def story(connection: Connection, id: str, hidden: bool) -> Story | None:
+    """See ``Store.story``. The id of a story that was folded away leads to where its founder is now."""
+    row = connection.execute(select(STORIES).where(STORIES.c.id == id)).mappings().first()
+    if row is None:
+        moved = connection.scalar(select(ARTICLES.c.story_id).where(ARTICLES.c.id == id))
+        return story(connection, moved, hidden) if moved else None
+    if not hidden and not row["count"]:
+        return None
+    which = [ARTICLES.c.story_id == id, *([] if hidden else [ARTICLES.c.hidden.is_(None)])]
+    versions = _articles(connection, select(ARTICLES).where(*which).order_by(*EARLIEST_FIRST))
+    head = next(version for version in versions if version.id == row["head_id"])
+    return story_from(dict(row), head, (head, *(version for version in versions if version is not head)))
+
+
+Read = Callable[[], AbstractContextManager[Connection]]
+"""Opens a connection for one page of rows, so that nobody is blocked between two pages."""
+
+
+def all_names(read: Read) -> Iterator[str]:
+    """Every identity and alias, by id."""
+    after = ""
+    while True:
+        with read() as connection:
+            page = identity_page(connection, after)
+        if not page:
+            return
+        yield from (identity for _, identity in page)
+        after = page[-1][0]
+
+
+def names_since(read: Read, after: int) -> Iterator[str]:
+    """The identities of articles that changed after the change ``after``, and the aliases entered since."""
+    seq = after
+    while True:
+        with read() as connection:
+            page = _changed(connection, seq)
+        if not page:
+            break
+        yield from (identity for _, identity in page)
+        seq = page[-1][0]
+    last = (after, "")
+    while True:
+        with read() as connection:
+            aliases = _aliases(connection, *last)
+        if not aliases:
+            return
+        yield from (identity for _, _, identity in aliases)
+        last = aliases[-1][:2]
+
+
+def _changed(connection: Connection, after: int) -> list[tuple[int, str]]:
+    wanted = (
+        select(CHANGES.c.seq, ARTICLES.c.identity)
+        .join(ARTICLES, ARTICLES.c.id == CHANGES.c.id)
+        .where(CHANGES.c.seq > after, CHANGES.c.kind == "article")
+    )
+    return [(seq, identity) for seq, identity in connection.execute(wanted.order_by(CHANGES.c.seq).limit(PAGE))]
+
+
+def _aliases(connection: Connection, seq: int, id: str) -> list[tuple[int, str, str]]:
+    wanted = select(ALIASES.c.seq, ALIASES.c.id, ALIASES.c.identity).where(tuple_(ALIASES.c.seq, ALIASES.c.id) > (seq, id))
+    return [(seq, id, identity) for seq, id, identity in connection.execute(wanted.order_by(ALIASES.c.seq, ALIASES.c.id).limit(PAGE))]
+
+
+def declared_by(connection: Connection, name: str) -> list[str]:
+    """The ids of the articles that declare ``name``, and of the one that is known by it, first."""
+    name = storable(name)
+    known = find(connection, name)
+    declaring = connection.scalars(select(DECLARED.c.article_id).where(DECLARED.c.id == content_id(name)).order_by(DECLARED.c.article_id))
+    return list(dict.fromkeys([*([known] if known else []), *declaring]))
+
+
+class Articles(Part):
+    """What is read of articles and stories."""
+
+    def known(self, identities: Collection[str]) -> set[str]:
+        """Which of these identities are stored, as article or alias."""
+        with self._read() as connection:
+            return known(connection, identities)
+
+    def identities(self, *, after: int = 0) -> Iterator[str]:
+        """All stored identities and aliases, to fill a Bloom filter at the start; with ``after``, those entered since that change.
+
+        Some older ones may be among them. Who asks ``last_seq`` first and then for the names misses none the next time.
+        """
+        connect = self._read
+        return names_since(connect, after) if after > 0 else all_names(connect)
+
+    def declared_by(self, name: str) -> list[StoredArticle]:
+        """The article that is known as ``name``, and those that declare it, with their texts."""
+        with self._read() as connection:
+            return articles(connection, declared_by(connection, name))
+
+    def article(self, id: str) -> StoredArticle | None:
+        found = self.articles([id])
+        return found[0] if found else None
+
+    def revisions(self, id: str) -> tuple[StoredArticle, ...]:
+        """The earlier texts of an article, oldest first (without the present one)."""
+        with self._read() as connection:
+            present = articles(connection, [id])
+            if not present:
+                return ()
+            rows = connection.execute(select(REVISIONS).where(REVISIONS.c.article_id == id).order_by(REVISIONS.c.revision)).mappings()
+            row_now = connection.execute(select(ARTICLES).where(ARTICLES.c.id == id)).mappings().one()
+            earlier = ({**row_now, **{name: row[name] for name in CONTENT}} for row in rows)
+            return tuple(article_from(row, present[0].topic_marks) for row in earlier)
+
+    def articles(self, ids: Sequence[str]) -> list[StoredArticle]:
+        """Those that exist, in the order asked."""
+        with self._read() as connection:
+            return articles(connection, ids)
+
+    def all_articles(self, *, after: str | None = None) -> Iterator[StoredArticle]:
+        """Every article by id, streamed; ``after`` resumes behind an id."""
+        last = after or ""
+        while True:
+            with self._read() as connection:
+                page = article_page(connection, last)
+            if not page:
+                return
+            yield from page
+            last = page[-1].id
+
+    def story(self, id: str, *, hidden: bool = False) -> Story | None:
+        """A story, without the versions that editors hide; ``None`` if that leaves nothing. ``hidden``: all of it."""
+        with self._read() as connection:
+            return story(connection, id, hidden)
+
+    def changes(self, after: int = 0, limit: int = 1000) -> list[Change]:
+        with self._read() as connection:
+            rows = connection.execute(select(CHANGES).where(CHANGES.c.seq > after).order_by(CHANGES.c.seq).limit(limit)).mappings()
+            return [Change(**row) for row in rows]
+
+    def last_seq(self) -> int:
+        with self._read() as connection:
+            return connection.scalar(select(func.max(CHANGES.c.seq))) or 0
+
+    def tally(self) -> Tally:
+        with self._read() as connection:
+
+            def count(column: ColumnElement[Any], *where: ColumnElement[bool]) -> dict[str, int]:
+                statement = select(column, func.count()).where(*where).group_by(column).order_by(func.count().desc(), column)
+                return {str(value): int(number) for value, number in connection.execute(statement)}
+
+            # the condition: any; "is not null" reads every article in SQLite, which has no index for that
+            hidden = select(func.count(), func.count(STORIES.c.id.distinct())).select_from(ARTICLES).where(ARTICLES.c.hidden > EPOCH)
+            articles, stories = connection.execute(
+                hidden.outerjoin(STORIES, (STORIES.c.id == ARTICLES.c.story_id) & (STORIES.c.count == 0))
+            ).one()
+            return Tally(
+                articles=(connection.scalar(select(func.count()).select_from(ARTICLES)) or 0) - articles,
+                stories=(connection.scalar(select(func.count()).select_from(STORIES)) or 0) - stories,
+                by_topic=count(LABELS.c.value, LABELS.c.kind == "topic"),
+                by_category=count(LABELS.c.value, LABELS.c.kind == "category"),
+                by_source=count(ARTICLES.c.source),
+                newest=connection.scalar(select(func.max(ARTICLES.c.moment))),
+            )
+
+    def stories_since(self, topic: str, since: datetime) -> int:
+        """How many stories of a topic are no older than that. Read from an index: as quick as there are many of them."""
+        with self._read() as connection:
+            named = (LABELS.c.kind == "topic", LABELS.c.value == name(topic), LABELS.c.moment >= since)
+            return connection.scalar(select(func.count()).select_from(LABELS).where(*named)) or 0

@@ -1,0 +1,54 @@
+"""The store. ``open_store(uri)`` is the way in. Its promises, whatever the database:
+
+- every write is one transaction and may be repeated: the same article written twice is stored once;
+- two writers that bring the same story at the same moment make one story (looking and writing are one transaction);
+- each change of an article, story or fold appends a row to the change log in the same transaction; ``seq`` only grows,
+  and a reader that asks ``changes(after=seq)`` misses nothing;
+- errors are those of ``newsportal.errors``: ``StoreUnavailable`` (away, locked, full: try again), ``StoreTooNew`` (stop);
+- datetimes go in and come out aware (UTC).
+
+Who adds a method adds it to ``tests/store/test_contract.py`` first.
+"""
+
+from __future__ import annotations
+
+from newsportal.store.corpora import Corpora
+from newsportal.store.crawl_state import CrawlState
+from newsportal.store.dialects import open_engine
+from newsportal.store.editing import Editing
+from newsportal.store.galleries import Galleries
+from newsportal.store.lists import Lists
+from newsportal.store.outbox import Outbox
+from newsportal.store.pictures import Pictures
+from newsportal.store.readers import Readers
+from newsportal.store.reading import Articles
+from newsportal.store.records import Records
+from newsportal.store.schema import prepare
+from newsportal.store.subscriptions import Subscriptions
+from newsportal.store.threads import Threads
+from newsportal.store.visits import Visits
+from newsportal.store.writing import Writing
+
+
+class Store(Articles, Lists, Writing, Editing, CrawlState):
+    """The record of everything. Shared between threads; open one in each process. Calls block: the crawl runs them in threads."""
+
+    def __init__(self, uri: str, *, create: bool = True, unfinished: bool = False) -> None:
+        super().__init__(open_engine(uri, create=create))
+        self.corpora = Corpora(self._engine)
+        self.threads = Threads(self._engine)
+        self.pictures = Pictures(self._engine)
+        self.readers = Readers(self._engine)
+        self.galleries = Galleries(self._engine)
+        self.visits = Visits(self._engine)
+        self.subscriptions = Subscriptions(self._engine)
+        self.outbox = Outbox(self._engine)
+        self.records = Records(self._engine)
+        try:
+            prepare(self._engine, unfinished=unfinished)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        self._engine.dispose()

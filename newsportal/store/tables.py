@@ -1,0 +1,175 @@
+"""The tables of articles and stories. ``docs/storage.md`` tells what each is for; ``migrations/`` makes them (a test compares the two)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import JSON, BigInteger, Column, Float, ForeignKey, Index, Integer, String, Table
+
+from newsportal.store.columns import ID_CHARS, LONG_BINARY, LONG_TEXT, METADATA, NAME_CHARS, SEQUENCE, Moment
+
+
+def _id(name: str, *arguments: Any, **options: Any) -> Column[str]:
+    return Column(name, String(ID_CHARS), *arguments, **options)
+
+
+def _content() -> list[Column[Any]]:
+    """The columns named in ``columns.CONTENT``."""
+    return [
+        Column("revision", Integer, nullable=False),
+        Column("fetched", Moment, nullable=False),
+        Column("published", Moment),
+        Column("title", LONG_TEXT, nullable=False),
+        Column("author", LONG_TEXT),
+        Column("origin", LONG_TEXT),
+        Column("language", LONG_TEXT),
+        Column("algorithm", LONG_TEXT),
+        Column("summary", LONG_TEXT),
+        Column("images", JSON, nullable=False),
+        Column("text", LONG_TEXT, nullable=False),
+        Column("html", LONG_TEXT),
+        Column("corrected", Moment),
+        *(Column(name, String(NAME_CHARS)) for name in ("corrected_by", "corrected_fields")),
+    ]
+
+
+STORIES = Table(
+    "stories",
+    METADATA,
+    _id("id", primary_key=True),
+    _id("head_id", nullable=False),  # no foreign key: articles point here, and a circle could not be inserted
+    Column("count", Integer, nullable=False),
+    Column("sites", Integer, nullable=False),
+    Column("first_seen", Moment, nullable=False),
+    Column("last_seen", Moment, nullable=False),
+    Column("moment", Moment, nullable=False),
+    Column("heat", Float(53), nullable=False),
+    Index(None, "moment", "id"),
+    Index(None, "heat", "id"),
+)
+"""One row a story: its original and its figures, so that a list reads nothing else."""
+
+ARTICLES = Table(
+    "articles",
+    METADATA,
+    _id("id", primary_key=True),
+    _id("story_id", ForeignKey("stories.id"), nullable=False),
+    Column("identity", LONG_TEXT, nullable=False),
+    Column("url", LONG_TEXT, nullable=False),
+    Column("source", String(NAME_CHARS), nullable=False),
+    Column("site", String(NAME_CHARS)),
+    Column("publisher", String(NAME_CHARS), nullable=False),
+    Column("category", String(NAME_CHARS)),
+    Column("category_by", String(NAME_CHARS)),
+    Column("category_score", Float(53)),
+    Column("category_reason", LONG_TEXT),
+    Column("keywords", JSON),
+    Column("first_seen", Moment, nullable=False),
+    Column("moment", Moment, nullable=False),
+    Column("length", Integer, nullable=False),
+    _id("fold_of"),
+    Column("fold_reason", LONG_TEXT),
+    Column("fold_score", Float(53)),
+    Column("hidden", Moment),
+    Column("hidden_by", String(NAME_CHARS)),
+    Column("hidden_reason", LONG_TEXT),
+    *_content(),
+    *(Index(None, column, "moment") for column in ("story_id", "source", "category", "category_by", "published")),
+    *(Index(None, column) for column in ("moment", "corrected", "hidden")),
+    Index(None, "length", "moment", "id", "hidden"),
+    Index(None, "category_score", "moment", "id", "hidden", "category_by"),
+)
+"""``id`` is the hash of ``identity``; ``publisher`` the site, else the host of the URL; ``length`` the characters of the text."""
+
+EARLIEST_FIRST = (ARTICLES.c.moment, ARTICLES.c.length.desc(), ARTICLES.c.first_seen, ARTICLES.c.id)
+"""The order of a story's versions: the earliest first; of several at one moment (many pages tell a day alone) the fullest."""
+
+TOPICS = Table(
+    "article_topics",
+    METADATA,
+    _id("article_id", ForeignKey("articles.id"), primary_key=True),
+    Column("topic", String(NAME_CHARS), primary_key=True),
+    Column("by", String(NAME_CHARS)),
+    Column("score", Float(53)),
+)
+
+REVISIONS = Table(
+    "revisions",
+    METADATA,
+    _id("article_id", ForeignKey("articles.id"), primary_key=True),
+    *[column if column.name != "revision" else Column("revision", Integer, primary_key=True, autoincrement=False) for column in _content()],
+)
+
+ALIASES = Table(
+    "aliases",
+    METADATA,
+    _id("id", primary_key=True),
+    Column("identity", LONG_TEXT, nullable=False),
+    _id("article_id", ForeignKey("articles.id"), nullable=False),
+    Column("seq", BigInteger),
+    Index(None, "seq", "id"),
+)
+"""Other identities of an article (redirects, canonical links); ``id`` is the hash of ``identity``, ``seq`` the last change before it."""
+
+DECLARED = Table(
+    "declared_names",
+    METADATA,
+    _id("id", primary_key=True),
+    _id("article_id", ForeignKey("articles.id"), primary_key=True),
+)
+"""Addresses that articles declare to be theirs (``rel=canonical``) and nobody has proved; ``id`` is the hash of the identity."""
+
+FOLD_KEYS = Table(
+    "fold_keys",
+    METADATA,
+    _id("key", primary_key=True),
+    _id("article_id", ForeignKey("articles.id"), primary_key=True),
+    Column("moment", Moment, nullable=False),
+    Index(None, "key", "moment"),
+)
+"""``key`` is the hash of the fold key, ``moment`` the article's."""
+
+UNFOLDED = Table(
+    "unfolded",
+    METADATA,
+    _id("article_id", ForeignKey("articles.id"), primary_key=True),
+    _id("story_id", primary_key=True),
+)
+"""Pairs that an editor took apart: never folded by key again."""
+
+PRINTS = Table(
+    "prints",
+    METADATA,
+    Column("number", SEQUENCE, primary_key=True, autoincrement=True),
+    _id("article_id", ForeignKey("articles.id"), nullable=False, unique=True),
+    Column("moment", Moment, nullable=False),
+    Column("seen", Moment, nullable=False),
+    Column("length", Integer, nullable=False),
+    Column("title", LONG_TEXT, nullable=False),
+    Column("runs", LONG_BINARY, nullable=False),
+    sqlite_autoincrement=True,  # a number is never given twice: indexes go by it
+)
+"""The fingerprint of an article's present text (``dedup.fingerprints``); a revised text gets a new number."""
+
+LABELS = Table(
+    "story_labels",
+    METADATA,
+    _id("story_id", ForeignKey("stories.id"), primary_key=True),
+    Column("kind", String(8), primary_key=True),
+    Column("value", String(NAME_CHARS), primary_key=True),
+    Column("moment", Moment, nullable=False),
+    Column("heat", Float(53), nullable=False),
+    Index(None, "kind", "value", "moment", "story_id"),
+    Index(None, "kind", "value", "heat", "story_id"),
+)
+"""Every topic, category, site and source that some version of a story has: the lists of a topic are read in order from an index."""
+
+CHANGES = Table(
+    "changes",
+    METADATA,
+    Column("seq", SEQUENCE, primary_key=True, autoincrement=True),
+    Column("kind", String(8), nullable=False),
+    _id("id", nullable=False),
+    Column("at", Moment, nullable=False),
+    sqlite_autoincrement=True,  # a number is never given twice
+)

@@ -1,0 +1,358 @@
+"""Threads of forums and their posts.
+
+A thread is an article, too: its text is that of its posts, so lists, topics, search and export know it as they know any other; it is
+never folded. What is here is what only threads have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any, Final, Literal
+
+from sqlalchemy import JSON, Boolean, Column, Connection, ForeignKey, Index, Integer, String, Table, func, insert, select, update
+
+from newsportal.errors import StoreError
+from newsportal.items import Article, Image, Post, Thread, content_id
+from newsportal.store.article_rows import row_of, topics_of
+from newsportal.store.columns import ID_CHARS, LONG_TEXT, METADATA, NAME_CHARS, NUMBER, Moment, storable
+from newsportal.store.columns import name as looked_up
+from newsportal.store.dialects import Part, chunks, upsert
+from newsportal.store.folding import new_story, refresh
+from newsportal.store.tables import ARTICLES, TOPICS
+from newsportal.store.writing import log
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """The answer of ``save``. ``posts`` are new ones, ``edited`` those whose text is another now."""
+
+    outcome: Literal["stored", "grown", "same"]
+    id: str
+    story_id: str
+    posts: int
+    edited: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoredThread:
+    """What is known of a thread; its title, author and topics are its article's (``id``).
+
+    ``newest``: the time of its last post. ``last_page``: where the next visit begins; ``whole``: that was the last page.
+    ``replies`` and ``listed``: what the board's list said before the last visit.
+    """
+
+    id: str
+    identity: str
+    board: str | None
+    posts: int
+    newest: datetime | None
+    visited: datetime
+    last_page: str
+    whole: bool
+    replies: int | None
+    listed: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPost:
+    """A post as it is kept. ``place`` counts from 0 in the order of reading; ``earlier`` are texts that it had before it was edited."""
+
+    name: str
+    place: int
+    text: str
+    first_seen: datetime
+    author: str | None = None
+    published: datetime | None = None
+    date_text: str | None = None
+    floor: int | None = None
+    quoted: str | None = None
+    images: tuple[Image, ...] = ()
+    changed: datetime | None = None
+    earlier: tuple[str, ...] = field(default=(), repr=False)
+
+
+POST_NAME_CHARS: Final = 40
+"""Names of posts are the forums' own numbers, or hashes."""
+
+EARLIER: Final = 5
+"""Former texts that are kept of an edited post."""
+
+MAX_TEXT: Final = 200_000
+"""Characters of a thread's posts that are its article's text: what the search finds and lists show. All posts are kept."""
+
+
+@dataclass
+class Plan:
+    """What is to be written of a thread's posts: new rows; names that change, in order; columns that change, by the name after that."""
+
+    fresh: list[dict[str, Any]] = field(default_factory=list)
+    renamed: list[tuple[str, str]] = field(default_factory=list)
+    changed: dict[str, dict[str, Any]] = field(default_factory=dict)
+    edited: int = 0
+
+
+def identity_of(thread: Thread) -> str:
+    """What a thread is known by. Raises ``StoreError`` where nobody said."""
+    if thread.identity is None:
+        raise StoreError(f"{thread.url}: a thread without an identity cannot be stored")
+    return storable(thread.identity)
+
+
+def article_of(thread: Thread) -> Article:
+    """The thread as lists and the search see it: by who opened it, and when."""
+    first = thread.posts[0] if thread.posts else None
+    return Article(
+        url=thread.url,
+        link=thread.link,
+        fetched=thread.fetched,
+        identity=thread.identity,
+        title=thread.title,
+        text="",
+        published=(first.published if first else None) or thread.link.published,
+        author=(first.author if first else None) or thread.link.author,
+        site=thread.link.site,
+        images=first.images if first else (),
+        language=thread.language,
+        category=thread.category,
+        category_by="source" if thread.category else None,
+        topics=thread.topics,
+        topic_marks=thread.topic_marks,
+        algorithm="forum",
+    )
+
+
+def state(thread: Thread, now: datetime) -> dict[str, Any]:
+    """The columns of ``threads`` that a visit fills."""
+    return {
+        "board": looked_up(thread.board) if thread.board else None,
+        "visited": now,
+        "last_page": storable(thread.last_page or thread.url),
+        "whole": thread.whole,
+        "replies": thread.replies,
+        "listed": thread.listed,
+    }
+
+
+def plan(id: str, there: Mapping[str, Mapping[str, Any]], posts: Iterable[Post], now: datetime) -> Plan:
+    """Append the posts that are not ``there`` (name → row), change those that say something else."""
+    made, known = Plan(), dict(there)
+    named = {post_name(post): post for post in reversed(tuple(posts))}
+    place = max((row["place"] for row in known.values()), default=-1)
+    for name, post in reversed(named.items()):
+        row = _row(post)
+        old = name if name in known else _renamed(known, named, name, post)
+        if old is None:
+            place += 1
+            made.fresh.append({"thread_id": id, "name": name, "place": place, **row, "first_seen": now, "changed": None, "earlier": []})
+            continue
+        if old != name:
+            made.renamed.append((old, name))
+            known[name] = known.pop(old)  # another post of the same author and minute is not this one
+        values = _values(row, known[name], now)
+        made.edited += "changed" in values
+        if values:
+            made.changed[name] = values
+    return made
+
+
+def _values(row: Mapping[str, Any], known: Mapping[str, Any], now: datetime) -> dict[str, Any]:
+    """The columns of a post to change: all if it says something else, its author if nobody knew him."""
+    if row["text"] != known["text"]:
+        former = [*known["earlier"], known["text"]][-EARLIER:]
+        return {**row, "published": row["published"] or known["published"], "changed": now, "earlier": former}
+    return {"author": row["author"]} if row["author"] and known["author"] is None else {}
+
+
+def _renamed(there: Mapping[str, Mapping[str, Any]], named: Collection[str], name: str, post: Post) -> str | None:
+    """The name of another kind that the post has, if it is there: one page shows the site's numbers, the next one floors alone; a post by
+    itself may have shown no author. It takes the new name. Posts with numbers of their own are never taken for one another."""
+    if post.published is None:
+        return None
+    for old, row in there.items():
+        same = row["published"] == post.published and row["author"] in (None, _maybe(post.author))
+        if same and old not in named and _kind(old) != _kind(name):
+            return old
+    return None
+
+
+def _kind(name: str) -> str:
+    """How a post came by its name: ``floor``, ``said``, or the site's own number."""
+    kind, dash, _ = name.partition("-")
+    return kind if dash and kind in ("floor", "said") else "own"
+
+
+def post_name(post: Post) -> str:
+    """A post's name as it is kept; of one that the site has no number for, what it says."""
+    name = storable(post.id or "said-" + content_id(f"{post.author}\n{post.date_text}\n{post.text}"))
+    return name if len(name) <= POST_NAME_CHARS else content_id(name)
+
+
+def _row(post: Post) -> dict[str, Any]:
+    return {
+        "floor": post.floor,
+        "author": _maybe(post.author),
+        "published": post.published,
+        "date_text": _maybe(post.date_text),
+        "text": storable(post.text),
+        "quoted": _maybe(post.quoted),
+        "images": [{key: value for key, value in asdict(image).items() if value is not None} for image in post.images],
+    }
+
+
+def _maybe(text: str | None) -> str | None:
+    return None if text is None else storable(text)
+
+
+def text_of(texts: Iterable[str]) -> str:
+    """The posts' texts in order as the article's, a paragraph a line."""
+    said: list[str] = []
+    length = 0
+    for text in texts:
+        said.append(text[: MAX_TEXT - length])
+        length += len(text) + 1
+        if length >= MAX_TEXT:
+            break
+    return "\n".join(said)
+
+
+def post_of(row: Mapping[str, Any]) -> StoredPost:
+    """A row of ``posts``."""
+    values = {key: row[key] for key in StoredPost.__dataclass_fields__}
+    return StoredPost(**{**values, "images": tuple(Image(**image) for image in row["images"]), "earlier": tuple(row["earlier"])})
+
+
+THREADS = Table(
+    "threads",
+    METADATA,
+    Column("id", String(ID_CHARS), ForeignKey("articles.id"), primary_key=True),
+    Column("board", String(NAME_CHARS)),
+    Column("posts", Integer, nullable=False),
+    Column("newest", Moment),
+    Column("visited", Moment, nullable=False),
+    Column("last_page", LONG_TEXT, nullable=False),
+    Column("whole", Boolean, nullable=False),
+    Column("replies", NUMBER),
+    Column("listed", Moment),
+)
+"""``id`` is the article's. ``newest``: the time of its last post; ``last_page``: where the next visit begins; ``whole``: that page was the
+thread's last; ``replies`` and ``listed``: what its board's list said of it before the last visit, by which growth is noticed."""
+
+POSTS = Table(
+    "posts",
+    METADATA,
+    Column("thread_id", String(ID_CHARS), ForeignKey("threads.id"), primary_key=True),
+    Column("name", String(POST_NAME_CHARS), primary_key=True),
+    Column("place", Integer, nullable=False),
+    Column("floor", NUMBER),
+    Column("author", LONG_TEXT),
+    Column("published", Moment),
+    Column("date_text", LONG_TEXT),
+    Column("text", LONG_TEXT, nullable=False),
+    Column("quoted", LONG_TEXT),
+    Column("images", JSON, nullable=False),
+    Column("first_seen", Moment, nullable=False),
+    Column("changed", Moment),
+    Column("earlier", JSON, nullable=False),
+    Index(None, "thread_id", "place"),
+)
+"""``name`` is the post's own in its thread, ``place`` its number in the order of reading. ``earlier``: the last texts that it
+had before it was edited, the oldest first; ``changed``: when that was noticed last."""
+
+
+COLUMNS: Final = (*THREADS.c, ARTICLES.c.identity)
+
+
+class Threads(Part):
+    """Threads of forums and their posts."""
+
+    def save(self, thread: Thread, *, now: datetime) -> Saved:
+        """Write a thread with the posts that were read of it, in one transaction with its row of the change log.
+
+        Posts are known by their ``id`` (else by what they say): one that is there is not written again, but takes another text if it has
+        one now (the text before is kept). Posts that are not among those given stay: they were deleted, or stand on other pages.
+        """
+        with self._write() as connection:
+            id = content_id(identity_of(thread))
+            there = connection.execute(select(ARTICLES.c.story_id).where(ARTICLES.c.id == id)).scalar()
+            story_id = there or _insert(connection, thread, now)
+            fresh = not connection.execute(select(THREADS.c.id).where(THREADS.c.id == id)).first()
+            if fresh:
+                connection.execute(insert(THREADS), {"id": id, **state(thread, now), "posts": 0, "newest": None})
+            new, edited = _write_posts(connection, id, thread.posts, now)
+            grown = bool(new or edited)
+            met = _add_topics(connection, id, thread)
+            connection.execute(update(THREADS).where(THREADS.c.id == id).values(**state(thread, now), **_figures(connection, id)))
+            if grown:
+                text = _text(connection, id)
+                connection.execute(update(ARTICLES).where(ARTICLES.c.id == id).values(text=text, length=len(text), fetched=thread.fetched))
+            if grown or met or there is None:
+                refresh(connection, story_id)
+                log(connection, "article", id, now)
+            return Saved("stored" if there is None else "grown" if grown else "same", id, story_id, new, edited)
+
+    def known(self, identities: Collection[str]) -> Mapping[str, StoredThread]:
+        """Identity → thread, of those that are stored."""
+        by_id = {content_id(storable(identity)): identity for identity in identities}
+        found: dict[str, StoredThread] = {}
+        with self._read() as connection:
+            for chunk in chunks(by_id):
+                rows = select(*COLUMNS).join(ARTICLES, ARTICLES.c.id == THREADS.c.id).where(THREADS.c.id.in_(chunk))
+                found |= {by_id[row["id"]]: StoredThread(**row) for row in connection.execute(rows).mappings()}
+        return found
+
+    def thread(self, id: str) -> StoredThread | None:
+        with self._read() as connection:
+            wanted = select(*COLUMNS).join(ARTICLES, ARTICLES.c.id == THREADS.c.id).where(THREADS.c.id == id)
+            row = connection.execute(wanted).mappings().first()
+        return StoredThread(**row) if row else None
+
+    def posts(self, id: str, *, offset: int = 0, limit: int | None = None) -> list[StoredPost]:
+        """The posts of a thread in order."""
+        wanted = select(POSTS).where(POSTS.c.thread_id == id).order_by(POSTS.c.place, POSTS.c.name).offset(offset).limit(limit)
+        with self._read() as connection:
+            return [post_of(dict(row)) for row in connection.execute(wanted).mappings()]
+
+
+def _insert(connection: Connection, thread: Thread, now: datetime) -> str:
+    article = article_of(thread)
+    row = row_of(article, now=now)
+    story_id = new_story(connection, row, topics_of(article))
+    connection.execute(insert(ARTICLES), {"story_id": story_id, **row})
+    return story_id
+
+
+def _add_topics(connection: Connection, id: str, thread: Thread) -> bool:
+    there = set(connection.scalars(select(TOPICS.c.topic).where(TOPICS.c.article_id == id)))
+    marks = {topic: mark for topic, mark in topics_of(article_of(thread)).items() if topic not in there}
+    upsert(
+        connection,
+        TOPICS,
+        [{"article_id": id, "topic": topic, "by": mark.by, "score": mark.score} for topic, mark in sorted(marks.items())],
+    )
+    return bool(marks)
+
+
+def _write_posts(connection: Connection, id: str, posts: Iterable[Post], now: datetime) -> tuple[int, int]:
+    """Append those that are not there, change those that say something else; how many of either."""
+    there = {row["name"]: dict(row) for row in connection.execute(select(POSTS).where(POSTS.c.thread_id == id)).mappings()}
+    made = plan(id, there, posts, now)
+    at = POSTS.c.thread_id == id
+    for old, name in made.renamed:
+        connection.execute(update(POSTS).where(at, POSTS.c.name == old).values(name=name))
+    for name, values in made.changed.items():
+        connection.execute(update(POSTS).where(at, POSTS.c.name == name).values(**values))
+    if made.fresh:
+        connection.execute(insert(POSTS), made.fresh)
+    return len(made.fresh), made.edited
+
+
+def _figures(connection: Connection, id: str) -> dict[str, Any]:
+    count, newest = connection.execute(select(func.count(), func.max(POSTS.c.published)).where(POSTS.c.thread_id == id)).one()
+    return {"posts": count, "newest": newest}
+
+
+def _text(connection: Connection, id: str) -> str:
+    """The posts' texts, a paragraph a line."""
+    return text_of(connection.scalars(select(POSTS.c.text).where(POSTS.c.thread_id == id).order_by(POSTS.c.place)))

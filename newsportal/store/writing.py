@@ -1,0 +1,274 @@
+"""What changes articles: each function runs inside the caller's write transaction and leaves its rows in the change log."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Literal
+
+from sqlalchemy import Connection, Engine, bindparam, func, insert, select, update
+
+from newsportal.errors import StoreError
+from newsportal.items import Article, Fold, FoldKey, TopicMark, content_id
+from newsportal.store import prints
+from newsportal.store.article_rows import fold_columns, identity_of, is_newer, row_of, topics_of
+from newsportal.store.columns import MOST_DECLARING, name, storable
+from newsportal.store.corrections import Written, crawled
+from newsportal.store.dialects import Part, upsert
+from newsportal.store.folding import choose, hidden_with, new_story, refresh, save_keys
+from newsportal.store.gallery_folding import refresh_galleries
+from newsportal.store.prints import Printed, PrintIndex, SqlPrints, printed
+from newsportal.store.reading import find
+from newsportal.store.results import Added
+from newsportal.store.tables import ALIASES, ARTICLES, CHANGES, DECLARED, EARLIEST_FIRST, FOLD_KEYS, REVISIONS, STORIES, TOPICS, UNFOLDED
+
+NEW_ARTICLE, NEW_REVISION, NEW_CHANGE = insert(ARTICLES), insert(REVISIONS), insert(CHANGES)
+ARTICLE = select(ARTICLES).where(ARTICLES.c.id == bindparam("article"))
+TOPICS_OF = select(TOPICS.c.topic).where(TOPICS.c.article_id == bindparam("article"))
+
+
+def add(connection: Connection, article: Article, keys: Sequence[FoldKey], new: Printed, now: datetime) -> Added:
+    """See ``Store.add``."""
+    prints.follow(connection, new.index)
+    known = _known(connection, identity_of(article))
+    if known is None:
+        return _insert(connection, article, keys, new, now)
+    return _again(connection, known, article, keys, new, now)
+
+
+def _known(connection: Connection, identity: str) -> dict[str, Any] | None:
+    id = find(connection, identity)
+    return _row(connection, id) if id else None
+
+
+def _row(connection: Connection, article_id: str) -> dict[str, Any] | None:
+    row = connection.execute(ARTICLE, {"article": article_id}).mappings().first()
+    return dict(row) if row else None
+
+
+def _insert(connection: Connection, article: Article, keys: Sequence[FoldKey], new: Printed, now: datetime) -> Added:
+    row, topics = row_of(article, now=now), topics_of(article)
+    found = _repeated(connection, row, keys, new)
+    story_id = found.story_id if found else new_story(connection, row, topics)
+    hidden = hidden_with(connection, story_id) if found else {}
+    connection.execute(NEW_ARTICLE, {"story_id": story_id, **row, **fold_columns(found), **hidden})
+    _save_topics(connection, row["id"], topics)
+    save_keys(connection, row["id"], row["moment"], keys)
+    prints.keep(connection, row["id"], row["moment"], new, now)
+    if found:
+        refresh(connection, story_id)
+    log(connection, "article", row["id"], now)
+    return Added("folded" if found else "stored", row["id"], story_id, found.reason if found else None)
+
+
+def _repeated(
+    connection: Connection, row: Mapping[str, Any], keys: Sequence[FoldKey], new: Printed, apart: Collection[str] = ()
+) -> Fold | None:
+    """What an article repeats: what its text says, else what its keys say. Stories of ``apart`` are out."""
+    return prints.repeated(connection, row, new, apart) or choose(connection, row, keys, apart)
+
+
+def _again(connection: Connection, known: dict[str, Any], article: Article, keys: Sequence[FoldKey], new: Printed, now: datetime) -> Added:
+    revised = is_newer(said_last(connection, known), article)
+    if revised:
+        moment = _revise(connection, known, article)
+        _keep_again(connection, known["id"], moment, keys, new, now)
+    met = _add_topics(connection, known["id"], topics_of(article))
+    story_id = _found_late(connection, known, keys, new) if revised else known["story_id"]
+    if revised or met:
+        for changed in {known["story_id"], story_id}:
+            refresh(connection, changed)
+        log(connection, "article", known["id"], now)
+    return Added("revised" if revised else "same", known["id"], story_id)
+
+
+def _found_late(connection: Connection, known: Mapping[str, Any], keys: Sequence[FoldKey], new: Printed) -> str:
+    """A page that was put up with half a title may turn out a repost when it is revised: alone in its story, it may still join another."""
+    if len(_members(connection, known["story_id"])) > 1:
+        return str(known["story_id"])
+    apart = set(connection.scalars(select(UNFOLDED.c.story_id).where(UNFOLDED.c.article_id == known["id"])))
+    present = connection.execute(ARTICLE, {"article": known["id"]}).mappings().one()
+    found = _repeated(connection, dict(present), keys, new, apart)
+    if found is None:
+        return str(known["story_id"])
+    _move(connection, known["id"], found.story_id, **fold_columns(found), **hidden_with(connection, found.story_id))
+    return found.story_id
+
+
+def _revise(connection: Connection, known: dict[str, Any], article: Article) -> datetime:
+    """Keep the present state as a revision and write the new one; answers its moment."""
+    written = crawled(known, article)
+    keep(connection, known["id"], written)
+    moment: datetime = written.columns["moment"]
+    return moment
+
+
+def keep(connection: Connection, article_id: str, written: Written) -> None:
+    """Write a new state of an article, with those that become revisions."""
+    connection.execute(NEW_REVISION, [{"article_id": article_id, **state} for state in written.kept])
+    connection.execute(update(ARTICLES).where(ARTICLES.c.id == article_id).values(**written.columns))
+
+
+def said_last(connection: Connection, known: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What the page of an article said last, whatever editors say."""
+    if known["corrected"] is None:
+        return known
+    page = select(REVISIONS).where(REVISIONS.c.article_id == known["id"], REVISIONS.c.corrected.is_(None))
+    row = connection.execute(page.order_by(REVISIONS.c.revision.desc()).limit(1)).mappings().first()
+    return dict(row) if row else known
+
+
+def _keep_again(connection: Connection, article_id: str, moment: datetime, keys: Sequence[FoldKey], new: Printed, now: datetime) -> None:
+    """Keep a revised article for those that come later: under the keys it had and has, with the fingerprint it has now."""
+    connection.execute(update(FOLD_KEYS).where(FOLD_KEYS.c.article_id == article_id).values(moment=moment))
+    save_keys(connection, article_id, moment, keys)
+    prints.drop(connection, article_id)
+    prints.keep(connection, article_id, moment, new, now)
+
+
+def _add_topics(connection: Connection, article_id: str, topics: Mapping[str, TopicMark]) -> bool:
+    """Add what is not there yet; answers whether anything was."""
+    before = _topics(connection, article_id)
+    fresh = {topic: mark for topic, mark in topics.items() if topic not in before}
+    _save_topics(connection, article_id, fresh)
+    return bool(fresh)
+
+
+def _topics(connection: Connection, article_id: str) -> set[str]:
+    return set(connection.scalars(TOPICS_OF, {"article": article_id}))
+
+
+def _save_topics(connection: Connection, article_id: str, topics: Mapping[str, TopicMark]) -> None:
+    rows = [{"article_id": article_id, "topic": topic, "by": name(mark.by), "score": mark.score} for topic, mark in sorted(topics.items())]
+    upsert(connection, TOPICS, rows)
+
+
+def log(connection: Connection, kind: Literal["article", "fold", "gone"], id: str, at: datetime) -> None:
+    """Append to the change log."""
+    connection.execute(NEW_CHANGE, {"kind": kind, "id": id, "at": at})
+
+
+def existing(connection: Connection, article_id: str) -> dict[str, Any]:
+    """An article's row. Raises ``StoreError`` where there is none."""
+    found = _row(connection, article_id)
+    if found is None:
+        raise StoreError(f"no article {article_id!r}")
+    return found
+
+
+def _head(connection: Connection, story_id: str) -> str | None:
+    found: str | None = connection.scalar(select(STORIES.c.head_id).where(STORIES.c.id == story_id))
+    return found
+
+
+def _members(connection: Connection, story_id: str) -> list[str]:
+    """The ids of a story's articles, the earliest first."""
+    return list(connection.scalars(select(ARTICLES.c.id).where(ARTICLES.c.story_id == story_id).order_by(*EARLIEST_FIRST)))
+
+
+def _move(connection: Connection, article_id: str, story_id: str, **columns: Any) -> None:
+    connection.execute(update(ARTICLES).where(ARTICLES.c.id == article_id).values(story_id=story_id, **columns))
+
+
+def _settle(connection: Connection, stories: Iterable[str], article_id: str, now: datetime) -> None:
+    settled(connection, stories, {article_id}, now)
+    log(connection, "fold", article_id, now)
+
+
+def settled(connection: Connection, stories: Iterable[str], told: Collection[str], now: datetime) -> None:
+    """Work out what follows for stories once the articles ``told`` changed. A version that leads a story from now on is told as changed:
+    who goes by heads has not looked at it yet."""
+    for story_id in stories:
+        before = _head(connection, story_id)
+        refresh_galleries(connection, story_id)
+        if (head := _head(connection, story_id)) not in (None, before, *told):
+            log(connection, "article", str(head), now)
+
+
+class Writing(Part):
+    """What changes articles and stories."""
+
+    def __init__(self, engine: Engine) -> None:
+        super().__init__(engine)
+        self._prints = PrintIndex()
+
+    def add(self, article: Article, keys: Sequence[FoldKey] = (), *, now: datetime) -> Added:
+        """Store ``article`` (its ``identity``, ``title`` and ``text`` are set) and fold it into the story that it repeats, if any: by
+        its text (``dedup.judge``'s rule, against the stored texts of its window), else by its ``keys``.
+
+        Known identity, same text: ``same``. Known identity, other title or text: ``revised`` (the earlier text is kept as a revision).
+        Topics met later are added to those known (outcome ``same`` still).
+        """
+        new = printed(self._prints, article)
+        self._read_prints()
+        with self._write() as connection:
+            return add(connection, article, keys, new, now)
+
+    def add_all(self, articles: Sequence[tuple[Article, Sequence[FoldKey]]], *, now: datetime) -> list[Added]:
+        """:meth:`add` each of ``articles`` with its keys, in order, in one transaction; they fold into one another, too.
+
+        If one cannot be stored nothing is: who wants the others adds them one by one then.
+        """
+        made = [(article, keys, printed(self._prints, article)) for article, keys in articles]
+        if not made:
+            return []
+        self._read_prints()
+        with self._prints.unless_it_fails(), self._write() as connection:
+            return [add(connection, article, keys, new, now) for article, keys, new in made]
+
+    def _read_prints(self) -> None:
+        while not self._prints.read:  # in pages, while others may write
+            with self._read() as connection:
+                self._prints.catch_up(SqlPrints(connection))
+
+    def declare(self, name: str, of: str) -> None:
+        """The article known as ``of`` declares that ``name`` is its address (``rel=canonical``). Not known by it: nobody proved it.
+
+        Remembered of the first few articles that declare one name. Raises ``StoreError`` if there is no such article.
+        """
+        with self._write() as connection:
+            article_id = find(connection, storable(of))
+            if article_id is None:
+                raise StoreError(f"no article is known as {of!r}, so it cannot declare {name!r}")
+            key = content_id(storable(name))
+            if (connection.scalar(select(func.count()).where(DECLARED.c.id == key)) or 0) < MOST_DECLARING:
+                upsert(connection, DECLARED, [{"id": key, "article_id": article_id}])
+
+    def add_alias(self, identity: str, of: str) -> None:
+        """``identity`` leads to the stored article whose identity is ``of`` (a redirect, a canonical link): known from now on."""
+        with self._write() as connection:
+            target = find(connection, storable(of))
+            if target is None:
+                raise StoreError(f"no article is known as {of!r}, so {identity!r} cannot be an alias of it")
+            identity = storable(identity)
+            if find(connection, identity) is None:
+                seq = connection.scalar(select(func.max(CHANGES.c.seq))) or 0
+                upsert(connection, ALIASES, [{"id": content_id(identity), "identity": identity, "article_id": target, "seq": seq}])
+
+    def fold(self, article_id: str, story_id: str, *, reason: str, now: datetime) -> None:
+        """Move an article into another story by hand. Raises ``StoreError`` if either is unknown."""
+        with self._write() as connection:
+            old = str(existing(connection, article_id)["story_id"])
+            head = _head(connection, story_id)
+            if head is None:
+                raise StoreError(f"no story {story_id!r}")
+            if old == story_id:
+                return
+            # the editor's word is the newer one: what was taken apart before may be together again
+            connection.execute(UNFOLDED.delete().where(UNFOLDED.c.article_id == article_id, UNFOLDED.c.story_id == story_id))
+            _move(connection, article_id, story_id, fold_of=head, fold_reason=storable(reason), fold_score=1.0)
+            _settle(connection, (old, story_id), article_id, now)
+
+    def unfold(self, article_id: str, *, now: datetime) -> str:
+        """Take an article out into a story of its own (and never fold the two again by key); answers the new story's id."""
+        with self._write() as connection:
+            row = existing(connection, article_id)
+            old = str(row["story_id"])
+            if len(_members(connection, old)) == 1:
+                return old
+            story_id = new_story(connection, row, _topics(connection, article_id))
+            _move(connection, article_id, story_id, fold_of=None, fold_reason=None, fold_score=None)
+            upsert(connection, UNFOLDED, [{"article_id": article_id, "story_id": old}])
+            upsert(connection, UNFOLDED, [{"article_id": other, "story_id": story_id} for other in _members(connection, old)])
+            _settle(connection, (old, story_id), article_id, now)
+            return story_id

@@ -1,0 +1,21 @@
+"""A backup that does not end: ``python dying_backup.py URI FILE`` says ``writing`` after its first rows, and waits to be killed."""
+
+from __future__ import annotations
+
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+from newsportal.store import open_store
+from newsportal.store.backup import back_up
+
+
+def tell(what: str, done: int, total: int) -> None:
+    if done:
+        print("writing", flush=True)
+        time.sleep(600)
+
+
+if __name__ == "__main__":
+    back_up(open_store(sys.argv[1]), Path(sys.argv[2]), sources=None, now=datetime.now(UTC), tell=tell)

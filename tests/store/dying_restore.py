@@ -1,0 +1,22 @@
+"""A restore that does not end: ``python dying_restore.py FILE URI`` says ``half`` with half of its rows written, and waits to be killed."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+from newsportal.store import open_store
+from newsportal.store.backup import checked, restore
+
+
+def tell(what: str, done: int, total: int) -> None:
+    if done > total / 2:
+        print("half", flush=True)
+        time.sleep(600)
+
+
+if __name__ == "__main__":
+    file = Path(sys.argv[1])
+    manifest = checked(file)
+    restore(file, open_store(sys.argv[2], unfinished=True), manifest=manifest, tell=tell)

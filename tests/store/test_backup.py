@@ -1,0 +1,383 @@
+"""A backup comes back as it was, and nothing that is damaged, newer or made to do harm touches a store."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import shutil
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from backports import zstd
+from blank import blank_store
+from filled import fill
+from invented_articles import NOW, article
+from test_records import sums
+
+from newsportal.errors import BackupError, StoreUnavailable
+from newsportal.store import container, open_store
+from newsportal.store.backup import back_up, checked, restore
+from newsportal.store.copying import is_empty
+from newsportal.store.records import BY_NAME
+from newsportal.store.store import Store
+
+YAML = "store: sqlite:///data/新闻.db\n".encode()
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    store = open_store(f"sqlite:///{tmp_path_factory.mktemp('filled')}/filled.db")
+    fill(store)
+    yield store
+    store.close()
+
+
+@pytest.fixture(scope="module", params=["tar.zst", "zip"])
+def made(request: pytest.FixtureRequest, source: Store, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A backup of it, to be read alone."""
+    path = tmp_path_factory.mktemp("backups") / f"备份 一.{request.param}"
+    back_up(source, path, sources=YAML, now=NOW)
+    return path
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> Iterator[Store]:
+    store = blank_store(tmp_path / "restored.db")
+    yield store
+    store.close()
+
+
+def test_what_is_restored_is_what_was_saved(made: Path, source: Store, empty: Store) -> None:
+    _is_restored(made, source, empty)
+
+
+def test_a_backup_is_restored_to_any_store(source: Store, store: Store, tmp_path: Path) -> None:
+    (tmp_path / "backups").mkdir()
+    back_up(source, tmp_path / "backups" / "b.zip", sources=YAML, now=NOW)
+    _is_restored(tmp_path / "backups" / "b.zip", source, store)
+
+
+def _is_restored(made: Path, source: Store, store: Store) -> None:
+    manifest = checked(made)
+    assert manifest.sources == YAML
+    assert manifest.last_change == source.last_seq()
+    done = restore(made, store, manifest=manifest)
+    assert done.left_out == 0
+    assert sums(store) == sums(source)
+    before = store.last_seq()
+    store.add(article("new"), now=NOW)
+    assert store.last_seq() == before + 1
+    assert [path.name for path in made.parent.iterdir()] == [made.name]
+
+
+def test_a_store_that_holds_something_is_left_alone(made: Path, empty: Store) -> None:
+    empty.add(article("mine"), now=NOW)
+    with pytest.raises(BackupError, match="not empty"):
+        restore(made, empty, manifest=checked(made))
+    assert empty.tally().articles == 1
+
+
+def test_pieces_are_put_together(source: Store, empty: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(container, "PIECE", 100)
+    manifest = back_up(source, tmp_path / "b.zip", sources=None, now=NOW)
+    assert len(manifest.files) > len(manifest.tables)
+    restore(tmp_path / "b.zip", empty, manifest=checked(tmp_path / "b.zip"))
+    assert sums(empty) == sums(source)
+
+
+def test_a_restore_that_fails_leaves_nothing(made: Path, empty: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain, left = empty.records.write, [9]
+
+    def write(form: Any, rows: Any) -> int:
+        left[0] -= 1
+        if not left[0]:
+            raise StoreUnavailable("the disk is full")
+        return plain(form, rows)
+
+    monkeypatch.setattr(empty.records, "write", write)
+    with pytest.raises(StoreUnavailable):
+        restore(made, empty, manifest=checked(made))
+    assert is_empty(empty.records)
+
+
+def test_what_others_write_meanwhile_is_left_to_them(made: Path, empty: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain, theirs = empty.records.finish, []
+
+    def finish() -> None:
+        plain()
+        theirs.append(empty.add(article("somebody else's"), now=NOW).id)
+
+    monkeypatch.setattr(empty.records, "finish", finish)
+    with pytest.raises(BackupError, match="somebody else writes to this store"):
+        restore(made, empty, manifest=checked(made))
+    assert empty.article(theirs[0])
+
+
+def test_a_restore_that_cannot_be_taken_back_says_so(made: Path, empty: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(*_: Any) -> int:
+        raise StoreUnavailable("the server is away")
+
+    monkeypatch.setattr(empty.records, "finish", away)
+    monkeypatch.setattr(empty.records, "delete", away)
+    with pytest.raises(BackupError, match=r"could not be deleted again .*away.*; delete that store by hand"):
+        restore(made, empty, manifest=checked(made))
+
+
+def test_nobody_else_may_read_a_backup(made: Path) -> None:
+    """Addresses of stores in sources.yaml have passwords."""
+    assert made.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_backup_that_fails_leaves_the_one_before(source: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "b.zip"
+    path.write_bytes(b"before")
+
+    def away() -> int:
+        raise StoreUnavailable("away")
+
+    monkeypatch.setattr(source, "last_seq", away)
+    with pytest.raises(StoreUnavailable):
+        back_up(source, path, sources=None, now=NOW)
+    assert [(one.name, one.read_bytes()) for one in tmp_path.iterdir()] == [("b.zip", b"before")]
+
+
+def test_a_name_that_tells_no_kind_and_a_place_that_cannot_be_written(source: Store, tmp_path: Path) -> None:
+    with pytest.raises(BackupError, match=r"\.tar\.zst or \.zip"):
+        back_up(source, tmp_path / "backup", sources=None, now=NOW)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(BackupError, match="cannot be written"):
+        back_up(source, tmp_path / "file" / "b.zip", sources=None, now=NOW)
+
+
+def test_cut_off_anywhere_it_is_refused(made: Path, tmp_path: Path) -> None:
+    whole = made.read_bytes()
+    for share in (0, 4, len(whole) // 3, len(whole) // 2, len(whole) - 30):
+        (tmp_path / made.name).write_bytes(whole[:share])
+        with pytest.raises(BackupError):
+            checked(tmp_path / made.name)
+
+
+def test_changed_anywhere_it_is_refused_or_the_same(made: Path, tmp_path: Path) -> None:
+    whole = bytearray(made.read_bytes())
+    manifest = checked(made)
+    for place in range(5, len(whole), len(whole) // 20):
+        changed = bytearray(whole)
+        changed[place] ^= 0x5A
+        (tmp_path / made.name).write_bytes(changed)
+        try:
+            assert checked(tmp_path / made.name) == manifest  # a byte that says nothing: a time in a zip's header
+        except BackupError:
+            pass
+
+
+def test_no_file_is_told(tmp_path: Path) -> None:
+    with pytest.raises(BackupError, match="cannot be read"):
+        checked(tmp_path / "none.zip")
+
+
+# What others may send
+
+
+def parts(made: Path) -> dict[str, bytes]:
+    return dict(container.files(made))
+
+
+def built(path: Path, files: dict[str, bytes]) -> Path:
+    with path.open("wb") as file, container.writing(path, file) as put:
+        for name, content in files.items():
+            put(name, content)
+    return path
+
+
+def told(files: dict[str, bytes], change: Callable[[dict[str, Any]], object] = lambda manifest: None) -> dict[str, bytes]:
+    """``files`` with a manifest that is right about them, but for ``change``."""
+    manifest = json.loads(files["manifest.json"])
+    others = {name: content for name, content in files.items() if name != "manifest.json"}
+    manifest["files"] = {name: {"bytes": len(one), "sha256": hashlib.sha256(one).hexdigest()} for name, one in others.items()}
+    change(manifest)
+    return {**others, "manifest.json": json.dumps(manifest).encode()}
+
+
+NEWER: dict[str, Callable[[dict[str, Any]], object]] = {
+    "form 2": lambda manifest: manifest.update(version=2),
+    "tables holograms": lambda manifest: manifest["tables"].update(holograms={"rows": 0, "digest": "0", "columns": []}),
+    "articles with smell": lambda manifest: manifest["tables"]["articles"]["columns"].append("smell"),
+}
+
+
+@pytest.mark.parametrize("what", NEWER)
+def test_a_later_version_s_is_refused(made: Path, tmp_path: Path, what: str) -> None:
+    with pytest.raises(BackupError, match=f"later newsportal.*{what}"):
+        checked(built(tmp_path / made.name, told(parts(made), NEWER[what])))
+
+
+def test_an_earlier_version_s_lacks_columns_and_tables(made: Path, source: Store, empty: Store, tmp_path: Path) -> None:
+    files = parts(made)
+    rows = [json.loads(line) for line in files["records/articles/000000.jsonl"].splitlines()]
+    for row in rows:
+        del row["category_reason"]
+    files["records/articles/000000.jsonl"] = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+    del files["records/visits/000000.jsonl"]
+
+    def older(manifest: dict[str, Any]) -> None:
+        manifest["tables"]["articles"]["columns"].remove("category_reason")
+        manifest["tables"]["articles"]["digest"] = "of other columns"
+        del manifest["tables"]["visits"]
+
+    path = built(tmp_path / made.name, told(files, older))
+    restore(path, empty, manifest=checked(path))
+    assert empty.tally() == source.tally()
+    assert empty.visits.of("feed:快讯") == []
+
+
+def test_rows_that_are_none_are_refused_with_their_line(made: Path, tmp_path: Path) -> None:
+    for bad in (b"[]", b"{", b"[" * 100_000, b'{"id": "x"}', b"\xff", b'{"id":"r\\u0000","started":1,"report":{}}', b"NaN"):
+        files = parts(made) | {"records/runs/000000.jsonl": bad + b"\n"}
+        with pytest.raises(BackupError, match=r"records/runs/000000\.jsonl, line 1"):
+            checked(built(tmp_path / made.name, told(files)))
+
+
+def test_rows_of_millions_of_values_are_refused_before_they_fill_the_memory(made: Path, tmp_path: Path) -> None:
+    """Four megabytes of such rows are eighty in memory, and a backup of 300 kB may hold 250 megabytes of them."""
+    files = parts(made) | {"records/runs/000000.jsonl": b'{"id":"r","started":1,"report":[' + b"[]," * 1_400_000 + b"0]}"}
+    with pytest.raises(BackupError, match=r"line 1: more values than a row has"):
+        checked(built(tmp_path / made.name, told(files)))
+
+
+def test_a_text_may_hold_as_many_commas_as_it_likes(made: Path, tmp_path: Path) -> None:
+    row = {"id": "r", "started": 1, "report": '\\",' * 400_000}
+    files = parts(made) | {"records/runs/000000.jsonl": json.dumps(row).encode()}
+    with pytest.raises(BackupError, match="the rows of runs are not those"):  # it is read, and counted
+        checked(built(tmp_path / made.name, told(files)))
+
+
+WRONG: dict[str, Callable[[dict[str, Any]], object]] = {
+    "no rows": lambda manifest: manifest["tables"]["articles"].pop("rows"),
+    "no digest": lambda manifest: manifest["tables"]["articles"].pop("digest"),
+    "many rows": lambda manifest: manifest["tables"]["articles"].update(rows="many"),
+    "files that are none": lambda manifest: manifest.update(files=5),
+    "no end": lambda manifest: manifest.update(last_change=float("inf")),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_a_manifest_that_lacks_something_is_none(made: Path, tmp_path: Path, what: str) -> None:
+    files = told(parts(made))
+    manifest = json.loads(files["manifest.json"])
+    WRONG[what](manifest)
+    with pytest.raises(BackupError, match="its manifest is none"):
+        checked(built(tmp_path / made.name, files | {"manifest.json": json.dumps(manifest).encode()}))
+
+
+def test_a_row_more_or_less_is_noticed(made: Path, tmp_path: Path) -> None:
+    files = parts(made)
+    for content in (b"", files["records/runs/000000.jsonl"] + b'{"id":"more","started":1,"report":{}}\n'):
+        with pytest.raises(BackupError, match="rows of runs"):
+            checked(built(tmp_path / made.name, told(files | {"records/runs/000000.jsonl": content})))
+
+
+@pytest.mark.parametrize(
+    "manifest", [b"", b"[]", b"{}", b"[" * 100_000, b'{"format": "other", "version": 1}', b'{"format": "newsportal-backup"}']
+)
+def test_a_manifest_that_is_none_is_refused(made: Path, tmp_path: Path, manifest: bytes) -> None:
+    with pytest.raises(BackupError, match="manifest"):
+        checked(built(tmp_path / made.name, parts(made) | {"manifest.json": manifest}))
+
+
+def test_without_a_manifest_it_is_none(made: Path, tmp_path: Path) -> None:
+    files = parts(made)
+    del files["manifest.json"]
+    with pytest.raises(BackupError, match="no manifest"):
+        checked(built(tmp_path / made.name, files))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../sources.yaml",
+        "/etc/passwd",
+        "records/../../x",
+        "records\\..\\x",
+        "C:evil",
+        "records/runs/000000.jsonl/",
+        "records/runs/1.jsonl",
+        "a\n",
+    ],
+)
+def test_names_that_lead_elsewhere_are_refused(made: Path, tmp_path: Path, name: str) -> None:
+    with pytest.raises(BackupError, match="which no backup does"):
+        checked(built(tmp_path / made.name, parts(made) | {name: b"x"}))
+
+
+def test_links_and_other_things_are_refused(made: Path, tmp_path: Path) -> None:
+    for kind in (
+        tarfile.SYMTYPE,
+        tarfile.LNKTYPE,
+        tarfile.DIRTYPE,
+        tarfile.CHRTYPE,
+        tarfile.FIFOTYPE,
+        tarfile.XHDTYPE,
+        tarfile.GNUTYPE_LONGNAME,
+    ):
+        header = tarfile.TarInfo("sources.yaml")
+        header.type, header.linkname, header.size = kind, "/etc/passwd", 10**12
+        path = tmp_path / "link.tar.zst"
+        path.write_bytes(zstd.compress(header.tobuf(tarfile.GNU_FORMAT)))
+        with pytest.raises(BackupError, match="which no backup does"):
+            checked(path)
+    entry = zipfile.ZipInfo("sources.yaml")
+    entry.external_attr = 0o120777 << 16
+    with zipfile.ZipFile(tmp_path / "link.zip", "w") as packed:
+        packed.writestr(entry, "/etc/passwd")
+    with pytest.raises(BackupError, match="which no backup does"):
+        checked(tmp_path / "link.zip")
+
+
+def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "b.zip", "w") as packed:
+        packed.writestr("sources.yaml", "a")
+        with pytest.warns(UserWarning, match="Duplicate"):
+            packed.writestr("sources.yaml", "b")
+    with pytest.raises(BackupError, match="twice"):
+        checked(tmp_path / "b.zip")
+
+
+def test_bombs_are_refused_before_they_unpack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(container, "SMALL", 1000)
+    monkeypatch.setattr(container, "UNPACKED", 10)
+    for name in ("bomb.zip", "bomb.tar.zst"):
+        with pytest.raises(BackupError, match="more than a backup of this size"):
+            checked(built(tmp_path / name, {"records/runs/000000.jsonl": bytes(1_000_000)}))
+
+
+def test_sizes_that_are_lies_take_no_memory(tmp_path: Path) -> None:
+    """A header that promises 200 MB, and nothing behind it."""
+    header = tarfile.TarInfo("sources.yaml")
+    header.size = 200 * 1024 * 1024
+    file = io.BytesIO(zstd.compress(header.tobuf(tarfile.USTAR_FORMAT) + b"x"))
+    (tmp_path / "lie.tar.zst").write_bytes(file.getvalue())
+    with pytest.raises(BackupError, match="more than a backup"):
+        checked(tmp_path / "lie.tar.zst")
+
+
+def test_too_many_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(container, "MOST", 3)
+    path = built(tmp_path / "b.zip", {f"records/runs/{number:06d}.jsonl": b"" for number in range(5)})
+    with pytest.raises(BackupError, match="more than a backup"):
+        checked(path)
+
+
+def test_a_backup_of_a_copy_is_the_same_to_the_byte(made: Path, source: Store, tmp_path: Path) -> None:
+    """Rows come in the order of their keys: two backups of one state can be compared."""
+    shutil.copy(made, tmp_path / made.name)
+    back_up(source, tmp_path / f"again-{made.name}", sources=YAML, now=NOW)
+    assert parts(tmp_path / f"again-{made.name}") == parts(tmp_path / made.name)
+
+
+def test_every_table_is_saved(made: Path) -> None:
+    assert set(checked(made).tables) == set(BY_NAME)

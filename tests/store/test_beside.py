@@ -1,0 +1,83 @@
+"""What a killed backup leaves is gone after the next one; what a living one writes stays."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+from filled import fill
+from invented_articles import NOW
+
+from newsportal.store import open_store
+from newsportal.store.backup import back_up, checked
+from newsportal.store.beside import leavings
+from newsportal.store.store import Store
+
+DATED = ("newsportal-20260301-031500.tar.zst", "newsportal-20260302-031500.tar.zst")
+Under = Callable[[Path], "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Iterator[Store]:
+    store = open_store(f"sqlite:///{tmp_path}/news.db")
+    fill(store)
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def under_way(source: Store, tmp_path: Path) -> Iterator[Under]:
+    """Begins a backup in a process of its own, which has written some of it."""
+
+    @contextmanager
+    def begun(path: Path) -> Iterator[subprocess.Popen[str]]:
+        command = [sys.executable, str(Path(__file__).with_name("dying_backup.py")), f"sqlite:///{tmp_path}/news.db", str(path)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            try:
+                assert process.stdout is not None
+                assert process.stdout.readline() == "writing\n"
+                yield process
+            finally:
+                process.kill()
+
+    with ExitStack() as stack:
+        yield lambda path: stack.enter_context(begun(path))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("first", "second"), [DATED, ("b.zip", "b.zip")])
+def test_a_killed_backup_leaves_nothing_behind_the_next(source: Store, under_way: Under, tmp_path: Path, first: str, second: str) -> None:
+    backups = tmp_path / "backups"
+    backups.mkdir()
+    process = under_way(backups / first)
+    process.kill()
+    process.wait()
+    assert len(leavings(backups / second)) == 1
+    back_up(source, backups / second, sources=None, now=NOW)
+    assert [path.name for path in backups.iterdir()] == [second]
+
+
+@pytest.mark.slow
+def test_a_backup_that_is_being_written_is_left_alone(source: Store, under_way: Under, tmp_path: Path) -> None:
+    backups = tmp_path / "backups"
+    backups.mkdir()
+    under_way(backups / DATED[0])
+    (part,) = leavings(backups / DATED[0])
+    back_up(source, backups / DATED[1], sources=None, now=NOW)
+    assert sorted(path.name for path in backups.iterdir()) == [part.name, DATED[1]]
+    assert checked(backups / DATED[1]).rows > 0
+
+
+def test_files_of_other_names_are_nobody_s_leavings(source: Store, tmp_path: Path) -> None:
+    backups = tmp_path / "backups"
+    backups.mkdir()
+    others = (".other.zip.abcdefgh.part", ".b.zip.part", "b.zip.abcdefgh.part", ".b.zip.ABCDEFGH.part", ".b.zip.abcdefgh.partial")
+    for name in others:
+        (backups / name).write_text("")
+    (backups / ".b.zip.abcdefgh.part").write_text("")
+    back_up(source, backups / "b.zip", sources=None, now=NOW)
+    assert sorted(path.name for path in backups.iterdir()) == sorted((*others, "b.zip"))

@@ -1,0 +1,55 @@
+"""What does not fit together in a store is told."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from blank import blank_store
+from filled import fill
+from invented_articles import NOW, article
+from servers import Servers
+
+from newsportal.store import open_store
+from newsportal.store.checking import faults
+from newsportal.store.records import BY_NAME, PAGE
+
+
+def test_a_filled_store_is_sound(tmp_path: Path) -> None:
+    store = blank_store(tmp_path / "news.db")
+    assert faults(store.records) == []
+    fill(store)
+    assert faults(store.records) == []
+    store.close()
+
+
+def test_faults_are_told(tmp_path: Path) -> None:
+    store = blank_store(tmp_path / "news.db")
+    fill(store)
+    with closing(sqlite3.connect(tmp_path / "news.db")) as raw:
+        raw.execute("UPDATE stories SET count = 9 WHERE id = (SELECT min(story_id) FROM articles WHERE fold_of IS NULL)")
+        raw.execute("UPDATE stories SET head_id = 'nobody' WHERE id = (SELECT max(id) FROM stories)")
+        raw.execute("INSERT INTO article_topics (article_id, topic) VALUES ('lost', '旅游')")
+        raw.commit()
+    found = faults(store.records)
+    store.close()
+    assert {fault.table for fault in found} == {"stories", "article_topics"}
+    assert any("counts 9 versions" in fault.why for fault in found)
+    assert any("'nobody'" in fault.why for fault in found)
+    assert [(fault.row, fault.why) for fault in found if fault.table == "article_topics"] == [
+        ("lost, 旅游", "article_id 'lost' is not in articles")
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("server", ["mariadb", "postgresql"])
+def test_every_row_is_looked_at_on_a_server(servers: Servers, server: str) -> None:
+    """More than a page of them: MySQL forgets the rest of an answer when something else is asked."""
+    with servers.database(server) as database, closing(open_store(database.uri)) as store:
+        store.add_all([(article(f"n{number}"), ()) for number in range(PAGE + 50)], now=NOW)
+        with store.records.reading() as look:
+            last = max(look.rows(BY_NAME["stories"]), key=lambda row: str(row["id"]))
+        store.records.write(BY_NAME["stories"], [{**last, "count": 9}])
+        assert [(fault.table, fault.row) for fault in faults(store.records)] == [("stories", last["id"])]

@@ -1,0 +1,701 @@
+"""Every promise of ``newsportal.store.store``, over every store of ``conftest.STORES_UNDER_TEST``.
+
+Who adds a method to the protocol adds its promise here first.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import fields, replace
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from invented_articles import HOUR, LONG, NOW, OTHER, SAME_TEXT, SAME_TITLE, WEATHER, article
+
+from newsportal.errors import StoreError
+from newsportal.items import FoldKey, Image, Link, TopicMark
+from newsportal.messages import Message, as_text
+from newsportal.report import Run, SourceReport
+from newsportal.store import reading
+from newsportal.store.lists import cursor_of
+from newsportal.store.results import SourceState, StoredArticle, StoryFilter
+from newsportal.store.store import Store
+
+BEIJING = timezone(timedelta(hours=8))
+
+
+def ids(store: Store, **which: Any) -> list[str]:
+    """The titles' last words of the stories a filter gives."""
+    return [story.head.title.removeprefix("标题 ") for story in store.stories(StoryFilter(**which)).stories]
+
+
+def test_is_a_store(store: Store) -> None:
+    assert isinstance(store, Store)
+
+
+class TestAdd:
+    def test_a_new_article_founds_a_story(self, store: Store) -> None:
+        added = store.add(article(), now=NOW)
+        assert added.outcome == "stored"
+        story = store.story(added.story_id)
+        assert story is not None
+        assert (story.count, story.sites, story.head.id) == (1, 1, added.id)
+
+    def test_keeps_every_field(self, store: Store) -> None:
+        images = (
+            Image("https://news.example/1.jpg", caption="桥", width=640, height=480),
+            Image("https://news.example/2.jpg", dropped="small"),
+        )
+        full = article(
+            topic="旅游", topics=("交通",), html="<p>第一段</p>", author="记者甲", origin="河湾日报", site="河湾新闻网", images=images,
+            language="zh-Hant", category="社会", category_by="model 3", category_score=0.9, category_reason="法院 · 警方", algorithm="best",
+            keywords=("桥", "New York"),
+            topic_marks=(TopicMark("交通", "keywords", 0.25), TopicMark("旅游", "search")), fetched=NOW + HOUR,
+            published=datetime(2026, 3, 1, 9, 30, tzinfo=BEIJING),
+        )  # fmt: skip
+        found = store.article(store.add(full, now=NOW).id)
+        assert found is not None
+        plain = {item.name: getattr(full, item.name) for item in fields(full)}
+        shared = {item.name for item in fields(StoredArticle)} & set(plain) - {"topics", "published"}
+        assert {name: getattr(found, name) for name in shared} == {name: plain[name] for name in shared}
+        assert set(found.topics) == {"旅游", "交通"}
+        assert found.published == full.published
+        assert (found.source, found.summary, found.first_seen, found.revision) == ("feed:快讯", "a 的摘要", NOW, 1)
+        assert (found.fold_of, found.fold_reason, found.fold_score) == (None, None, None)
+
+    def test_what_was_not_found_is_none(self, store: Store) -> None:
+        bare = article(published=None, link=Link(url="https://news.example/a.html", source="hub:x"))
+        found = store.article(store.add(bare, now=NOW).id)
+        assert found is not None
+        names = ("html", "summary", "published", "author", "origin", "site", "language", "category", "algorithm")
+        assert {getattr(found, name) for name in names} == {None}
+        assert (found.topics, found.images, found.moment) == ((), (), NOW)
+
+    def test_datetimes_come_out_in_utc(self, store: Store) -> None:
+        found = store.article(store.add(article(published=datetime(2026, 3, 1, 7, 30, 0, 123456, tzinfo=BEIJING)), now=NOW).id)
+        assert found is not None
+        assert found.published == datetime(2026, 2, 28, 23, 30, 0, 123456, tzinfo=UTC)
+        assert {value.utcoffset() for value in (found.published, found.fetched, found.first_seen)} == {timedelta(0)}
+
+    def test_the_same_again_is_stored_once(self, store: Store) -> None:
+        first = store.add(article(), now=NOW)
+        again = store.add(article(), now=NOW + HOUR)
+        assert (again.outcome, again.id, again.story_id) == ("same", first.id, first.story_id)
+        assert store.tally().articles == 1
+        assert len(store.changes()) == 1
+
+    def test_the_same_for_another_topic_learns_the_topic(self, store: Store) -> None:
+        id = store.add(article(topic="旅游"), now=NOW).id
+        assert store.add(article(topic="交通"), now=NOW).outcome == "same"
+        found = store.article(id)
+        assert found is not None
+        assert set(found.topics) == {"旅游", "交通"}
+        assert ids(store, topic="交通") == ["a"]
+        assert [change.id for change in store.changes()] == [id, id]
+
+    @pytest.mark.parametrize("changes", [{"title": "标题 改"}, {"text": "改过的正文"}])
+    def test_a_newer_text_keeps_the_earlier(self, store: Store, changes: dict[str, str]) -> None:
+        id = store.add(article(html="<p>旧</p>"), now=NOW).id
+        newer = article(html="<p>新</p>", fetched=NOW + HOUR, **changes)
+        assert store.add(newer, now=NOW + HOUR).outcome == "revised"
+        found = store.article(id)
+        assert found is not None
+        assert (found.title, found.text, found.html, found.revision) == (newer.title, newer.text, "<p>新</p>", 2)
+        (earlier,) = store.revisions(id)
+        assert (earlier.title, earlier.text, earlier.html, earlier.revision) == ("标题 a", "第一段 a\n第二段", "<p>旧</p>", 1)
+        assert (earlier.fetched, earlier.id) == (NOW, id)
+
+    def test_a_revised_text_brings_its_keywords(self, store: Store) -> None:
+        id = store.add(replace(article(), keywords=("桥",)), now=NOW).id
+        store.add(replace(article(text="改了。"), keywords=("路", "桥")), now=NOW)
+        found = store.article(id)
+        assert found is not None
+        assert found.keywords == ("路", "桥")
+
+    def test_revisions_are_oldest_first(self, store: Store) -> None:
+        id = store.add(article(text="一"), now=NOW).id
+        for text in ("二", "三"):
+            store.add(article(text=text), now=NOW)
+        assert [earlier.text for earlier in store.revisions(id)] == ["一", "二"]
+        assert store.revisions("unknown") == ()
+
+    @pytest.mark.parametrize("missing", ["identity", "title", "text"])
+    def test_an_article_that_is_not_ready_is_refused(self, store: Store, missing: str) -> None:
+        with pytest.raises(StoreError, match=missing):
+            store.add(article(**{missing: None}), now=NOW)
+        assert store.tally().articles == 0
+
+    @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @given(text=st.text(), title=st.text(), url=st.text(max_size=50))
+    def test_any_text_comes_back(self, store: Store, text: str, title: str, url: str) -> None:
+        """But NUL and lone surrogates, which no database and no file can keep."""
+        added = store.add(article(identity=f"id {url}", url=url, title=title, text=text), now=NOW)
+        found = store.article(added.id)
+        assert found is not None
+
+        def kept(value: str) -> str:
+            return "".join("\ufffd" if "\ud800" <= character <= "\udfff" else character for character in value if character != "\0")
+
+        assert (found.title, found.text) == (kept(title), kept(text))
+        assert store.known([f"id {url}"]) == {f"id {url}"}
+
+
+class TestFolding:
+    def test_a_shared_key_makes_one_story(self, store: Store) -> None:
+        first = store.add(article("a", host="a.example"), [SAME_TITLE], now=NOW)
+        second = store.add(article("b", host="b.example"), [SAME_TITLE], now=NOW + HOUR)
+        assert (second.outcome, second.story_id, second.reason) == ("folded", first.story_id, "same-title")
+        story = store.story(first.story_id)
+        assert story is not None
+        assert (story.count, story.sites, story.first_seen, story.last_seen) == (2, 2, NOW, NOW + HOUR)
+        assert [version.id for version in story.versions] == [first.id, second.id]
+        folded = store.article(second.id)
+        assert folded is not None
+        assert (folded.fold_of, folded.fold_reason, folded.fold_score) == (first.id, "same-title", 0.9)
+
+    def test_other_keys_make_other_stories(self, store: Store) -> None:
+        store.add(article("a", host="a.example"), [SAME_TITLE], now=NOW)
+        assert store.add(article("b", host="b.example"), [SAME_TEXT], now=NOW).outcome == "stored"
+
+    def test_the_best_score_decides(self, store: Store) -> None:
+        store.add(article("a", host="a.example"), [SAME_TITLE], now=NOW)
+        by_text = store.add(article("b", host="b.example"), [SAME_TEXT], now=NOW)
+        assert store.add(article("c", host="c.example"), [SAME_TITLE, SAME_TEXT], now=NOW).story_id == by_text.story_id
+
+    @pytest.mark.parametrize(("apart", "outcome"), [(timedelta(days=3), "folded"), (timedelta(days=3, seconds=1), "stored")])
+    def test_outside_the_window_it_is_news_again(self, store: Store, apart: timedelta, outcome: str) -> None:
+        store.add(article("a", host="a.example", published=NOW - apart), [SAME_TITLE], now=NOW)
+        assert store.add(article("b", host="b.example", published=NOW), [SAME_TITLE], now=NOW).outcome == outcome
+
+    def test_the_window_works_backwards_too(self, store: Store) -> None:
+        store.add(article("a", host="a.example", published=NOW), [SAME_TITLE], now=NOW)
+        assert store.add(article("b", host="b.example", published=NOW - HOUR), [SAME_TITLE], now=NOW).outcome == "folded"
+
+    def test_a_standing_column_of_one_site_does_not_fold(self, store: Store) -> None:
+        store.add(article("monday", host="a.example"), [SAME_TITLE], now=NOW)
+        store.add(article("monday", host="b.example"), [SAME_TITLE], now=NOW)
+        # b's edition lies between, but a's own is in that story
+        assert store.add(article("tuesday", host="a.example"), [SAME_TITLE], now=NOW).outcome == "stored"
+
+    def test_one_site_folds_by_a_key_that_allows_it(self, store: Store) -> None:
+        store.add(article("a"), [SAME_TEXT], now=NOW)
+        assert store.add(article("b"), [SAME_TEXT], now=NOW).outcome == "folded"
+        assert store.stories(StoryFilter()).stories[0].sites == 1
+
+    def test_the_original_is_the_earliest_and_the_story_keeps_its_id(self, store: Store) -> None:
+        later = store.add(article("later", host="a.example", published=NOW), [SAME_TITLE], now=NOW)
+        earlier = store.add(article("earlier", host="b.example", published=NOW - HOUR), [SAME_TITLE], now=NOW)
+        story = store.story(later.story_id)
+        assert story is not None
+        assert (story.id, story.head.id) == (later.story_id, earlier.id)
+
+    def test_at_one_moment_the_fuller_text_is_the_original(self, store: Store) -> None:
+        store.add(article("short", host="a.example", text="短"), [SAME_TITLE], now=NOW)
+        full = store.add(article("full", host="b.example", text="长得多的正文"), [SAME_TITLE], now=NOW)
+        story = store.story(full.story_id)
+        assert story is not None
+        assert story.head.id == full.id
+
+    def test_a_revised_page_may_turn_out_a_repost(self, store: Store) -> None:
+        first = store.add(article("a", host="a.example"), [SAME_TITLE], now=NOW)
+        late = store.add(article("b", host="b.example", title="快讯"), now=NOW)
+        revised = store.add(article("b", host="b.example"), [SAME_TITLE], now=NOW)
+        assert (revised.outcome, revised.story_id) == ("revised", first.story_id)
+        story = store.story(late.story_id)
+        assert story is not None
+        assert (story.id, story.count, store.tally().stories) == (first.story_id, 2, 1)
+
+    def test_a_story_is_not_torn_by_a_revision(self, store: Store) -> None:
+        store.add(article("a", host="a.example"), [SAME_TITLE], now=NOW)
+        founder = store.add(article("b", host="b.example"), [SAME_TEXT], now=NOW)
+        store.add(article("c", host="c.example"), [SAME_TEXT], now=NOW)
+        assert store.add(article("b", host="b.example", title="改"), [SAME_TITLE], now=NOW).story_id == founder.story_id
+
+    def test_a_date_in_the_future_does_not_lead_for_years(self, store: Store) -> None:
+        store.add(article("2099", published=NOW + timedelta(days=20000)), now=NOW)
+        store.add(article("news", published=NOW + HOUR), now=NOW + 2 * HOUR)
+        assert ids(store) == ["news", "2099"]
+
+    def test_any_year_can_be_a_date(self, store: Store) -> None:
+        ancient, far = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, 59, tzinfo=BEIJING)
+        for name, published in (("ancient", ancient), ("far", far)):
+            store.add(article(name, host=f"{name}.example", published=published), [SAME_TITLE], now=NOW)
+        assert ids(store) == ["far", "ancient"]
+
+
+class TestReposts:
+    """Articles whose texts repeat others, without any key."""
+
+    def test_a_repost_joins_the_story_and_says_why(self, store: Store) -> None:
+        first = store.add(article("a", host="a.example", text=LONG), now=NOW)
+        lead = store.add(article("b", host="b.example", title="青河来信", text="本报讯（记者 周明）" + LONG), now=NOW + HOUR)
+        cut = store.add(article("c", host="c.example", text=LONG[: len(LONG) // 2]), now=NOW + HOUR)
+        assert (lead.outcome, lead.story_id, lead.reason) == ("folded", first.story_id, "edited-text")
+        assert (cut.outcome, cut.story_id, cut.reason) == ("folded", first.story_id, "part-of-text")
+        kept = store.article(cut.id)
+        assert kept is not None
+        assert kept.fold_of in {first.id, lead.id}
+        assert 0.9 <= (kept.fold_score or 0) <= 1
+
+    def test_another_text_is_another_story(self, store: Store) -> None:
+        store.add(article("a", host="a.example", text=LONG), now=NOW)
+        assert store.add(article("b", host="b.example", text=OTHER), now=NOW).outcome == "stored"
+
+    def test_a_template_with_other_numbers_is_another_story(self, store: Store) -> None:
+        added = [
+            store.add(article(str(day), title="青河天气预报", text=WEATHER.format(day, 11 + 2 * day, 40 + 7 * day, 63 - 5 * day)), now=NOW)
+            for day in range(1, 6)
+        ]
+        assert [one.outcome for one in added] == ["stored"] * 5
+
+    def test_across_weeks_it_is_the_same_text_and_across_years_it_is_not(self, store: Store) -> None:
+        first = store.add(article("a", host="a.example", text=LONG, published=NOW), now=NOW)
+        weeks, years = NOW + timedelta(days=60), NOW + timedelta(days=800)
+        assert store.add(article("b", host="b.example", text=LONG, published=weeks), now=weeks).story_id == first.story_id
+        assert store.add(article("c", host="c.example", text=LONG, published=years), now=years).outcome == "stored"
+
+    def test_what_an_editor_took_apart_stays_apart(self, store: Store) -> None:
+        first = store.add(article("a", host="a.example", text=LONG), now=NOW)
+        second = store.add(article("b", host="b.example", text=LONG), now=NOW)
+        alone = store.unfold(second.id, now=NOW)
+        again = store.add(article("b", host="b.example", text=LONG + "（完）"), now=NOW)
+        assert (again.outcome, again.story_id) == ("revised", alone)
+        assert first.story_id != alone
+
+    def test_what_an_editor_put_together_is_one_story(self, store: Store) -> None:
+        one = store.add(article("a", host="a.example", text=LONG), now=NOW)
+        other = store.add(article("b", host="b.example", text=OTHER), now=NOW)
+        store.fold(other.id, one.story_id, reason="by-hand", now=NOW)
+        assert store.add(article("c", host="c.example", text=OTHER), now=NOW).story_id == one.story_id
+
+    def test_a_revised_text_is_judged_anew_and_the_old_one_forgotten(self, store: Store) -> None:
+        first = store.add(article("a", host="a.example", text=LONG), now=NOW)
+        late = store.add(article("b", host="b.example", text=OTHER), now=NOW)
+        revised = store.add(article("b", host="b.example", text=LONG), now=NOW)
+        assert (late.outcome, revised.outcome, revised.story_id) == ("stored", "revised", first.story_id)
+        assert store.add(article("c", host="c.example", text=OTHER), now=NOW).outcome == "stored"
+
+    def test_two_parts_of_a_round_up_are_two_stories(self, store: Store) -> None:
+        one = store.add(article("a", host="a.example", text=LONG), now=NOW)
+        both = store.add(article("b", host="b.example", text=LONG + "\n" + OTHER), now=NOW)
+        assert (both.story_id, both.reason) == (one.story_id, "contains-text")
+        part = store.add(article("c", host="c.example", text=OTHER), now=NOW)
+        assert part.outcome == "stored"
+
+    def test_a_flash_does_not_stand_for_the_article(self, store: Store) -> None:
+        flash = store.add(article("a", host="a.example", title="青河图书馆新馆开放", text=LONG[:60], published=NOW - HOUR), now=NOW)
+        full = store.add(article("b", host="b.example", title="青河市图书馆新馆开放", text=LONG, published=NOW), now=NOW)
+        store.add(article("c", host="c.example", text=LONG, published=NOW + HOUR), now=NOW + HOUR)
+        story = store.story(flash.story_id)
+        assert story is not None
+        assert (story.count, story.head.id, story.versions[0].id, story.versions[1].id) == (3, full.id, full.id, flash.id)
+        assert ids(store) == ["青河市图书馆新馆开放"]
+
+    def test_a_round_up_is_not_the_original_of_its_part(self, store: Store) -> None:
+        one = store.add(article("a", host="a.example", title="图书馆新馆开放", text=LONG, published=NOW), now=NOW)
+        store.add(article("b", host="b.example", title="今日要闻一览", text=LONG + OTHER, published=NOW - HOUR), now=NOW)
+        story = store.story(one.story_id)
+        assert story is not None
+        assert story.head.id == one.id
+
+    def test_how_a_story_spread(self, store: Store) -> None:
+        for hours, host in ((0, "a"), (1, "b"), (2, "b"), (10, "c")):
+            at = NOW + hours * HOUR
+            added = store.add(article(f"{hours}", host=f"{host}.example", text=LONG, published=at), now=at)
+        story = store.story(added.story_id)
+        assert story is not None
+        assert story.spread.steps == (NOW, NOW + HOUR, NOW + 10 * HOUR)
+        assert (story.spread.sites, story.spread.at_first, story.spread.hours, story.spread.per_hour) == (3, 2, 10.0, 0.2)
+        listed = store.stories(StoryFilter()).stories[0]
+        assert listed.heat == story.heat > 0
+        assert (listed.spread.sites, listed.spread.per_hour) == (0, None)
+
+    def test_two_stores_on_one_place_know_of_each_other(self, store: Store, another: Callable[[], Store]) -> None:
+        store.add(article("0", text=OTHER), now=NOW)
+        other = another()
+        other.add(article("1", host="a.example", text=OTHER), now=NOW)
+        first = store.add(article("a", host="a.example", text=LONG), now=NOW)
+        assert other.add(article("b", host="b.example", text=LONG), now=NOW).story_id == first.story_id
+        other.close()
+
+
+class TestByHand:
+    def test_fold_moves_and_is_logged(self, store: Store) -> None:
+        one, two = store.add(article("a"), now=NOW), store.add(article("b"), now=NOW + HOUR)
+        store.fold(two.id, one.story_id, reason="editor", now=NOW)
+        story = store.story(one.story_id)
+        assert story is not None
+        assert (story.count, story.versions[1].fold_of, story.versions[1].fold_reason) == (2, one.id, "editor")
+        assert store.changes()[-1].kind == "fold"
+        assert store.changes()[-1].id == two.id
+        assert store.tally().stories == 1
+
+    def test_the_address_of_an_emptied_story_leads_to_its_founder(self, store: Store) -> None:
+        one, two = store.add(article("a"), now=NOW), store.add(article("b"), now=NOW + HOUR)
+        store.fold(two.id, one.story_id, reason="editor", now=NOW)
+        story = store.story(two.story_id)
+        assert story is not None
+        assert story.id == one.story_id
+
+    def test_fold_of_the_unknown_is_an_error(self, store: Store) -> None:
+        one = store.add(article("a"), now=NOW)
+        with pytest.raises(StoreError):
+            store.fold(one.id, "nowhere", reason="editor", now=NOW)
+        with pytest.raises(StoreError):
+            store.fold("nobody", one.story_id, reason="editor", now=NOW)
+        with pytest.raises(StoreError):
+            store.unfold("nobody", now=NOW)
+
+    @pytest.mark.parametrize("which", [0, 1])
+    def test_unfold_is_for_good(self, store: Store, which: int) -> None:
+        added = [store.add(article(host, host=f"{host}.example"), [SAME_TITLE], now=NOW) for host in ("a", "b", "c")]
+        taken = added[which]
+        story_id = store.unfold(taken.id, now=NOW)
+        assert story_id != taken.story_id
+        out, rest = store.story(story_id), store.story(taken.story_id)
+        assert out is not None
+        assert rest is not None
+        assert ([version.id for version in out.versions], rest.count) == ([taken.id], 2)
+        assert taken.id not in [version.id for version in rest.versions]
+        assert (out.head.fold_of, out.head.fold_reason) == (None, None)
+        assert store.changes()[-1].kind == "fold"
+        name = "ab"[which]
+        store.add(article(name, host=f"{name}.example", text="改过"), [SAME_TITLE], now=NOW)
+        again = store.article(taken.id)
+        assert again is not None
+        assert again.story_id == story_id
+
+    @pytest.mark.parametrize("which", [0, 1])
+    def test_a_version_that_leads_its_story_from_now_on_is_told(self, store: Store, which: int) -> None:
+        added = [store.add(article(host, host=f"{host}.example"), [SAME_TITLE], now=NOW) for host in ("a", "b", "c")]
+        seq = store.last_seq()
+        store.unfold(added[which].id, now=NOW)
+        rest = store.story(added[0].story_id)
+        assert rest is not None
+        leads = [rest.head.id] if which == 0 else []
+        assert [(change.kind, change.id) for change in store.changes(seq)] == [
+            *(("article", id) for id in leads),
+            ("fold", added[which].id),
+        ]
+
+    def test_unfold_of_a_lone_article_changes_nothing(self, store: Store) -> None:
+        one = store.add(article("a"), now=NOW)
+        assert store.unfold(one.id, now=NOW) == one.story_id
+        assert len(store.changes()) == 1
+
+
+class TestKnown:
+    def test_known_and_identities(self, store: Store) -> None:
+        store.add(article("a"), now=NOW)
+        store.add_alias("m.news.example/a", "news.example/a")
+        assert store.known(["news.example/a", "m.news.example/a", "news.example/b"]) == {"news.example/a", "m.news.example/a"}
+        assert sorted(store.identities()) == ["m.news.example/a", "news.example/a"]
+        assert store.known([]) == set()
+
+    def test_names_since_a_change(self, store: Store) -> None:
+        store.add(article("a"), now=NOW)
+        store.add_alias("m.news.example/a", "news.example/a")
+        before = store.last_seq()
+        assert set(store.identities(after=before)) <= {"m.news.example/a"}, "an alias of the same moment may come again"
+        store.add(article("b"), now=NOW)
+        store.add_alias("m.news.example/b", "news.example/b")
+        store.add_alias("wap.news.example/a", "news.example/a")
+        since = set(store.identities(after=before))
+        assert {"news.example/b", "m.news.example/b", "wap.news.example/a"} <= since
+        assert "news.example/a" not in since
+        assert set(store.identities(after=store.last_seq())) <= {"m.news.example/b", "wap.news.example/a"}
+
+    def test_names_since_a_change_are_streamed_in_pages(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(reading, "PAGE", 40)
+        store.add(article("a"), now=NOW)
+        for n in range(100):
+            store.add_alias(f"m.news.example/{n}", "news.example/a")
+        assert len(set(store.identities(after=1))) == 100
+
+    def test_what_is_declared_is_found_but_not_known(self, store: Store) -> None:
+        id = store.add(article("a"), now=NOW).id
+        for _ in range(2):
+            store.declare("www.example/1", "news.example/a")
+        assert store.known(["www.example/1"]) == set()
+        assert [found.id for found in store.declared_by("www.example/1")] == [id]
+        assert store.declared_by("www.example/2") == []
+        with pytest.raises(StoreError):
+            store.declare("www.example/1", "unknown")
+
+    def test_who_is_known_by_a_name_comes_before_those_who_declare_it(self, store: Store) -> None:
+        ids = [store.add(article(name), now=NOW).id for name in "abcdef"]
+        for name in "bcdef":
+            store.declare("news.example/a", f"news.example/{name}")
+        found = [one.id for one in store.declared_by("news.example/a")]
+        assert found[0] == ids[0]
+        assert len(found) == 4, "a name that more declare is a template's mistake"
+
+    def test_thousands_at_once(self, store: Store) -> None:
+        store.add(article("a"), now=NOW)
+        assert store.known([f"news.example/{n}" for n in range(3000)] + ["news.example/a"]) == {"news.example/a"}
+
+    def test_an_alias_is_the_article(self, store: Store) -> None:
+        id = store.add(article("a"), now=NOW).id
+        for _ in range(2):
+            store.add_alias("m.news.example/a", "news.example/a")
+        store.add_alias("wap.news.example/a", "m.news.example/a")
+        assert store.add(article(identity="wap.news.example/a", title="标题 a", text="第一段 a\n第二段"), now=NOW).id == id
+        assert store.tally().articles == 1
+
+    def test_an_alias_of_nothing_is_an_error(self, store: Store) -> None:
+        with pytest.raises(StoreError):
+            store.add_alias("x", "unknown")
+
+    def test_an_article_does_not_become_an_alias(self, store: Store) -> None:
+        a, b = store.add(article("a"), now=NOW), store.add(article("b"), now=NOW)
+        store.add_alias("news.example/b", "news.example/a")
+        assert store.add(article("b"), now=NOW).id == b.id != a.id
+
+
+class TestReading:
+    def test_articles_in_the_order_asked(self, store: Store) -> None:
+        a, b = store.add(article("a"), now=NOW).id, store.add(article("b"), now=NOW).id
+        assert [found.id for found in store.articles([b, "unknown", a])] == [b, a]
+        assert store.article("unknown") is None
+        assert store.story("unknown") is None
+
+    def test_all_articles_stream_and_resume(self, store: Store) -> None:
+        added = sorted(store.add(article(str(n)), now=NOW).id for n in range(7))
+        assert [found.id for found in store.all_articles()] == added
+        assert [found.id for found in store.all_articles(after=added[3])] == added[4:]
+
+    def test_writing_while_streaming(self, store: Store) -> None:
+        for n in range(3):
+            store.add(article(str(n)), now=NOW)
+        for found in store.all_articles():
+            store.add(article(f"copy of {found.id}"), now=NOW)
+            break
+        assert store.tally().articles == 4
+
+    def test_changes_miss_nothing(self, store: Store) -> None:
+        added = [store.add(article(str(n)), now=NOW).id for n in range(5)]
+        first = store.changes(limit=2)
+        rest = store.changes(after=first[-1].seq)
+        assert [change.id for change in first + rest] == added
+        assert {(change.kind, change.at) for change in first} == {("article", NOW)}
+        assert store.last_seq() == rest[-1].seq
+        assert store.changes(after=store.last_seq()) == []
+
+    def test_an_empty_store(self, store: Store) -> None:
+        assert store.last_seq() == 0
+        assert store.stories(StoryFilter()).stories == ()
+        assert store.stories(StoryFilter()).next is None
+        assert store.tally().newest is None
+
+    def test_tally(self, store: Store) -> None:
+        store.add(article("a", host="a.example", topic="旅游", category="社会"), [SAME_TITLE], now=NOW)
+        store.add(article("b", host="b.example", topic="旅游", source="feed:二"), [SAME_TITLE], now=NOW)
+        store.add(article("c", topic="交通", published=NOW), now=NOW)
+        tally = store.tally()
+        assert (tally.articles, tally.stories, tally.newest) == (3, 2, NOW)
+        assert tally.by_topic == {"旅游": 1, "交通": 1}
+        assert tally.by_category == {"社会": 1}
+        assert tally.by_source == {"feed:快讯": 2, "feed:二": 1}
+
+
+class TestStories:
+    def test_newest_first_page_by_page(self, store: Store) -> None:
+        for n in range(10):  # pairs share a moment, so the id decides
+            store.add(article(str(n), published=NOW - HOUR * (n // 2)), now=NOW)
+        pages, cursor = [], None
+        while True:
+            page = store.stories(StoryFilter(limit=3, before=cursor))
+            pages.append([story.id for story in page.stories])
+            cursor = page.next
+            if cursor is None:
+                break
+        assert [len(page) for page in pages] == [3, 3, 3, 1]
+        every = [story.id for story in store.stories(StoryFilter(limit=100)).stories]
+        assert [id for page in pages for id in page] == every
+        assert len(set(every)) == 10
+
+    @pytest.mark.parametrize("narrowed", [{}, {"topic": "旅游"}, {"since": NOW - 100 * HOUR}])
+    def test_what_stands_before_a_story(self, store: Store, narrowed: dict[str, object]) -> None:
+        for n in range(9):  # three share a moment, so the id decides
+            store.add(article(str(n), published=NOW - HOUR * (n // 3), topics=("旅游",)), now=NOW)
+        every = store.stories(StoryFilter(limit=100, **narrowed)).stories  # type: ignore[arg-type]
+        for place, one in enumerate(every):
+            for limit in (1, 3):
+                page = store.stories(StoryFilter(limit=limit, after=cursor_of(one), **narrowed))  # type: ignore[arg-type]
+                assert page.stories == every[max(0, place - limit) : place]
+                assert page.next is None
+                assert store.stories(StoryFilter(limit=limit, before=cursor_of(one), **narrowed)).stories == every[place + 1 :][:limit]  # type: ignore[arg-type]
+
+    def test_hot_since_leaves_out_none_that_has_a_version_since(self, store: Store) -> None:
+        store.add(article("old", published=NOW - 50 * HOUR, host="s0.example"), [SAME_TEXT], now=NOW)
+        store.add(article("old", published=NOW - 2 * HOUR, host="s0.example", identity="again"), [SAME_TEXT], now=NOW)
+        store.add(article("alone", published=NOW - 2 * HOUR), now=NOW)
+        store.add(article("long ago", published=NOW - 60 * HOUR), now=NOW)
+        assert set(ids(store, order="hottest", since=NOW - 2 * HOUR)) == {"old", "alone"}
+        assert ids(store, order="hottest", since=NOW - HOUR) == []
+
+    def test_a_full_last_page_has_no_next(self, store: Store) -> None:
+        for n in range(2):
+            store.add(article(str(n)), now=NOW)
+        assert store.stories(StoryFilter(limit=2)).next is None
+
+    @pytest.mark.parametrize("cursor", ["", "garbage", "~", "1e999~x", "' OR 1=1", "99999999999999999999999999~a", "nan~a"])
+    @pytest.mark.parametrize("order", ["newest", "hottest"])
+    def test_a_mistyped_cursor_is_no_error(self, store: Store, cursor: str, order: str) -> None:
+        store.add(article("a"), now=NOW)
+        assert len(store.stories(StoryFilter(before=cursor, order=order)).stories) <= 1  # type: ignore[arg-type]
+
+    def test_hottest_first_page_by_page(self, store: Store) -> None:
+        for n, sites in enumerate((1, 4, 2)):
+            key = FoldKey(f"story {n}", "same-title")
+            for site in range(sites):
+                store.add(article(f"{n}", host=f"s{site}.example", published=NOW - HOUR), [key], now=NOW)
+        first = store.stories(StoryFilter(order="hottest", limit=1))
+        second = store.stories(StoryFilter(order="hottest", limit=1, before=first.next))
+        assert [first.stories[0].sites, second.stories[0].sites] == [4, 2]
+        assert ids(store, order="hottest") == ["1", "2", "0"]
+
+    def test_heat_cools(self, store: Store) -> None:
+        for site in range(2):
+            store.add(article("old", host=f"s{site}.example", published=NOW - 26 * HOUR), [SAME_TEXT], now=NOW)
+        store.add(article("new", published=NOW - HOUR), now=NOW)
+        assert ids(store, order="hottest") == ["new", "old"]
+
+    def test_one_site_repeating_itself_is_not_hot(self, store: Store) -> None:
+        for n in range(4):
+            store.add(article(f"loud{n}"), [SAME_TEXT], now=NOW)
+        for site in range(2):
+            store.add(article("shared", host=f"s{site}.example"), [FoldKey("b", "same-text")], now=NOW)
+        assert ids(store, order="hottest")[0] == "shared"
+
+    def test_every_filter_narrows(self, store: Store) -> None:
+        store.add(article("a", topic="旅游", category="社会", site="甲网", published=NOW - 3 * HOUR), now=NOW)
+        store.add(article("b", topic="交通", source="hub:乙", published=NOW - HOUR), now=NOW)
+        for which in ({"topic": "旅游"}, {"category": "社会"}, {"site": "甲网"}, {"source": "feed:快讯"}, {"until": NOW - HOUR}):
+            assert ids(store, **which) == ["a"], which
+        for which in ({"topic": "交通"}, {"source": "hub:乙"}, {"since": NOW - HOUR}):
+            assert ids(store, **which) == ["b"], which
+        assert ids(store, topic="旅游", source="hub:乙") == []
+        assert ids(store, topic="没有") == []
+
+    def test_a_story_matches_by_any_of_its_versions(self, store: Store) -> None:
+        store.add(article("a", host="a.example", topic="旅游"), [SAME_TITLE], now=NOW)
+        store.add(article("b", host="b.example", topic="交通", site="乙网", published=NOW), [SAME_TITLE], now=NOW)
+        assert ids(store, topic="交通") == ids(store, topic="旅游") == ids(store, site="乙网") == ["a"]
+        assert ids(store, topic="交通", site="乙网", since=NOW) == ["a"]
+        assert ids(store, topic="旅游", site="乙网") == []  # no one version is both
+
+    def test_lists_are_light(self, store: Store) -> None:
+        store.add(article("a", text="字" * 1000, html="<p>长</p>"), now=NOW)
+        (story,) = store.stories(StoryFilter()).stories
+        assert (len(story.head.text), story.versions) == (300, ())
+        full = store.story(story.id)
+        assert full is not None
+        assert len(full.head.text) == 1000
+
+    def test_labels_follow_the_versions(self, store: Store) -> None:
+        store.add(article("a", host="a.example", topic="旅游"), [SAME_TITLE], now=NOW)
+        b = store.add(article("b", host="b.example", topic="交通"), [SAME_TITLE], now=NOW)
+        store.unfold(b.id, now=NOW)
+        assert ids(store, topic="旅游") == ["a"]
+        assert ids(store, topic="交通") == ["b"]
+
+
+class TestMemory:
+    def test_runs(self, store: Store) -> None:
+        row = SourceReport(
+            "feed:快讯", entries=3, new=2, failed={"http-503": 1}, notes=(Message("note.deep-threads", pages=3), as_text("慢"))
+        )
+        runs = [Run(str(n), started=NOW + n * HOUR, sources=(row,)) for n in range(3)]
+        for run in runs:
+            store.save_run(run)
+        ended = replace(runs[2], ended=NOW + 5 * HOUR, reason="finished")
+        store.save_run(ended)
+        assert store.runs(limit=2) == [ended, runs[1]]
+        assert store.run("0") == runs[0]
+        assert store.run("unknown") is None
+
+    def test_source_states(self, store: Store) -> None:
+        assert store.source_state("feed:新") == SourceState("feed:新")
+        state = SourceState(
+            "feed:快讯", {"https://news.example/rss": ('"e1"', None)}, rest_until=NOW, next_visit=NOW, last_run=NOW, last_success=NOW,
+            last_error="http-503", failures_in_row=2, layout_changed=NOW, unfinished=NOW, hung={"0a": (2, "2026-03-05T12:00:00+00:00")},
+        )  # fmt: skip
+        store.save_source_state(state)
+        store.save_source_state(replace(state, failures_in_row=3))
+        store.save_source_state(SourceState("engine:a"))
+        assert store.source_state("feed:快讯") == replace(state, failures_in_row=3)
+        assert [known.source for known in store.source_states()] == ["engine:a", "feed:快讯"]
+
+    def test_lines_of_sites(self, store: Store) -> None:
+        first = {"https://a.example/2": b"\x00\xff" * 8, "https://a.example/1": b""}
+        store.save_site_lines({"a.example": first, "b.example": {"https://b.example/1": b"12345678"}}, now=NOW, most=9)
+        assert list(store.site_lines("a.example").items()) == list(first.items())  # in the order given
+        assert store.site_lines("unknown.example") == {}
+        store.save_site_lines({"a.example": {"https://a.example/3": b"8" * 8}}, now=NOW + HOUR, most=9)
+        assert store.site_lines("a.example") == {"https://a.example/3": b"8" * 8}
+        store.save_site_lines({}, now=NOW + HOUR, most=9)
+        assert store.site_lines("b.example") == {"https://b.example/1": b"12345678"}
+        store.save_site_lines({"c.example": {}}, now=NOW + 2 * HOUR, most=2)
+        assert store.site_lines("b.example") == {}  # the one saved longest ago
+        assert store.site_lines("a.example") != {}
+
+    def test_deferred_links_wait_in_order(self, store: Store) -> None:
+        links = [Link(f"https://news.example/{n}", "feed:快讯", title="题", published=NOW, topic="旅游") for n in (3, 1, 2)]
+        store.defer(links[:2], now=NOW)
+        store.defer(links, now=NOW + HOUR)
+        assert store.deferred("feed:快讯") == links
+        assert store.deferred("feed:二") == []
+        assert store.waits_since(links[0].url) == NOW
+        assert store.waits_since(links[2].url) == NOW + HOUR
+        store.settle([links[0].url, "https://news.example/unknown"])
+        assert store.waits_since(links[0].url) is None
+        assert store.deferred("feed:快讯") == links[1:]
+        store.defer([], now=NOW)
+        store.settle([])
+
+    def test_deferred_entries_that_share_a_url_wait_each(self, store: Store) -> None:
+        links = [Link("https://news.example/", "feed:快讯", title=f"题 {n}", content="正文", identity=f"feed#{n}") for n in (1, 2)]
+        store.defer(links, now=NOW)
+        assert store.deferred("feed:快讯") == links
+        store.settle(["feed#1"])
+        assert store.deferred("feed:快讯") == links[1:]
+
+
+def test_threads_share_a_store(store: Store) -> None:
+    """Many threads bring the same stories: each once, one story a key."""
+    failures: list[BaseException] = []
+
+    def write(host: str) -> None:
+        try:
+            for n in range(5):
+                store.add(article(str(n), host=host), [FoldKey(f"story {n}", "same-title", same_site=False)], now=NOW)
+                store.stories(StoryFilter())
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=write, args=(f"h{n % 3}.example",)) for n in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert (store.tally().articles, store.tally().stories) == (15, 5)
+    assert [change.seq for change in store.changes()] == list(range(1, 16))
+
+
+@pytest.mark.parametrize("asked", ["a\0b", "", "\0", "长" * 5000])
+def test_what_comes_out_of_an_address_is_an_answer(store: Store, asked: str) -> None:
+    store.add(article("a"), now=NOW)
+    assert store.article(asked) is None
+    assert store.story(asked) is None
+    assert store.revisions(asked) == ()
+    assert store.listed([asked]) == {}
+    assert store.run(asked) is None
+    assert store.known([asked]) == set()
+    for order in ("newest", "hottest"):
+        assert store.stories(StoryFilter(order=order, before=f"-1~{asked}")).stories == ()

@@ -1,0 +1,181 @@
+"""A copy is equal, may be broken off and gone on with, follows a store that is written to, and never touches another store's articles."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from filled import LATER, fill
+from invented_articles import LONG, NOW, SAME_TEXT, article
+from servers import Servers
+from test_records import sums
+
+from newsportal.errors import StoreError, StoreUnavailable
+from newsportal.store import open_store
+from newsportal.store.copying import PASSES, copy, is_empty
+from newsportal.store.records import Form, Record
+from newsportal.store.results import SourceState
+from newsportal.store.store import Store
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("filled") / "filled.db"
+    store = open_store(f"sqlite:///{path}")
+    fill(store)
+    store.close()
+    return path
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Iterator[Store]:
+    """An empty store, for what no database does otherwise than another."""
+    store = open_store(f"sqlite:///{tmp_path}/target.db")
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def source(filled: Path, tmp_path: Path) -> Iterator[Store]:
+    shutil.copy(filled, tmp_path / "source.db")
+    store = open_store(f"sqlite:///{tmp_path}/source.db")
+    yield store
+    store.close()
+
+
+def test_a_copy_is_not_made_over_anything(source: Store, target: Store) -> None:
+    copy(source, target)
+    with pytest.raises(StoreError, match="--again"):
+        copy(source, target)
+    assert copy(source, target, again=True).written == 0
+
+
+def test_another_store_s_articles_are_left_alone(source: Store, target: Store) -> None:
+    added = target.add(article("mine"), now=NOW)
+    for again in (False, True):
+        with pytest.raises(StoreError, match="articles of its own"):
+            copy(source, target, again=again)
+    assert [one.id for one in target.all_articles()] == [added.id]
+
+
+def test_what_is_no_article_is_left_alone_as_well(source: Store, target: Store) -> None:
+    """A store in which nothing was crawled yet has no log that would tell whose it is."""
+    target.save_source_state(SourceState("rss:自己的"))
+    for again in (False, True):
+        with pytest.raises(StoreError, match=r"source_states of its own.*nothing was written"):
+            copy(source, target, again=again)
+    assert [state.source for state in target.source_states()] == ["rss:自己的"]
+
+
+def test_a_copy_from_before_the_first_article_is_brought_up_to_date(source: Store, target: Store, tmp_path: Path) -> None:
+    with closing(open_store(f"sqlite:///{tmp_path}/young.db")) as young:
+        young.save_source_state(SourceState("rss:一"))
+        copy(young, target)
+        young.add(article("first"), now=NOW)
+        assert copy(young, target, again=True).equal
+
+
+@pytest.mark.slow
+def test_a_copy_is_equal_and_is_brought_up_to_date(source: Store, store: Store) -> None:
+    assert is_empty(store.records)
+    done = copy(source, store)
+    assert done.equal
+    assert (done.deleted, done.behind, done.until) == (0, 0, source.last_seq())
+    assert done.written == sum(table.rows for table in done.tables)
+    source.add(article("later", host="late.example", text=LONG), [SAME_TEXT], now=LATER)
+    source.add(article("a", text="另一篇正文", topic="旅游"), now=LATER)
+    source.settle(["https://later.example/1"])
+    source.readers.forget("林")
+    source.corpora.delete("categories")
+    done = copy(source, store, again=True)
+    assert done.equal
+    assert done.deleted
+    assert done.written < sum(table.rows for table in done.tables)
+    assert sums(store) == sums(source)
+
+
+class Breaks:
+    """A store's records that are away after so many writes."""
+
+    def __init__(self, store: Store, writes: int) -> None:
+        self._records, self._left = store.records, writes
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._records, name)
+
+    def write(self, form: Form, rows: Sequence[Record]) -> int:
+        if not self._left:
+            raise StoreUnavailable("away")
+        self._left -= 1
+        return self._records.write(form, rows)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("writes", [0, 1, 7, 15, 30])
+def test_a_copy_that_was_broken_off_goes_on(source: Store, target: Store, writes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(target, "records", Breaks(target, writes))
+        with pytest.raises(StoreUnavailable):
+            copy(source, target)
+    assert copy(source, target, again=True).equal
+    assert sums(target) == sums(source)
+
+
+@pytest.mark.slow
+def test_what_comes_while_the_copy_is_made_is_brought_over(source: Store, target: Store) -> None:
+    """Written to at the first two passes, in the middle of them."""
+    due = {"copying articles": 2}
+
+    def write(what: str, done: int, total: int) -> None:
+        if due.get(what, 0):
+            due[what] -= 1
+            source.add(article(f"meanwhile-{due[what]}", text=LONG + what, topic="新"), now=LATER)
+
+    done = copy(source, target, tell=write)
+    assert done.equal
+    assert done.behind == 0
+    assert sums(target) == sums(source)
+
+
+@pytest.mark.slow
+def test_a_source_that_never_rests_is_told(source: Store, target: Store) -> None:
+    number = iter(range(1000))
+
+    def write(what: str, done: int, total: int) -> None:
+        if what == "copying changes":
+            source.add(article(f"n-{next(number)}"), now=LATER)
+
+    done = copy(source, target, tell=write)
+    assert done.equal  # with the state that was read
+    assert done.behind == 1
+    assert next(number) == PASSES
+
+
+def test_a_difference_is_noticed(source: Store, target: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = target.records
+
+    class Careless(Breaks):
+        def write(self, form: Form, rows: Sequence[Record]) -> int:
+            kept = [row for row in rows if row.get("topic") != "旅游"]
+            return plain.write(form, kept) if kept else 0
+
+    with monkeypatch.context() as patched:
+        patched.setattr(target, "records", Careless(target, 0))
+        done = copy(source, target)
+    assert [table.table for table in done.tables if not table.equal] == ["article_topics"]
+
+
+@pytest.mark.slow
+def test_the_way_through_every_store_ends_equal(source: Store, target: Store, servers: Servers) -> None:
+    here = source
+    with ExitStack() as stack:
+        for server in ("postgresql", "mariadb"):
+            there = stack.enter_context(closing(open_store(stack.enter_context(servers.database(server)).uri)))
+            assert copy(here, there).equal
+            here = there
+        assert copy(here, target).equal
+    assert sums(target) == sums(source)

@@ -1,0 +1,271 @@
+"""What each database's errors mean, how it is opened, and how long it is waited for."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import Any
+
+import psycopg
+import pymysql
+import pytest
+from invented_articles import NOW, article
+from servers import Database, Servers
+from sqlalchemy.engine import make_url
+
+from newsportal.errors import StoreError, StoreUnavailable
+from newsportal.store import dialect_mysql, dialect_postgresql, dialects, open_store
+from newsportal.store.dialect import place_of
+from newsportal.store.dialects import DIALECTS, open_engine, reading, writing
+
+SERVERS = [pytest.param(server, marks=pytest.mark.slow) for server in ("postgresql", "mariadb")]
+
+
+@pytest.fixture(params=SERVERS)
+def database(request: pytest.FixtureRequest, servers: Servers) -> Iterator[Database]:
+    with servers.database(request.param) as made:
+        yield made
+
+
+@contextmanager
+def administrator(database: Database, own: bool = True) -> Iterator[Any]:
+    """Runs statements on the server; in the ``own`` database, or in none."""
+    if database.server == "postgresql":
+        name = database.name if own else "postgres"
+        with closing(psycopg.connect(host="127.0.0.1", port=database.port, user="postgres", dbname=name, autocommit=True)) as connection:
+            yield connection
+    else:
+        with closing(pymysql.connect(host="127.0.0.1", port=database.port, user="root", database=database.name if own else None)) as one:
+            yield one.cursor()
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        ("DiskFull", "disk is full; make room"),
+        ("TooManyConnections", "too many connections; end some"),
+        ("ReadOnlySqlTransaction", "cannot be written to; the server is read-only"),
+        ("LockNotAvailable", "another process has held the write lock too long; wait"),
+        ("QueryCanceled", "took too long to answer"),
+        ("DeadlockDetected", r"\(deadlock\); try again"),
+        ("SerializationFailure", "same rows; try again"),
+        ("InsufficientPrivilege", "may not do that; let the user"),
+        ("InvalidPassword", "does not let this user in; check user and password"),
+        ("AdminShutdown", "going down or coming up; wait"),
+        ("InternalError_", "a fault of its own; look into its log"),
+        ("DataCorrupted", "damaged; look into the server's log, and restore a backup"),
+        ("OperationalError", "does not answer; start it, or check host"),
+    ],
+)
+def test_errors_of_postgresql_say_what_to_do(error: str, says: str) -> None:
+    told = dialect_postgresql.explained(getattr(psycopg.errors, error)("so it was"), "postgresql://h/n")
+    assert isinstance(told, StoreUnavailable)
+    assert re.search(says, str(told)), told
+    assert str(told).startswith("postgresql://h/n: ")
+
+
+@pytest.mark.parametrize(
+    ("number", "says"),
+    [
+        (1114, "disk is full; make room"),
+        (1021, "disk is full; make room"),
+        (1040, "too many connections; end some"),
+        (1290, "cannot be written to; the server is read-only"),
+        (1205, "held a lock too long; wait"),
+        (1213, r"\(deadlock\); try again"),
+        (1142, "may not do that; let the user"),
+        (1045, "does not let this user in; check user, password"),
+        (1153, "larger than the server takes; raise max_allowed_packet"),
+        (2003, "does not answer; start it"),
+        (2013, "connection broke; try again"),
+        (1034, "damaged; look into the server's log"),
+        (9999, "so it was"),
+    ],
+)
+def test_errors_of_mysql_say_what_to_do(number: int, says: str) -> None:
+    told = dialect_mysql.explained(pymysql.err.OperationalError(number, "so it was"), "mysql://h/n")
+    assert isinstance(told, StoreUnavailable)
+    assert re.search(says, str(told)), told
+
+
+def test_other_errors_keep_the_first_line_of_the_driver() -> None:
+    told = dialect_postgresql.explained(psycopg.errors.UniqueViolation("duplicate key\nDETAIL: secret values"), "p")
+    assert (type(told), str(told)) == (StoreError, "p: duplicate key")
+    told = dialect_mysql.explained(pymysql.err.IntegrityError(1062, "duplicate"), "m")
+    assert (type(told), str(told)) == (StoreError, "m: 1062 duplicate")
+
+
+def test_a_place_has_no_password() -> None:
+    url = make_url("postgresql://me:geheim@db.example:5433/news?sslmode=require")
+    assert place_of(url) == "postgresql://db.example:5433/news"
+    assert place_of(make_url("mysql://me:geheim@/news")) == "mysql://localhost/news"
+
+
+@pytest.mark.parametrize(
+    ("module", "scheme", "extra"),
+    [
+        ("psycopg", "postgresql", "postgresql"),
+        ("pymysql", "mariadb", "mysql"),
+    ],
+)
+def test_a_driver_that_is_missing_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch, module: str, scheme: str, extra: str) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(StoreError, match=rf"{scheme}:// needs a driver .* pip install newsportal\[{extra}\]"):
+        open_store(f"{scheme}://127.0.0.1:9/x")
+
+
+@pytest.mark.slow
+def test_drivers_are_imported_when_they_are_asked_for() -> None:
+    code = "import sys, newsportal.store.store; print(sorted({'psycopg', 'pymysql', 'pymongo', 'elasticsearch'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_other_drivers_are_refused() -> None:
+    with pytest.raises(StoreError, match=r"no driver 'psycopg2' here; write postgresql://, which takes psycopg"):
+        open_store("postgresql+psycopg2://127.0.0.1:9/x")
+    with pytest.raises(StoreError, match="names no database"):
+        open_store("mysql://127.0.0.1:9")
+
+
+@pytest.mark.parametrize(
+    ("kind", "told", "right"),
+    [
+        ("mariadb", "5.5.5-10.11.6-MariaDB-1", True), ("mariadb", "10.3.39-MariaDB", False), ("mysql", "8.0.36", True),
+        ("mysql", "8.0.16", False), ("mysql", "5.7.44-log", False), ("mysql", "9.1.0", True),
+    ],
+)  # fmt: skip
+def test_old_versions_are_refused(kind: str, told: str, right: bool) -> None:
+    if right:
+        dialect_mysql._check_version(kind, told, "m")
+        return
+    with pytest.raises(StoreError, match=r"too old for a store; (MariaDB 10\.6|MySQL 8\.0\.17) and later will do"):
+        dialect_mysql._check_version(kind, told, "m")
+
+
+def test_a_missing_database_is_made_or_told(database: Database) -> None:
+    uri, quote = f"{database.uri}_more", '"' if database.server == "postgresql" else "`"
+    with pytest.raises(StoreUnavailable, match="no store yet; run `newsportal crawl`"):
+        open_store(uri, create=False)
+    try:
+        store = open_store(uri)
+        assert store.add(article(), now=NOW).outcome == "stored"
+        store.close()
+    finally:
+        with administrator(database, own=False) as admin:
+            admin.execute(f"DROP DATABASE IF EXISTS {quote}{database.name}_more{quote}")
+
+
+@pytest.mark.slow
+def test_a_user_who_may_not_make_the_database_is_told_the_statement(servers: Servers) -> None:
+    with servers.database("postgresql") as database:
+        with administrator(database) as admin:
+            admin.execute("DROP ROLE IF EXISTS poor")
+            admin.execute("CREATE ROLE poor LOGIN")
+        with pytest.raises(StoreUnavailable, match='let an administrator run: CREATE DATABASE "other" ENCODING') as raised:
+            open_store(database.uri.replace("postgres@", "poor:geheim@").replace(database.name, "other"))
+        assert "geheim" not in str(raised.value)
+        with pytest.raises(StoreUnavailable, match=r"may not do that; let the user create and write tables there"):
+            open_store(database.uri.replace("postgres@", "poor:geheim@"))
+
+
+@pytest.mark.slow
+def test_a_database_that_cannot_keep_every_text_is_refused(servers: Servers) -> None:
+    with servers.database("postgresql") as database:
+        with administrator(database, own=False) as admin:
+            admin.execute(f"CREATE DATABASE \"{database.name}_latin\" ENCODING 'LATIN1' TEMPLATE template0 LOCALE 'C'")
+        try:
+            with pytest.raises(StoreError, match="encoded in LATIN1, which cannot keep every text"):
+                open_store(f"{database.uri}_latin")
+        finally:
+            with administrator(database, own=False) as admin:
+                admin.execute(f'DROP DATABASE "{database.name}_latin" WITH (FORCE)')
+
+
+def test_a_writer_waits_for_another_and_then_says_so(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    open_store(database.uri).close()
+    monkeypatch.setattr(dialects, "BUSY_SECONDS", 0.5)
+    holder, store = open_engine(database.uri), open_store(database.uri)
+    with writing(holder):
+        began = time.monotonic()
+        with pytest.raises(StoreUnavailable, match="another process has held the write lock too long; wait for that process or end it"):
+            store.add(article(), now=NOW)
+        assert time.monotonic() - began >= 0.5
+        assert store.known(["news.example/a"]) == set()  # readers go on
+    assert store.add(article(), now=NOW).outcome == "stored"
+    store.close()
+    holder.dispose()
+
+
+def test_a_writer_that_fails_lets_the_next_one_write(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dialects, "BUSY_SECONDS", 0.5)
+    one, other = open_engine(database.uri), open_engine(database.uri)
+    with pytest.raises(RuntimeError), writing(one):
+        raise RuntimeError("in the middle")
+    with writing(other), reading(one) as connection:
+        assert connection.exec_driver_sql("SELECT 1").scalar() == 1
+    one.dispose()
+    other.dispose()
+
+
+def test_a_server_that_gives_no_answer_is_given_up(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not by the server's own limits: it may be the server that stands still."""
+    monkeypatch.setattr(dialects, "ANSWER_SECONDS", 1.0)
+    engine = open_engine(database.uri)
+    asleep = "SET statement_timeout = 0; SELECT pg_sleep(20)" if database.server == "postgresql" else "SELECT SLEEP(20)"
+    began = time.monotonic()
+    with pytest.raises(StoreUnavailable, match="try again"), reading(engine) as connection:
+        connection.exec_driver_sql(asleep)
+    assert time.monotonic() - began < 15
+    with reading(engine) as connection:
+        assert connection.exec_driver_sql("SELECT 1").scalar() == 1
+    engine.dispose()
+
+
+def test_a_connection_that_broke_is_replaced(database: Database) -> None:
+    store = open_store(database.uri)
+    store.add(article("a"), now=NOW)
+    with administrator(database, own=False) as admin:
+        if database.server == "postgresql":
+            admin.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", (database.name,))
+        else:
+            admin.execute("SELECT id FROM information_schema.processlist WHERE db = %s", (database.name,))
+            for (number,) in admin.fetchall():
+                admin.execute(f"KILL {number}")
+    assert store.add(article("b"), now=NOW).outcome == "stored"
+    store.close()
+
+
+def test_numbers_are_never_given_twice(database: Database) -> None:
+    """Not after the last rows went, and not when the process began anew."""
+    store = open_store(database.uri)
+    store.add(article("a"), now=NOW)
+    last = store.last_seq()
+    store.close()
+    engine = open_engine(database.uri)
+    with writing(engine) as connection:
+        connection.exec_driver_sql("DELETE FROM changes")
+    engine.dispose()
+    store = open_store(database.uri)
+    store.add(article("b"), now=NOW)
+    assert store.last_seq() > last
+    store.close()
+
+
+def test_every_database_has_its_own_line() -> None:
+    assert set(DIALECTS) == {"sqlite", "postgresql", "mysql", "mariadb"} == set(dialects.DRIVERS)
+
+
+@pytest.mark.slow
+def test_a_missing_database_is_made_also_when_the_uri_says_how_long_to_wait(servers: Servers) -> None:
+    with servers.database("postgresql") as database:
+        name = f"{database.name}_patient"
+        uri = make_url(database.uri).set(database=name).update_query_dict({"connect_timeout": "5"})
+        try:
+            open_store(uri.render_as_string(hide_password=False)).close()
+        finally:
+            with administrator(database, own=False) as asked:
+                asked.execute(f'DROP DATABASE IF EXISTS "{name}"')

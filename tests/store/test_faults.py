@@ -1,0 +1,245 @@
+"""SQL stores under fire: many processes, a killed writer; of SQLite a full, locked, read-only or foreign file.
+
+Nothing is lost, nothing half written, and every message says what, where and what to do.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from invariants import consistent
+from invented_articles import NOW, SAME_TITLE, article, invented
+from sqlalchemy import event
+
+from newsportal.errors import StoreError, StoreTooNew, StoreUnavailable
+from newsportal.store import dialects, open_store
+from newsportal.store.store import Store
+
+WRITER = """
+import sys
+sys.path.insert(0, {folder!r})
+from invariants import consistent
+from invented_articles import NOW, article
+from newsportal.items import FoldKey
+from newsportal.store import open_store
+
+uri, host, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
+store = open_store(uri)
+for n in range(count):
+    added = store.add(article(str(n), host=host, topic="旅游"), [FoldKey(f"story {{n % 20}}", "same-title")], now=NOW)
+    print(added.id, flush=True)
+"""
+WRITERS = 8
+EACH = 20
+
+
+def writer(uri: str, host: str, count: int) -> subprocess.Popen[str]:
+    code = WRITER.format(folder=str(Path(__file__).parent))
+    return subprocess.Popen([sys.executable, "-c", code, uri, host, str(count)], stdout=subprocess.PIPE, text=True)
+
+
+@pytest.mark.slow
+def test_eight_processes_lose_nothing(sql_uri: str) -> None:
+    """All start on a database without tables, and bring the same twenty stories at once."""
+    writers = [writer(sql_uri, f"h{n}.example", EACH) for n in range(WRITERS)]
+    told = [line for process in writers for line in process.communicate(timeout=120)[0].split()]
+    assert [process.returncode for process in writers] == [0] * WRITERS
+    store = open_store(sql_uri)
+    assert len(set(told)) == store.tally().articles == WRITERS * EACH
+    assert store.tally().stories == EACH
+    assert [change.seq for change in store.changes()] == list(range(1, WRITERS * EACH + 1))
+    consistent(store)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("after", [1, 30, 75])
+def test_a_killed_writer_leaves_nothing_half_written(sql_uri: str, after: int) -> None:
+    process = writer(sql_uri, "h.example", 100_000)
+    assert process.stdout is not None
+    told = [process.stdout.readline().strip() for _ in range(after)]
+    process.send_signal(signal.SIGKILL)
+    told += [line for line in process.stdout.read().split() if len(line) == len(told[0])]
+    process.stdout.close()
+    process.wait()
+    store = open_store(sql_uri)
+    stored = {found.id for found in store.all_articles()}
+    assert set(told) <= stored
+    assert len(stored) <= len(told) + 1
+    assert len(store.changes(limit=10**6)) == len(stored)
+    consistent(store)
+    assert store.add(article("0", host="h.example"), now=NOW).outcome == "same"
+    store.close()
+
+
+def test_a_locked_file_is_waited_for_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dialects, "BUSY_SECONDS", 0.2)
+    store = open_store(f"sqlite:///{tmp_path}/news.db")
+    holder = sqlite3.connect(tmp_path / "news.db", isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    started = time.monotonic()
+    with pytest.raises(StoreUnavailable, match=r"news\.db: another process has held it locked too long"):
+        store.add(article(), now=NOW)
+    assert time.monotonic() - started >= 0.2
+    assert store.known(["news.example/a"]) == set()  # readers go on
+    holder.execute("ROLLBACK")
+    holder.close()
+    assert store.add(article(), now=NOW).outcome == "stored"
+    store.close()
+
+
+def test_a_full_disk_is_told_and_nothing_is_half_written(tmp_path: Path) -> None:
+    """SQLite's own limit of pages stands for the disk: the error is the same."""
+    store = open_store(f"sqlite:///{tmp_path}/news.db")
+    assert isinstance(store, Store)
+    with store._engine.connect() as connection:
+        pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one() + 60  # beyond the empty tables
+    event.listen(store._engine, "begin", lambda connection: connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}"))
+    told: list[str] = []
+
+    def write_until_full() -> None:
+        texts = (article(str(n), text="字" * 2000) for n in range(1000))
+        told.extend(store.add(text, [SAME_TITLE], now=NOW).id for text in texts)
+
+    with pytest.raises(StoreUnavailable, match="disk is full; make room"):
+        write_until_full()
+    stored = len(told)
+    assert 0 < stored == store.tally().articles == len(store.changes())
+    pages = 10_000
+    assert store.add(article("later"), now=NOW).outcome == "stored"
+    store.close()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root writes to everything")
+def test_a_read_only_file_is_read_and_told(tmp_path: Path) -> None:
+    open_store(f"sqlite:///{tmp_path}/news.db").close()
+    (tmp_path / "news.db").chmod(0o444)
+    store = open_store(f"sqlite:///{tmp_path}/news.db")
+    assert store.tally().articles == 0
+    with pytest.raises(StoreUnavailable, match="cannot be written to; check the permissions"):
+        store.add(article(), now=NOW)
+    store.close()
+
+
+def test_query_only_databases_are_told(tmp_path: Path) -> None:
+    store = open_store(f"sqlite:///{tmp_path}/news.db")
+    assert isinstance(store, Store)
+    with store._engine.connect() as connection:
+        raw = connection.connection.cursor()
+        raw.execute("PRAGMA query_only = ON")  # what a read-only mount answers
+        raw.close()
+    with pytest.raises(StoreUnavailable, match="cannot be written to; check the permissions"):
+        store.add(article(), now=NOW)
+    store.close()
+
+
+def test_a_file_that_is_no_database(tmp_path: Path) -> None:
+    (tmp_path / "news.db").write_text("这不是数据库" * 200, encoding="utf-8")
+    with pytest.raises(StoreUnavailable, match="not a SQLite database; name another file"):
+        open_store(f"sqlite:///{tmp_path}/news.db")
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreUnavailable, match="the folder cannot be made"):
+        open_store(f"sqlite:///{tmp_path}/file/news.db")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(StoreUnavailable, match="cannot be opened; check that"):
+        open_store(f"sqlite:///{tmp_path}/folder")
+
+
+def test_no_store_yet(tmp_path: Path) -> None:
+    with pytest.raises(StoreUnavailable, match="no store yet; run `newsportal crawl`"):
+        open_store(f"sqlite:///{tmp_path}/news.db", create=False)
+    assert not (tmp_path / "news.db").exists()
+
+
+@pytest.mark.parametrize("uri", ["oracle://localhost/x", "postgres://x/y", "data/news.db", "", "sqlite"])
+def test_what_is_no_store_uri(uri: str) -> None:
+    with pytest.raises(StoreError, match=r"sqlite:///data/newsportal\.db"):
+        open_store(uri)
+
+
+def test_a_relative_path_is_relative(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    open_store("sqlite:///数据 库/a%20b.db").close()
+    assert (tmp_path / "数据 库" / "a b.db").exists()  # a URI: %20 is a blank
+
+
+def test_a_later_version_is_refused(tmp_path: Path) -> None:
+    uri = f"sqlite:///{tmp_path}/news.db"
+    open_store(uri).close()
+    with sqlite3.connect(tmp_path / "news.db") as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    connection.close()
+    with pytest.raises(StoreTooNew, match="pip install -U newsportal"):
+        open_store(uri)
+
+
+def test_a_database_that_vanished_while_open(tmp_path: Path) -> None:
+    store = open_store(f"sqlite:///{tmp_path}/data/news.db")
+    store.close()  # connections are opened anew
+    shutil.rmtree(tmp_path / "data")
+    with pytest.raises(StoreUnavailable, match=r"news\.db: it cannot be opened"):
+        store.tally()
+
+
+REPOSTER = """
+import sys
+sys.path.insert(0, {folder!r})
+from invariants import consistent
+from invented_articles import NOW, article, invented
+from newsportal.store import open_store
+
+uri, host, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
+store = open_store(uri)
+for n in range(count):
+    added = store.add(article(str(n), host=host, title=f"题 {{host}} {{n}}", text=invented(n), topic="旅游"), now=NOW)
+    print(added.id, flush=True)
+"""
+
+
+def reposter(uri: str, host: str, count: int) -> subprocess.Popen[str]:
+    """Brings stories that others bring too, known by their texts alone."""
+    code = REPOSTER.format(folder=str(Path(__file__).parent))
+    return subprocess.Popen([sys.executable, "-c", code, uri, host, str(count)], stdout=subprocess.PIPE, text=True)
+
+
+@pytest.mark.slow
+def test_processes_that_meet_the_same_texts_make_one_story_each(sql_uri: str) -> None:
+    writers = [reposter(sql_uri, f"h{n}.example", 40) for n in range(3)]
+    told = [line for process in writers for line in process.communicate(timeout=120)[0].split()]
+    assert [process.returncode for process in writers] == [0] * 3
+    store = open_store(sql_uri)
+    assert (len(set(told)), store.tally().articles, store.tally().stories) == (120, 120, 40)
+    consistent(store)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("after", [5, 60])
+def test_after_a_kill_reposts_of_what_was_stored_are_found(tmp_path: Path, after: int) -> None:
+    uri = f"sqlite:///{tmp_path}/news.db"
+    process = reposter(uri, "h.example", 100_000)
+    assert process.stdout is not None
+    for _ in range(after):
+        process.stdout.readline()
+    process.send_signal(signal.SIGKILL)
+    process.stdout.close()
+    process.wait()
+    store = open_store(uri)
+    stored = store.tally().articles
+    assert stored >= after
+    answers = [store.add(article(str(n), host="other.example", title=f"又 {n}", text=invented(n)), now=NOW) for n in range(stored)]
+    assert {answer.outcome for answer in answers} == {"folded"}
+    assert store.tally().stories == stored
+    with sqlite3.connect(tmp_path / "news.db") as connection:
+        assert connection.execute("SELECT count(*) FROM prints").fetchone() == (2 * stored,)
+    connection.close()
+    store.close()

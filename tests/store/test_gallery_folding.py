@@ -1,0 +1,84 @@
+"""Photo stories that are one, in the store: found by words and pictures, the one with more pictures stays."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from newsportal.items import Gallery, Image, Link
+from newsportal.store.gallery_tables import SavedGallery, WallFilter
+from newsportal.store.store import Store
+
+NOON = datetime(2026, 3, 5, 12, tzinfo=UTC)
+SNOW = ("0f0f3c3c5a5a1234", "123456789abcdef0", "ffff0000ff000ff0", "8421842112481248")
+SEA = ("a5a50f0fc3c39999", "6666111177772222", "0123456789abcdef", "f00ff00f0ff00ff0")
+
+
+def save(store: Store, name: str, title: str, text: str, prints: tuple[str | None, ...], at: datetime = NOON) -> SavedGallery:
+    site = name.partition("/")[0]
+    url = f"https://{site}.example/{name}.html"
+    images = tuple(Image(f"https://{site}.example/{name}/{n}.jpg", f"{title}{n}", 900, 600, print=one) for n, one in enumerate(prints))
+    link = Link(url, f"gallery:{site}", title, site=site)
+    gallery = Gallery(url, title, link, at, images=images, published=at, complete=True, identity=url, text=text, site=site)
+    return store.galleries.save(gallery, now=NOON)
+
+
+def test_the_story_with_more_pictures_stays(store: Store) -> None:
+    fewer = save(store, "a/1", "雪后古城银装素裹", "一场大雪过后，城墙披上白衣。", SNOW[:3])
+    more = save(store, "b/7", "镜头下的冬日古城", "摄影师清晨登楼。", SNOW)
+    story = store.story(fewer.story_id)
+    assert (fewer.outcome, more.outcome) == ("stored", "folded")
+    assert story is not None
+    assert (story.count, story.sites, story.head.id) == (2, 2, more.id)
+    folded = store.article(more.id)
+    assert folded is not None
+    assert (folded.fold_of, folded.fold_reason) == (fewer.id, "same-pictures")
+
+
+def test_issues_of_a_series_stay_apart(store: Store) -> None:
+    save(store, "a/1", "每日一图", "今日精选。", SNOW)
+    assert save(store, "a/2", "每日一图", "今日精选。", SEA).outcome == "stored"
+
+
+def test_stories_far_apart_in_time_are_not_compared(store: Store) -> None:
+    save(store, "a/1", "雪后古城银装素裹", "大雪。", SNOW, NOON - timedelta(days=31))
+    assert save(store, "b/1", "雪后古城银装素裹", "大雪。", SNOW).outcome == "stored"
+
+
+def test_what_an_editor_took_out_stays_out(store: Store) -> None:
+    save(store, "a/1", "雪后古城银装素裹", "大雪。", SNOW)
+    other = save(store, "b/1", "雪后古城银装素裹", "大雪。", SNOW)
+    alone = store.unfold(other.id, now=NOON)
+    again = save(store, "b/1", "雪后古城银装素裹了", "大雪。", (*SNOW, SEA[0]))
+    assert (again.outcome, again.story_id) == ("grown", alone)
+
+
+def test_scores_follow_an_editor_s_word(store: Store) -> None:
+    """A story that two sites tell is worth more than one that one site tells, and loses that when it is taken apart."""
+    one = save(store, "a/1", "雪后古城银装素裹", "大雪。", SNOW)
+    other = save(store, "b/1", "海边的渔船", "渔民归来。", SEA)
+
+    def scores() -> list[float]:
+        found = [store.galleries.gallery(saved.id) for saved in (one, other)]
+        walls = {story.gallery.id: story.gallery.score for story in store.galleries.wall(WallFilter(source="gallery:a")).stories}
+        assert all(gallery is not None and walls.get(gallery.id, gallery.score) == gallery.score for gallery in found)
+        return [gallery.score for gallery in found if gallery is not None]
+
+    alone = scores()
+    store.fold(other.id, one.story_id, reason="editor", now=NOON)
+    together = scores()
+    assert all(after > before for after, before in zip(together, alone, strict=True))
+    store.unfold(other.id, now=NOON)
+    assert scores() == alone
+
+
+def test_a_story_that_grows_may_turn_out_a_repeat(store: Store) -> None:
+    first = save(store, "a/1", "雪后古城银装素裹", "大雪落在古城。", SNOW)
+    alone = save(store, "b/1", "冬日里的安静", "清晨。", (None,))
+    assert alone.outcome == "stored"
+    grown = save(store, "b/1", "冬日里的安静", "清晨。", (None, *SNOW))
+    assert (grown.outcome, grown.story_id) == ("grown", first.story_id)
+
+
+def test_dates_at_the_ends_of_the_calendar_are_borne(store: Store) -> None:
+    for year in (1, 9999):
+        save(store, f"a/{year}", "雪后古城银装素裹", "大雪。", SNOW, datetime(year, 1, 1, tzinfo=UTC))

@@ -1,0 +1,85 @@
+"""A restore that was killed goes on with the same backup, and with nothing else; nobody opens what it left."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from filled import fill
+from invented_articles import NOW, article
+from servers import OVER_SERVERS, Servers
+from test_records import sums
+
+from newsportal.errors import BackupError, StoreUnfinished
+from newsportal.store import open_store
+from newsportal.store.backup import back_up, checked, restore
+from newsportal.store.copying import is_empty
+
+
+@pytest.fixture(params=["sqlite", *OVER_SERVERS])
+def uri(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """Of an empty store that is there already."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path}/restored.db"
+        return
+    servers: Servers = request.getfixturevalue("servers")
+    with servers.database(request.param) as database:
+        yield database.uri
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("backup")
+    with closing(open_store(f"sqlite:///{folder}/filled.db")) as store:
+        fill(store)
+        back_up(store, folder / "b.tar.zst", sources=None, now=NOW)
+        store.add(article("one more"), now=NOW)
+        back_up(store, folder / "later.tar.zst", sources=None, now=NOW)
+    return folder
+
+
+def killed_in_the_middle(file: Path, uri: str) -> None:
+    open_store(uri).close()
+    command = [sys.executable, str(Path(__file__).with_name("dying_restore.py")), str(file), uri]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        told = process.stdout.readline()
+        process.kill()
+    assert told == "half\n"
+
+
+@pytest.mark.slow
+def test_a_killed_restore_goes_on_with_the_same_file_alone(made: Path, uri: str) -> None:
+    killed_in_the_middle(made / "b.tar.zst", uri)
+    with pytest.raises(StoreUnfinished, match="run `newsportal restore` with the same file again"):
+        open_store(uri)
+    with closing(open_store(uri, unfinished=True)) as store:
+        assert not is_empty(store.records)
+        half = sums(store)
+        with pytest.raises(BackupError, match="a part of another backup"):
+            restore(made / "later.tar.zst", store, manifest=checked(made / "later.tar.zst"))
+        assert sums(store) == half
+        restore(made / "b.tar.zst", store, manifest=checked(made / "b.tar.zst"))
+    with closing(open_store(uri)) as store, closing(open_store(f"sqlite:///{made}/filled.db")) as source:
+        articles = {one.id for one in store.all_articles()}
+        newer = [one.id for one in source.all_articles() if one.id not in articles]
+        assert len(newer) == 1
+        before = store.last_seq()
+        store.add(article("new"), now=NOW)
+        assert store.last_seq() == before + 1 == source.last_seq()
+        with pytest.raises(BackupError, match="not empty"):
+            restore(made / "b.tar.zst", store, manifest=checked(made / "b.tar.zst"))
+
+
+@pytest.mark.slow
+def test_one_that_goes_on_is_the_whole_backup(made: Path, uri: str, tmp_path: Path) -> None:
+    killed_in_the_middle(made / "b.tar.zst", uri)
+    with closing(open_store(f"sqlite:///{tmp_path}/at-once.db")) as at_once, closing(open_store(uri, unfinished=True)) as store:
+        for one in (at_once, store):
+            restore(made / "b.tar.zst", one, manifest=checked(made / "b.tar.zst"))
+        assert sums(store) == sums(at_once)
+        assert store.records.restoring() is None

@@ -1,0 +1,54 @@
+"""A backup that an earlier newsportal made comes back in every store, and everything works on it.
+
+``schema-0009.tar.zst`` was written by the last newsportal whose editors could not correct or hide articles, of the store that ``filled``
+makes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from filled import LATER
+from invented_articles import article
+
+from newsportal.store.backup import checked, restore
+from newsportal.store.lists import ArticleFilter
+from newsportal.store.records import BY_NAME, digest
+from newsportal.store.results import StoryFilter
+from newsportal.store.store import Store
+
+OLD: Final = Path(__file__).with_name("schema-0009.tar.zst")
+
+
+def test_it_is_restored_row_by_row(store: Store) -> None:
+    manifest = checked(OLD)
+    assert "hidden" not in manifest.tables["articles"]["columns"]
+    done = restore(OLD, store, manifest=manifest)
+    assert (done.rows, done.left_out) == (manifest.rows, 0)
+    with store.records.reading() as look:
+        for name, told in manifest.tables.items():
+            form = BY_NAME[name]
+            then = replace(form, columns={column: form.columns[column] for column in told["columns"]})
+            found = digest(look, then)
+            assert (found.count, found.hexdigest()) == (told["rows"], told["digest"]), name
+        since = [row for row in look.rows(BY_NAME["articles"]) if row["hidden"] is not None or row["corrected"] is not None]
+    assert since == []
+
+
+def test_editors_work_on_what_it_brought(store: Store) -> None:
+    restore(OLD, store, manifest=checked(OLD))
+    before = store.tally()
+    assert [one.title for one in store.pick(ArticleFilter(hidden=True)).articles] == []
+    one = next(one for one in store.all_articles() if one.category == "文化")
+    store.correct(one.id, {"title": "改过的题"}, by="编辑", now=LATER)
+    other = next(article for article in store.pick(ArticleFilter(hidden=False)).articles if article.id != one.id)
+    assert store.hide([other.id], by="编辑", reason="", now=LATER) == [other.id]
+    assert [found.id for found in store.pick(ArticleFilter(corrected=True)).articles] == [one.id]
+    assert [found.id for found in store.pick(ArticleFilter(hidden=True)).articles] == [other.id]
+    assert store.tally().articles == before.articles - 1
+    store.show([other.id], now=LATER)
+    new = store.add(article("new"), now=LATER)
+    assert new.story_id in {story.id for story in store.stories(StoryFilter()).stories}
+    assert store.tally().articles == before.articles + 1

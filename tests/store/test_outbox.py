@@ -1,0 +1,160 @@
+"""The outbox: what is to be published, taken by one at a time, and never forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+
+from newsportal.store.outbox import MAX_REASON, Entry, Result
+from newsportal.store.store import Store
+
+NOW = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
+SECOND = timedelta(seconds=1)
+DONE = Result("done", revision=1, digest="d1", place="7")
+
+
+def take(store: Store, *, now: datetime = NOW, owner: str = "w1", target: str = "cms", limit: int = 10) -> list[Entry]:
+    return store.outbox.take(target, owner, now=now, seconds=60, limit=limit)
+
+
+def ids(entries: list[Entry]) -> list[str]:
+    return [entry.article_id for entry in entries]
+
+
+def test_what_is_followed_waits_and_the_position_moves(store: Store) -> None:
+    outbox = store.outbox
+    assert outbox.position("cms") == 0
+    assert outbox.follow("cms", ["a", "b", "a"], ["never"], after=0, upto=7, now=NOW)
+    assert outbox.position("cms") == 7
+    assert not outbox.follow("cms", ["c"], [], after=0, upto=3, now=NOW), "another process was quicker"
+    assert outbox.counts() == {"cms": {"waiting": 2}}, "what was never there need not go"
+    assert outbox.position("other") == 0
+    assert outbox.follow("empty", [], [], after=0, upto=7, now=NOW)
+    assert outbox.counts() == {"cms": {"waiting": 2}, "empty": {}}
+
+
+def test_what_is_taken_is_nobody_elses_until_its_time_is_up(store: Store) -> None:
+    store.outbox.ask("cms", ["a", "b", "c"], "there", now=NOW)
+    first = take(store, limit=2)
+    assert ids(first) == ["a", "b"]
+    assert ids(take(store, owner="w2")) == ["c"]
+    assert take(store, owner="w3", now=NOW + 59 * SECOND) == []
+    late = take(store, owner="w3", now=NOW + 60 * SECOND)
+    assert ids(late) == ["a", "b", "c"]
+    assert all(entry.fence > old.fence for entry, old in zip(late, first, strict=False)), "the fence grows"
+    assert [entry.tries for entry in late] == [2, 2, 2]
+    assert not store.outbox.settle(first[0], DONE, now=NOW + 61 * SECOND), "who lost it changes nothing"
+    assert store.outbox.settle(late[0], DONE, now=NOW + 61 * SECOND)
+    assert store.outbox.of("cms", ["a", "x"])["a"].state == "done"
+
+
+def test_what_is_done_is_known_and_changes_wait_again(store: Store) -> None:
+    outbox = store.outbox
+    outbox.ask("cms", ["a"], "there", now=NOW)
+    outbox.settle(take(store)[0], DONE, now=NOW)
+    entry = outbox.of("cms", ["a"])["a"]
+    assert (entry.state, entry.revision, entry.digest, entry.place, entry.tries, entry.published) == ("done", 1, "d1", "7", 0, True)
+    assert take(store, now=NOW + timedelta(days=1)) == []
+    outbox.follow("cms", ["a"], [], after=0, upto=9, now=NOW + SECOND)
+    again = take(store, now=NOW + SECOND)[0]
+    assert (again.state, again.digest, again.place) == ("under-way", "d1", "7"), "what stands there is not forgotten"
+
+
+def test_a_change_while_it_is_under_way_is_not_lost(store: Store) -> None:
+    outbox = store.outbox
+    outbox.ask("cms", ["a"], "there", now=NOW)
+    held = take(store)[0]
+    outbox.follow("cms", ["a"], [], after=0, upto=9, now=NOW + SECOND)
+    assert take(store, owner="w2", now=NOW + SECOND) == [], "it is still his"
+    outbox.settle(held, DONE, now=NOW + 2 * SECOND)
+    entry = outbox.of("cms", ["a"])["a"]
+    assert (entry.state, entry.digest) == ("waiting", "d1")
+    assert ids(take(store, now=NOW + 2 * SECOND)) == ["a"]
+
+
+def test_what_failed_waits_for_somebody_or_for_a_change(store: Store) -> None:
+    outbox = store.outbox
+    outbox.ask("cms", ["a", "b"], "there", now=NOW)
+    for held in take(store):
+        outbox.settle(held, Result("failed", reason="too long " * 1000), now=NOW)
+    assert take(store, now=NOW + timedelta(days=9)) == []
+    failed = outbox.entries(states=["failed"])
+    assert sorted(ids(failed)) == ["a", "b"]
+    assert len(failed[0].reason or "") == MAX_REASON
+    assert outbox.again("other", now=NOW) == 0
+    assert outbox.again("cms", ["a"], now=NOW) == 1
+    assert ids(take(store)) == ["a"]
+    outbox.follow("cms", ["b"], [], after=0, upto=9, now=NOW)
+    assert ids(take(store)) == ["b"]
+
+
+def test_what_is_put_off_waits_for_its_time(store: Store) -> None:
+    store.outbox.ask("cms", ["a"], "there", now=NOW)
+    store.outbox.settle(take(store)[0], Result("waiting", reason="503", due=NOW + 30 * SECOND), now=NOW)
+    assert take(store, now=NOW + 29 * SECOND) == []
+    held = take(store, now=NOW + 30 * SECOND)[0]
+    assert (held.tries, held.reason) == (2, "503")
+    store.outbox.give_back([held], now=NOW + 31 * SECOND, reason="the server is away")
+    entry = store.outbox.of("cms", ["a"])["a"]
+    assert (entry.state, entry.tries, entry.reason) == ("waiting", 1, "the server is away")
+
+
+def test_what_was_taken_back_stays_so_until_somebody_asks(store: Store) -> None:
+    outbox = store.outbox
+    outbox.ask("cms", ["a"], "there", now=NOW)
+    outbox.settle(take(store)[0], DONE, now=NOW)
+    outbox.ask("cms", ["a"], "gone", now=NOW)
+    held = take(store)[0]
+    assert (held.wanted, held.place) == ("gone", "7")
+    outbox.settle(held, Result("withdrawn"), now=NOW)
+    outbox.follow("cms", ["a"], [], after=0, upto=9, now=NOW)
+    entry = outbox.of("cms", ["a"])["a"]
+    assert (entry.state, entry.published, entry.place) == ("withdrawn", False, None)
+    outbox.ask("cms", ["a"], "there", now=NOW)
+    assert take(store)[0].wanted == "there"
+
+
+def test_lists_and_what_is_forgotten(store: Store) -> None:
+    outbox = store.outbox
+    outbox.follow("cms", ["a", "b"], [], after=0, upto=3, now=NOW)
+    outbox.follow("hook", ["a"], [], after=0, upto=3, now=NOW + SECOND)
+    assert [(entry.target, entry.article_id) for entry in outbox.entries()] == [("hook", "a"), ("cms", "a"), ("cms", "b")]
+    assert [entry.target for entry in outbox.entries(article_id="a")] == ["hook", "cms"]
+    assert len(outbox.entries("cms", limit=1)) == 1
+    assert outbox.entries("cms", states=["failed"]) == []
+    assert outbox.forget("cms") == 2
+    assert outbox.counts() == {"hook": {"waiting": 1}}
+    assert outbox.position("cms") == 0
+
+
+def test_a_target_and_a_reason_may_be_in_any_script(store: Store) -> None:
+    store.outbox.ask("站点 甲", ["a"], "there", now=NOW)
+    store.outbox.settle(take(store, target="站点 甲")[0], Result("failed", reason="太长\x00 \ud800😀"), now=NOW)
+    assert store.outbox.entries()[0].reason == "太长 ?😀"
+
+
+def test_eight_takers_share_without_doubles(store: Store, another: Callable[[], Store]) -> None:
+    names = [f"{number:03}" for number in range(40)]
+    store.outbox.ask("cms", names, "there", now=NOW)
+
+    def work(number: int) -> list[str]:
+        opened, found = another(), []
+        while taken := opened.outbox.take("cms", f"w{number}", now=NOW, seconds=60, limit=3):
+            found += [entry.article_id for entry in taken]
+            for entry in taken:
+                assert opened.outbox.settle(entry, DONE, now=NOW)
+        opened.close()
+        return found
+
+    with ThreadPoolExecutor(8) as pool:
+        shares = list(pool.map(work, range(8)))
+    assert sorted(name for share in shares for name in share) == names
+    assert store.outbox.counts() == {"cms": {"done": 40}}
+
+
+def test_many_at_once(store: Store) -> None:
+    names = [f"{one:05}" for one in range(520)]  # more than one question names
+    assert store.outbox.follow("cms", names, [], after=0, upto=9, now=NOW)
+    assert len(store.outbox.of("cms", names)) == 520
+    assert store.outbox.ask("cms", names[:510], "gone", now=NOW) == 510

@@ -1,0 +1,124 @@
+"""What every store promises of the dictionary of pictures: stories are counted once, what was learnt stays, marks come and go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from newsportal.pictures.filter import Shown
+from newsportal.store.pictures import Picture
+from newsportal.store.store import Store
+
+NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
+LATER = NOW + timedelta(hours=1)
+LOGO = "static.example/logo.png"
+
+
+def shown(number: int, *keys: str, site: str = "news.example", title: str | None = None) -> Shown:
+    return Shown(f"{number:020x}", site, title or f"title-{number}", frozenset(keys))
+
+
+def save(store: Store, story: Shown, now: datetime = NOW, **learnt: object) -> None:
+    pictures = [Picture(key, f"https://{key}", **learnt) for key in sorted(story.pictures)]  # type: ignore[arg-type]
+    store.pictures.saw(story, pictures, now=now)
+
+
+def test_a_story_counts_once_however_often_it_is_saved(store: Store) -> None:
+    for _ in range(3):
+        save(store, shown(1, LOGO, "a/1.jpg"))
+    save(store, shown(2, LOGO, "a/2.jpg"))
+    often = store.pictures.often(limit=1)
+    assert [(one.picture.key, one.stories, one.sites) for one in often] == [(LOGO, 2, 1)]
+    assert store.pictures.addresses([LOGO, "a/2.jpg", "b"]) == {LOGO: {shown(1).id, shown(2).id}, "a/2.jpg": {shown(2).id}}
+    assert store.pictures.census().stories == 2
+    assert store.pictures.census().pictures == 3
+
+
+def test_a_story_that_grows_keeps_the_pictures_it_had(store: Store) -> None:
+    save(store, shown(1, "a/1.jpg", LOGO))
+    save(store, shown(1, "a/2.jpg"))
+    save(store, shown(2, LOGO, site="other.example"))
+    found = store.pictures.stories([LOGO, "a/1.jpg", "nowhere"], least=2, most=10)
+    assert set(found) == {LOGO}
+    assert {one.id: (one.site, one.title, one.pictures) for one in found[LOGO]} == {
+        shown(1).id: ("news.example", "title-1", frozenset({"a/1.jpg", "a/2.jpg", LOGO})),
+        shown(2).id: ("other.example", "title-2", frozenset({LOGO})),
+    }
+
+
+def test_pictures_with_one_print_and_size_are_counted_together(store: Store) -> None:
+    for number in range(3):
+        save(store, shown(number, f"cdn{number}/x.png"), print="00ff00ff00ff00ff", width=300, height=250, looked=NOW)
+    save(store, shown(6, "cdn0/x_small.png"), print="00ff00ff00ff00ff", width=150, height=125, looked=NOW)
+    save(store, shown(7, "cdn7/x.png"), print="0000ffff0000ffff", looked=NOW)
+    found = store.pictures.stories(["cdn0/x.png", "cdn7/x.png"], least=3, most=10)
+    assert set(found) == {"cdn0/x.png"}
+    assert len(found["cdn0/x.png"]) == 3  # the thumbnail is another picture
+    assert found["cdn0/x.png"][0].pictures == {"00ff00ff00ff00ff"}
+    assert len(store.pictures.stories(["cdn0/x.png"], least=2, most=2)["cdn0/x.png"]) == 2
+
+
+def test_a_picture_is_found_under_its_other_addresses(store: Store) -> None:
+    save(store, shown(1, "a/x.png"), print="00ff00ff00ff00ff", width=300, height=250, looked=NOW)
+    save(store, shown(2, "b/y.png"), print="00ff00ff00ff00ff", width=300, height=250, looked=NOW)
+    save(store, shown(3, "b/y_small.png"), print="00ff00ff00ff00ff", width=150, height=125, looked=NOW)
+    save(store, shown(4, "c/z.png", "c/w.png"))  # nobody knows what they show
+    assert store.pictures.alike(["a/x.png", "c/z.png", "nowhere"]) == {
+        "a/x.png": {"a/x.png", "b/y.png"},
+        "c/z.png": {"c/z.png"},
+        "nowhere": {"nowhere"},
+    }
+
+
+def test_what_was_learnt_stays_until_something_else_is_learnt(store: Store) -> None:
+    assert store.pictures.known(["a/1.jpg"]) == {}
+    save(store, shown(1, "a/1.jpg"), width=640, height=480, format="jpeg", print="0123456789abcdef", looked=NOW)
+    save(store, shown(2, "a/1.jpg"), now=LATER)  # nobody looked this time
+    kept = store.pictures.known(["a/1.jpg", "a/2.jpg"])
+    first = Picture("a/1.jpg", "https://a/1.jpg", 640, 480, "jpeg", "0123456789abcdef", looked=NOW)
+    assert kept == {"a/1.jpg": first}
+    save(store, shown(2, "a/1.jpg"), now=LATER, refused="gone", looked=LATER)
+    assert store.pictures.known(["a/1.jpg"])["a/1.jpg"] == replace(
+        first, width=None, height=None, format=None, print=None, refused="gone", looked=LATER
+    )
+    census = store.pictures.census()
+    assert (census.looked, census.refused) == (1, 1)
+
+
+def test_marks_come_and_go_and_keep_their_first_time(store: Store) -> None:
+    save(store, shown(1, LOGO, "a/1.jpg"))
+    store.pictures.mark({LOGO: "frequent", "nobody": "frequent"}, now=NOW)
+    store.pictures.mark({LOGO: "frequent"}, now=LATER)
+    assert [(one.key, one.frequent, one.since) for one in store.pictures.marked()] == [(LOGO, "frequent", NOW)]
+    assert [one.key for one in store.pictures.marked(since=NOW)] == [LOGO]
+    assert store.pictures.marked(since=LATER) == []
+    assert store.pictures.census().frequent == 1
+    save(store, shown(2, LOGO))
+    assert store.pictures.known([LOGO])[LOGO].frequent == "frequent"
+    store.pictures.mark({LOGO: None}, now=LATER)
+    assert store.pictures.marked() == []
+
+
+def test_nothing_is_asked_of_an_empty_list(store: Store) -> None:
+    assert store.pictures.known([]) == {}
+    assert store.pictures.stories([], least=1, most=1) == {}
+    assert store.pictures.addresses([]) == {}
+    assert store.pictures.often() == []
+
+
+def test_long_and_odd_keys(store: Store) -> None:
+    odd = "http-less.example/" + "图" * 3000 + "\x00?a=1'\""
+    save(store, shown(1, odd, title="t" * 300, site="s" * 600))
+    save(store, shown(2, odd))
+    assert store.pictures.often()[0].stories == 2
+    assert len(store.pictures.known([odd])) == 1
+
+
+def test_another_process_sees_what_was_saved(store: Store, another: Callable[[], Store]) -> None:
+    save(store, shown(1, LOGO))
+    other = another()
+    save(other, shown(1, LOGO))
+    save(other, shown(2, LOGO))
+    other.close()
+    assert store.pictures.often()[0].stories == 2

@@ -1,0 +1,123 @@
+"""The fingerprints of a SQL store: bounded, and the same to every process that follows them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from invented_articles import LONG, NOW, article, invented
+from sqlalchemy import func, select
+
+from newsportal.store import open_store, prints, writing
+from newsportal.store.dialects import reading
+from newsportal.store.results import StoryFilter
+from newsportal.store.store import Store
+from newsportal.store.tables import PRINTS
+
+
+def opened(folder: Path) -> Store:
+    store = open_store(f"sqlite:///{folder}/news.db")
+    assert isinstance(store, Store)
+    return store
+
+
+def kept(store: Store) -> int:
+    with reading(store._engine) as connection:
+        return connection.scalar(select(func.count()).select_from(PRINTS)) or 0
+
+
+def test_what_is_out_of_the_window_is_pruned_little_by_little(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prints, "PRUNE_EVERY", 4)
+    store = opened(tmp_path)
+    follower = opened(tmp_path)
+    for number in range(20):
+        store.add(article(str(number), text=invented(number)), now=NOW)
+    assert follower.add(article("again", text=invented(3)), now=NOW).outcome == "folded"
+    late = NOW + prints.SPAN + timedelta(days=1)
+    for number in range(20, 28):
+        store.add(article(str(number), text=invented(number), published=None), now=late)
+    assert kept(store) <= 8
+    for one in (store, follower):
+        one.add(article(f"{id(one)}", text=invented(id(one) % 1000 + 50), published=None), now=late)
+        assert one._prints._holders._first > 20
+    store.close()
+    follower.close()
+
+
+def test_no_more_than_the_most_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prints, "PRUNE_EVERY", 2)
+    monkeypatch.setattr(prints, "MOST", 10)
+    store = opened(tmp_path)
+    for number in range(40):
+        store.add(article(str(number), text=invented(number)), now=NOW)
+    assert kept(store) <= 12
+    assert store.add(article("new", text=invented(39)), now=NOW).outcome == "folded"
+    assert store.add(article("old", text=invented(1)), now=NOW).outcome == "stored"
+    store.close()
+
+
+def test_many_rows_are_read_in_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prints, "PAGE", 150)
+    store = opened(tmp_path)
+    for number in range(320):
+        store.add(article(str(number), text=invented(number, 80)), now=NOW)
+    store.close()
+    again = opened(tmp_path)
+    answers = [
+        again.add(article(f"x{number}", text=invented(number, 80), title=f"标题 {number}"), now=NOW) for number in (0, 149, 150, 319)
+    ]
+    assert [answer.outcome for answer in answers] == ["folded"] * 4
+    again.close()
+
+
+def test_a_transaction_that_fails_leaves_nothing_in_the_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = opened(tmp_path)
+    store.add(article("0", text=invented(0)), now=NOW)
+
+    def fails(*_: object) -> None:
+        raise RuntimeError("after the fingerprint was written")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("newsportal.store.writing.log", fails)
+        with pytest.raises(RuntimeError):
+            store.add(article("a", host="a.example", text=LONG), now=NOW)
+    assert store.add(article("b", host="b.example", text=LONG), now=NOW).outcome == "stored"
+    assert store.add(article("c", host="c.example", text=LONG), now=NOW).outcome == "folded"
+    store.close()
+
+
+def test_a_fold_by_hand_in_another_process_is_learnt(tmp_path: Path) -> None:
+    """Copies that an editor put together count as one story: their text is nobody's no longer."""
+    store, editor = opened(tmp_path), opened(tmp_path)
+    added = [
+        store.add(article(str(number), host=f"{number}.example", title=f"第{number}号通知", text=LONG), now=NOW) for number in range(3)
+    ]
+    alone = [editor.unfold(one.id, now=NOW) for one in added[1:]]
+    store.add(article("x", text=invented(1)), now=NOW)
+    number = prints.story_number(alone[0])
+    assert number in store._prints._holders._facts[0]
+    for one in added[1:]:
+        editor.fold(one.id, added[0].story_id, reason="by-hand", now=NOW)
+    store.add(article("y", text=invented(2)), now=NOW)
+    assert number not in store._prints._holders._facts[0]
+    assert len(store.stories(StoryFilter()).stories) == 3
+    store.close()
+    editor.close()
+
+
+def test_a_revision_that_is_rolled_back_leaves_nothing_in_the_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its row's number is given again: what stands under it then must be found."""
+    store = opened(tmp_path)
+    store.add(article("one", text="只有一句话"), now=NOW)
+
+    def fails(*_: object) -> None:
+        raise RuntimeError("the disk is full")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(writing, "log", fails)
+        with pytest.raises(RuntimeError):
+            store.add(article("one", text=invented(1)), now=NOW)
+    assert store.add(article("two", text=invented(2)), now=NOW).outcome == "stored"
+    assert store.add(article("repost", host="other.example", text=invented(2)), now=NOW).outcome == "folded"
+    store.close()

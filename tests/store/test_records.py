@@ -1,0 +1,226 @@
+"""What every store promises of its records: all rows, in the form of the SQL tables, written again as they were."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from time import sleep
+from typing import Any
+
+import pytest
+from blank import blank_store
+from filled import fill
+from invented_articles import LONG, NOW, article
+
+from newsportal.store import dialects, open_store
+from newsportal.store.checking import faults
+from newsportal.store.columns import METADATA
+from newsportal.store.records import BY_NAME, FORMS, PAGE, Form, canonical, digest, from_plain, pages, plain
+from newsportal.store.store import Store
+
+
+def everything(store: Store) -> dict[str, list[dict[str, Any]]]:
+    with store.records.reading() as look:
+        return {form.name: list(look.rows(form)) for form in FORMS}
+
+
+def written(store: Store, rows: dict[str, list[dict[str, Any]]]) -> None:
+    for form in FORMS:
+        for page in pages(rows[form.name]):
+            assert store.records.write(form, page) == len(page)
+    store.records.finish()
+
+
+def sums(store: Store) -> dict[str, tuple[int, str]]:
+    with store.records.reading() as look:
+        found = {form.name: digest(look, form) for form in FORMS}
+    return {name: (one.count, one.hexdigest()) for name, one in found.items()}
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """A SQLite store with something everywhere, to be read alone."""
+    store = open_store(f"sqlite:///{tmp_path_factory.mktemp('filled')}/filled.db")
+    fill(store)
+    yield store
+    store.close()
+
+
+def test_every_table_has_its_form() -> None:
+    assert {form.name for form in FORMS} == set(METADATA.tables)
+    names = [form.name for form in FORMS]
+    assert all(names.index(parent) < names.index(form.name) for form in FORMS for parent in form.parents.values())
+
+
+def test_the_test_s_store_has_rows_in_every_table(filled: Store) -> None:
+    assert [name for name, rows in everything(filled).items() if not rows] == []
+
+
+def test_rows_are_what_their_forms_say(store: Store) -> None:
+    fill(store)
+    assert faults(store.records) == []
+    for name, rows in everything(store).items():
+        for row in rows:
+            assert from_plain(BY_NAME[name], plain(BY_NAME[name], row)) == row
+            assert list(row) == list(BY_NAME[name].columns)
+
+
+def test_what_is_read_there_is_written_here(filled: Store, store: Store) -> None:
+    """It serves as the first did; and the same rows again change nothing."""
+    rows = everything(filled)
+    written(store, rows)
+    assert everything_sorted(store) == everything_sorted(filled)
+    _serves_as_the_first_did(filled, store)
+    written(store, rows)
+    assert sums(store) == sums(filled)
+    _rows_are_found_by_their_keys_and_go(store, rows)
+    _a_row_takes_the_place_of_the_one_before(store, rows)
+    _a_fingerprint_of_another_number_is_the_article_s_only_one(store, rows)
+    _numbers_go_on_and_reposts_are_found(store)
+
+
+def everything_sorted(store: Store) -> dict[str, list[bytes]]:
+    return {name: sorted(canonical(BY_NAME[name], row) for row in rows) for name, rows in everything(store).items()}
+
+
+def _serves_as_the_first_did(filled: Store, store: Store) -> None:
+    for one in filled.all_articles():
+        assert store.article(one.id) == one
+        assert store.revisions(one.id) == filled.revisions(one.id)
+        assert store.story(one.story_id) == filled.story(one.story_id)
+        assert store.threads.posts(one.id) == filled.threads.posts(one.id)
+        assert store.galleries.pictures(one.id) == filled.galleries.pictures(one.id)
+    assert store.known(["news.example/old", "news.example/a", "nobody"]) == {"news.example/old", "news.example/a"}
+    assert store.changes() == filled.changes()
+    assert store.runs() == filled.runs()
+    assert store.deferred("feed:快讯") == filled.deferred("feed:快讯")
+    assert store.tally() == filled.tally()
+    assert store.visits.of("feed:快讯") == filled.visits.of("feed:快讯")
+    assert store.corpora.model("categories") == filled.corpora.model("categories")
+
+
+def _numbers_go_on_and_reposts_are_found(store: Store) -> None:
+    before = store.last_seq()
+    added = store.add(article("new", host="fourth.example", text=LONG), now=NOW)
+    assert added.outcome == "folded"
+    assert [(change.seq, change.id) for change in store.changes(before)] == [(before + 1, added.id)]
+
+
+def _rows_are_found_by_their_keys_and_go(store: Store, rows: dict[str, list[dict[str, Any]]]) -> None:
+    form = BY_NAME["article_topics"]
+    keys = [form.key_of(row) for row in rows["article_topics"]]
+    with store.records.reading() as look:
+        assert look.count(form) == len(keys)
+        assert look.get(form, [*keys, ("nobody", "旅游")]) == {form.key_of(row): row for row in rows["article_topics"]}
+        assert look.get(form, []) == {}
+    assert store.records.delete(form, keys[:1]) == 1
+    assert store.records.delete(form, keys[:1]) == 0
+    assert store.records.delete(form, []) == 0
+    with store.records.reading() as look:
+        assert look.count(form) == len(keys) - 1
+
+
+def _a_row_takes_the_place_of_the_one_before(store: Store, rows: dict[str, list[dict[str, Any]]]) -> None:
+    form, row = BY_NAME["articles"], dict(rows["articles"][0])
+    changed = row | {"title": "另一个标题", "keywords": ["词"], "heat": None}
+    del changed["heat"]
+    store.records.write(form, [changed])
+    with store.records.reading() as look:
+        assert look.get(form, [form.key_of(row)]) == {form.key_of(row): changed}
+
+
+def _a_fingerprint_of_another_number_is_the_article_s_only_one(store: Store, rows: dict[str, list[dict[str, Any]]]) -> None:
+    form, row = BY_NAME["prints"], dict(rows["prints"][0])
+    store.records.write(form, [row | {"number": 10_000}])
+    with store.records.reading() as look:
+        assert look.count(form) == len(rows["prints"])
+        assert look.get(form, [(10_000,), (row["number"],)]) == {(10_000,): row | {"number": 10_000}}
+
+
+def test_rows_without_their_parents_are_left_out_and_those_of_many_pages_are_not(store: Store) -> None:
+    form = BY_NAME["article_topics"]
+    orphan = {"article_id": "0" * 20, "topic": "旅游", "by": None, "score": 0.5}
+    assert store.records.write(form, [orphan]) == 0
+    with store.records.reading() as look:
+        assert look.count(form) == 0
+    form = BY_NAME["runs"]
+    rows = [
+        {"id": f"运行-{number}", "started": number - 5, "report": {"n": number, "f": 0.1, "l": [None, True]}}
+        for number in range(PAGE * 2 + 3)
+    ]
+    written(store, {**{form.name: [] for form in FORMS}, "runs": rows})
+    with store.records.reading() as look:
+        assert sorted(look.rows(form), key=lambda row: row["started"]) == rows
+
+
+def test_one_look_sees_one_state_of_a_sql_store(tmp_path: Path) -> None:
+    store = blank_store(tmp_path / "news.db")
+    store.add(article("a"), now=NOW)
+    with store.records.reading() as look:
+        assert look.count(BY_NAME["articles"]) == 1
+        store.add(article("b", text=LONG), now=NOW)
+        assert look.count(BY_NAME["articles"]) == 1
+    store.close()
+
+
+def test_a_look_may_rest_while_what_it_saw_is_written_elsewhere(server_uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Servers end transactions that rest; this one may, and those after it may not."""
+    monkeypatch.setattr(dialects, "IDLE_SECONDS", 1.0)
+    store = open_store(server_uri)
+    with store.records.reading() as look:
+        assert look.count(BY_NAME["runs"]) == 0
+        sleep(2.5)
+        assert list(look.rows(BY_NAME["runs"])) == []
+    store.close()
+
+
+def test_digests_tell_tables_apart_and_know_no_order() -> None:
+    form = Form("t", {"id": "text", "n": "integer"}, ("id",), frozenset(), {})
+
+    class Look:
+        def __init__(self, *rows: dict[str, Any]) -> None:
+            self._rows = rows
+
+        def rows(self, form: Form) -> Any:
+            return iter(self._rows)
+
+    one, two = {"id": "a", "n": 1}, {"id": "b", "n": 1}
+    first = digest(Look(one, two), form)  # type: ignore[arg-type]
+    assert digest(Look(two, one), form).hexdigest() == first.hexdigest()  # type: ignore[arg-type]
+    assert digest(Look(one, {"id": "b", "n": 2}), form).hexdigest() != first.hexdigest()  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        [],
+        {},
+        {"id": "a", "started": 1},
+        {"id": "a", "started": 1, "report": {}, "more": 1},
+        {"id": 1, "started": 1, "report": {}},
+        {"id": None, "started": 1, "report": {}},
+        {"id": "a", "started": True, "report": {}},
+        {"id": "a", "started": "1", "report": {}},
+    ],
+)
+def test_what_is_no_row_is_refused(said: Any) -> None:
+    with pytest.raises(ValueError, match="no row of runs"):
+        from_plain(BY_NAME["runs"], said)
+
+
+def test_bytes_that_are_none_are_refused() -> None:
+    form = replace(BY_NAME["runs"], columns={"id": "bytes"}, nullable=frozenset())
+    with pytest.raises(ValueError, match=r"base64|padding"):
+        from_plain(form, {"id": "*"})
+
+
+def test_moments_are_the_numbers_that_the_database_holds(tmp_path: Path) -> None:
+    store = blank_store(tmp_path / "news.db")
+    store.add(article("a"), now=NOW)
+    (row,) = everything(store)["articles"]
+    store.close()
+    with closing(sqlite3.connect(tmp_path / "news.db")) as raw:
+        assert raw.execute("SELECT first_seen FROM articles").fetchone() == (row["first_seen"],)

@@ -1,0 +1,187 @@
+"""The migrations make what the tables say, from an installed package and from a zip."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from alembic import op
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from invented_articles import article
+from servers import Servers
+from sqlalchemy import JSON, Connection, Float, text
+
+from newsportal.errors import StoreTooNew, StoreTooOld
+from newsportal.store import migration_steps, open_store, schema
+from newsportal.store.columns import METADATA
+from newsportal.store.dialects import open_engine, reading, writing
+from newsportal.store.records import FORMS
+
+
+def differ(_context: object, _found: object, _declared: object, found: object, declared: object) -> bool | None:
+    """MySQL calls a ``FLOAT(53)`` a ``DOUBLE``; of all else Alembic says whether it differs."""
+    return False if isinstance(found, Float) and isinstance(declared, Float) else None
+
+
+def test_migrations_make_the_tables(sql_uri: str) -> None:
+    engine = open_engine(sql_uri)
+    with writing(engine) as connection:
+        schema.migrate(connection, None, "here", schema.STORE)
+    with reading(engine) as connection:
+        assert schema.version(connection) == schema.STORE.head
+        context = MigrationContext.configure(connection, opts={"compare_type": differ, "compare_server_default": True})
+        assert {form.name for form in FORMS} == set(METADATA.tables) > {"articles", "threads", "outbox"}, "the tables of all rooms"
+        assert compare_metadata(context, METADATA) == []
+    engine.dispose()
+
+
+def test_head_is_the_last_step() -> None:
+    with schema.folder(schema.STORE.scripts) as folder:
+        assert ScriptDirectory(str(folder), version_locations=[str(folder)]).get_heads() == [schema.STORE.head]
+
+
+def test_an_empty_sqlite_file_is_made_as_the_migrations_make_it(tmp_path: Path) -> None:
+    assert schema_of(tmp_path / "created.db", schema.create) == schema_of(tmp_path / "migrated.db", upgraded)
+
+
+DECLARED = "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"
+
+
+def upgraded(connection: Connection, line: schema.Line) -> None:
+    schema.migrate(connection, None, "here", line)
+
+
+def schema_of(file: Path, made: Callable[[Connection, schema.Line], None]) -> dict[str, set[str]]:
+    """Table -> its columns, keys and indexes as SQLite tells them, and the revision."""
+    engine = open_engine(f"sqlite:///{file}")
+    with engine.begin() as connection:
+        made(connection, schema.STORE)
+        tables = connection.exec_driver_sql("SELECT name FROM sqlite_master WHERE type = 'table'").scalars().all()
+        told = {
+            table: {
+                str(tuple(row)[first:])
+                for pragma, first in (("table_info", 1), ("foreign_key_list", 2), ("index_list", 1))
+                for row in connection.exec_driver_sql(f"PRAGMA {pragma}({table})")
+            }
+            for table in tables
+        }
+        told["counted"] = {name for name, sql in connection.exec_driver_sql(DECLARED) if "AUTOINCREMENT" in sql}
+        told["indexes"] = {f"{name} {sql}" for name, sql in connection.exec_driver_sql(DECLARED) if "INDEX" in sql}
+        told["revision"] = {str(schema.version(connection))}
+    engine.dispose()
+    return told
+
+
+def test_an_older_store_is_refused_with_the_way_over(sql_uri: str) -> None:
+    open_store(sql_uri).close()
+    engine = open_engine(sql_uri)
+    with engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0011'")
+    engine.dispose()
+    with pytest.raises(StoreTooOld, match=r"schema 0011, which is too old .*`newsportal export .*`newsportal import"):
+        open_store(sql_uri)
+
+
+COLLATIONS = """
+    SELECT table_name, column_name, collation_name FROM information_schema.columns
+    WHERE table_schema = :place AND table_name <> 'alembic_version' AND data_type IN ('character varying', 'text', 'varchar', 'mediumtext')
+"""
+JSON_COLUMNS = {column.name for table in METADATA.tables.values() for column in table.columns if isinstance(column.type, JSON)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("server", "collation"), [("postgresql", "C"), ("mariadb", "utf8mb4_nopad_bin")])
+def test_texts_sort_and_compare_by_code_points(servers: Servers, server: str, collation: str) -> None:
+    with servers.database(server) as database:
+        engine = open_engine(database.uri)
+        schema.prepare(engine)
+        with reading(engine) as connection:
+            told = connection.execute(text(COLLATIONS), {"place": database.name if server == "mariadb" else "public"})
+            texts = {f"{table}.{column}": found for table, column, found in told if column not in JSON_COLUMNS}
+        engine.dispose()
+    assert {name: found for name, found in texts.items() if found != collation} == {}
+    assert len(texts) > 100
+
+
+STARTER = """
+import sys
+from newsportal.store import open_store
+open_store(sys.argv[1]).close()
+"""
+
+
+@pytest.mark.slow
+def test_processes_that_start_at_once_make_the_tables_once(sql_uri: str) -> None:
+    starters = [subprocess.Popen([sys.executable, "-c", STARTER, sql_uri], stderr=subprocess.PIPE, text=True) for _ in range(3)]
+    assert [(process.communicate(timeout=120)[1], process.returncode) for process in starters] == [("", 0)] * 3
+    store = open_store(sql_uri)
+    assert store.tally().articles == 0
+    store.close()
+
+
+@pytest.mark.slow
+def test_a_migration_that_was_killed_is_finished_by_the_next(server_uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """MariaDB ends its transaction at every table: what was made stays, and is not in the way."""
+    if not server_uri.startswith(("postgresql", "mysql", "mariadb")):
+        pytest.skip("no tables there")
+    made = 0
+
+    def killed(*arguments: Any, **options: Any) -> None:
+        nonlocal made
+        made += 1
+        if made == 20:
+            raise KeyboardInterrupt
+        op.create_index(*arguments, **options)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(
+            migration_steps,
+            "op",
+            SimpleNamespace(get_bind=op.get_bind, create_table=op.create_table, add_column=op.add_column, create_index=killed),
+        )
+        with pytest.raises(KeyboardInterrupt):
+            open_store(server_uri)
+    store = open_store(server_uri)
+    store.add(article("a"), now=datetime.now(UTC))
+    store.close()
+    engine = open_engine(server_uri)
+    with reading(engine) as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": differ, "compare_server_default": True})
+        assert compare_metadata(context, METADATA) == []
+    engine.dispose()
+
+
+@pytest.mark.slow
+def test_a_later_version_is_refused_in_every_database(sql_uri: str) -> None:
+    open_store(sql_uri).close()
+    engine = open_engine(sql_uri)
+    with engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
+    engine.dispose()
+    with pytest.raises(StoreTooNew, match="pip install -U newsportal"):
+        open_store(sql_uri)
+
+
+def test_migrations_in_an_egg_are_unpacked(tmp_path: Path) -> None:
+    egg = tmp_path / "newsportal.egg"
+    with schema.folder(schema.STORE.scripts) as folder, zipfile.ZipFile(egg, "w") as archive:
+        for file in folder.rglob("*.py*"):
+            archive.write(file, Path("migrations") / file.relative_to(folder))
+    with schema.folder(zipfile.Path(egg, "migrations/")) as unpacked:
+        assert list(unpacked.glob(f"{schema.STORE.head}_*.py"))
+        engine = open_engine(f"sqlite:///{tmp_path}/news.db")
+        with engine.begin() as connection:
+            schema.migrate(connection, None, "here", replace(schema.STORE, scripts=unpacked))
+            assert schema.version(connection) == schema.STORE.head
+        engine.dispose()
+    assert not unpacked.exists()

@@ -1,0 +1,278 @@
+"""Stores on servers under fire: away, killed, slow, read-only, full; and writers that are killed.
+
+Nothing is lost, nothing is stored twice, and every message says what, where and what to do.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+import pytest
+from hard_lives import NOW, article
+from invariants import consistent
+from servers import DROP, KINDS, MAKE, OVER_SERVERS, Database, Server, Servers, in_mariadb, in_postgresql, not_needed, own_server, scratch
+from slow import slow_way
+
+from newsportal.errors import StoreError, StoreUnavailable
+from newsportal.store import open_store
+
+pytestmark = pytest.mark.slow
+
+WRITER = Path(__file__).with_name("hard_lives.py")
+REMEDY = ("start it", "try again", "check ", "correct ", "make room", "see ", "give ", "let ", "wait ", "name ")
+"""One of these stands in every message."""
+
+ROOM = {"postgresql": "110m", "mariadb": "230m"}
+"""What each takes on disk when it is empty, and a little more."""
+
+LONG = 20_000
+"""Characters of an article that fills a disk."""
+
+ARTICLES = 60
+KILLS = 20
+
+
+@pytest.fixture(scope="module", params=OVER_SERVERS)
+def own(request: pytest.FixtureRequest) -> Iterator[Server]:
+    """A server of these tests' own, which they may kill."""
+    with own_server(request.param) as server:
+        yield server
+
+
+@pytest.fixture
+def database(own: Server, request: pytest.FixtureRequest) -> Iterator[Database]:
+    """An empty database in it."""
+    own.start()
+    name = f"faults_{abs(hash(request.node.name)) % 10**8}"
+    MAKE.get(own.name, not_needed)(own.port, name)
+    yield Database(own.name, own.port, name, own.url(name))
+    own.start()
+    DROP[own.name](own.port, name)
+
+
+@contextmanager
+def writer(how: str, uri: str, says: Path, count: int = 0, length: int = 0) -> Iterator[subprocess.Popen[str]]:
+    """A process that writes; what the store told it is in ``says``."""
+    command = [sys.executable, str(WRITER), how, uri, str(count), str(length)]
+    with (
+        says.open("w") as errors,
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True) as process,
+    ):
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def lines(stream: IO[str] | None, count: int) -> list[str]:
+    assert stream is not None
+    return [stream.readline().strip() for _ in range(count)]
+
+
+def helps(message: str, place: str) -> None:
+    """``message`` says where, and what to do."""
+    assert place in message, message
+    assert any(word in message for word in REMEDY), message
+
+
+def whole(uri: str, told: list[str]) -> None:
+    """All that writers were told is there, once."""
+    store = open_store(uri)
+    stored = [found.id for found in store.all_articles()]
+    assert len(stored) == len(set(stored))
+    assert set(told) <= set(stored)
+    changes = store.changes(limit=10**6)
+    assert sorted(change.id for change in changes) == sorted(stored)
+    assert len({change.seq for change in changes}) == len(changes)
+    consistent(store)
+
+
+@pytest.mark.parametrize("server", OVER_SERVERS)
+def test_away_at_the_start_is_told(server: str) -> None:
+    from local_servers.running import free_port
+
+    port = free_port()
+    uri = KINDS[server].uri(port, "newsportal")
+    scheme, _, rest = uri.partition("://")
+    began = time.monotonic()
+    with pytest.raises(StoreUnavailable) as raised:
+        open_store(f"{scheme}://somebody:secret@{rest.rpartition('@')[2]}")
+    assert time.monotonic() - began < 60
+    helps(str(raised.value), f"127.0.0.1:{port}")
+    assert "secret" not in str(raised.value)
+
+
+@pytest.mark.parametrize("server", OVER_SERVERS)
+@pytest.mark.parametrize("command", [("crawl", "rss"), ("doctor", "--no-network"), ("up", "--port", "0")])
+def test_every_command_says_that_it_is_away(server: str, command: tuple[str, ...], tmp_path: Path) -> None:
+    from local_servers.running import free_port
+
+    port = free_port()
+    uri = KINDS[server].uri(port, "newsportal")
+    sources = tmp_path / "sources.yaml"
+    sources.write_text(f"store: {uri}\nfeeds:\n  - {{name: 快讯, url: http://127.0.0.1:9/feed.xml}}\n", "utf-8")
+    words = [sys.executable, "-m", "newsportal", *command, "--sources", str(sources)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False, cwd=tmp_path)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr, done.stderr[-2000:]
+    helps(" ".join((done.stdout + done.stderr).split()), f"127.0.0.1:{port}")
+
+
+def test_killed_in_the_middle_of_writes_and_back(own: Server, database: Database, tmp_path: Path) -> None:
+    with writer("patient", database.uri, tmp_path / "says", ARTICLES) as process:
+        told = lines(process.stdout, 10)
+        own.kill()
+        own.start()
+        told += lines(process.stdout, 20)
+        own.kill()
+        time.sleep(1.0)  # seconds of being away
+        own.start()
+        told += lines(process.stdout, ARTICLES - 30)
+        assert process.wait(60) == 0
+    assert len(set(told)) == ARTICLES
+    for message in (tmp_path / "says").read_text("utf-8").splitlines():
+        helps(message, f"127.0.0.1:{own.port}")
+    whole(database.uri, told)
+
+
+def test_writers_killed_at_random_moments_leave_nothing_half_written(database: Database, tmp_path: Path) -> None:
+    chance, told = random.Random(database.server), []  # the same moments in each run, as far as the machine goes
+    with writer("killed", database.uri, tmp_path / "says") as process:
+        assert process.stdin is not None
+        for kill in range(KILLS):
+            process.stdin.write(f"{kill}\n")
+            process.stdin.flush()
+            number = int(lines(process.stdout, 1)[0].split()[1])
+            told += lines(process.stdout, chance.randrange(4))
+            time.sleep(chance.random() / 10)
+            os.kill(number, signal.SIGKILL)
+            while (line := lines(process.stdout, 1)[0]) != "dead":
+                told.append(line)
+        process.stdin.close()
+        assert process.wait(60) == 0, (tmp_path / "says").read_text("utf-8")[-2000:]
+    store = open_store(database.uri)
+    stored = sum(1 for _ in store.all_articles())
+    assert len(told) <= stored <= len(told) + KILLS
+    assert store.add(article("0-0", topic="旅游"), now=NOW).outcome in ("stored", "same")
+    store.close()
+    whole(database.uri, told)
+
+
+def test_a_slow_server_takes_everything_once(database: Database) -> None:
+    with slow_way(database.port, 0.02) as way:
+        store = open_store(KINDS[database.server].uri(way.port, database.name))
+        told = [store.add(article(str(number), topic="旅游"), now=NOW).id for number in range(5)]
+        store.close()
+    whole(database.uri, told)
+
+
+def test_a_server_that_never_answers_is_given_up(database: Database) -> None:
+    open_store(database.uri).close()
+    with slow_way(database.port, 0.0) as way:
+        way.hung = True
+        began = time.monotonic()
+        with pytest.raises(StoreUnavailable) as raised:
+            open_store(KINDS[database.server].uri(way.port, database.name))
+        assert time.monotonic() - began < 90
+        helps(str(raised.value), f"127.0.0.1:{way.port}")
+
+
+@contextmanager
+def read_only(database: Database) -> Iterator[str]:
+    """As an administrator, or the server itself, forbids writing; whoever is not the administrator finds the store at the URI."""
+    if database.server == "postgresql":
+        in_postgresql(database.port, f'ALTER DATABASE "{database.name}" SET default_transaction_read_only = on')
+        yield database.uri
+        in_postgresql(database.port, f'ALTER DATABASE "{database.name}" RESET default_transaction_read_only')
+    else:
+        in_mariadb(database.port, "CREATE USER IF NOT EXISTS writer@'%'")
+        in_mariadb(database.port, f"GRANT ALL ON `{database.name}`.* TO writer@'%'")
+        in_mariadb(database.port, "SET GLOBAL read_only = 1")
+        yield database.uri.replace("root@", "writer@")
+        in_mariadb(database.port, "SET GLOBAL read_only = 0")
+
+
+def test_a_read_only_server_is_told_and_goes_on_afterwards(database: Database) -> None:
+    open_store(database.uri).close()
+    with read_only(database) as uri:
+        store = open_store(uri)
+        with pytest.raises(StoreError) as raised:
+            store.add(article("a", topic="旅游"), now=NOW)
+        helps(str(raised.value), f"127.0.0.1:{database.port}")
+        store.close()
+    store = open_store(database.uri)
+    told = [store.add(article(name, topic="旅游"), now=NOW).id for name in "ab"]
+    store.close()
+    whole(database.uri, told)
+
+
+def test_a_user_who_may_only_read_is_told(servers: Servers) -> None:
+    with servers.database("mariadb") as database:
+        open_store(database.uri).close()
+        in_mariadb(database.port, "CREATE USER IF NOT EXISTS reader@'%' IDENTIFIED BY 'secret'")
+        in_mariadb(database.port, f"GRANT SELECT ON `{database.name}`.* TO reader@'%'")
+        store = open_store(database.uri.replace("root@", "reader:secret@"))
+        with pytest.raises(StoreError) as raised:
+            store.add(article("a"), now=NOW)
+        store.close()
+    helps(str(raised.value), f"127.0.0.1:{database.port}")
+    assert "secret" not in str(raised.value)
+
+
+@pytest.fixture(params=OVER_SERVERS)
+def confined(request: pytest.FixtureRequest) -> Iterator[Server]:
+    """A server on a small disk of its own."""
+    folder = scratch(request.param)
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={ROOM[request.param]},mode=755", "tmpfs", str(folder)]
+    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode != 0:
+        folder.rmdir()
+        pytest.skip("only root may mount a small disk")
+    server = Server(KINDS[request.param], folder)
+    try:
+        server.start()
+        yield server
+    finally:
+        server.kill()
+        subprocess.run(["umount", "-l", str(folder)], capture_output=True, check=False)
+        folder.rmdir()
+
+
+def fill(disk: Path) -> Path:
+    """The file that takes what room is left."""
+    filler = disk / "filler"
+    with suppress(OSError), filler.open("wb", buffering=0) as file:
+        while True:
+            file.write(bytes(1 << 16))
+    return filler
+
+
+def test_a_full_disk_is_told_and_writing_goes_on_afterwards(confined: Server, tmp_path: Path) -> None:
+    says, name = tmp_path / "says", "full"
+    MAKE.get(confined.name, not_needed)(confined.port, name)
+    open_store(confined.url(name)).close()
+    filler = fill(confined.place.folder)
+    with writer("patient", confined.url(name), says, ARTICLES, LONG) as process:
+        until = time.monotonic() + 60
+        while not says.read_text("utf-8"):
+            assert process.poll() is None, says.read_text("utf-8")
+            assert time.monotonic() < until, "the disk is not full"
+            time.sleep(0.1)
+        filler.unlink()
+        subprocess.run(["mount", "-o", "remount,size=500m", str(confined.place.folder)], check=True, capture_output=True)
+        if not confined.alive:
+            confined.kill()
+            confined.start()
+        told = lines(process.stdout, ARTICLES)
+        assert process.wait(60) == 0, says.read_text("utf-8")[-2000:]
+    for message in says.read_text("utf-8").splitlines():
+        helps(message, f"127.0.0.1:{confined.port}")
+    whole(confined.url(name), told)
