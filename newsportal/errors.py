@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from newsportal.messages import Message, Value, as_text
+from newsportal.messages import Message, Value, as_text, reason_message
+from newsportal.messages.reasons import UNREAD, cause_of
 
 
 class NewsportalError(Exception):
@@ -18,6 +19,11 @@ class NewsportalError(Exception):
     @property
     def message(self) -> Message:
         return as_text(self.args[0] if self.args and isinstance(self.args[0], Message) else self)
+
+    @property
+    def remedy(self) -> Message | None:
+        """What whoever meets it can do."""
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +61,10 @@ class NotApplicable(NewsportalError):
         self.reason = reason
         self.detail = detail
 
+    @property
+    def message(self) -> Message:
+        return reason_message(self.reason)
+
 
 class EngineBlocked(NewsportalError):
     """Raised by an engine's ``parse`` on a captcha, login or quota page. The spider rests that engine ``rest`` seconds."""
@@ -65,23 +75,32 @@ class EngineBlocked(NewsportalError):
         self.rest = rest
 
 
-class EgressDenied(NewsportalError):
-    """Raised by ``egress`` for an address nobody may fetch. The caller counts it and does not retry."""
-
-    def __init__(self, url: str, reason: str) -> None:
-        super().__init__(f"{reason}: {url!r}")
-        self.url = url
-        self.reason = reason
-
-
-class FetchFailed(NewsportalError):
-    """Raised by ``egress.fetch`` when no usable answer came. ``reason`` is a stable slug (``dns``, ``timeout``, ``tls``,
-    ``too-large``, ``redirects``, ``encoding``, ``connection``). The caller shows or counts it; a later try may work."""
+class Unfetched(NewsportalError):
+    """The root of what keeps a page from being fetched. ``reason`` is a stable slug of ``messages.reasons``, ``detail`` is for logs."""
 
     def __init__(self, url: str, reason: str, detail: str | None = None) -> None:
         super().__init__(f"{reason}: {url!r}" + (f" ({detail})" if detail else ""))
         self.url = url
         self.reason = reason
+        self.detail = detail
+
+    @property
+    def message(self) -> Message:
+        return Message("fetch.failed", url=self.url, why=reason_message(self.reason))
+
+    @property
+    def remedy(self) -> Message | None:
+        cause = "enough" if self.reason == "enough" else cause_of(self.reason)
+        return None if cause == UNREAD else Message(f"remedy.{cause}")
+
+
+class EgressDenied(Unfetched):
+    """Raised by ``egress`` for an address nobody may fetch. The caller counts it and does not retry."""
+
+
+class FetchFailed(Unfetched):
+    """Raised by ``egress.fetch`` when no usable answer came. ``reason`` is a stable slug (``dns``, ``timeout``, ``tls``,
+    ``too-large``, ``redirects``, ``encoding``, ``connection``). The caller shows or counts it; a later try may work."""
 
 
 class Redirected(FetchFailed):
@@ -93,16 +112,13 @@ class Redirected(FetchFailed):
         self.target = target
 
 
-class RenderFailed(NewsportalError):
+class RenderFailed(Unfetched):
     """Raised by ``rendering`` for a page that a browser cannot show. ``reason`` is a stable slug (``render-timeout``, ``render-crashed``,
     ``render-memory``, ``render-too-large``, ``render-lost``, ``no-browser``). The caller counts it; ``passing``: another run may ask again.
     """
 
     def __init__(self, url: str, reason: str, detail: str | None = None, *, passing: bool = True) -> None:
-        super().__init__(f"{reason}: {url!r}" + (f" ({detail})" if detail else ""))
-        self.url = url
-        self.reason = reason
-        self.detail = detail
+        super().__init__(url, reason, detail)
         self.passing = passing
 
 

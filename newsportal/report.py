@@ -139,7 +139,7 @@ def to_dict(run: Run) -> dict[str, object]:
         plain |= {
             "failed": dict(report.failed),
             "list_failed": dict(report.list_failed),
-            "notes": [messages.to_dict(note) | {"text": str(note)} for note in report.notes],
+            "notes": [messages.to_json(note) for note in report.notes],
         }
         return plain | {"left": report.left, "precision": report.precision, "recall": report.recall}
 

@@ -48,7 +48,7 @@ def texts() -> frozenset[str]:
     return frozenset(found)
 
 
-LABELLED = ("action", "folded", "ended")
+LABELLED = ("action", "corpus-note", "folded", "ended")
 """Kinds of labels that templates ask for by ``|label("kind")``."""
 
 

@@ -14,6 +14,7 @@ from rich.console import Console
 from newsportal.commands.trial_shown import console, show_article, show_links
 from newsportal.discovery.search import MAX_REQUESTS
 from newsportal.errors import NewsportalError
+from newsportal.messages import Message
 from newsportal.sources import find as find_file
 from newsportal.sources import load
 from newsportal.text import clean
@@ -75,12 +76,12 @@ def _wanted(preview: Preview, *, ask: bool) -> bool:
     return typer.confirm(f"Add {preview.proposal.family}:{preview.values['name']}?", default=True, err=True)
 
 
-def _show(previews: Sequence[Preview], others: Sequence[Proposal], notes: Sequence[str]) -> None:
+def _show(previews: Sequence[Preview], others: Sequence[Proposal], notes: Sequence[Message]) -> None:
     out = console()
     for preview in previews:
         found = preview.proposal
         out.print(f"{found.family}:{preview.values['name']}  {clean(found.address)}", style="bold", markup=False)
-        out.print(f"  {'; '.join(clean(why) for why in (*found.why, *figures(found)))}", style="dim", markup=False)
+        out.print(f"  {'; '.join(clean(str(why)) for why in (*found.why, *figures(found)))}", style="dim", markup=False)
         if preview.overlap is not None and preview.overlap.stored:
             out.print(f"  {preview.overlap.told()}", style="dim", markup=False)
         show_links(out, found.links, SHOWN)
@@ -88,7 +89,7 @@ def _show(previews: Sequence[Preview], others: Sequence[Proposal], notes: Sequen
             show_article(out, preview.reading, "article")
     _show_others(out, others)
     for note in notes:
-        out.print(f"  {clean(note)}", style="dim", markup=False)
+        out.print(f"  {clean(str(note))}", style="dim", markup=False)
 
 
 def _show_others(out: Console, others: Sequence[Proposal]) -> None:

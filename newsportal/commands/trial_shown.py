@@ -8,6 +8,7 @@ from rich.console import Console
 
 from newsportal.commands.context import local
 from newsportal.items import Link
+from newsportal.messages import Message
 from newsportal.text import clean
 from newsportal.trying.trial import Reading, Trial
 
@@ -24,12 +25,17 @@ def show(trial: Trial, reading: Reading | None) -> None:
     out = console()
     out.print(f"{trial.key}  {trial.url}", style="bold", markup=False)
     for note in trial.notes:
-        out.print(f"  {clean(note)}", style="dim", markup=False)
+        out.print(f"  {clean(str(note))}", style="dim", markup=False)
     if trial.failure is not None:
-        out.print(f"  ✗ {clean(trial.failure)}", style="red", markup=False)
+        out.print(f"  ✗ {failed(trial.failure)}", style="red", markup=False)
     show_links(out, trial.links)
     if reading is not None:
         show_article(out, reading, READ.get(trial.key.partition(":")[0], "article"))
+
+
+def failed(failure: Message | None) -> str:
+    """Why it failed, with the code to look for."""
+    return f"{clean(str(failure))} ({failure.code.rpartition('.')[2]})" if failure else ""
 
 
 def show_links(out: Console, links: Sequence[Link], most: int = MAX_SHOWN) -> None:
@@ -45,9 +51,9 @@ def show_article(out: Console, reading: Reading, kind: str) -> None:
     out.print(f"\n  one {kind}: {clean(reading.url)}", style="bold", markup=False)
     found = reading.found
     if found is None:
-        out.print(f"  ✗ {clean(reading.failure or '')}", style="red", markup=False)
+        out.print(f"  ✗ {failed(reading.failure)}", style="red", markup=False)
         return
-    text = clean(found.text or "")
+    text = clean(f"{reading.note or ''} {found.text or ''}".strip())
     day = local(found.published).strftime("%Y-%m-%d %H:%M") if found.published else "none found"
     for what, said in (("title", found.title), ("date", day), ("author", found.author or found.origin)):
         out.print(f"  {what}: {clean(said or 'none found')}", markup=False)

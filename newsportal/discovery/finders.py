@@ -18,6 +18,7 @@ from newsportal.extractors.hub_urls import BOARD, MEDIA_WORDS, Address
 from newsportal.extractors.published import url_date
 from newsportal.extractors.sitemap_choice import choose
 from newsportal.items import Link, Page
+from newsportal.messages import Message
 from newsportal.text import clean
 
 MIN_ARTICLES = 5
@@ -36,19 +37,18 @@ MAX_AGE = timedelta(days=7)
 MAX_LINKS = 200
 """That a proposal keeps for its preview."""
 
-INDEX = "an index of"
-"""How a sitemap that names others is told."""
-
 FEED_TEXT = re.compile(r"^\W*(?:rss(?:\s*(?:订阅|feeds?|2\.0))?|atom|feeds?|订阅|rss订阅|subscribe (?:via|by) rss|xml)\W*$", re.IGNORECASE)
 """Whole texts of links to a feed, or to a page that lists feeds."""
 
 USUAL_FEEDS = ("/feed", "/rss", "/rss.xml", "/feed.xml", "/atom.xml", "/index.xml")
 """Where feeds lie when no page says so: WordPress, Drupal, Ghost, Hugo, Jekyll."""
 
+FEED, SITEMAP, LIST = Message("found.feed"), Message("found.sitemap"), Message("found.list")
+
 USUAL_SITEMAPS = ("/news-sitemap.xml", "/sitemap-news.xml", "/sitemap.xml", "/sitemap_index.xml")
 
 
-def feed_of(page: Page, why: str = "it is a feed") -> Proposal | None:
+def feed_of(page: Page, why: Message = FEED) -> Proposal | None:
     """The feed that a page is."""
     try:
         found = feed.parse(page.body, page.url, page.content_type, page.fetched)
@@ -56,35 +56,36 @@ def feed_of(page: Page, why: str = "it is a feed") -> Proposal | None:
         return None
     links = [Link(one.url, "", one.title, one.summary, published=one.published or one.updated) for one in found.entries if one.url]
     name = found.title or urlsplit(page.url).hostname or page.url
-    told = (why, *(f"feed: {warning}" for warning in found.warnings))
+    told = (why, *(Message(f"warning.{warning}") for warning in found.warnings))
     return rated(
         Proposal("feeds", {"name": name, "url": page.url}, len(found.entries), newest_first(links)[:MAX_LINKS], why=told), page.fetched
     )
 
 
-def sitemap_of(page: Page, why: str = "it is a sitemap") -> Proposal | None:
+def sitemap_of(page: Page, why: Message = SITEMAP) -> Proposal | None:
     """The sitemap or index that a page is; of an index nothing is known but how many sitemaps it names."""
     try:
         found = sitemap.parse(page.body, page.url, page.content_type, page.fetched)
     except NotApplicable:
         return None
+    warnings = [Message(f"warning.{warning}") for warning in found.warnings]
     host = urlsplit(page.url).hostname or page.url
     values = {"name": f"{host} sitemap", "url": page.url}
     if found.kind == "index":
         links = [Link(one.url, "", published=one.changed) for one in found.entries]
-        told = (why, f"{INDEX} {len(found.entries)} sitemaps", *found.warnings)
+        told = (why, Message("found.index", number=len(found.entries)), *warnings)
         return Proposal("sitemaps", values, len(found.entries), newest_first(links)[:MAX_LINKS], why=told)
     chosen = choose(found.entries, page.url, hub.HubRules(), MAX_AGE, page.fetched)
     names = Counter(entry.publication for entry in found.entries if entry.publication)
     if names:
         values["name"] = names.most_common(1)[0][0]
     links = [Link(one.url, "", one.title, published=one.moment or url_date(one.url, page.fetched, UTC)) for one in chosen.entries]
-    left = (f"{number} of {len(found.entries)} entries left out: {reason}" for reason, number in sorted(chosen.left.items()))
-    told = (why, "a news sitemap" if found.news else "a sitemap", *left, *found.warnings)
+    left = (Message(f"left.{reason}", number=number) for reason, number in sorted(chosen.left.items()))
+    told = (why, *([Message("found.sitemap-news")] if found.news else []), *left, *warnings)
     return rated(Proposal("sitemaps", values, len(links), tuple(links[:MAX_LINKS]), why=told), page.fetched)
 
 
-def region_of(page: Page, document: dom.Document, why: str = "a list page") -> Proposal | None:
+def region_of(page: Page, document: dom.Document, why: Message = LIST) -> Proposal | None:
     """The list page that a page is: a region whose prefix is the folder that most of its articles share."""
     host = urlsplit(page.url).hostname
     found = [link for link in hub.links(document, now=page.fetched) if link.kind == "article" and urlsplit(link.url).hostname == host]
@@ -94,7 +95,7 @@ def region_of(page: Page, document: dom.Document, why: str = "a list page") -> P
     prefix = common_folder([link.url for link in links])
     values = {"name": title_of(document) or host or page.url, "prefix": prefix}
     values = values if prefix == page.url else {**values, "seeds": page.url}
-    told = (why, f"{len(links)} links to articles of its own")
+    told = (why, Message("found.links", number=len(links)))
     return rated(Proposal("regions", values, len(links), newest_first(links)[:MAX_LINKS], why=told), page.fetched)
 
 
@@ -111,7 +112,7 @@ def forum_of(page: Page, document: dom.Document) -> Proposal | None:
         return None
     links = [Link(one.url, "", one.title, published=one.last) for one in found.threads]
     values = {"name": urlsplit(page.url).hostname or page.url, "url": page.url}
-    told = (f"a forum: {len(found.boards)} boards, {len(found.threads)} threads",)
+    told = (Message("found.forum", boards=len(found.boards), threads=len(found.threads)),)
     entries = len(found.threads) or len(found.boards)
     return rated(Proposal("forums", values, entries, newest_first(links)[:MAX_LINKS], why=told), page.fetched)
 
@@ -131,7 +132,7 @@ def gallery_of(page: Page, document: dom.Document) -> Proposal | None:
         return None
     links = [Link(one.url, "", one.title, one.summary, published=one.published) for one in found]
     values = {"name": title_of(document) or urlsplit(page.url).hostname or page.url, "seeds": page.url}
-    told = (f"{len(links)} links that look like photo stories",)
+    told = (Message("found.galleries", number=len(links)),)
     return rated(Proposal("galleries", values, len(links), newest_first(links)[:MAX_LINKS], why=told), page.fetched)
 
 

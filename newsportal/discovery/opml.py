@@ -17,6 +17,7 @@ from xml.sax.saxutils import quoteattr
 from newsportal import dom
 from newsportal.errors import NewsportalError
 from newsportal.extractors.xml_stream import XmlText
+from newsportal.messages import Message
 from newsportal.text import clean
 
 MAX_BYTES = 8 * 1024 * 1024
@@ -53,6 +54,8 @@ class OutlineList:
     warnings: tuple[str, ...] = ()
 
 
+OTHER_ROOTS = {"rss": "opml.feed", "feed": "opml.feed", "rdf": "opml.feed", "html": "opml.html"}
+
 NOWHERE = "https://opml.invalid/"
 """Where a list lies that was not fetched (RFC 6761: no such host): an address relative to it is none."""
 
@@ -66,19 +69,18 @@ def read(body: bytes, content_type: str | None = None, base: str = NOWHERE) -> O
     pieces = iter(text)
     first = next(pieces, "")
     if not first.strip():
-        raise BadOpml("the file is empty" if not body.strip() else "the file holds no text that can be read")
+        raise BadOpml(Message("opml.empty" if not body.strip() else "opml.no-text"))
     if not first.lstrip().startswith("<"):
-        raise BadOpml("this is no OPML: it does not begin with <opml>")
+        raise BadOpml(Message("opml.other"))
     reader = _Reader(base)
     try:
         dom.stream_xml(chain((first,), pieces), reader)
     except _Enough as why:
         text.tell(str(why))
     if "too-large" in text.warnings:
-        raise BadOpml(f"the file is larger than {MAX_BYTES // 1024**2} MiB: split it")
+        raise BadOpml(Message("opml.large", number=MAX_BYTES // 1024**2))
     if reader.root != "opml":
-        what = {"rss": "a feed", "feed": "a feed", "rdf": "a feed", "html": "an HTML page"}.get(reader.root or "", "XML of another kind")
-        raise BadOpml(f"this is no OPML: it is {what}" if reader.root else "this is no OPML: no element can be read")
+        raise BadOpml(Message(OTHER_ROOTS.get(reader.root or "", "opml.other")))
     feeds = tuple(reader.feeds.values())
     return OutlineList(clean(reader.title or "") or None, feeds, reader.repeated, reader.skipped, tuple(text.warnings))
 

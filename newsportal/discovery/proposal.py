@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from newsportal.items import Link
+from newsportal.messages import Message
 
 Kind = Literal["feeds", "sitemaps", "regions", "forums", "galleries"]
 
@@ -42,7 +43,7 @@ class Proposal:
     links: tuple[Link, ...] = field(default=(), repr=False)
     newest: datetime | None = None
     per_day: float | None = None
-    why: tuple[str, ...] = ()
+    why: tuple[Message, ...] = ()
     score: float = 0.0
 
     @property
@@ -71,7 +72,7 @@ def rated(proposal: Proposal, now: datetime) -> Proposal:
     score *= (COMMENTS if is_comments(proposal) else 1.0) * (1.0 if proposal.entries else 0.1)
     why = proposal.why
     if newest and now - newest > STALE:
-        why = (*why, f"nothing new for {(now - newest).days} days")
+        why = (*why, Message("found.stale", days=(now - newest).days))
     return replace(proposal, newest=newest, per_day=cadence(dates), score=round(score, 3), why=why)
 
 

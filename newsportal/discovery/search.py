@@ -20,6 +20,7 @@ from newsportal.errors import EgressDenied, FetchFailed, NewsportalError
 from newsportal.extractors.hub_urls import LONG_ID, Address
 from newsportal.extractors.sitemap import named_in
 from newsportal.items import Page
+from newsportal.messages import Message, Value
 
 Fetch = Callable[[str], Page]
 """A page by its URL, politely. Raises ``EgressDenied`` or ``FetchFailed``, of which :class:`NotAsked` is one."""
@@ -44,12 +45,19 @@ MAX_CHANNELS = 4
 
 
 class NoSource(NewsportalError):
-    """Raised by :func:`find` when nothing that can be read regularly stands behind an address. The command prints it."""
+    """Raised by :func:`find` when nothing that can be read regularly stands behind an address, with the code of why."""
+
+    def __init__(self, code: str, **params: Value) -> None:
+        super().__init__(Message("find.no-source", why=Message(code, **params)))
+
+    @property
+    def remedy(self) -> Message:
+        return Message("remedy.no-source")
 
 
 class NotAsked(FetchFailed):
-    """Raised by a ``Fetch`` that will not ask: ``robots`` (robots.txt forbids it or cannot be had) or ``enough`` (so many requests were
-    made). The search goes on without that page."""
+    """Raised by a ``Fetch`` that will not ask: ``robots`` (robots.txt forbids it), the reason why robots.txt could not be fetched, or
+    ``enough`` (so many requests were made). The search goes on without that page."""
 
 
 @dataclass
@@ -60,7 +68,7 @@ class Looking:
     now: datetime
     everything: bool = False
     found: list[Proposal] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    notes: list[Message] = field(default_factory=list)
     asked: set[str] = field(default_factory=set)
 
     def page(self, url: str) -> Page | None:
@@ -71,7 +79,7 @@ class Looking:
         try:
             page = self.fetch(url)
         except (EgressDenied, FetchFailed) as error:
-            self.notes.append(str(error))
+            self.notes.append(error.message)
             return None
         self.asked.add(page.url)
         return page if page.status < 400 else None
@@ -86,7 +94,7 @@ class Looking:
 
 def find(
     url: str, fetch: Fetch, robots: Robots = lambda url: b"", *, everything: bool = False, only: Kind | None = None
-) -> tuple[list[Proposal], list[str]]:
+) -> tuple[list[Proposal], list[Message]]:
     """The sources behind ``url``, best first, and notes on what could not be looked at. ``robots``: asked for the sitemaps of the site to
     which ``url`` leads. ``only``: sources of this kind alone, which may be none.
 
@@ -94,7 +102,7 @@ def find(
     """
     page = fetch(url)
     if page.status >= 400:
-        raise NoSource(f"{url}: the server answers {page.status}")
+        raise NoSource("fetch.status", status=page.status)
     looking = Looking(fetch, page.fetched, everything, asked={url, page.url})
     itself = finders.feed_of(page) or finders.sitemap_of(page)
     if itself is not None:
@@ -103,12 +111,12 @@ def find(
         if step:
             break
     if not looking.found:
-        raise NoSource(_nothing(page))
+        raise NoSource("find.nothing", few=finders.MIN_ARTICLES)
     wanted = [one for one in looking.found if only in (None, one.kind)]
     return distinct(sorted(wanted, key=lambda one: -one.score), looking.notes), looking.notes
 
 
-def distinct(ranked: Sequence[Proposal], notes: list[str]) -> list[Proposal]:
+def distinct(ranked: Sequence[Proposal], notes: list[Message]) -> list[Proposal]:
     """Without those that list hardly anything which a better one does not list, too; ``notes`` tells of them."""
     kept: list[Proposal] = []
     listed: set[str] = set()
@@ -116,7 +124,7 @@ def distinct(ranked: Sequence[Proposal], notes: list[str]) -> list[Proposal]:
         names = {identity(link.url) for link in one.links}
         again = len(names & listed)
         if names and again >= REPEATED * len(names):
-            notes.append(f"left out: {one.family} {one.address}, since better ones list {again} of its {len(names)} entries")
+            notes.append(Message("look.repeats", url=one.address, again=again, number=len(names)))
         else:
             kept.append(one)
             listed |= names
@@ -130,14 +138,14 @@ def _steps(page: Page, robots: Robots, looking: Looking) -> Iterator[bool]:
     for url in finders.feed_addresses(document)[:MAX_FEEDS]:
         yield _feed(url, looking)
     if _is_article(page.url) and page.url != root and (front := looking.page(root)) is not None:
-        looking.notes.append(f"{page.url} looks like one article: its site's front page is looked at")
+        looking.notes.append(Message("look.article", url=page.url))
         page, document = front, dom.document(front)
         for url in finders.feed_addresses(document)[:MAX_FEEDS]:
             yield _feed(url, looking)
     forum = finders.forum_of(page, document)
     yield looking.take(forum)
     for url in (urljoin(root, path) for path in finders.USUAL_FEEDS):
-        yield _feed(url, looking, "a feed at its usual place")
+        yield _feed(url, looking, "found.feed-usual")
     yield from _sitemaps(root, robots, looking)
     if forum is None and not _is_article(page.url):  # the boxes beside an article are no list
         looking.take(finders.gallery_of(page, document))
@@ -147,19 +155,19 @@ def _steps(page: Page, robots: Robots, looking: Looking) -> Iterator[bool]:
     yield True
 
 
-def _feed(url: str, looking: Looking, why: str = "a feed that the page names") -> bool:
+def _feed(url: str, looking: Looking, why: str = "found.feed-named") -> bool:
     """A feed by its address, or those of the page of feeds that stands there."""
     page = looking.page(url)
     if page is None:
         return False
-    found = finders.feed_of(page, why)
+    found = finders.feed_of(page, Message(why))
     if found is not None:
         return looking.take(found)
-    if why.endswith("place"):  # a page that answers for all that is missing
+    if why == "found.feed-usual":  # a page that answers for all that is missing
         return False
     for listed in finders.feed_addresses(dom.document(page))[:MAX_LISTED]:
         inner = looking.page(listed)
-        if inner is not None and looking.take(finders.feed_of(inner, "a feed of the site's list of feeds")):
+        if inner is not None and looking.take(finders.feed_of(inner, Message("found.feed-listed"))):
             return True
     return False
 
@@ -169,11 +177,11 @@ def _sitemaps(root: str, robots: Robots, looking: Looking) -> Iterator[bool]:
     try:
         text = robots(root)
     except (EgressDenied, FetchFailed) as error:
-        looking.notes.append(str(error))
+        looking.notes.append(error.message)
         return
     named = sorted(named_in(text, root), key=lambda url: "news" not in url.lower())
     usual = [urljoin(root, path) for path in finders.USUAL_SITEMAPS]
-    why = "robots.txt names it" if named else "a sitemap at its usual place"
+    why = Message("found.sitemap-named" if named else "found.sitemap-usual")
     for url in (named or usual)[:MAX_SITEMAPS]:
         page = looking.page(url)
         found = finders.sitemap_of(page, why) if page else None
@@ -181,7 +189,7 @@ def _sitemaps(root: str, robots: Robots, looking: Looking) -> Iterator[bool]:
 
 
 def _is_index(found: Proposal) -> bool:
-    return any(why.startswith(finders.INDEX) for why in found.why)
+    return any(why.code == "found.index" for why in found.why)
 
 
 def _seen_through(index: Proposal, looking: Looking) -> Proposal | None:
@@ -191,7 +199,7 @@ def _seen_through(index: Proposal, looking: Looking) -> Proposal | None:
     inside = finders.sitemap_of(page) if page else None
     if inside is None:
         return None
-    why = (*index.why, f"its newest sitemap lists {inside.entries}")
+    why = (*index.why, Message("found.index-newest", number=inside.entries))
     return rated(replace(index, entries=inside.entries, links=inside.links, why=why), looking.now)
 
 
@@ -199,7 +207,7 @@ def _channels(document: dom.Document, looking: Looking) -> None:
     for url, called in finders.channels(document, MAX_CHANNELS):
         page = looking.page(url)
         if page is not None:
-            looking.take(finders.region_of(page, dom.document(page), f"the channel {called}"))
+            looking.take(finders.region_of(page, dom.document(page), Message("found.channel", name=called)))
 
 
 def _is_article(url: str) -> bool:
@@ -207,9 +215,3 @@ def _is_article(url: str) -> bool:
     address = Address(url)
     folder = address.parts.path.endswith("/") and not address.query
     return address.thread_form is not None or (not folder and (address.dated or address.last_id >= LONG_ID))
-
-
-def _nothing(page: Page) -> str:
-    few = finders.MIN_ARTICLES
-    why = f"{page.url} is no feed, names none, and has fewer than {few} links to articles of its own"
-    return f"{why}; for a list of photo stories add --gallery, for a forum --forum"

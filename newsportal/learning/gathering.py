@@ -62,7 +62,7 @@ def gather(
 def _join(store: Store, name: str, documents: Sequence[NewDocument], source: LabelSource) -> Brought:
     if not documents:
         return Brought()
-    store.corpora.create(name, now=datetime.now(UTC), note="from stored articles")
+    store.corpora.create(name, now=datetime.now(UTC), note="from-articles")
     return store.corpora.add(name, documents, source=source, now=datetime.now(UTC))
 
 

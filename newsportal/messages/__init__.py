@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Union
 
-from newsportal.messages import health, labels, reasons, runs, schedule
+from newsportal.messages import health, labels, looks, reasons, runs, schedule
 
 Value = Union[str, int, float, datetime, None, "Message", "tuple[Value, ...]"]
 
@@ -26,6 +26,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "separator": "; ",
     **health.SENTENCES,
     **labels.SENTENCES,
+    **looks.SENTENCES,
     **reasons.SENTENCES,
     **runs.SENTENCES,
     **schedule.SENTENCES,
@@ -114,6 +115,11 @@ def to_dict(message: Message) -> dict[str, Any]:
         return {"moment": value.isoformat()} if isinstance(value, datetime) else value
 
     return {"code": message.code, "params": {name: plain(value) for name, value in message.params}}
+
+
+def to_json(message: Message) -> dict[str, Any]:
+    """``message`` as JSON values with its English text, for programs."""
+    return to_dict(message) | {"text": str(message)}
 
 
 def from_dict(stored: Any) -> Message:

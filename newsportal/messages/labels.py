@@ -79,6 +79,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "action.topic.delete": "topic deleted",
     "action.topic.move": "topic moved",
     "action.wrapper.change": "reading rule changed",
+    "corpus-note.from-articles": "from stored articles",
     "folded.same-text": "the same text",
     "folded.edited-text": "nearly the same text",
     "folded.part-of-text": "a part of the text",

@@ -21,13 +21,18 @@ _ROWS: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
     ("robots", "the page asks robots not to index it", ("robots-noindex",)),
     ("robots", "the list page asks robots not to follow its links", ("robots-nofollow",)),
     ("robots-unreachable", "the site's robots.txt could not be fetched, so crawling is not allowed (RFC 9309)", ("robots-unreachable",)),
+    ("denied", "the address is not one the crawl may fetch", ("egress-denied", "redirect-denied", "proxy")),
     (
         "denied",
-        "the address is not one the crawl may fetch",
+        "the address is written oddly, and may not be fetched",
+        ("scheme", "malformed", "control-character", "too-long", "backslash", "odd-address", "host"),
+    ),
+    (
+        "denied",
+        "the address lies in a private or reserved network, and may not be fetched",
         (
-            "egress-denied", "redirect-denied", "scheme", "malformed", "control-character", "too-long", "backslash", "odd-address", "host",
-            "proxy", "mixed-answers", "loopback", "private", "shared", "benchmark", "metadata", "unspecified", "link-local", "multicast",
-            "reserved", "documentation", "tunnel",
+            "mixed-answers", "loopback", "private", "shared", "benchmark", "metadata", "unspecified", "link-local", "multicast", "reserved",
+            "documentation", "tunnel",
         ),
     ),
     ("denied", "this port may not be fetched", ("port",)),

@@ -21,7 +21,6 @@ from newsportal.portal.context import Visit
 from newsportal.portal.judged import chosen, doubtful
 from newsportal.portal.language import LANGUAGES, TAGS, translations
 from newsportal.portal.learning_words import trained
-from newsportal.portal.note_words import failure, noted
 from newsportal.portal.notices import let_go, notice_of
 from newsportal.portal.pictures import beside
 from newsportal.portal.preferences import remember
@@ -75,8 +74,6 @@ def environment(language: str, script: str = "original") -> Environment:
         "label": lambda name, kind: label(kind, name, words.gettext),
         "trained": lambda text: trained(text, words),
         "says": says,
-        "noted": lambda note: noted(note, words),
-        "failure": lambda reason: failure(reason, words),
         "chosen": lambda article: chosen(article, words),
         "doubtful": doubtful,
         "is_gallery": lambda article: is_gallery(article.source),

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from gettext import NullTranslations
 from typing import Final
 
-from newsportal.discovery.search import NoSource
-from newsportal.errors import EgressDenied, FetchFailed, NewsportalError, Problem
-from newsportal.messages import SENTENCES
-from newsportal.messages.reasons import cause_of
+from newsportal.errors import Problem
 from newsportal.portal.language import _
-from newsportal.sources import mask
 
 SAYINGS: Final[tuple[tuple[str, str], ...]] = (
     (r"(?P<key>'.*') is missing", _("%(key)s is missing.")),
@@ -57,44 +52,12 @@ SAYINGS: Final[tuple[tuple[str, str], ...]] = (
 )
 """What ``newsportal.sources`` says, as patterns, and the same as messages."""
 
-LISTS: Final[tuple[tuple[str, str], ...]] = (
-    (r"the file is empty", _("The file is empty.")),
-    (r"the file holds no text that can be read", _("The file holds no text that can be read.")),
-    (r"this is no OPML: it is an HTML page", _("This is no OPML list: it is an HTML page.")),
-    (r"this is no OPML: it is a feed", _("This is no OPML list: it is a feed. Paste its address instead.")),
-    (r"this is no OPML: .*", _("This is no OPML list.")),
-    (r"the file is larger than (?P<number>\d+) MiB: split it", _("The file is larger than %(number)s MB: split it.")),
-)
-"""What ``newsportal.discovery.opml`` says."""
-
 HINTS: Final[tuple[tuple[str, str], ...]] = ((r"did you mean (?P<near>.*)\?", _("Did you mean %(near)s?")),)
 
-COMPILED_LISTS: Final = tuple((re.compile(pattern, re.DOTALL), message) for pattern, message in LISTS)
 COMPILED: Final = tuple((re.compile(pattern, re.DOTALL), message) for pattern, message in SAYINGS)
 COMPILED_HINTS: Final = tuple((re.compile(pattern, re.DOTALL), message) for pattern, message in HINTS)
 
-DENIED: Final = (
-    _("This address lies in a private network or is written oddly; it may not be fetched."),
-    _("Mend the address, or list the network under politeness.allow_private in sources.yaml."),
-)
 DOUBLE: Final = re.compile(r"found .*, the name of another one in line ")
-
-UNREACHED: Final = re.compile(r"robots\.txt cannot be had \((?P<reason>[\w-]+)\)")
-
-UNSEEN: Final = (
-    _("Nothing stands there that can be read regularly."),
-    _("Try the address of a list page, a feed or a channel of the site, or say what kind of source it is."),
-)
-ENOUGH: Final = (_("So many requests were made that the search ended."), _("Try a more exact address."))
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """A mistake for people: what is wrong, what to do, and the words as they came."""
-
-    text: str
-    remedy: str | None = None
-    said: str = ""
 
 
 def said(text: str, words: NullTranslations, patterns: Iterable[tuple[re.Pattern[str], str]] = COMPILED) -> str:
@@ -127,22 +90,3 @@ def beside(problems: Iterable[Problem], kind: str, place: int, words: NullTransl
         else:
             others.append(f"{problem.line}: {problem.key}: {told(problem, words)}")
     return fields, others
-
-
-def failed(error: NewsportalError, words: NullTranslations) -> Told:
-    """Why an address cannot be looked at, with a remedy."""
-    plain = mask(str(error))
-    if isinstance(error, EgressDenied):
-        text, remedy = DENIED
-    elif isinstance(error, FetchFailed) and error.reason == "enough":
-        text, remedy = ENOUGH
-    elif isinstance(error, FetchFailed):
-        away = UNREACHED.search(plain)  # robots.txt was to be asked first, and could not be
-        cause = cause_of(away["reason"] if away else error.reason)
-        why, remedy = SENTENCES[f"cause.{cause}"], SENTENCES[f"remedy.{cause}"]
-        return Told(words.gettext(_("It cannot be had: %(why)s.")) % {"why": words.gettext(why)}, words.gettext(remedy), plain)
-    elif isinstance(error, NoSource):
-        text, remedy = UNSEEN
-    else:
-        return Told(said(said(plain, words, COMPILED_LISTS), words))
-    return Told(words.gettext(text), words.gettext(remedy), plain)

@@ -9,6 +9,7 @@ from newsportal.discovery.finders import common_folder
 from newsportal.discovery.proposal import Proposal
 from newsportal.discovery.search import NoSource
 from newsportal.errors import NewsportalError
+from newsportal.messages import Message
 from newsportal.sources import Feed, Forum, Gallery, Region, Sitemap, Sources
 from newsportal.sources.uris import literal
 from newsportal.sources.values import CONTROL, MAX_NAME_CHARS
@@ -23,7 +24,7 @@ class AlreadyThere(NewsportalError):
     """Raised by :func:`entry` for an address that the source ``key`` visits. The caller names it."""
 
     def __init__(self, address: str, key: str) -> None:
-        super().__init__(f"{address} is there already, as {key}")
+        super().__init__(Message("find.there", address=address, key=key))
         self.key = key
 
 

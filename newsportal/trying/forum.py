@@ -12,6 +12,7 @@ from newsportal.extractors.forum import kinds, poster
 from newsportal.extractors.forum.kinds import Signpost
 from newsportal.extractors.forum.thread import read_page
 from newsportal.items import Extraction, Link
+from newsportal.messages import Message
 from newsportal.sources import Forum
 from newsportal.sources.uris import mask
 from newsportal.trying.trial import Fetch, Reading, Trial, Unread, page_of
@@ -28,17 +29,19 @@ def forum_trial(source: Forum, fetch: Fetch) -> tuple[Trial, Reading | None]:
     url = source.boards[0] if source.boards else source.url
     try:
         found = _looked(url, fetch)
-        notes = [f"{len(found.boards)} boards: {'; '.join(board.title for board in found.boards[:MAX_SHOWN])}"] if found.boards else []
+        notes = [Message("look.boards", number=len(found.boards), names=tuple(board.title for board in found.boards[:MAX_SHOWN]))]
+        notes = notes if found.boards else []
         listed, at = found, url
         for board in found.boards[:MAX_TRIED]:
             if listed.threads:
                 break
             at, listed = board.url, _looked(board.url, fetch)
-            notes.append(f"{board.title}: {len(listed.threads)} threads" if listed.kind != "login" else f"{board.title}: for members only")
+            code = "look.members" if listed.kind == "login" else "look.threads"
+            notes.append(Message(code, name=board.title, number=len(listed.threads)))
     except Unread as error:
-        return Trial(source.key, mask(url), failure=str(error)), None
+        return Trial(source.key, mask(url), failure=error.message), None
     links = tuple(Link(one.url, source.key, one.title, published=one.last) for one in listed.threads)
-    failure = None if links else "only members may read it" if listed.kind == "login" else "neither boards nor threads found"
+    failure = None if links else Message("find.members" if listed.kind == "login" else "find.no-threads")
     trial = Trial(source.key, mask(at), links, tuple(notes), failure)
     return trial, _thread(trial, fetch)
 
@@ -51,13 +54,13 @@ def _thread(trial: Trial, fetch: Fetch) -> Reading | None:
             page = page_of(link.url, fetch)
             found = read_page(dom.document(page), poster("best"), page.fetched, asked=link.url)
         except (Unread, NotApplicable) as error:
-            reading = Reading(link.url, failure=str(error))
+            reading = Reading(link.url, failure=error.message)
             continue
         first = found.posts[0]
         said = "\n".join(f"[{post.author or '?'}] {post.text}" for post in found.posts[:SHOWN_POSTS])
-        more = f"{len(found.posts)} posts, the first of them: {said}"
+        note = Message("look.posts", number=len(found.posts))
         title = link.title or found.title
-        return Reading(page.url, Extraction(title, more, published=first.published, author=first.author, algorithm="forum best"))
+        return Reading(page.url, Extraction(title, said, published=first.published, author=first.author, algorithm="forum best"), note=note)
     return reading
 
 
@@ -70,12 +73,11 @@ def propose_forum(url: str, fetch: Fetch) -> Proposal:
     """The forum at ``url`` as an entry of sources.yaml. Raises ``NoSource``, ``EgressDenied``, ``FetchFailed``."""
     page = fetch(url)
     if page.status >= 400:
-        raise NoSource(f"{url}: the server answers {page.status}")
+        raise NoSource("fetch.status", status=page.status)
     document = dom.document(page)
     found = kinds.look(document, page.fetched)
     if not found.boards and not found.threads:
-        why = "only members may read it" if found.kind == "login" else "neither boards nor threads are found there"
-        raise NoSource(f"{page.url} cannot be read as a forum: {why}")
+        raise NoSource("find.members" if found.kind == "login" else "find.no-threads")
     name = urlsplit(page.url).hostname or page.url
     links = newest_first([Link(one.url, "", one.title, published=one.last) for one in found.threads])
     return rated(Proposal("forums", {"name": name, "url": page.url}, len(found.boards) or len(found.threads), links), page.fetched)

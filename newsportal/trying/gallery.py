@@ -12,9 +12,9 @@ from newsportal.errors import NotApplicable
 from newsportal.extractors import gallery
 from newsportal.extractors.gallery.links import entries
 from newsportal.items import Extraction, GalleryPage, Link
+from newsportal.messages import Message, Value
 from newsportal.sources import Gallery
 from newsportal.sources.uris import mask
-from newsportal.text.counting import counted
 from newsportal.trying.trial import Fetch, Reading, Trial, Unread, page_of
 
 MAX_TRIED = 3
@@ -35,11 +35,11 @@ def gallery_trial(source: Gallery, fetch: Fetch) -> tuple[Trial, Reading | None]
     try:
         page = page_of(url, fetch)
     except Unread as error:
-        return Trial(source.key, mask(url), failure=str(error)), None
+        return Trial(source.key, mask(url), failure=error.message), None
     found = entries(dom.document(page), page.fetched, seed=source.seed, banned=source.banned_seed)
     links = tuple(Link(one.url, source.key, one.title, published=one.published) for one in found)
-    why = f"no link contains {source.seed!r}" if source.seed else "no link looks like a photo story; seed: tells how they are named"
-    trial = Trial(source.key, mask(url), links, (f"{len(links)} photo stories",), None if links else why)
+    why = Message("find.no-seed", seed=repr(source.seed)) if source.seed else Message("find.no-galleries")
+    trial = Trial(source.key, mask(url), links, (Message("look.galleries", number=len(links)),), None if links else why)
     return trial, _story(trial, source.pattern, fetch)
 
 
@@ -51,9 +51,10 @@ def _story(trial: Trial, pattern: str | None, fetch: Fetch) -> Reading | None:
             first = page_of(link.url, fetch)
             met = [gallery.read(dom.document(first), link=link, now=first.fetched)]
         except (Unread, NotApplicable) as error:
-            reading = Reading(link.url, failure=str(error))
+            reading = Reading(link.url, failure=error.message)
             continue
-        return Reading(first.url, _told(met, _ended(met, pattern, fetch), pattern, link))
+        story = gallery.assemble(met, link=link, pattern=pattern, ended=_ended(met, pattern, fetch))
+        return Reading(first.url, _shown(story), note=_size(story, len(met)))
     return reading
 
 
@@ -77,26 +78,30 @@ def _ended(met: list[GalleryPage], pattern: str | None, fetch: Fetch) -> set[str
     return ended
 
 
-def _told(met: list[GalleryPage], ended: set[str], pattern: str | None, link: Link) -> Extraction:
-    story = gallery.assemble(met, link=link, pattern=pattern, ended=ended)
-    captions = [image.caption for image in story.images if image.caption]
-    total = f" of {story.total}" if story.total else ""
-    whole = "that is all" if story.complete else "there are more" if len(met) >= MAX_PAGES else f"missing: {story.missing or 'some'}"
-    size = f"{counted(len(story.images), 'picture')} on {counted(len(met), 'page')}{total}"
-    text = f"{size}; {whole}. {' / '.join(captions[:SHOWN_CAPTIONS]) or 'no captions'}"
-    return Extraction(story.title, text, published=story.published, author=story.author, origin=story.origin, algorithm="gallery")
+def _shown(story: gallery.Assembly) -> Extraction:
+    captions = " / ".join([image.caption for image in story.images if image.caption][:SHOWN_CAPTIONS])
+    return Extraction(story.title, captions, published=story.published, author=story.author, origin=story.origin, algorithm="gallery")
+
+
+def _size(story: gallery.Assembly, pages: int) -> Message:
+    size: dict[str, Value] = {"number": len(story.images), "pages": pages}
+    if story.complete:
+        return Message("look.pictures", **size)
+    if pages >= MAX_PAGES:
+        return Message("look.pictures-first", **size)
+    return Message("look.pictures-lacking", missing=str(story.missing or "–"), **size)
 
 
 def propose_gallery(url: str, fetch: Fetch) -> Proposal:
     """The index page at ``url`` as an entry of sources.yaml. Raises ``NoSource``, ``EgressDenied``, ``FetchFailed``."""
     page = fetch(url)
     if page.status >= 400:
-        raise NoSource(f"{url}: the server answers {page.status}")
+        raise NoSource("fetch.status", status=page.status)
     document = dom.document(page)
     found = entries(document, page.fetched)
     if len(found) < MIN_STORIES:
-        raise NoSource(f"{page.url} has only {len(found)} links that look like photo stories; write it into sources.yaml with a seed:")
+        raise NoSource("find.few-galleries", number=len(found))
     name = title_of(document) or urlsplit(page.url).hostname or page.url
     links = newest_first([Link(one.url, "", one.title, one.summary, published=one.published) for one in found])
-    why = (f"{len(found)} links that look like photo stories",)
+    why = (Message("found.galleries", number=len(found)),)
     return rated(Proposal("galleries", {"name": name, "seeds": page.url}, len(found), links, why=why), page.fetched)

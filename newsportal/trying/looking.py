@@ -54,7 +54,7 @@ class Visitor:
         asked = url
         for _ in range(MAX_REDIRECTS + 1):
             if obey and not (rules := self._rules(asked)[1]).allows(asked):
-                raise NotAsked(asked, "robots", rules.refusal or "robots.txt does not allow it")
+                raise NotAsked(asked, rules.cause if rules.refusal else "robots", rules.refusal or "robots.txt does not allow it")
             try:
                 return self._asked(asked)
             except Redirected as moved:
@@ -87,7 +87,7 @@ class Visitor:
                 return b"", Rules(agent=self._agent)
             if error.reason == "enough":
                 raise
-            return b"", Rules(agent=self._agent, refusal=f"robots.txt cannot be had ({error.reason})")
+            return b"", Rules(agent=self._agent, refusal="robots.txt could not be fetched", cause=error.reason)
         return page.body if page.status < 300 else b"", rules_from(page.status, page.body, self._agent)
 
     def _asked(self, url: str) -> Page:

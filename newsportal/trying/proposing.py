@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,6 +11,7 @@ from ruamel.yaml.comments import CommentedMap
 
 from newsportal.discovery.proposal import Kind, Proposal
 from newsportal.discovery.search import NoSource, find
+from newsportal.messages import Message, to_json
 from newsportal.sources import Sources, append, edit
 from newsportal.sources.editing import append_entry
 from newsportal.trying.entries import entry, holder
@@ -44,7 +45,7 @@ class Offer:
 
     previews: tuple[Preview, ...]
     others: tuple[Proposal, ...] = ()
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[Message, ...] = ()
 
 
 def proposed(
@@ -65,7 +66,7 @@ def proposed(
     chosen = found if everything else found[:1]
     taken: set[str] = set()
     previews = tuple(_preview(one, entry(one, name, category, known, taken), taken, known, visit) for one in _new(chosen, known))
-    return Offer(previews, tuple(found[len(chosen) :]), (*notes, f"{visit.requests} requests"))
+    return Offer(previews, tuple(found[len(chosen) :]), (*notes, Message("look.requests", number=visit.requests)))
 
 
 def write(path: Path, added: Sequence[tuple[Kind, dict[str, Any]]], expected: str | None = None) -> str:
@@ -78,7 +79,7 @@ def write(path: Path, added: Sequence[tuple[Kind, dict[str, Any]]], expected: st
     return edit(path, append_entry(*added[0]) if len(added) == 1 else change, expected)
 
 
-def _found(url: str, kind: Family | None, everything: bool, visit: Visitor) -> tuple[list[Proposal], list[str]]:
+def _found(url: str, kind: Family | None, everything: bool, visit: Visitor) -> tuple[list[Proposal], list[Message]]:
     """The proposals, best first, and notes. Raises ``NoSource``, ``EgressDenied``, ``FetchFailed``."""
     if kind == "forum":
         return [propose_forum(url, visit)], []
@@ -88,7 +89,7 @@ def _found(url: str, kind: Family | None, everything: bool, visit: Visitor) -> t
     found, notes = find(url, visit, visit.robots, everything=everything or only is not None, only=only)
     found = [one for one in found if only in (None, one.kind)]
     if not found:
-        raise NoSource(f"no {kind} is found at {url}")
+        raise NoSource("find.none")
     return found, notes
 
 
@@ -127,8 +128,8 @@ def plain(preview: Preview) -> dict[str, Any]:
         "entries": found.entries,
         "newest": found.newest and found.newest.isoformat(),
         "per_day": found.per_day,
-        "why": list(found.why),
+        "why": [to_json(one) for one in found.why],
         "stored": preview.overlap.plain() if preview.overlap else None,
         "links": [{"url": one.url, "title": one.title, "published": one.published and one.published.isoformat()} for one in found.links],
-        "article": {"url": reading.url, "failure": reading.failure, **told} if reading else None,
+        "article": {"url": reading.url, "failure": reading.failure and to_json(reading.failure), **told} if reading else None,
     }

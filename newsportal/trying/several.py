@@ -10,6 +10,7 @@ from newsportal.discovery.opml import read
 from newsportal.discovery.proposal import Kind, Proposal
 from newsportal.discovery.search import MAX_REQUESTS
 from newsportal.errors import NewsportalError
+from newsportal.messages import Message
 from newsportal.sources import Sources
 from newsportal.trying.entries import AlreadyThere, entry
 from newsportal.trying.looking import visitor
@@ -43,7 +44,7 @@ class Found:
 
     url: str
     choices: tuple[Choice, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Message, ...] = ()
     error: NewsportalError | None = None
     there: str | None = None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -11,11 +11,12 @@ from urllib.parse import urlsplit
 from newsportal import dom, egress, engines
 from newsportal.engines.reading import read as read_results
 from newsportal.engines.reading import target_of
-from newsportal.errors import EgressDenied, EngineBlocked, FetchFailed, NotApplicable
+from newsportal.errors import EgressDenied, EngineBlocked, FetchFailed, NewsportalError, NotApplicable
 from newsportal.extractors import best, feed, hub, sitemap
 from newsportal.extractors.rule import ArticleRule, apply
 from newsportal.extractors.sitemap_choice import children, choose
 from newsportal.items import Extraction, Link, Page
+from newsportal.messages import Message, reason_message
 from newsportal.sources import CustomEngine, Feed, Region, Sitemap, Source, Sources, Topic
 from newsportal.sources.uris import mask
 
@@ -33,21 +34,22 @@ class Trial:
     key: str
     url: str
     links: tuple[Link, ...] = ()
-    notes: tuple[str, ...] = ()
-    failure: str | None = None
+    notes: tuple[Message, ...] = ()
+    failure: Message | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How one article did."""
+    """How one article did. ``note`` introduces the text of a thread or a photo story."""
 
     url: str
     found: Extraction | None = None
-    failure: str | None = None
+    failure: Message | None = None
+    note: Message | None = None
 
 
-class Unread(Exception):
-    """Raised by :func:`page_of` for a page that cannot be had; what it says goes into ``Trial.failure`` or ``Reading.failure``."""
+class Unread(NewsportalError):
+    """Raised by :func:`page_of` for a page that could not be fetched; its message becomes ``Trial.failure`` or ``Reading.failure``."""
 
 
 def page_of(url: str, fetch: Fetch) -> Page:
@@ -55,9 +57,9 @@ def page_of(url: str, fetch: Fetch) -> Page:
     try:
         page = fetch(url)
     except (EgressDenied, FetchFailed) as error:
-        raise Unread(mask(str(error))) from error
+        raise Unread(Message("fetch.failed", url=mask(error.url), why=reason_message(error.reason))) from error
     if page.status >= 400:
-        raise Unread(f"the server answers {page.status}")
+        raise Unread(Message("fetch.status", status=page.status))
     return page
 
 
@@ -109,7 +111,7 @@ def article(trial: Trial, rule: ArticleRule | None, fetch: Fetch) -> Reading | N
     return reading
 
 
-Links = tuple[tuple[Link, ...], tuple[str, ...]]
+Links = tuple[tuple[Link, ...], tuple[Message, ...]]
 """Links and notes."""
 
 
@@ -117,10 +119,15 @@ def _trial(key: str, url: str, read: Callable[[Page], Links], fetch: Fetch) -> T
     try:
         links, notes = read(page_of(url, fetch))
     except (Unread, NotApplicable) as error:
-        return Trial(key, mask(url), failure=str(error))
-    except EngineBlocked as error:
-        return Trial(key, mask(url), failure=f"blocked: {error.reason}")
-    return Trial(key, mask(url), links, notes, None if links else "no articles found")
+        return Trial(key, mask(url), failure=error.message)
+    except EngineBlocked:
+        return Trial(key, mask(url), failure=reason_message("blocked"))
+    return Trial(key, mask(url), links, notes, None if links else Message("find.no-articles"))
+
+
+def warned(warnings: Iterable[str]) -> Iterator[Message]:
+    """The slugs of warnings as messages."""
+    return (Message(f"warning.{warning}") for warning in warnings)
 
 
 def _query(source: Source, sources: Sources) -> str:
@@ -151,7 +158,7 @@ def _entries(source: Feed, page: Page, fetch: Fetch) -> Links:
         for entry in found.entries
         if entry.url
     )
-    return tuple(links), (f"{found.format}, {len(found.entries)} entries", *found.warnings)
+    return tuple(links), (Message("look.feed", format=found.format, number=len(found.entries)), *warned(found.warnings))
 
 
 def _mapped(source: Sitemap, page: Page, fetch: Fetch, depth: int = 0) -> Links:
@@ -164,16 +171,16 @@ def _mapped(source: Sitemap, page: Page, fetch: Fetch, depth: int = 0) -> Links:
         others = [entry for entry in found.entries if entry.url not in (source.url, page.url)]  # an index may name itself
         named = children(others, page.url, timedelta(days=source.max_age), page.fetched, 1).entries
         following = named[0].url if named else None
-        told = f"{len(found.entries)} sitemaps are named in {mask(page.url)}"
+        told = Message("look.index", number=len(found.entries), url=mask(page.url))
         if following is None or depth >= MAX_TRIED:
-            return (), (told, *found.warnings)
+            return (), (told, *warned(found.warnings))
         links, notes = _mapped(source, page_of(following, fetch), fetch, depth + 1)
-        return links, (told, f"of them: {mask(following)}", *notes)
+        return links, (told, Message("look.newest", url=mask(following)), *notes)
     rules = hub.HubRules(allow=source.allow, deny=source.deny)
     chosen = choose(found.entries, page.url, rules, timedelta(days=source.max_age), page.fetched)
-    left = (f"{number} left out: {why}" for why, number in sorted(chosen.left.items()))
+    left = (Message(f"left.{why}", number=number) for why, number in sorted(chosen.left.items()))
     listed = (Link(entry.url, source.key, entry.title, None, source.site, entry.moment) for entry in chosen.entries)
-    return tuple(listed), (f"{len(found.entries)} entries", *left, *found.warnings)
+    return tuple(listed), (Message("look.entries", number=len(found.entries)), *left, *warned(found.warnings))
 
 
 def _articles(source: Region, page: Page, fetch: Fetch) -> Links:
@@ -181,14 +188,14 @@ def _articles(source: Region, page: Page, fetch: Fetch) -> Links:
     sorted_ = hub.links(dom.document(page), rules, page.fetched)
     links = (Link(link.url, source.key, link.text or None, published=link.published) for link in sorted_ if link.kind == "article")
     more = sum(link.kind == "hub" for link in sorted_)
-    return tuple(links), (f"{len(sorted_)} links, {more} of them to further list pages",)
+    return tuple(links), (Message("look.links", number=len(sorted_), more=more),)
 
 
 def _results(key: str, engine: engines.Engine, page: Page) -> Links:
     found = read_results(engine, dom.document(page), page.fetched)
     links = (Link(target_of(one), key, one.title, one.summary, one.site, one.published) for one in found.results)
-    changed = ("the layout changed: the wrapper finds nothing, the results were found by their shape",) if found.changed else ()
-    return tuple(links), (f"read by {found.by}", *changed)
+    changed = (Message("look.layout"),) if found.changed else ()
+    return tuple(links), (Message("look.read-by", way=found.by), *changed)
 
 
 READERS: Mapping[type[Source], Callable[[Any, Page, Fetch], Links]] = {Feed: _entries, Sitemap: _mapped, Region: _articles}
@@ -200,7 +207,7 @@ def _read(link: Link, rule: ArticleRule | None, fetch: Fetch) -> Reading:
         page = page_of(link.url, fetch)
         found = _extracted(dom.document(page), rule, link, page.fetched)
     except (Unread, NotApplicable) as error:
-        return Reading(link.url, failure=str(error))
+        return Reading(link.url, failure=error.message)
     return Reading(page.url, found)
 
 

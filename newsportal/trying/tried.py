@@ -6,6 +6,7 @@ from typing import Any
 
 from newsportal import engines
 from newsportal.errors import NewsportalError
+from newsportal.messages import to_json
 from newsportal.sources import Feed, Forum, Gallery, Region, Sitemap, Source, Sources
 from newsportal.sources.spelling import did_you_mean
 from newsportal.trying.forum import forum_trial
@@ -48,10 +49,12 @@ def unknown(name: str, known: Sources) -> str:
 def plain(trial: Trial, reading: Reading | None) -> dict[str, Any]:
     """A trial as JSON values."""
     links = [{"url": link.url, "title": link.title, "published": link.published and link.published.isoformat()} for link in trial.links]
-    told: dict[str, Any] = {"key": trial.key, "url": trial.url, "failure": trial.failure, "notes": list(trial.notes), "links": links}
+    failure, notes = trial.failure and to_json(trial.failure), [to_json(note) for note in trial.notes]
+    told: dict[str, Any] = {"key": trial.key, "url": trial.url, "failure": failure, "notes": notes, "links": links}
     if reading is None:
         return told | {"article": None}
     found = reading.found
     said = {"title": found.title, "published": found.published and found.published.isoformat(), "author": found.author} if found else {}
-    text = {"text": found.text, "algorithm": found.algorithm} if found else {}
-    return told | {"article": {"url": reading.url, "failure": reading.failure, **said, **text}}
+    text: dict[str, Any] = {"text": found.text, "algorithm": found.algorithm} if found else {}
+    text |= {"note": to_json(reading.note)} if reading.note else {}
+    return told | {"article": {"url": reading.url, "failure": reading.failure and to_json(reading.failure), **said, **text}}

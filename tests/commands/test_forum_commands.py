@@ -48,8 +48,9 @@ def test_a_forum_can_be_tried(sources: Path, name: str) -> None:
     tried: dict[str, Any] = json.loads(shown.stdout)
     assert len(tried["links"]) >= 12
     assert all(link["title"] and link["published"] for link in tried["links"])
-    assert "boards: " in tried["notes"][0]
-    assert "posts, the first of them: [" in tried["article"]["text"]
+    assert "boards: " in tried["notes"][0]["text"]
+    assert tried["article"]["note"]["code"] == "look.posts"
+    assert tried["article"]["text"].startswith("[")
 
 
 def test_a_trial_of_a_forum_is_shown_for_people(sources: Path) -> None:
@@ -60,7 +61,7 @@ def test_a_trial_of_a_forum_is_shown_for_people(sources: Path) -> None:
 
 
 def test_a_forum_that_cannot_be_read_says_why(forums: MadeUpForums, sources: Path) -> None:
-    for path, why in (("/u.php?uid=1", "neither boards nor threads"), ("/thread.php?fid=6", "only members"), ("/nothing", "answers 404")):
+    for path, why in (("/u.php?uid=1", "Neither boards nor threads"), ("/thread.php?fid=6", "Only members"), ("/nothing", "answers 404")):
         sources.write_text(
             f"politeness: {{allow_private: [127.0.0.0/8]}}\nforums:\n- {{name: it, url: '{forums.url('phpwind', path)}'}}\n", "utf-8"
         )
@@ -79,7 +80,7 @@ def test_a_forum_is_added_by_its_address_and_a_second_time_refused(forums: MadeU
     again = run("source", "add", forums.url("phpbb"), "--forum", "--sources", path)
     assert "is there already" in str(again.exception)
     nothing = run("source", "add", forums.url("phpbb", "/memberlist.php?mode=viewprofile&u=2"), "--forum", "--sources", path)
-    assert "neither boards nor threads" in str(nothing.exception)
+    assert "Neither boards nor threads" in str(nothing.exception)
 
 
 def test_threads_are_exported_with_their_posts(tmp_path: Path) -> None:

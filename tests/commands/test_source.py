@@ -139,7 +139,7 @@ def test_a_source_that_fails_says_why_and_the_status_is_1(tmp_path: Path, web: M
     path.write_text(text % (host, host), "utf-8")
     gone, page = (run("test", name, "--sources", path) for name in ("gone", "page"))
     assert (gone.exit_code, page.exit_code) == (1, 1)
-    assert "the server answers 404" in gone.stdout
+    assert "The server answers 404" in gone.stdout
     assert "not-a-feed" in page.stdout
 
 
@@ -190,7 +190,7 @@ def test_what_is_no_source_is_not_added(tmp_path: Path, web: MadeUpWeb) -> None:
     for url in ("http://127.0.0.1:1/", next(iter(web.addresses.values())) + "/no/such", "javascript:alert(1)//://"):
         assert isinstance(run("add", url, "--sources", path).exception, NewsportalError)
     bare = next(iter(web.addresses.values())) + "/robots.txt"  # a page without links
-    assert "add --gallery, for a forum --forum" in str(run("add", bare, "--sources", path).exception)
+    assert "(--gallery, --forum)" in str(run("add", bare, "--sources", path).exception)
     assert path.read_bytes() == before
 
 

@@ -115,12 +115,12 @@ def test_broken_xml_gives_what_can_be_had() -> None:
     ("body", "words"),
     [
         (b"", "empty"),
-        (b"hello", "does not begin with <opml>"),
+        (b"hello", "no OPML"),
         (b"<html><body>login</body></html>", "an HTML page"),
         (b"<rss><channel/></rss>", "a feed"),
         (b"<?xml version='1.0'?>", "no"),
         (b"\x89PNG\r\n\x1a\n\x00\x00", "no OPML"),
-        (b"<opml><body>" + b" " * (MAX_BYTES + 1), "larger than 8 MiB"),
+        (b"<opml><body>" + b" " * (MAX_BYTES + 1), "larger than 8 MB"),
     ],
 )
 def test_what_is_no_list_says_what_it_is(body: bytes, words: str) -> None:

@@ -12,6 +12,7 @@ from newsportal.discovery.proposal import Proposal, cadence, is_comments, rated
 from newsportal.discovery.search import MAX_REQUESTS, NoSource, find
 from newsportal.errors import FetchFailed
 from newsportal.items import Link, Page
+from newsportal.messages import Message
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 SITE = "https://news.example"
@@ -112,7 +113,7 @@ def test_usual_places_of_feeds(web: Web) -> None:
     web.pages |= {"/": html("", articles()), "/atom.xml": rss()}
     found, _ = find(f"{SITE}/", web)
     assert kinds(found) == ["feed"]
-    assert "usual place" in found[0].why[0]
+    assert "usual place" in str(found[0].why[0])
 
 
 def test_a_page_that_answers_for_all_that_is_missing_is_no_feed(web: Web) -> None:
@@ -185,7 +186,7 @@ def test_of_an_article_its_site_is_looked_at(web: Web) -> None:
     web.pages |= {"/news/2026/1119/300001.html": html("", "<p>正文</p>"), "/": html(declared("/news.xml")), "/news.xml": rss()}
     (found,), notes = find(f"{SITE}/news/2026/1119/300001.html", web)
     assert found.values["url"] == f"{SITE}/news.xml"
-    assert any("looks like one article" in note for note in notes)
+    assert any(note.code == "look.article" for note in notes)
 
 
 def test_everything_finds_all_kinds_ranked_and_within_the_budget(web: Web) -> None:
@@ -204,7 +205,7 @@ def test_everything_finds_all_kinds_ranked_and_within_the_budget(web: Web) -> No
     assert any(one.values.get("prefix") == f"{SITE}/sport/" for one in found), "a channel of the navigation"
     assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
     old = next(one for one in found if one.address.endswith("/old.xml"))
-    assert "nothing new for 400 days" in old.why
+    assert Message("found.stale", days=400) in old.why
     assert len(web.asked) == len(set(web.asked)) <= MAX_REQUESTS
 
 
@@ -217,7 +218,7 @@ def test_what_lists_the_same_as_a_better_one_is_left_out(web: Web) -> None:
     }
     found, notes = find(f"{SITE}/", web, everything=True)
     assert [one.address for one in found] == [f"{SITE}/c.xml"]
-    assert sum("left out: feed" in note for note in notes) == 2
+    assert sum(note.code == "look.repeats" for note in notes) == 2
 
 
 def test_a_forum_by_its_addresses_and_never_by_shape_alone(web: Web) -> None:
@@ -240,7 +241,7 @@ def test_what_fails_on_the_way_is_told_and_does_not_end_the_search(web: Web) -> 
     web.pages |= {"/": html(declared("/hangs", "/news.xml")), "/news.xml": rss()}
     found, notes = find(f"{SITE}/", web)
     assert kinds(found) == ["feed"]
-    assert notes == ["timeout: 'https://news.example/hangs'"]
+    assert notes == [FetchFailed("https://news.example/hangs", "timeout").message]
 
 
 def test_nothing_is_said_as_such(web: Web) -> None:

@@ -17,10 +17,10 @@ from madeup import MadeUpWeb
 
 from newsportal.discovery.search import NoSource
 from newsportal.errors import EgressDenied, FetchFailed, NewsportalError
+from newsportal.messages import render
 from newsportal.portal import looks
 from newsportal.portal.language import translations
 from newsportal.portal.looks import Abandoned, Looks, TooMany
-from newsportal.portal.source_words import failed
 from newsportal.sources import load
 
 TEXT = """\
@@ -237,13 +237,13 @@ def test_a_look_that_nobody_asks_about_ends(monkeypatch: pytest.MonkeyPatch) -> 
         (EgressDenied("http://10.0.0.1/", "private"), "内部网络"),
         (FetchFailed("http://a.example/", "timeout"), "超时|及时"),
         (FetchFailed("http://a.example/", "robots", "robots.txt does not allow it"), "robots.txt 不允许"),
-        (FetchFailed("http://a.example/", "robots", "robots.txt cannot be had (dns)"), "域名没有"),
+        (FetchFailed("http://a.example/", "dns", "robots.txt could not be fetched"), "域名|找不到"),
         (FetchFailed("http://a.example/", "enough", "24 requests were made"), "上限"),
-        (NoSource("nothing"), "没有可以定期读取"),
+        (NoSource("find.none"), "没有可以定期读取"),
     ],
 )
 def test_every_end_of_a_look_has_words_and_a_remedy(error: NewsportalError, words: str) -> None:
-    told = failed(error, translations("zh"))
-    assert re.search(words, told.text)
-    assert told.remedy
-    assert failed(NewsportalError("https://a.example/?token=geheim broke"), translations("zh")).text.count("geheim") == 0
+    translate = translations("zh").gettext
+    assert re.search(words, render(error.message, translate))
+    assert error.remedy
+    assert render(error.remedy, translate) != str(error.remedy)

@@ -18,7 +18,6 @@ from newsportal.portal.pages.wrappers import pages_of, place_of, places_of, rule
 from newsportal.portal.source_file import known_of
 from newsportal.trying.crosscheck import cross_check
 from newsportal.trying.templates import readings
-from newsportal.trying.trial import Unread
 
 router = APIRouter(tags=["Reading rules"], dependencies=[needs(Right.EDIT)])
 
@@ -120,7 +119,7 @@ def read(request: Request, asked: TryIn) -> list[ReadingTold]:
     visit, known = Visit(request), known_of(request)
     try:
         page = page_at(visit.portal, known, asked.url.strip(), asked.html)
-    except (NewsportalError, Unread) as error:
+    except NewsportalError as error:
         raise ApiError(422, "no-page", str(error), "Name another page, or send its html.") from error
     found = readings(library_of(known)[0], page)
     return [
@@ -161,7 +160,7 @@ def tried(request: Request, key: str, asked: RuleIn) -> Checked:
         raise ApiError(422, "no-rule", fault)
     try:
         pages, whence = pages_of(Visit(request).portal, source, asked.url.strip(), asked.html)
-    except (NewsportalError, Unread) as error:
+    except NewsportalError as error:
         raise ApiError(422, "no-page", str(error), "Name another page, or send its html.") from error
     found = cross_check(rule, pages)
     checked = [

@@ -28,10 +28,11 @@ from newsportal.portal.render import address, render
 from newsportal.portal.sent import Refused
 from newsportal.portal.source_fields import FAMILIES, KINDS, address_of
 from newsportal.portal.source_file import Fields, entry, known_of, one, path_of, write
-from newsportal.portal.source_words import Told, beside, failed
+from newsportal.portal.source_words import beside
 from newsportal.sources import mask
 from newsportal.sources.editing import EditConflict
 from newsportal.sources.soon import visit_soon
+from newsportal.trying.entries import AlreadyThere
 from newsportal.trying.proposing import Family
 from newsportal.trying.proposing import write as write_entries
 from newsportal.trying.several import MAX_ADDRESSES, Choice, Found, listed, looked
@@ -245,8 +246,8 @@ def _shown(
         results=shown[: 2 * MOST_SHOWN],
         rest=max(0, len(numbers) - MOST_SHOWN),
         rest_taken=bool(one(fields, "rest")) if fields else True,
-        faults={found.url: _fault(found, visit) for found in shown if found.error is not None or found.there},
-        failure=failed(found.error, words) if found.error else None,
+        faults={one.url: error for one in shown if (error := _error(one)) is not None},
+        failure=found.error,
         trials=found.found if found.about["what"] == "test" and found.found else [],
         number=lambda choice: numbers[id(choice)],
         typed=lambda name, usual: one(fields, name) if name in fields else usual,
@@ -261,10 +262,8 @@ def _shown(
     )
 
 
-def _fault(found: Found, visit: Visit) -> Told:
-    if found.there:
-        return Told(visit.clock.words.gettext(_("It is there already, as %(key)s.")) % {"key": found.there})
-    return failed(found.error or NewsportalError(""), visit.clock.words)
+def _error(found: Found) -> NewsportalError | None:
+    return found.error or (AlreadyThere(mask(found.url), found.there) if found.there else None)
 
 
 def _choices(found: Look) -> list[tuple[int, Choice]]:

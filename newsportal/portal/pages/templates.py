@@ -17,13 +17,12 @@ from newsportal.portal.context import Portal, Visit
 from newsportal.portal.notices import told
 from newsportal.portal.render import render
 from newsportal.portal.source_file import Fields, known_of, one
-from newsportal.portal.source_words import failed
-from newsportal.sources import Feed, Region, Sitemap, Sources
+from newsportal.sources import Feed, Region, Sitemap, Sources, mask
 from newsportal.store.results import StoryFilter
 from newsportal.trying.saved import archive_of, saved_pages, sites_of
 from newsportal.trying.templates import file_of, library_at, looks, readings, teach
 from newsportal.trying.templates import forget as forgotten
-from newsportal.trying.trial import Unread, fetcher, page_of
+from newsportal.trying.trial import fetcher, page_of
 
 router = APIRouter(dependencies=[needs(Right.EDIT)])
 
@@ -69,8 +68,8 @@ def tried(request: Request, fields: Fields) -> Response:
     more: dict[str, Any] = {"url": url, "html": html}
     try:
         page = page_at(visit.portal, known, url, html)
-    except (NewsportalError, Unread) as error:
-        text = failed(error, visit.clock.words).text if isinstance(error, NewsportalError) else str(error)
+    except NewsportalError as error:
+        text = mask(visit.clock.says(error.message))
         return _list(request, {**more, "fault": text}, 422)
     return _list(request, {**more, "read": readings(library_of(known)[0], page)})
 

@@ -16,9 +16,8 @@ from newsportal.portal.context import Portal, Visit
 from newsportal.portal.notices import told
 from newsportal.portal.render import render
 from newsportal.portal.source_file import Fields, entry, known_of, one, path_of, unwritten, write
-from newsportal.portal.source_words import failed
 from newsportal.portal.source_words import told as worded
-from newsportal.sources import Feed, Region, Sitemap, Source, Sources, edit
+from newsportal.sources import Feed, Region, Sitemap, Source, Sources, edit, mask
 from newsportal.sources.changing import NoEntry, set_entry
 from newsportal.sources.editing import EditConflict
 from newsportal.sources.places import ArticleSelectors, Reading
@@ -60,8 +59,8 @@ def tried(request: Request, key: str, fields: Fields) -> Response:
     more: dict[str, Any] = {"url": url, "html": html}
     try:
         pages, whence = pages_of(visit.portal, source, url, html)
-    except (NewsportalError, Unread) as error:
-        text = failed(error, visit.clock.words).text if isinstance(error, NewsportalError) else str(error)
+    except NewsportalError as error:
+        text = mask(visit.clock.says(error.message))
         return _form(request, source, texts, {**more, "trouble": text}, 422)
     found: CrossCheck = cross_check(rule, pages)
     return _form(request, source, texts, {**more, "check": found, "whence": whence, "asked": len(pages)})

@@ -1,0 +1,66 @@
+"""Looks at sites and sources: what was noted, what was found and how, why nothing was."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+SENTENCES: Final[Mapping[str, str]] = {
+    "look.requests": "%(number)s requests were made",
+    "look.repeats": "%(url)s is left out: better ones list %(again)s of its %(number)s entries",
+    "look.article": "%(url)s looks like one article: its site's front page is looked at",
+    "look.feed": "%(format)s, %(number)s entries",
+    "look.entries": "%(number)s entries",
+    "look.index": "%(number)s sitemaps are named in %(url)s",
+    "look.newest": "of them: %(url)s",
+    "look.links": "%(number)s links, %(more)s of them to further list pages",
+    "look.layout": "the layout changed: the wrapper finds nothing, the results were found by their shape",
+    "look.read-by": "read by: %(way)s",
+    "look.boards": "%(number)s boards: %(names)s",
+    "look.threads": "%(name)s: %(number)s threads",
+    "look.members": "%(name)s: for members only",
+    "look.galleries": "%(number)s photo stories",
+    "look.posts": "%(number)s posts, the first of them:",
+    "look.pictures": "%(number)s pictures on %(pages)s pages, all that there are:",
+    "look.pictures-first": "%(number)s pictures on the first %(pages)s pages:",
+    "look.pictures-lacking": "%(number)s pictures on %(pages)s pages, others are missing (%(missing)s):",
+    "fetch.failed": "%(url)s could not be fetched: %(why)s",
+    "fetch.status": "The server answers %(status)s.",
+    "find.no-source": "Nothing there can be read regularly: %(why)s",
+    "find.there": "%(address)s is there already, as %(key)s.",
+    "find.nothing": (
+        "It is no feed, names none, and has fewer than %(few)s links to articles of its own. "
+        "If it is a list of photo stories or a forum, choose that as its kind (--gallery, --forum)."
+    ),
+    "find.members": "Only members may read it.",
+    "find.no-threads": "Neither boards nor threads are found.",
+    "find.few-galleries": "Only %(number)s links look like photo stories; write it into sources.yaml with a seed:",
+    "find.none": "Nothing of this kind is found there.",
+    "find.no-articles": "No articles are found.",
+    "find.no-seed": "No link contains %(seed)s.",
+    "find.no-galleries": "No link looks like a photo story. Say under “seed” what their addresses contain.",
+    "remedy.enough": "Try a more exact address.",
+    "remedy.no-source": "Try the address of a list page, a feed or a channel of the site, or say what kind of source it is.",
+    "found.feed": "it is a feed",
+    "found.feed-named": "a feed that the page names",
+    "found.feed-usual": "a feed at its usual place",
+    "found.feed-listed": "a feed of the site's list of feeds",
+    "found.sitemap": "it is a sitemap",
+    "found.sitemap-named": "robots.txt names it",
+    "found.sitemap-usual": "a sitemap at its usual place",
+    "found.sitemap-news": "a news sitemap",
+    "found.index": "an index of %(number)s sitemaps",
+    "found.index-newest": "its newest sitemap lists %(number)s entries",
+    "found.list": "a list page",
+    "found.channel": "the channel %(name)s",
+    "found.links": "%(number)s links to articles of its own",
+    "found.forum": "a forum: %(boards)s boards, %(threads)s threads",
+    "found.galleries": "%(number)s links that look like photo stories",
+    "found.stale": "nothing new for %(days)s days",
+    "opml.empty": "The file is empty.",
+    "opml.no-text": "The file holds no text that can be read.",
+    "opml.html": "This is no OPML list: it is an HTML page.",
+    "opml.feed": "This is no OPML list: it is a feed. Paste its address instead.",
+    "opml.other": "This is no OPML list.",
+    "opml.large": "The file is larger than %(number)s MB: split it.",
+}
