@@ -9,6 +9,8 @@ RUN_READY := $(VENV)/.ready-run
 TEST_READY := $(VENV)/.ready-test
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 HOST ?= 127.0.0.1
+JOBS ?= $(shell cores=$$(nproc 2>/dev/null || echo 2); echo $$((cores < 4 ? 2 * cores : 8)))
+IN_PARALLEL := -n $(JOBS) --dist loadfile --no-loadscope-reorder # many tests wait: more processes than cores; a file's tests share what they crawled
 
 .PHONY: help run demo screens reference test test-fast test-faults check lock clean tools servers
 
@@ -28,13 +30,10 @@ reference: $(TEST_READY)  ## write docs/commands.md from the commands' help
 	$(BIN)/python scripts/reference
 
 test: $(TEST_READY) tools check  ## set up and run all checks and tests
-	$(BIN)/python -m pytest -q -m "not slow and not browser" -n 2
-	$(BIN)/python -m pytest -q -m "slow and not browser" -n 2 --dist loadfile
-	$(BIN)/python -m pytest -q -m browser --ignore=tests/e2e
-	$(BIN)/python -m pytest -q -m browser tests/e2e
+	$(BIN)/python -m pytest -q $(IN_PARALLEL)
 
 test-fast: $(TEST_READY)  ## the unit tests, in less than two minutes
-	$(BIN)/python -m pytest -q -m "not slow and not browser" -n 2
+	$(BIN)/python -m pytest -q -m "not slow and not browser" $(IN_PARALLEL)
 
 test-faults: $(TEST_READY) tools  ## kill 200 workers over 5,000 pages, on disk and with Redis (long)
 	$(BIN)/python tests/faults/long.py

@@ -40,10 +40,12 @@ settings.load_profile("newsportal")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that read real pages read hundreds of them: none is quick."""
+    """Tests that read real pages read hundreds of them: none is quick. Files with slow tests come first: quick ones fill the end."""
     for item in items:
         if "data" in item.keywords:
             item.add_marker(pytest.mark.slow)
+    slow = {item.path for item in items if "slow" in item.keywords or "browser" in item.keywords}
+    items.sort(key=lambda item: item.path not in slow)
     if DATA.is_dir():
         return
     skip = pytest.mark.skip(reason=f"needs the real pages in {DATA} (set NEWSPORTAL_DATA)")

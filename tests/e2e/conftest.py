@@ -214,8 +214,9 @@ def whole_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
             yield made
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """One a file: while it is open its event loop runs in this thread, and no other test could start one."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as play:
@@ -247,7 +248,7 @@ def visit(browser: Browser, site: Site) -> Iterator[Any]:
 
     def start(role: str | None = None, **options: Any) -> Visitor:
         context = browser.new_context(**{"locale": "zh-CN", "viewport": {"width": 1280, "height": 900}, **options})
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(60_000)
         contexts.append(context)
         if role is not None:
             context.add_cookies([site.session(role)])  # type: ignore[list-item]  # playwright's own type of a cookie

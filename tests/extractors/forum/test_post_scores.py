@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
 
-from newsportal.commands.evaluate.forum import gold_threads, read_all, row
+from newsportal.commands.evaluate.forum import Reading, gold_threads, read_all, row
 from newsportal.extractors.forum import best, poster
 
 FLOORS = [
@@ -19,14 +19,18 @@ FLOORS = [
 ]
 
 
+@cache
+def readings(data: Path, algorithm: str) -> list[Reading]:
+    return read_all(poster(algorithm), gold_threads(data / "forum"))
+
+
 @pytest.mark.data
 @pytest.mark.slow
 @pytest.mark.parametrize(("algorithm", "engines", "block", "body", "author", "date"), FLOORS)
 def test_posts_do_not_get_worse(
     data: Path, algorithm: str, engines: set[str] | None, block: float, body: float, author: float | None, date: float
 ) -> None:
-    wanted = [thread for thread in gold_threads(data / "forum") if engines is None or thread.engine in engines]
-    figures = row(read_all(poster(algorithm), wanted))
+    figures = row([reading for reading in readings(data, algorithm) if engines is None or reading.thread.engine in engines])
     assert figures["block_f1"] >= block
     assert figures["body_f1"] >= body
     assert (figures["author"] or 0) >= (author or 0)
