@@ -135,7 +135,8 @@ class Article:
     """An article on its way through the pipelines: each stage answers with a fuller copy (``dataclasses.replace``).
 
     ``page`` is there until the article is stored; ``identity`` is the canonical form of its URL, by which it is known. ``pages`` are
-    the URLs of an article of several pages, the first included; the store keeps them as aliases.
+    the URLs of an article of several pages, the first included; the store keeps them as aliases. ``wrapped`` and ``extraction`` are what
+    the source's own rule and the extractor found, where the spider has read the pages already to find the further ones.
     """
 
     url: str
@@ -163,6 +164,8 @@ class Article:
     keys: tuple[FoldKey, ...] = ()
     pages: tuple[str, ...] = ()
     canonical: str | None = None  # the address that its page declares; from the URL filter on, as an identity that it claims without proof
+    wrapped: Extraction | None = field(default=None, repr=False)
+    extraction: Extraction | None = field(default=None, repr=False)
 
     @property
     def source(self) -> str:
@@ -249,6 +252,7 @@ class Gallery:
     ``images`` are all its pictures in order, those left out too (``Image.dropped``); ``shown`` those that are its own.
     ``total``: how many pages it has, as far as known; ``missing``: the numbers of those that could not be had, ``failure`` why, and
     ``later`` whether that may pass. ``weight`` is its source's, from 1 to 10.
+    ``looked`` are the addresses of the pictures whose first bytes this visit has read.
     """
 
     url: str
@@ -277,6 +281,7 @@ class Gallery:
     category_score: float | None = None
     category_reason: str | None = None
     keywords: tuple[str, ...] = ()
+    looked: frozenset[str] = frozenset()
 
     @property
     def shown(self) -> tuple[Image, ...]:

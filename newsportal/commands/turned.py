@@ -12,9 +12,9 @@ from newsportal import dom
 from newsportal.dedup.canonical import identity
 from newsportal.errors import EgressDenied, FetchFailed, NotApplicable
 from newsportal.extractors import Extract
+from newsportal.extractors.multipage import EXPECTED, MAX_PAGES, MultiPage, PageRead
 from newsportal.extractors.page_turns import NOWHERE
 from newsportal.extractors.pagination import find_pager, is_thread
-from newsportal.extractors.turning import EXPECTED, MAX_PAGES, Read, Turning
 from newsportal.items import Extraction, Link, Page
 from newsportal.text import clean
 
@@ -33,8 +33,8 @@ REMEDIES = {
 
 def alone(run: Extract, page: Page, link: Link | None) -> Extraction:
     """The article of one page; ``pages`` where its pager names further ones. Raises ``NotApplicable``."""
-    found, pager = _read(page, link, run)[1:]
-    return replace(found, pages=tuple(url.removeprefix(NOWHERE) for url in pager.known))
+    read = _read(page, link, run)
+    return replace(read.found, pages=tuple(url.removeprefix(NOWHERE) for url in read.pager.known))
 
 
 def joined(run: Extract, fetch: Callable[[str], Page], page: Page, link: Link | None) -> Extraction:
@@ -46,21 +46,21 @@ def joined(run: Extract, fetch: Callable[[str], Page], page: Page, link: Link | 
     if is_thread(page.url):
         return met.found
     first = _begin(run, fetch, met)
-    turning, last = Turning(first, identity), first.url
-    while (url := turning.wanted()) is not None:
-        last = url
+    pages, last = MultiPage(first, identity), first.url
+    while urls := pages.wanted():
+        last = urls[0]
         try:
-            turning.take(met if identity(url) == identity(met.url) else _turned(run, fetch, url, turning.strays))
-        except Exception as error:  # noqa: BLE001  whatever ends the turning, the pages that came are the article
-            turning.lose(_why(error))
-    for reason in turning.ends:
+            pages.take(met if identity(last) == identity(met.url) else _turned(run, fetch, last, pages.strays), last)
+        except Exception as error:  # noqa: BLE001  whatever ends the article, the pages that came are the article
+            pages.refuse(last, _why(error))
+    for reason in pages.ends:
         if reason not in EXPECTED:
             _say(first.url, f"pages after {last} are left out" if reason == "too-many" else f"no pages from {last} on", reason)
-    found = turning.result()
+    found = pages.result()
     return found if first is met else replace(found, canonical=found.canonical or first.url)
 
 
-def _begin(run: Extract, fetch: Callable[[str], Page], met: Read) -> Read:
+def _begin(run: Extract, fetch: Callable[[str], Page], met: PageRead) -> PageRead:
     """The article's first page where ``met`` is a later one and it can be had, as in the crawl; else ``met``."""
     url = met.pager.first
     if url is None or identity(url) == identity(met.url):
@@ -73,13 +73,15 @@ def _begin(run: Extract, fetch: Callable[[str], Page], met: Read) -> Read:
     return first if first.pager.next is not None else met
 
 
-def _turned(run: Extract, fetch: Callable[[str], Page], url: str, strays: Callable[[str], bool] = lambda url: False) -> Read:
+def _turned(
+    run: Extract, fetch: Callable[[str], Page], url: str, strays: Callable[[str, str], bool] = lambda url, asked: False
+) -> PageRead:
     """The page at ``url``. Raises what ``fetch`` and ``run`` raise, and ``NotApplicable`` for a status that is no page, and for strays."""
     time.sleep(DELAY)
     page = fetch(url)
     if page.status != 200:
         raise NotApplicable(f"http-{page.status}")
-    if strays(page.url):
+    if strays(page.url, url):
         raise NotApplicable("elsewhere")
     return _read(page, None, run)
 
@@ -96,7 +98,7 @@ def _say(article: str, what: str, reason: str) -> None:
     typer.echo(clean(f"{article}: {what}: {reason}" + (f"; {remedy}" if remedy else "")), err=True)
 
 
-def _read(page: Page, link: Link | None, run: Extract) -> Read:
+def _read(page: Page, link: Link | None, run: Extract) -> PageRead:
     """One parse for both."""
     document = dom.document(page)
-    return Read(page.url, run(document, link, page.fetched), find_pager(document))
+    return PageRead(page.url, run(document, link, page.fetched), find_pager(document))

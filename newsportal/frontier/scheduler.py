@@ -276,13 +276,13 @@ class Scheduler(BaseScheduler):
 
     def _room(self, host: Host) -> int:
         """How many more requests of a host may be under way. Where there is no delay, as many again wait in its slot, so that it never
-        stands still."""
+        stands still. What callbacks ask for counts as well: a story that was begun goes before new ones."""
         engine, slot = self._crawler.engine, self._slot(host.name)
         places = slot.concurrency if slot is not None else self._places
         most = places if (slot.delay if slot is not None else self._delay) else 2 * places
         if len(host.out) >= most and engine is not None:
             host.out.intersection_update(engine.downloader.active)
-        return most - len(host.out)
+        return most - max(len(host.out), len(slot.active) if slot is not None else 0)
 
     # within
 

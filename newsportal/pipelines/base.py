@@ -1,41 +1,62 @@
-"""What the stages share: the ledger, and how an article leaves the line."""
+"""What the stages share: the ledger, how an item leaves the line, and how they write to a store that may be away."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Callable
+from time import monotonic
+from typing import TYPE_CHECKING, Any, ClassVar, Final, ParamSpec, Self, TypeVar
+from weakref import WeakKeyDictionary
 
 from scrapy.exceptions import DropItem
 
-from newsportal.errors import StoreError
+from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.frontier.ledger import STORE_FAILS, Ledger, ledger_of
-from newsportal.items import Article
+from newsportal.items import Article, Gallery, Thread
 
 if TYPE_CHECKING:
+    from scrapy.core.engine import ExecutionEngine
     from scrapy.crawler import Crawler
 
 logger = logging.getLogger(__name__)
 
+Params = ParamSpec("Params")
+Result = TypeVar("Result")
+
+RETRY_DELAYS = (0.2, 1.0, 5.0)
+"""Seconds between tries while the store is away or locked; then the crawl ends, and its links stay deferred for the next run."""
+
+LONGEST_PAUSE: Final = 300.0
+"""Seconds for which a standing worker waits at most before it looks again. A full disk answers every question and takes no article: each
+try costs the pages in hand another request, so a pause is twice the one before if that was no longer ago than this."""
+
+COLUMN: Final = {"stored": "stored", "folded": "folded", "same": "same", "revised": "same", "grown": "same"}
+"""Where the report counts what became of an item. A thread or photo story that has grown is no new one: a note tells what came."""
+
 
 class Left(DropItem):
-    """An article left the line here; its fate is counted already. Raised by stages; Scrapy ends the item quietly."""
+    """An item left the line here; its fate is counted already. Raised by stages; Scrapy ends the item quietly."""
 
     def __init__(self, why: str) -> None:
         super().__init__(why, log_level="DEBUG")
 
 
 class Stage:
-    """A pipeline stage for articles; other items pass by untouched."""
+    """A pipeline stage for items of one ``kind``; others pass by untouched. ``outage`` is called when the store is away."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    kind: ClassVar[type[Article | Thread | Gallery]] = Article
+
+    def __init__(self, ledger: Ledger, outage: Callable[[], None] = lambda: None) -> None:
         self.ledger = ledger
+        self._outage = outage
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(ledger_of(crawler))
+        return cls(ledger_of(crawler), outage_of(crawler))
 
     async def process_item(self, item: Any) -> Any:
-        if not isinstance(item, Article):
+        if not isinstance(item, self.kind):
             return item
         try:
             return await self.process(item)
@@ -43,16 +64,75 @@ class Stage:
             raise
         except StoreError as error:
             logger.error("%s waits for the next run: %s", item.url, error)
+            if isinstance(error, StoreUnavailable):
+                self._outage()  # to fetch on what cannot be kept would only trouble the servers
             raise await self.failed(item, STORE_FAILS, error, later=True) from error
-        except Exception as error:  # a page that breaks a stage must not be lost without a trace
+        except Exception as error:  # an item that breaks a stage must not be lost without a trace
             logger.exception("%s failed on %s", type(self).__name__, item.url)
             raise await self.failed(item, f"error: {type(error).__name__}", error) from error
 
-    async def failed(self, article: Article, reason: str, error: Exception, *, later: bool = False) -> Left:
+    async def failed(self, item: Article | Thread | Gallery, reason: str, error: Exception, *, later: bool = False) -> Left:
         """What to raise once the failure is counted. ``later``: the link waits for the next run."""
-        await self.ledger.fail(article.link, reason, later=later)
-        return Left(f"{article.url}: {error}")
+        await self.ledger.fail(item.link, reason, later=later)
+        return Left(f"{item.url}: {error}")
 
-    async def process(self, article: Article) -> Article:
-        """The article, fuller than before. Raises :class:`Left` once its fate is counted."""
+    async def process(self, item: Any) -> Any:
+        """The item, fuller than before. Raises :class:`Left` once its fate is counted."""
         raise NotImplementedError(type(self).__name__)
+
+
+async def retry(call: Callable[Params, Result], *args: Params.args, **kwargs: Params.kwargs) -> Result:
+    """What ``call`` returns, run in a thread, again while the store is away. Raises ``StoreUnavailable`` after :data:`RETRY_DELAYS`."""
+    for delay in RETRY_DELAYS:
+        try:
+            return await asyncio.to_thread(call, *args, **kwargs)
+        except StoreUnavailable:
+            await asyncio.sleep(delay)
+    return await asyncio.to_thread(call, *args, **kwargs)
+
+
+class Outage:
+    """Ends the crawl, once, with the reason ``store-unavailable``; what is under way is finished first. A standing worker waits instead
+    until the store serves again: the links of what failed meanwhile are asked for with the next visit."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._ending: asyncio.Future[None] | None = None
+        self._pause = RETRY_DELAYS[-1]
+        self._served = 0.0
+
+    def __call__(self) -> None:
+        engine = self._crawler.engine
+        if self._ending is not None or engine is None:
+            return
+        if self._crawler.settings.getbool("NEWSPORTAL_STANDING"):
+            self._ending = asyncio.ensure_future(self._wait(engine))
+        else:
+            logger.error("the crawl ends: its store takes nothing any more")
+            self._ending = asyncio.ensure_future(engine.close_spider_async(reason=STORE_FAILS))
+
+    async def _wait(self, engine: ExecutionEngine) -> None:
+        logger.warning("the crawl waits: its store takes nothing just now")
+        engine.pause()
+        store = ledger_of(self._crawler).store
+        soon = monotonic() - self._served < LONGEST_PAUSE
+        self._pause = min(2 * self._pause, LONGEST_PAUSE) if soon else RETRY_DELAYS[-1]
+        while True:
+            await asyncio.sleep(self._pause)
+            try:
+                await asyncio.to_thread(store.settle, [])
+                await asyncio.to_thread(store.last_seq)
+            except StoreError:
+                continue
+            break
+        logger.warning("the store serves again, and the crawl goes on")
+        self._ending, self._served = None, monotonic()
+        engine.unpause()
+
+
+_OUTAGES: WeakKeyDictionary[Crawler, Outage] = WeakKeyDictionary()
+
+
+def outage_of(crawler: Crawler) -> Outage:
+    """One for all stages of a crawl."""
+    return _OUTAGES.setdefault(crawler, Outage(crawler))

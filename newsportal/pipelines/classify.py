@@ -20,6 +20,8 @@ from newsportal.pipelines.base import Stage
 from newsportal.store.labels import CATEGORIES
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from newsportal.classify.base import Classifier
     from newsportal.frontier.ledger import Ledger
     from newsportal.frontier.models import Loaded
@@ -49,8 +51,8 @@ class Choice:
 
 
 class ClassifyPipeline(Stage):
-    def __init__(self, ledger: Ledger) -> None:
-        super().__init__(ledger)
+    def __init__(self, ledger: Ledger, outage: Callable[[], None] = lambda: None) -> None:
+        super().__init__(ledger, outage)
         sources = ledger.sources
         self._least = sources.classifier.good_enough
         enabled = [(topic.name, topic.keywords) for topic in sources.topics if topic.enabled]

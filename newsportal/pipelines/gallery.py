@@ -4,72 +4,39 @@ each with its pages and pictures in one transaction. A story that lacks pages is
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING
 
 from newsportal.dedup.canonical import identity
-from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.frontier.galleries import MAX_VAIN, NO_PICTURES, refuse
-from newsportal.frontier.ledger import STORE_FAILS, Ledger, ledger_of, utcnow
+from newsportal.frontier.ledger import Ledger, utcnow
 from newsportal.items import Article, Gallery
 from newsportal.messages import Message
-from newsportal.pipelines.base import Left, Stage
+from newsportal.pipelines.base import COLUMN, Left, Stage, retry
 from newsportal.pipelines.classify import ClassifyPipeline
-from newsportal.pipelines.writing import Stop, patiently
 
 if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
-
     from newsportal.store.gallery_tables import SavedGallery
-
-logger = logging.getLogger(__name__)
-
-COLUMN = {"stored": "stored", "folded": "folded", "grown": "same", "same": "same"}
-"""A story that an earlier visit began is no new one: the report's note tells how many were finished."""
 
 
 class GalleryPipeline(Stage):
-    """A stage for photo stories; other items pass by untouched."""
+    kind = Gallery
 
-    def __init__(self, ledger: Ledger, stop: Callable[[], None] = lambda: None) -> None:
-        super().__init__(ledger)
-        self._stop = stop
+    def __init__(self, ledger: Ledger, outage: Callable[[], None] = lambda: None) -> None:
+        super().__init__(ledger, outage)
         self._classify = ClassifyPipeline(ledger)
         self._brought: dict[str, Counter[str]] = {}
         self._lacking: dict[str, Counter[str]] = {}
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(ledger_of(crawler), Stop(crawler))
-
-    async def process_item(self, item: Any) -> Any:
-        if not isinstance(item, Gallery):
-            return item
-        try:
-            return await self.write(item)
-        except Left:
-            raise
-        except StoreError as error:
-            logger.error("%s waits for the next run: %s", item.url, error)
-            if isinstance(error, StoreUnavailable):
-                self._stop()
-            await self.ledger.fail(item.link, STORE_FAILS, later=True)
-            raise Left(f"{item.url}: {error}") from error
-        except Exception as error:  # a story that breaks this stage must not be lost without a trace
-            logger.exception("%s failed on %s", type(self).__name__, item.url)
-            await self.ledger.fail(item.link, f"error: {type(error).__name__}")
-            raise Left(f"{item.url}: {error}") from error
-
-    async def write(self, gallery: Gallery) -> Gallery:
+    async def process(self, gallery: Gallery) -> Gallery:
         """The story with its topics, once it is stored and its link has its fate."""
         if not gallery.shown and gallery.complete:  # logos and advertisements alone
             await refuse(self.ledger, gallery.link, NO_PICTURES)
             raise Left(f"{gallery.url}: no picture is left of it")
         gallery = await self._classified(gallery)
-        saved = await patiently(self.ledger.store.galleries.save, gallery, now=utcnow())
+        saved = await retry(self.ledger.store.galleries.save, gallery, now=utcnow())
         await self._enter(gallery)
         waits = not saved.complete and gallery.later and saved.vain < MAX_VAIN
         self._note(gallery, saved, waits)

@@ -1,6 +1,6 @@
-"""The pictures of photo stories: looked at by their first bytes, counted, and those of no story left out; before the story is stored.
+"""The pictures of photo stories: counted, and those of no story left out; before the story is stored.
 
-A picture whose server fails never costs a story: it stays, its size unknown. A picture that turns out to be a site's own after some of
+A picture that turns out to be a site's own after some of
 its stories were stored is taken out of those as well, at once and once more when the crawl ends.
 """
 
@@ -10,25 +10,21 @@ import asyncio
 import logging
 from collections import Counter, defaultdict
 from dataclasses import replace
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final, Self
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final
 
 from newsportal.dedup.canonical import identity, site_of
 from newsportal.errors import StoreError
-from newsportal.frontier.ledger import Ledger, ledger_of, utcnow
-from newsportal.items import Gallery, content_id
+from newsportal.frontier.ledger import Ledger, utcnow
+from newsportal.items import Gallery, Image, content_id
 from newsportal.messages import Message
 from newsportal.pictures import filter as rules
 from newsportal.pictures.filter import Shown
-from newsportal.pipelines.base import Left, Stage
-from newsportal.pipelines.looking import Downloads, Fetch, Looker, filled, offline
-from newsportal.pipelines.turning import Interrupted
+from newsportal.pipelines.base import Stage
 from newsportal.store.pictures import Picture
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from scrapy.crawler import Crawler
+    from collections.abc import Callable, Collection, Mapping
 
     from newsportal.store.galleries import Galleries
 
@@ -51,57 +47,41 @@ def addresses_of(galleries: Galleries, key: str, ids: Collection[str]) -> set[st
 
 
 class PicturesPipeline(Stage):
-    """A stage for photo stories; other items pass by untouched."""
+    kind = Gallery
 
-    def __init__(self, ledger: Ledger, fetch: Fetch = offline) -> None:
-        super().__init__(ledger)
-        said = ledger.sources.pictures
-        self._looker = Looker(fetch, max_pixels=said.max_pixels, prints=said.prints) if said.look else None
+    def __init__(self, ledger: Ledger, outage: Callable[[], None] = lambda: None) -> None:
+        super().__init__(ledger, outage)
         self._reasons: dict[str, str] = {}  # why pictures met in this run belong to no story
         self._urls: dict[str, set[str]] = defaultdict(set)
         self._left: dict[str, Counter[str]] = defaultdict(Counter)
         self._counting = asyncio.Lock()
         self._began = utcnow()
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(ledger_of(crawler), Downloads(crawler))
-
-    async def process_item(self, item: Any) -> Any:
-        if not isinstance(item, Gallery):
-            return item
+    async def process(self, gallery: Gallery) -> Gallery:
+        """The story; pictures of no story say why."""
         try:
-            return await self.sorted_out(item)
-        except Interrupted as why:
-            raise Left(f"{item.url}: the crawl ends before its pictures are looked at") from why
+            return await self._sort_out(gallery) if gallery.images else gallery
         except StoreError as error:  # the story's own stage tells of a store that is away
-            logger.error("the pictures of %s are not counted: %s", item.url, error)
-            return item
-
-    async def sorted_out(self, gallery: Gallery) -> Gallery:
-        """The story with what is known of its pictures; those of no story say why. Raises ``Interrupted``, ``StoreError``."""
-        store = self.ledger.store.pictures
-        known = await asyncio.to_thread(store.known, {rules.key(image.url) for image in gallery.images})
-        pictures = dict(known)
-        if self._looker is not None:
-            pictures |= await self._looker.pictures(gallery, known)
-        gallery = filled(gallery, pictures)
-        if not gallery.images:
+            logger.error("the pictures of %s are not counted: %s", gallery.url, error)
             return gallery
+
+    async def _sort_out(self, gallery: Gallery) -> Gallery:
         async with self._counting:
-            reasons = await asyncio.to_thread(self._count, gallery, pictures, known)
+            reasons = await asyncio.to_thread(self._count, gallery)
         gallery = replace(gallery, images=rules.judged(gallery.images, reasons))
         self._left[gallery.link.source] += Counter(rules.left_out(gallery.images))
         return gallery
 
-    def _count(self, gallery: Gallery, pictures: Mapping[str, Picture], known: Mapping[str, Picture]) -> dict[str, str]:
+    def _count(self, gallery: Gallery) -> dict[str, str]:
         """Write down that the story shows its pictures; key → reason of those that are frequent. Raises ``StoreError``."""
         store = self.ledger.store.pictures
         now = utcnow()
         shown = {rules.key(image.url): image.url for image in gallery.images}
         site = site_of(gallery.url) or gallery.site or ""
         story = Shown(content_id(gallery.identity or identity(gallery.url)), site, rules.title_key(gallery.title), frozenset(shown))
-        store.saw(story, [pictures.get(key) or Picture(key, url) for key, url in shown.items()], now=now)
+        facts = {rules.key(image.url): _facts_of(image, now) for image in gallery.images if image.url in gallery.looked}
+        known = store.known(shown)
+        store.saw(story, [facts.get(key) or known.get(key) or Picture(key, url) for key, url in shown.items()], now=now)
         reasons = {key: picture.frequent for key, picture in known.items() if picture.frequent}
         stories = store.stories([key for key in shown if key not in reasons], least=rules.LEAST, most=SAMPLE)
         sites = {one.site for found in stories.values() for one in found}
@@ -148,3 +128,9 @@ class PicturesPipeline(Stage):
         for reason, urls in by_reason.items():
             for start in range(0, len(urls), SWEEP):
                 self.ledger.store.galleries.drop(urls=urls[start : start + SWEEP], reason=reason, now=utcnow())
+
+
+def _facts_of(image: Image, now: datetime) -> Picture:
+    """What the first bytes told, as the spider hands it along."""
+    key = rules.key(image.url)
+    return Picture(key, image.url, image.width, image.height, image.format, image.print, refused=image.dropped, looked=now)

@@ -3,64 +3,37 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING
 
 from newsportal.classify import topics
 from newsportal.dedup.canonical import identity
-from newsportal.errors import StoreError, StoreUnavailable
-from newsportal.frontier.ledger import STORE_FAILS, Ledger, ledger_of, utcnow
+from newsportal.frontier.ledger import Ledger, utcnow
 from newsportal.items import Thread, TopicMark
 from newsportal.messages import Message, joined
-from newsportal.pipelines.base import Left, Stage
-from newsportal.pipelines.writing import Stop, patiently
+from newsportal.pipelines.base import COLUMN, Stage, retry
 
 if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
-
     from newsportal.store.threads import Saved
-
-logger = logging.getLogger(__name__)
-
-COLUMN = {"stored": "stored", "grown": "same", "same": "same"}
-"""A thread that has grown is no new story: the report's note tells how many posts came."""
 
 
 class ThreadPipeline(Stage):
-    """A stage for threads; other items pass by untouched."""
+    kind = Thread
 
-    def __init__(self, ledger: Ledger, stop: Callable[[], None] = lambda: None) -> None:
-        super().__init__(ledger)
-        self._stop = stop
+    def __init__(self, ledger: Ledger, outage: Callable[[], None] = lambda: None) -> None:
+        super().__init__(ledger, outage)
         sources = ledger.sources
         enabled = [(topic.name, topic.keywords) for topic in sources.topics if topic.enabled]
         self._rules = tuple(topics.rule(name, words.must, words.any, words.not_) for name, words in enabled)
         self._of_source = {forum.key: forum.topics for forum in sources.forums}
         self._brought: dict[str, Counter[str]] = {}
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(ledger_of(crawler), Stop(crawler))
-
-    async def process_item(self, item: Any) -> Any:
-        if not isinstance(item, Thread):
-            return item
-        try:
-            return await self.write(item)
-        except StoreError as error:
-            logger.error("%s waits for the next run: %s", item.url, error)
-            if isinstance(error, StoreUnavailable):
-                self._stop()
-            await self.ledger.fail(item.link, STORE_FAILS, later=True)
-            raise Left(f"{item.url}: {error}") from error
-
-    async def write(self, thread: Thread) -> Thread:
+    async def process(self, thread: Thread) -> Thread:
         """The thread with its topics, once it is stored and its link has its fate."""
         thread = self._marked(thread)
-        saved = await patiently(self.ledger.store.threads.save, thread, now=utcnow())
+        saved = await retry(self.ledger.store.threads.save, thread, now=utcnow())
         name = thread.identity or ""
         other = identity(thread.url)  # a search engine may lead to it, too
         if other != name:

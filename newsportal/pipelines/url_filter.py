@@ -10,8 +10,7 @@ from newsportal.dedup.declared import Content, Declared, agree, declared
 from newsportal.frontier.links import is_entry, name_of
 from newsportal.items import Article
 from newsportal.messages import Message
-from newsportal.pipelines.base import Left, Stage
-from newsportal.pipelines.writing import patiently
+from newsportal.pipelines.base import Left, Stage, retry
 
 TAKEN = Message("note.canonical-taken")
 
@@ -22,12 +21,12 @@ class UrlFilterPipeline(Stage):
     async def process(self, article: Article) -> Article:
         own = article.link.identity or identity(article.url)
         said = declared(article.url, article.canonical) if article.link.identity is None else None
-        known = await patiently(self._known_as, article, own, said)
+        known = await retry(self._known_as, article, own, said)
         if known is not None:
-            await patiently(self._join, {name_of(article.link), own}, known)
+            await retry(self._join, {name_of(article.link), own}, known)
             await self.ledger.settle(article.link, "same")
             raise Left(f"{article.url}: known as {known}")
-        name, claim = await patiently(self._named, article, own, said)
+        name, claim = await retry(self._named, article, own, said)
         spelled = article.link.identity is not None and not is_entry(article.link)  # then every parameter may name the article
         return replace(article, identity=name, canonical=claim, url=article.url if spelled else readable(article.url))
 

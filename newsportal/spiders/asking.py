@@ -1,12 +1,25 @@
-"""What list pages and articles have in common: a spider that asks for them, with a source's manners."""
+"""What list pages and items have in common: a spider that asks for them, with a source's manners, and counts what cannot be had."""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+import logging
+from collections.abc import AsyncIterator, Awaitable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from scrapy.http import Response
+from newsportal.errors import NotApplicable, StoreError
+from newsportal.frontier.ledger import STORE_FAILS, Ledger
+from newsportal.items import Link
+from newsportal.spiders.fetcher import Fetcher, Interrupted, PageUnavailable, outcome_of
 
-from newsportal.frontier.ledger import Ledger
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from twisted.python.failure import Failure
+
+logger = logging.getLogger(__name__)
+
+Item = TypeVar("Item")
 
 
 class Source(Protocol):
@@ -23,6 +36,7 @@ class Source(Protocol):
 class Asking:
     """What a spider that asks for pages knows; ``base.NewsSpider`` says whence."""
 
+    crawler: Crawler
     thorough: set[str]
     visited: set[str]
 
@@ -43,7 +57,46 @@ class Asking:
             **({"render": True} if getattr(source, "render", False) else {}),
         }
 
+    def request_meta(self, key: str) -> dict[str, Any]:
+        """The meta of a request for a source, by its key."""
+        source = self.by_key(key)
+        return {"source": key, **(self.manners(source) if source else {})}
 
-def header(response: Response, name: str) -> str | None:
-    value = response.headers.get(name)
-    return value.decode("latin-1").strip() or None if value else None
+    @cached_property
+    def fetch(self) -> Fetcher:
+        """Fetches further pages and pictures inside a callback."""
+        return Fetcher(self.crawler, self.request_meta)
+
+    async def parse_first(self, response: Response, link: Link, **about: Any) -> AsyncIterator[Any]:
+        """The callback of a thread or photo story: its first page has come."""
+        async for item in self.finished(link, self.read_item(response, link, **about)):
+            yield item
+
+    async def first_failed(self, failure: Failure) -> AsyncIterator[Any]:
+        about = failure.request.cb_kwargs  # type: ignore[attr-defined]
+        async for item in self.finished(about["link"], self.read_item(PageUnavailable(outcome_of(failure)), **about)):
+            yield item
+
+    async def read_item(self, first: Response | PageUnavailable, link: Link, **about: Any) -> Any:
+        """The item over all pages that can be had, of which ``first`` was asked for already; ``None`` once its fate is counted."""
+        raise NotImplementedError
+
+    async def finished(self, link: Link, item: Awaitable[Item | None]) -> AsyncIterator[Item]:
+        """The item, if there is one; else the reason is counted."""
+        try:
+            found = await item
+        except Interrupted:
+            logger.info("%s waits for the next run: the crawl ends before its further pages are read", link.url)
+        except PageUnavailable as error:
+            await self.ledger.fail(link, error.outcome.reason, later=error.outcome.passing)
+        except NotApplicable as error:
+            await self.ledger.fail(link, error.reason)
+        except StoreError as error:
+            logger.error("%s waits for the next run: %s", link.url, error)
+            await self.ledger.fail(link, STORE_FAILS, later=True)
+        except Exception as error:  # a page that breaks its reader must not be lost without a trace
+            logger.exception("reading failed on %s", link.url)
+            await self.ledger.fail(link, f"error: {type(error).__name__}")
+        else:
+            if found is not None:
+                yield found

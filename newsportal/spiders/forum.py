@@ -11,20 +11,20 @@ from typing import Any, Final
 from scrapy.http import Request, Response
 from twisted.python.failure import Failure
 
-from newsportal import dom
-from newsportal.errors import NotApplicable, StoreError
+from newsportal.errors import NotApplicable
 from newsportal.extractors.forum import kinds, poster
 from newsportal.extractors.forum.addresses import cleaned, key_of, read
 from newsportal.extractors.forum.kinds import Listed, Signpost
 from newsportal.extractors.forum.thread import ThreadPage, read_page
-from newsportal.frontier.ledger import STORE_FAILS, utcnow
+from newsportal.frontier.ledger import utcnow
 from newsportal.frontier.links import askable
 from newsportal.frontier.threads import Sifted, Wanted, sift
-from newsportal.items import Link, Page, Post, Thread
+from newsportal.items import Link, Post, Thread
 from newsportal.messages import Message
 from newsportal.sources import Forum
 from newsportal.spiders.base import NewsSpider, in_thread
-from newsportal.spiders.outcome import Outcome, outcome_of
+from newsportal.spiders.fetcher import Outcome, PageUnavailable, document_of, outcome_of
+from newsportal.spiders.multipage import fetch_pages
 from newsportal.store.results import SourceState
 
 MAX_BOARDS: Final = 200
@@ -41,28 +41,66 @@ MEMBERS_ONLY: Final = frozenset({"login", "http-401", "http-403"})
 """Reasons that do not pass by themselves."""
 
 
+MAX_SECONDS: Final = 1800.0
+"""After so long no further page of a thread is asked for in this visit; the next one reads on. Chosen: ten pages of a host that asks
+for the longest delay."""
+
+
 @dataclass(slots=True)
 class Reading:
     """A thread on its way: what was read of it in this visit, page by page. It is stored as a whole, so a crash costs its pages alone."""
 
-    wanted: Wanted
+    link: Link
+    listed: Listed
     source: Forum
+    next: str | None
     board: str | None = None
     known: frozenset[str] = frozenset()
-    posts: list[Post] = field(default_factory=list)
-    met: set[str] = field(default_factory=set)
+    from_the_end: bool = False
+    posts: dict[str | None, Post] = field(default_factory=dict)
     pages: list[str] = field(default_factory=list)
     first: ThreadPage | None = None
-    from_the_end: bool = False
+    whole: bool = True
+    failure: str | None = None
+    later: bool = False
+    begun: bool = False
     counted: bool = False
 
-    @property
-    def link(self) -> Link:
-        return self.wanted.link
+    def wanted(self) -> list[str]:
+        url, self.next = self.next, None
+        return [url] if url else []
 
-    def again(self) -> None:
-        """Forget what was read: the visit begins at the first page."""
-        self.posts, self.met, self.pages, self.from_the_end = [], set(), [], False
+    def take(self, found: tuple[str, ThreadPage], asked: str) -> None:
+        url, page = found
+        self.first = self.first or page
+        if self.from_the_end and not self.pages and not any(post.id in self.known for post in page.posts):
+            self._restart()  # posts were deleted, and the pages have moved up: what is new may stand before this one
+            return
+        before = len(self.posts)
+        for post in page.posts:
+            self.posts.setdefault(post.id, post)
+        self.pages.append(url)
+        if page.next and len(self.posts) > before:
+            self.next = page.next if len(self.pages) < self.source.depth and askable(page.next) else None
+            self.whole = self.next is not None
+
+    def refuse(self, asked: str, reason: str) -> None:
+        self.fail(asked, Outcome(reason, reason))
+
+    def fail(self, asked: str, outcome: Outcome) -> None:
+        """The last page of a known thread may be gone: then its first one is asked for; what was read of others is kept, and the rest is
+        read another time."""
+        later = outcome.passing and outcome.reason not in MEMBERS_ONLY
+        if self.from_the_end and not self.pages and not later:
+            self._restart()
+        else:
+            self.whole, self.failure, self.later = False, outcome.reason, later
+
+    def end(self, reason: str) -> None:
+        self.whole, self.failure, self.later = False, reason, True
+
+    def _restart(self) -> None:
+        self.from_the_end, self.next = False, self.link.url
 
 
 class ForumSpider(NewsSpider):
@@ -153,7 +191,7 @@ class ForumSpider(NewsSpider):
         self.ledger.note(key, Message("note.board-failed", reason=outcome.reason, board=request.cb_kwargs.get("board") or request.url))
 
     def look(self, response: Response) -> Signpost:
-        return kinds.look(_document(response), utcnow())
+        return kinds.look(document_of(response), utcnow())
 
     def entries(self, found: Signpost, source: Forum) -> tuple[list[tuple[Link, Listed]], int]:
         """The threads of a list as links, without those that nobody has answered for too long, and how many those are."""
@@ -184,113 +222,50 @@ class ForumSpider(NewsSpider):
             callback=self.parse_first,
             errback=self.first_failed,
             dont_filter=True,
-            meta={"source": source.key, **self.manners(source)},
+            meta=self.request_meta(source.key),
             cb_kwargs={"source": source, "link": wanted.link, "listed": wanted.listed, "board": board},
         )
 
     async def reading(self, source: Forum, link: Link, listed: Listed, board: str | None) -> Reading:
         """A thread at the beginning of its visit, whichever process that is. Raises ``StoreError``."""
+        reading = Reading(link, listed, source, link.url, board)
         kept = (await asyncio.to_thread(self.ledger.store.threads.known, [listed.key])).get(listed.key)
-        reading = Reading(Wanted(link, listed, kept), source, board or (kept.board if kept else None))
         if kept is not None:
+            reading.board = board or kept.board
             posts = await asyncio.to_thread(self.ledger.store.threads.posts, kept.id)
             reading.known = frozenset(post.name for post in posts)
             reading.from_the_end = cleaned(kept.last_page) != cleaned(link.url)
         return reading
 
-    def page(self, url: str, reading: Reading) -> Request:
-        """A further page: what was read of the thread is with this process, so the request stays here."""
-        return Request(
-            url,
-            callback=self.parse_thread,
-            errback=self.thread_failed,
-            dont_filter=True,
-            meta={"source": reading.source.key, **self.manners(reading.source)},
-            cb_kwargs={"reading": reading},
-        )
+    async def read_item(self, first: Response | PageUnavailable, link: Link, **about: Any) -> Thread:
+        reading = await self.reading(link=link, **about)
+        await fetch_pages(reading, lambda url: self._page(reading, url, first), MAX_SECONDS)
+        if reading.failure and not reading.posts:
+            raise PageUnavailable(Outcome(reading.failure, link.url, passing=reading.later))
+        if not reading.whole and not reading.failure:
+            self.ledger.note(reading.source.key, Message("note.deep-threads", pages=reading.source.depth))
+        return self.done(reading)
 
-    async def parse_first(self, response: Response, source: Forum, link: Link, listed: Listed, board: str | None) -> AsyncIterator[Any]:
-        try:
-            reading = await self.reading(source, link, listed, board)
-        except StoreError as error:
-            self.logger.error("%s waits for the next run: %s", link.url, error)
-            await self.ledger.fail(link, STORE_FAILS, later=True)
-            return
-        async for found in self.parse_thread(response, reading):
-            yield found
-
-    async def first_failed(self, failure: Failure) -> AsyncIterator[Any]:
-        request: Request = failure.request  # type: ignore[attr-defined]
-        try:
-            reading = await self.reading(**request.cb_kwargs)
-        except StoreError as error:
-            self.logger.error("%s waits for the next run: %s", request.url, error)
-            await self.ledger.fail(request.cb_kwargs["link"], STORE_FAILS, later=True)
-            return
-        async for found in self._failed(reading, outcome_of(failure)):
-            yield found
-
-    async def parse_thread(self, response: Response, reading: Reading) -> AsyncIterator[Any]:
+    async def _page(self, reading: Reading, url: str, first: Response | PageUnavailable) -> tuple[str, ThreadPage]:
+        """The page, and the address that answered. Raises ``PageUnavailable``, ``NotApplicable``, ``Interrupted``."""
+        response = first if not reading.begun else await self.fetch(url, reading.source.key)
+        reading.begun = True
+        if isinstance(response, PageUnavailable):
+            raise response
         if not reading.counted:
             reading.counted = True  # a thread is one entry, however many pages it has
             self.ledger.count(reading.source.key, "fetched")
-        try:
-            page = await in_thread(self.read, response, not reading.pages and reading.wanted.listed.replies in (0, None))
-        except NotApplicable as why:
-            async for item in self._broken(reading, why.reason):
-                yield item
-            return
-        except Exception as error:  # a page that breaks its reader must not be lost without a trace
-            self.logger.exception("reading failed on %s", response.url)
-            async for item in self._broken(reading, f"error: {type(error).__name__}"):
-                yield item
-            return
-        reading.first = reading.first or page
-        if reading.from_the_end and not reading.pages and not any(post.id in reading.known for post in page.posts):
-            reading.again()  # posts were deleted, and the pages have moved up: what is new may stand before this one
-            yield self.page(reading.link.url, reading)
-            return
-        fresh = [post for post in page.posts if post.id not in reading.met]
-        reading.posts += fresh
-        reading.met.update(post.id or "" for post in fresh)
-        reading.pages.append(response.request.url if response.request else response.url)
-        if page.next and fresh and len(reading.pages) < reading.source.depth and askable(page.next):
-            yield self.page(page.next, reading)
-            return
-        deep = bool(page.next and fresh)
-        if deep:
-            self.ledger.note(reading.source.key, Message("note.deep-threads", pages=reading.source.depth))
-        yield self.done(reading, whole=not deep)
-
-    async def thread_failed(self, failure: Failure) -> AsyncIterator[Any]:
-        request: Request = failure.request  # type: ignore[attr-defined]
-        async for item in self._failed(request.cb_kwargs["reading"], outcome_of(failure)):
-            yield item
-
-    async def _failed(self, reading: Reading, outcome: Outcome) -> AsyncIterator[Any]:
-        later = outcome.passing and outcome.reason not in MEMBERS_ONLY
-        async for item in self._broken(reading, outcome.reason, later=later):
-            yield item
-
-    async def _broken(self, reading: Reading, reason: str, *, later: bool = False) -> AsyncIterator[Any]:
-        """A page cannot be had or read. The last page of a known thread may be gone: then its first one is asked for; what was read of
-        others is kept, and the rest is read another time."""
-        if reading.from_the_end and not reading.pages and not later:
-            reading.again()
-            yield self.page(reading.link.url, reading)
-        elif reading.posts:
-            yield self.done(reading, whole=False, failure=reason, later=later)
-        else:
-            await self.ledger.fail(reading.link, reason, later=later)
+        page = await in_thread(self.read, response, not reading.pages and reading.listed.replies in (0, None))
+        return response.request.url if response.request else response.url, page
 
     def read(self, response: Response, alone: bool) -> ThreadPage:
         asked = next(iter(response.meta.get("redirect_urls", ())), None)
         if asked is not None and _name_of(response.url) in self._listed.get(response.meta["source"], ()):
             raise NotApplicable("gone", f"its address leads to {response.url}, which is a list")
-        return read_page(_document(response), self._posts, utcnow(), alone=alone, asked=asked)
+        return read_page(document_of(response), self._posts, utcnow(), alone=alone, asked=asked)
 
-    def done(self, reading: Reading, *, whole: bool, failure: str | None = None, later: bool = False) -> Thread:
-        link, listed = reading.link, reading.wanted.listed
+    def done(self, reading: Reading) -> Thread:
+        link, listed = reading.link, reading.listed
         told = link.title if link.title and not link.title.endswith(CUT) else None
         title = told or (reading.first.title if reading.first else None) or link.title or link.url
         return Thread(
@@ -298,15 +273,15 @@ class ForumSpider(NewsSpider):
             title=title,
             link=link,
             fetched=utcnow(),
-            posts=tuple(reading.posts),
+            posts=tuple(reading.posts.values()),
             board=reading.board,
             identity=link.identity,
             last_page=reading.pages[-1] if reading.pages else link.url,
-            whole=whole,
+            whole=reading.whole,
             replies=listed.replies,
             listed=listed.last,
-            failure=failure,
-            later=later,
+            failure=reading.failure,
+            later=reading.later,
             language=reading.first.language if reading.first else None,
             category=link.category,
         )
@@ -329,8 +304,3 @@ def _name_of(url: str) -> str:
     """By what a page of a list is known, however it is written."""
     at = read(url)
     return f"{at.key}@{at.place}" if at.key else key_of(url)
-
-
-def _document(response: Response) -> dom.Document:
-    content_type = (response.headers.get("Content-Type") or b"").decode("latin-1") or None
-    return dom.document(Page(url=response.url, body=response.body, fetched=utcnow(), content_type=content_type))

@@ -7,32 +7,32 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
-from time import monotonic
+from functools import cached_property
 from typing import Any, Final
 
 from scrapy.http import Request, Response
-from twisted.python.failure import Failure
 
-from newsportal import dom
 from newsportal.dedup.canonical import identity
 from newsportal.errors import NotApplicable, StoreError
 from newsportal.extractors import gallery, hub
 from newsportal.extractors.gallery.links import Entry, entries
-from newsportal.extractors.turning import is_front_page
+from newsportal.extractors.multipage import is_front_page
 from newsportal.frontier.galleries import NO_PICTURES, refuse, sift
-from newsportal.frontier.ledger import STORE_FAILS, utcnow
+from newsportal.frontier.ledger import utcnow
 from newsportal.frontier.links import askable, name_of
 from newsportal.frontier.requests import AT
-from newsportal.items import GalleryPage, Link, Page
+from newsportal.items import Gallery, GalleryPage, Link
 from newsportal.messages import Message
 from newsportal.sources import Gallery as Source
 from newsportal.spiders.base import NewsSpider, in_thread
-from newsportal.spiders.outcome import Outcome, outcome_of
+from newsportal.spiders.fetcher import Interrupted, PageUnavailable, document_of
+from newsportal.spiders.image_fetcher import StoryImages, image_bytes
+from newsportal.spiders.multipage import fetch_pages
 from newsportal.spiders.photo_story import Guesses, Reading
 from newsportal.store.results import SourceState
 
-PAGE_PRIORITY: Final = 5
-"""Further pages go before new stories (0) and behind index pages (10): a story begun is soon complete."""
+MAX_SECONDS: Final = 600.0
+"""After so long no further page of a story is asked for in this visit; the next one goes on."""
 
 
 class GallerySpider(NewsSpider):
@@ -46,6 +46,10 @@ class GallerySpider(NewsSpider):
         super().__init__(**kwargs)
         self._listed = self.of_visits(set[str])  # pagers run in circles, and name the pages before as well
         self._guesses = self.of_visits(Guesses)
+
+    @cached_property
+    def images(self) -> StoryImages:
+        return StoryImages(self.ledger, image_bytes(self.crawler, self.fetch))
 
     def sources(self) -> Iterable[Source]:
         return (source for source in self.ledger.sources.galleries if source.enabled)
@@ -94,7 +98,21 @@ class GallerySpider(NewsSpider):
         reading = await self.reading(source, link)
         first = [] if any(identity(page.url) == identity(link.url) for page in reading.met) else [link.url]
         wanted = [*first, *reading.wanted()]
-        return [self.first(wanted[0], reading)] if wanted else await self._next(reading)
+        if not wanted:
+            try:
+                return [await self.images.complete(await self._joined(reading))]
+            except Interrupted:  # it waits for the next run
+                return []
+        return [
+            Request(
+                wanted[0],
+                callback=self.parse_first,
+                errback=self.first_failed,
+                dont_filter=True,
+                meta=self.request_meta(source.key),
+                cb_kwargs={"source": source, "link": link, "asked": wanted[0]},
+            )
+        ]
 
     async def restored(self, requests: Sequence[Request]) -> list[Request | None]:
         """Stories go on where they were: what was kept of them is not asked for again."""
@@ -120,94 +138,31 @@ class GallerySpider(NewsSpider):
             await asyncio.to_thread(reading.begin, kept)
         return reading
 
-    def first(self, url: str, reading: Reading) -> Request:
-        told = {"source": reading.source, "link": reading.link, "asked": url}
-        return self.page(url, reading).replace(callback=self.parse_first, errback=self.first_failed, cb_kwargs=told)
+    async def read_item(self, first: Response | PageUnavailable, link: Link, *, source: Source, asked: str) -> Gallery | None:  # type: ignore[override]
+        async def fetch(url: str) -> GalleryPage:
+            response = first if url == asked else await self.fetch(url, source.key)
+            if isinstance(response, PageUnavailable):
+                raise response
+            self._count(reading)
+            return await asyncio.to_thread(_read, response, reading, url)
 
-    async def begun(self, source: Source, link: Link, asked: str) -> Reading | None:
-        """The story whose first request was answered; ``None`` if the store fails, and the story waits for the next run."""
-        try:
-            reading = await self.reading(source, link)
-        except StoreError as error:
-            self.logger.error("%s waits for the next run: %s", link.url, error)
-            await self.ledger.fail(link, STORE_FAILS, later=True)
+        reading = await self.reading(source, link)
+        if isinstance(first, Response) and not reading.met and await self._known_elsewhere(first.url, reading):
             return None
-        reading.ask(asked)
-        return reading
+        reading.open = [asked, *(url for url in reading.open if url != asked)]
+        await fetch_pages(reading, fetch, MAX_SECONDS, lambda: self._keep(reading))
+        if reading.met:
+            return await self.images.complete(await self._joined(reading))
+        await self._failed(reading)
+        return None
 
-    async def parse_first(self, response: Response, source: Source, link: Link, asked: str) -> AsyncIterator[Any]:
-        reading = await self.begun(source, link, asked)
-        if reading is not None:
-            async for found in self.parse_page(response, reading, asked):
-                yield found
-
-    async def first_failed(self, failure: Failure) -> AsyncIterator[Any]:
-        request: Request = failure.request  # type: ignore[attr-defined]
-        reading = await self.begun(**request.cb_kwargs)
-        if reading is not None:
-            async for found in self._lost(reading, request.cb_kwargs["asked"], outcome_of(failure)):
-                yield found
-
-    def page(self, url: str, reading: Reading) -> Request:
-        reading.ask(url)
-        return Request(
-            url,
-            callback=self.parse_page,
-            errback=self.page_failed,
-            dont_filter=True,
-            priority=PAGE_PRIORITY if reading.met else 0,
-            meta={"source": reading.source.key, **self.manners(reading.source)},
-            cb_kwargs={"reading": reading, "asked": url},
-        )
-
-    async def parse_page(self, response: Response, reading: Reading, asked: str) -> AsyncIterator[Any]:
-        self._count(reading)
-        reading.began = reading.began or monotonic()
-        try:
-            if not reading.met and await self._known_elsewhere(response.url, reading):
-                return
-            page = await in_thread(_read, response, reading, asked)
-        except NotApplicable as why:
-            reading.refuse(asked, why.reason)
-        except StoreError as error:
-            self.logger.error("%s waits for the next run: %s", response.url, error)
-            reading.refuse(asked, f"error: {type(error).__name__}")
-        except Exception as error:  # a page that breaks its reader must not be lost without a trace
-            self.logger.exception("reading failed on %s", response.url)
-            reading.refuse(asked, f"error: {type(error).__name__}")
-        else:
-            reading.take(page, asked)
-            await self._keep(reading)
-        reading.pending.discard(asked)
-        for wanted in await self._next(reading):
-            yield wanted
-
-    async def page_failed(self, failure: Failure) -> AsyncIterator[Any]:
-        request: Request = failure.request  # type: ignore[attr-defined]
-        async for found in self._lost(request.cb_kwargs["reading"], request.cb_kwargs["asked"], outcome_of(failure)):
-            yield found
-
-    async def _lost(self, reading: Reading, asked: str, outcome: Outcome) -> AsyncIterator[Any]:
-        reading.fail(asked, outcome)
-        reading.pending.discard(asked)
-        for wanted in await self._next(reading):
-            yield wanted
-
-    async def _next(self, reading: Reading) -> list[Any]:
-        """Requests for further pages; once none is under way, the story. That is decided without waiting: several pages come at a time."""
-        requests = [self.page(url, reading) for url in reading.wanted()]
-        if reading.pending or reading.finished:
-            return requests
-        reading.finished = True
-        if not reading.met:
-            await self._failed(reading)
-            return []
+    async def _joined(self, reading: Reading) -> Gallery:
         self._count(reading)
         try:
             reading.join(await asyncio.to_thread(self.ledger.store.galleries.pages, reading.name))
         except StoreError as error:
             self.logger.warning("%s is put together without what other workers kept: %s", reading.link.url, error)
-        return [await in_thread(reading.story)]
+        return await asyncio.to_thread(reading.story)
 
     async def _failed(self, reading: Reading) -> None:
         """Not even the first page can be had or read. An index page met as a story is counted and left."""
@@ -227,12 +182,11 @@ class GallerySpider(NewsSpider):
         await asyncio.to_thread(self.ledger.store.add_alias, reading.name, other)
         await asyncio.to_thread(self.ledger.known.enter, [reading.name])
         await self.ledger.settle(reading.link, "same")
-        reading.finished = True
         return True
 
     async def _keep(self, reading: Reading) -> None:
-        """Into the store at once, unless the story is whole: then it is written in a moment."""
-        if reading.whole or (len(reading.met) == 1 and not reading.open and not reading.pending - reading.answered):
+        """Into the store at once, unless the story is whole, or has one page alone: then it is written in a moment."""
+        if reading.whole or (len(reading.met) == 1 and not reading.open and not reading.pending):
             return
         try:
             for page in [page for page in reading.met if page.url not in reading.kept]:
@@ -249,7 +203,7 @@ class GallerySpider(NewsSpider):
 
 
 def _index(response: Response, source: Source) -> tuple[list[Entry], list[str]]:
-    document = _document(response)
+    document = document_of(response)
     return entries(document, utcnow(), seed=source.seed, banned=source.banned_seed), hub.next_pages(document)
 
 
@@ -262,15 +216,10 @@ def _read(response: Response, reading: Reading, asked: str) -> GalleryPage:
     if is_front_page(response.url) and not is_front_page(asked):
         raise NotApplicable("front-page", f"{asked} leads to {response.url}")
     met = list(reading.met)
-    page = gallery.read(_document(response), link=None if met else reading.link, now=utcnow())
+    page = gallery.read(document_of(response), link=None if met else reading.link, now=utcnow())
     why = gallery.is_end(page, met, asked=asked)
     if why is None and reading.guess is not None and met and not gallery.bears_out(page, met):
         why = "another-story"
     if why is not None:
         raise NotApplicable(why, response.url)
     return page
-
-
-def _document(response: Response) -> dom.Document:
-    content_type = (response.headers.get("Content-Type") or b"").decode("latin-1") or None
-    return dom.document(Page(url=response.url, body=response.body, fetched=utcnow(), content_type=content_type))

@@ -7,15 +7,15 @@ from typing import Any
 
 from scrapy.http import Request, Response
 
-from newsportal import dom
 from newsportal.errors import NotApplicable
 from newsportal.extractors import hub
 from newsportal.frontier.ledger import utcnow
 from newsportal.frontier.links import askable
 from newsportal.frontier.requests import LANE
-from newsportal.items import Link, Page
+from newsportal.items import Link
 from newsportal.sources import Region
 from newsportal.spiders.base import NewsSpider, in_thread
+from newsportal.spiders.fetcher import document_of
 from newsportal.store.results import SourceState
 
 
@@ -55,9 +55,7 @@ class HubSpider(NewsSpider):
             raise NotApplicable("no-articles", "no link looks like an article")
 
     def read(self, response: Response, source: Region) -> tuple[list[Link], list[str]]:
-        content_type = (response.headers.get("Content-Type") or b"").decode("latin-1") or None
-        now = utcnow()
-        document = dom.document(Page(url=response.url, body=response.body, fetched=now, content_type=content_type))
+        document = document_of(response)
         rules = hub.HubRules(prefix=source.prefix, allow=source.allow, deny=source.deny)
         links = [
             Link(
@@ -69,7 +67,7 @@ class HubSpider(NewsSpider):
                 published=link.published,
                 category=source.category,
             )
-            for link in hub.links(document, rules, now)
+            for link in hub.links(document, rules, utcnow())
             if link.kind == "article"
         ]
         return links, hub.next_pages(document)

@@ -13,8 +13,8 @@ from twisted.python.failure import Failure
 from newsportal.errors import NotApplicable, StoreError
 from newsportal.frontier import wellbeing
 from newsportal.frontier.ledger import STORE_FAILS, Sifted, utcnow
-from newsportal.spiders.asking import Asking, Source, header
-from newsportal.spiders.outcome import outcome_of, retry_after
+from newsportal.spiders.asking import Asking, Source
+from newsportal.spiders.fetcher import header, outcome_of, retry_after
 from newsportal.store.results import SourceState
 
 logger = logging.getLogger(__name__)

@@ -12,16 +12,17 @@ from scrapy.exceptions import CloseSpider
 from scrapy.http import HtmlResponse, Request, Response
 from scrapy.utils.response import get_meta_refresh
 
-from newsportal import dom, engines
+from newsportal import engines
 from newsportal.dedup.canonical import site_of
 from newsportal.engines.base import Engine, Result, ResultPage
 from newsportal.engines.reading import read, target_of
 from newsportal.errors import EngineBlocked, StoreError
 from newsportal.extractors.redirect import needs_fetch
 from newsportal.frontier.ledger import STORE_FAILS, utcnow
-from newsportal.items import Link, Page
+from newsportal.items import Link
 from newsportal.sources import Topic
 from newsportal.spiders.base import NewsSpider, in_thread, logger
+from newsportal.spiders.fetcher import document_of
 from newsportal.store.results import SourceState
 
 REDIRECTS = [301, 302, 303, 307, 308]
@@ -143,9 +144,7 @@ class MetasearchSpider(NewsSpider):
             yield self.result_page(source, topic, query, page + 1, pages)
 
     def read(self, response: Response, engine: Engine) -> ResultPage:
-        now = utcnow()
-        content_type = (response.headers.get("Content-Type") or b"").decode("latin-1") or None
-        return read(engine, dom.document(Page(response.url, response.body, now, response.status, content_type)), now)
+        return read(engine, document_of(response), utcnow())
 
     def leads_on(self, source: Search, link: Link) -> bool:
         """Whether a link is the engine's own and only says where the article is when it is asked."""

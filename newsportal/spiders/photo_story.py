@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from time import monotonic
 from typing import Final
 
 from newsportal.extractors import gallery
@@ -12,15 +11,12 @@ from newsportal.frontier.ledger import utcnow
 from newsportal.frontier.links import askable, name_of
 from newsportal.items import Gallery, GalleryPage, Link
 from newsportal.sources import Gallery as Source
-from newsportal.spiders.outcome import Outcome
+from newsportal.spiders.fetcher import Outcome
 
 AT_ONCE: Final = 8
 """Pages of one story that are asked for together where their addresses are known; delays and limits of the host hold for them, too."""
 
-MAX_SECONDS: Final = 600.0
-"""After so long no further page of a story is asked for in this visit; the next one goes on."""
-
-GONE: Final = frozenset({"http-404", "http-410"})
+GONE: Final = frozenset({"http-404", "http-410", "replay-missing"})
 """Answers that say that there is no such page."""
 
 PASSING: Final = frozenset({"login", "captcha", "error-page", "challenge"})
@@ -65,10 +61,8 @@ class Reading:
     open: list[str] = field(default_factory=list)
     guesses: Guesses = field(default_factory=Guesses)
     guess: str | None = None
-    began: float | None = None
     slow: bool = False
     counted: bool = False
-    finished: bool = False
 
     @property
     def name(self) -> str:
@@ -97,6 +91,7 @@ class Reading:
 
     def take(self, page: GalleryPage, asked: str) -> None:
         """One more page of the story, which may name others."""
+        self.pending.discard(asked)
         self.guesses.right += self.unproven
         self.met.append(page)
         self.answered.add(asked)
@@ -112,6 +107,7 @@ class Reading:
 
     def refuse(self, asked: str, reason: str) -> None:
         """The answer cannot be read as one of the story's pages: it has ended there, or the page is there and cannot be had now."""
+        self.pending.discard(asked)
         if (reason in PASSING or reason.startswith("error: ")) and not self.unproven:
             self.lost[asked] = Outcome(reason, reason)
         else:
@@ -119,6 +115,7 @@ class Reading:
 
     def fail(self, asked: str, outcome: Outcome) -> None:
         """There is no answer. A dead link is an end; so is any refusal of a page that nobody but the pattern names."""
+        self.pending.discard(asked)
         over = not outcome.passing and not outcome.forbidden and (outcome.reason in GONE or self._guessed(asked))
         if over or self.unproven:
             self.ended[asked] = outcome.reason
@@ -127,11 +124,11 @@ class Reading:
 
     def wanted(self) -> list[str]:
         """The addresses to ask for now: known pages together, a next link when the page before it is there."""
-        if self.whole or (self.open and self.began is not None and monotonic() - self.began > MAX_SECONDS):
-            self.slow = not self.whole
+        if self.whole or self.slow:
             return []
-        room = max(AT_ONCE - len(self.pending), 0)
-        urls, self.open = self.open[:room], self.open[room:]
+        urls = self.open[: max(AT_ONCE - len(self.pending), 0)]
+        for url in urls:
+            self.ask(url)
         return urls
 
     def ask(self, url: str) -> None:
@@ -139,6 +136,9 @@ class Reading:
             self.open.remove(url)
         self.asked.add(url)
         self.pending.add(url)
+
+    def end(self, reason: str) -> None:
+        self.slow = True
 
     def _enter(self, urls: Iterable[str]) -> None:
         for url in urls:

@@ -17,6 +17,7 @@ from newsportal.messages import Message
 from newsportal.schedule.freshness import cached_for, skipped_for
 from newsportal.sources import Feed
 from newsportal.spiders.base import NewsSpider, in_thread
+from newsportal.spiders.fetcher import header
 from newsportal.store.results import SourceState
 
 
@@ -33,8 +34,7 @@ class RssSpider(NewsSpider):
         yield self.list_page(source.url, source, self.parse_feed, state=state, meta={"dont_obey_metarefresh": True})
 
     async def parse_feed(self, response: Response, source: Feed) -> AsyncIterator[Any]:
-        content_type = (response.headers.get("Content-Type") or b"").decode("latin-1") or None
-        found = await in_thread(feed.parse, response.body, response.url, content_type, utcnow())
+        found = await in_thread(feed.parse, response.body, response.url, header(response, "Content-Type"), utcnow())
         for seconds in _asked(response, found):
             self.ledger.told.asked(source.key, seconds)
         await offered(self.ledger, source.key, response, found.hub, found.topic)

@@ -22,6 +22,7 @@ from newsportal.items import Link
 from newsportal.messages import Message
 from newsportal.sources import Sitemap
 from newsportal.spiders.base import NewsSpider, in_thread
+from newsportal.spiders.fetcher import header
 from newsportal.store.results import SourceState
 
 MAX_DEPTH = 3
@@ -72,8 +73,7 @@ class SitemapSpider(NewsSpider):
             named = [sitemap.SitemapEntry(url) for url in sitemap.named_in(response.body, response.url)]
             found = sitemap.Sitemap("index", tuple(named))
         else:
-            content_type = (response.headers.get("Content-Type") or b"").decode("latin-1") or None
-            found = await in_thread(sitemap.parse, response.body, response.url, content_type, utcnow())
+            found = await in_thread(sitemap.parse, response.body, response.url, header(response, "Content-Type"), utcnow())
         for warning in found.warnings:
             self.ledger.note(source.key, Message(f"warning.{warning}"))
         if found.kind == "index":

@@ -10,7 +10,7 @@ import pytest
 from newsportal.commands import turned
 from newsportal.errors import EgressDenied, FetchFailed, NotApplicable
 from newsportal.extractors import extractor
-from newsportal.extractors.turning import MAX_PAGES
+from newsportal.extractors.multipage import MAX_PAGES
 from newsportal.items import Page
 
 URL = "https://a.example/2026/830115{}.html"

@@ -16,7 +16,8 @@ from PIL import Image as Pillow
 
 from newsportal.items import Gallery, Image, Link
 from newsportal.pictures.head import FIRST_BYTES
-from newsportal.pipelines.looking import Downloads, Looker
+from newsportal.spiders.fetcher import Fetcher
+from newsportal.spiders.image_fetcher import ImageFetcher, image_bytes
 from newsportal.store.pictures import Picture
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
@@ -48,7 +49,7 @@ Look = Callable[..., list[Picture]]
 @pytest.fixture
 def look(reactor_loop: asyncio.AbstractEventLoop) -> Look:
     """Looks at addresses through a crawl's downloader; ``page`` is where the pictures stand."""
-    from scrapy import Request, Spider
+    from scrapy import Spider
     from scrapy.crawler import AsyncCrawlerRunner
 
     def run(*urls: str, allow: tuple[str, ...], page: str = "https://photo.example/s/1.html", prints: bool = False, **changed: Any) -> Any:
@@ -57,21 +58,16 @@ def look(reactor_loop: asyncio.AbstractEventLoop) -> Look:
         class Watcher(Spider):
             name = "watcher"
 
-            def article(self, link: Link) -> Request:
-                return Request(link.url, dont_filter=True, meta={"source": link.source, "render": True}, headers={"Accept": "text/html"})
-
             async def start(self) -> Any:
                 gallery = Gallery(page, "组图", Link(page, "gallery:甲"), NOW)
-                looker = Looker(downloads[0])
-                found.extend([await looker.look(Image(url), gallery, whole=prints) for url in urls])
+                fetch = Fetcher(self.crawler, lambda source: {"source": source, "render": True})
+                images = ImageFetcher(image_bytes(self.crawler, fetch))
+                found.extend([await images.look(Image(url), gallery, whole=prints) for url in urls])
                 for _ in ():
                     yield
 
-        downloads: list[Downloads] = []
-
         async def main() -> None:
             crawler = runner.create_crawler(Watcher)
-            downloads.append(Downloads(crawler))
             await crawler.crawl_async() if hasattr(crawler, "crawl_async") else await runner.crawl(crawler)
 
         settings = {

@@ -143,7 +143,7 @@ def test_a_store_that_is_away_ends_the_crawl_and_the_link_waits(ledger: Ledger, 
         raise StoreUnavailable("the disk is full")
 
     monkeypatch.setattr(type(ledger.store.galleries), "save", away)
-    monkeypatch.setattr("newsportal.pipelines.writing.PATIENCE", ())
+    monkeypatch.setattr("newsportal.pipelines.base.RETRY_DELAYS", ())
     stage = GalleryPipeline(ledger, lambda: stopped.append(True))
     with pytest.raises(Left):
         asyncio.run(stage.process_item(item))

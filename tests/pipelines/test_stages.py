@@ -18,7 +18,7 @@ from scrapy.utils.misc import load_object
 from newsportal.errors import StoreUnavailable
 from newsportal.frontier.ledger import Ledger
 from newsportal.items import Article, Link, Page
-from newsportal.pipelines import ORDER, writing
+from newsportal.pipelines import ORDER, base
 from newsportal.pipelines.base import Left, Stage
 from newsportal.pipelines.classify import ClassifyPipeline
 from newsportal.pipelines.content import ContentPipeline
@@ -210,7 +210,7 @@ def ready(**link: Any) -> Article:
 
 
 def test_a_failing_store_keeps_the_link_and_ends_the_crawl(ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writing, "PATIENCE", (0.01, 0.01))
+    monkeypatch.setattr(base, "RETRY_DELAYS", (0.01, 0.01))
     wait(ledger, ready())
     with closing(sqlite3.connect(tmp_path / "data" / "newsportal.db")) as connection:
         connection.execute("ALTER TABLE articles RENAME TO hidden")  # as a real store that fails: each write raises

@@ -10,8 +10,7 @@ import pytest
 from newsportal.extractors.gallery.pattern import MAX_PAGES
 from newsportal.items import GalleryPage, Image, Link
 from newsportal.sources import Gallery
-from newsportal.spiders import photo_story
-from newsportal.spiders.outcome import Outcome
+from newsportal.spiders.fetcher import Outcome
 from newsportal.spiders.photo_story import AT_ONCE, FIRST_GUESSES, Guesses, Reading
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
@@ -34,20 +33,16 @@ def reading(pattern: str | None = "{id}_{n}.html") -> Reading:
 def ask(story: Reading) -> list[int]:
     """The numbers of the pages that are asked for now."""
     urls = story.wanted()
-    for one in urls:
-        story.ask(one)
     return [int(one.rpartition("_")[2].partition(".")[0]) for one in urls]
 
 
 def came(story: Reading, number: int, total: int | None = None, **more: object) -> None:
     story.ask(url(number))
     story.take(page(number, total, **more), url(number))
-    story.pending.discard(url(number))
 
 
 def failed(story: Reading, number: int, outcome: Outcome) -> None:
     story.fail(url(number), outcome)
-    story.pending.discard(url(number))
 
 
 def test_known_pages_are_asked_for_together_a_few_at_a_time() -> None:
@@ -137,9 +132,7 @@ def test_a_page_that_answers_under_another_address_is_not_asked_for_again() -> N
     asked = "https://pic.example/show?id=7&page=2"
     came(story, 1, pages=(asked,), next=asked)
     assert story.wanted() == [asked]
-    story.ask(asked)
     story.take(page(2), asked)
-    story.pending.discard(asked)
     assert story.wanted() == []
     assert story.story().complete
 
@@ -161,11 +154,10 @@ def test_what_was_kept_is_not_asked_for_and_what_others_brought_is_taken() -> No
     assert story.story().complete
 
 
-def test_a_story_that_takes_too_long_goes_on_next_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_story_that_takes_too_long_goes_on_next_time() -> None:
     story = reading()
-    story.began = 0.0
-    monkeypatch.setattr(photo_story, "monotonic", lambda: photo_story.MAX_SECONDS + 1)
     came(story, 1, 5)
+    story.end("too-slow")
     assert story.wanted() == []
     made = story.story()
     assert (made.complete, made.failure, made.later) == (False, "too-slow", True)

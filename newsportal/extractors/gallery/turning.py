@@ -11,8 +11,8 @@ from typing import Final
 
 from newsportal.extractors.gallery.pattern import MAX_PAGES, parse
 from newsportal.extractors.gallery.variants import key_of
+from newsportal.extractors.multipage import is_front_page
 from newsportal.extractors.page_marks import places
-from newsportal.extractors.turning import is_front_page
 from newsportal.items import GalleryPage
 from newsportal.text import letters
 

@@ -8,18 +8,20 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from scrapy.http import Response
 
 from newsportal.dedup.canonical import identity
-from newsportal.extractors.turning import MAX_PAGES
+from newsportal.extractors.multipage import MAX_PAGES
 from newsportal.frontier.ledger import Ledger
 from newsportal.items import Article, Link, Page
-from newsportal.pipelines import turning
 from newsportal.pipelines.base import Left
 from newsportal.pipelines.content import ContentPipeline
 from newsportal.pipelines.store import StorePipeline
-from newsportal.pipelines.turning import Interrupted, Missing
 from newsportal.pipelines.url_filter import UrlFilterPipeline
 from newsportal.pipelines.wrapper import WrapperPipeline
+from newsportal.spiders import multipage
+from newsportal.spiders.fetcher import Interrupted, Outcome, PageUnavailable
+from newsportal.spiders.multipage import ArticleFetcher
 
 NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
 SITE = "https://b.example/2026/"
@@ -50,6 +52,10 @@ def html(number: int, pager: str, title: str = "古镇的路铺好了", text: st
     return f"<html><head><title>{title}</title></head><body><h1>{title}</h1><div class=text>{inner}</div><p>{pager}</p></body></html>"
 
 
+def missing(reason: str) -> PageUnavailable:
+    return PageUnavailable(Outcome(reason, reason))
+
+
 class Web:
     """Pages by address; an exception stands for what cannot be fetched. ``asked`` tells what was asked for."""
 
@@ -58,13 +64,13 @@ class Web:
         self.leads = leads or {}
         self.asked: list[str] = []
 
-    async def __call__(self, address: str, article: Article) -> Page:
+    async def __call__(self, address: str, source: str) -> Response:
         self.asked.append(address)
         final = self.leads.get(address, address)
-        found = self.pages.get(final, Missing("http-404"))
+        found = self.pages.get(final, missing("http-404"))
         if isinstance(found, Exception):
             raise found
-        return Page(final, found.encode(), NOW, content_type="text/html; charset=utf-8")
+        return Response(final, body=found.encode(), headers={"Content-Type": "text/html; charset=utf-8"})
 
 
 def web(last: int, change: dict[int, str | Exception] | None = None) -> Web:
@@ -79,13 +85,20 @@ def web(last: int, change: dict[int, str | Exception] | None = None) -> Web:
 def article(served: Web, number: int = 1, source: str = "feed:乙") -> Article:
     page = served.pages[url(number)]
     assert isinstance(page, str)
-    fetched = Page(url(number), page.encode(), NOW, content_type="text/html; charset=utf-8")
-    return Article(url=url(number), link=Link(url(number), source), fetched=NOW, page=fetched)
+    whole = Page(url(number), page.encode(), NOW, content_type="text/html; charset=utf-8")
+    return Article(url=url(number), link=Link(url(number), source), fetched=NOW, page=whole)
+
+
+def fetched(ledger: Ledger, served: Any, item: Article) -> Article:
+    """As the spider yields it, after the stages that take what it has read."""
+    item = asyncio.run(ArticleFetcher(ledger, served).complete(item))
+    for stage in (WrapperPipeline(ledger), ContentPipeline(ledger)):
+        item = asyncio.run(stage.process_item(item))
+    return item
 
 
 def read(ledger: Ledger, served: Web, number: int = 1, source: str = "feed:乙") -> Article:
-    found: Article = asyncio.run(ContentPipeline(ledger, served).process_item(article(served, number, source)))
-    return found
+    return fetched(ledger, served, article(served, number, source))
 
 
 def pages_of(found: Article, upto: int = 40) -> list[int]:
@@ -146,7 +159,7 @@ def test_a_pager_without_end_is_cut_and_noted(ledger: Ledger) -> None:
 
 
 def test_a_slow_host_is_not_waited_for_without_end(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turning, "MAX_SECONDS", 0.0)
+    monkeypatch.setattr(multipage, "MAX_SECONDS", 0.0)
     served = web(4)
     assert pages_of(read(ledger, served)) == [1]
     assert served.asked == []
@@ -154,7 +167,7 @@ def test_a_slow_host_is_not_waited_for_without_end(ledger: Ledger, monkeypatch: 
 
 @pytest.mark.parametrize("reason", ["http-404", "http-500", "robots", "timeout"])
 def test_a_page_that_cannot_be_had_costs_no_article(ledger: Ledger, reason: str) -> None:
-    found = read(ledger, web(4, {3: Missing(reason)}))
+    found = read(ledger, web(4, {3: missing(reason)}))
     assert pages_of(found) == [1, 2]
     assert found.pages == (url(1), url(2))
     assert notes(ledger) == [f"further pages of some articles cannot be fetched ({reason})"]
@@ -169,7 +182,7 @@ def test_a_page_that_breaks_its_reader_costs_no_article(ledger: Ledger, caplog: 
 
 
 def test_a_dead_second_page_leaves_an_article_of_one(ledger: Ledger) -> None:
-    served = web(2, {1: html(1, links(1, 2, following=2), title="古镇的路铺好了（1）"), 2: Missing("http-404")})
+    served = web(2, {1: html(1, links(1, 2, following=2), title="古镇的路铺好了（1）"), 2: missing("http-404")})
     found = read(ledger, served)
     assert (pages_of(found), found.pages, found.title) == ([1], (), "古镇的路铺好了")
 
@@ -185,7 +198,7 @@ def test_a_redirect_to_the_front_page_or_to_a_page_before_is_the_end(ledger: Led
 def test_a_crawl_that_ends_leaves_the_article_to_the_next_run(ledger: Ledger) -> None:
     served = web(3, {3: Interrupted()})
     ledger.store.defer([Link(url(1), "feed:乙")], now=NOW)
-    with pytest.raises(Left):
+    with pytest.raises(Interrupted):
         read(ledger, served)
     assert [link.url for link in ledger.store.deferred("feed:乙")] == [url(1)]
     assert all(row.failed == {} and row.parsed == 0 for row in ledger.report())
@@ -209,7 +222,7 @@ def test_a_later_page_that_a_list_names_leads_to_the_first(ledger: Ledger) -> No
     served = web(3)
     found = read(ledger, served, number=2)
     assert (found.url, pages_of(found)) == (url(1), [1, 2, 3])
-    lost = web(3, {1: Missing("http-404")})
+    lost = web(3, {1: missing("http-404")})
     found = read(ledger, Web(lost.pages | {url(2): html(2, links(1, 2, 3, following=3))}), number=2)
     assert (found.url, pages_of(found)) == (url(2), [2, 3])
 
@@ -235,18 +248,18 @@ def test_all_pages_are_known_once_the_article_is_stored(ledger: Ledger) -> None:
 
 def test_pages_that_were_not_joined_are_free_for_a_list_to_name(ledger: Ledger) -> None:
     ledger.known.claim(identity(url(1)))
-    read(ledger, web(4, {3: Missing("http-404")}))
+    read(ledger, web(4, {3: missing("http-404")}))
     assert [ledger.known.claim(identity(url(number))) for number in (1, 2, 3)] == [False, False, True]
 
 
 def test_what_a_list_named_before_stays_its_own(ledger: Ledger) -> None:
     ledger.known.claim(identity(url(3)))
-    read(ledger, web(4, {3: Missing("http-404")}))
+    read(ledger, web(4, {3: missing("http-404")}))
     assert not ledger.known.claim(identity(url(3)))
 
 
 def test_a_crawl_that_ends_gives_the_further_pages_back(ledger: Ledger) -> None:
-    with pytest.raises(Left):
+    with pytest.raises(Interrupted):
         read(ledger, web(3, {3: Interrupted()}))
     assert ledger.known.claim(identity(url(2)))
 
@@ -255,8 +268,7 @@ def test_a_sources_rule_reads_the_further_pages_too(ledger: Ledger) -> None:
     served = web(3)
     for number in (1, 2, 3):
         served.pages[url(number)] = html(number, links(1, 2, 3, following=number + 1)).replace("<p>来看", "<p>规则里的话。</p><p>来看")
-    item: Any = asyncio.run(WrapperPipeline(ledger).process_item(article(served, source="feed:甲")))
-    found = asyncio.run(ContentPipeline(ledger, served).process_item(item))
+    found = read(ledger, served, source="feed:甲")
     assert pages_of(found) == [1, 2, 3]
     assert found.algorithm == "rule"
     assert found.text.count("规则里的话。") == 3
@@ -267,9 +279,9 @@ def test_the_pages_of_a_thread_are_not_joined(ledger: Ledger) -> None:
     address = "https://bbs.b.example/830115.html"
     page = served.pages[url(1)]
     assert isinstance(page, str)
-    fetched = Page(address, page.replace("b.example", "bbs.b.example").encode(), NOW)
-    item = Article(url=address, link=Link(address, "feed:乙"), fetched=NOW, page=fetched)
-    assert asyncio.run(ContentPipeline(ledger, served).process_item(item)).pages == ()
+    whole = Page(address, page.replace("b.example", "bbs.b.example").encode(), NOW)
+    item = Article(url=address, link=Link(address, "feed:乙"), fetched=NOW, page=whole)
+    assert fetched(ledger, served, item).pages == ()
     assert served.asked == []
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from newsportal.items import Article, Extraction, Link
-from newsportal.pipelines.quality import doubts
+from newsportal.pipelines.content import doubts
 
 TEXT = "今天早上六点，滨海新线的首班列车从东站出发，车厢里坐满了赶早的市民。"
 ARTICLE = Article("https://a.example/1", Link("https://a.example/1", "feed:a"), datetime(2026, 3, 1, tzinfo=UTC))

@@ -1,4 +1,4 @@
-"""Articles that are stored together: what comes while a transaction is under way goes into the next. Nobody waits for more to come."""
+"""Writes articles in batches: what comes while a transaction is under way goes into the next. Nobody waits for more to come."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Final
 from newsportal.errors import StoreUnavailable
 from newsportal.frontier.ledger import utcnow
 from newsportal.items import Article
-from newsportal.pipelines.writing import patiently
+from newsportal.pipelines.base import retry
 from newsportal.store.results import Added
 from newsportal.store.store import Store
 
 logger = logging.getLogger(__name__)
 
-MOST: Final = 50
+MAX_BATCH: Final = 50
 """Articles of one transaction: a fifth of a second, for which other processes wait."""
 
 
@@ -27,7 +27,7 @@ class _Waiting:
     added: asyncio.Future[Added]
 
 
-class Together:
+class BatchWriter:
     """Stores articles for the stages of one crawl, in its event loop."""
 
     def __init__(self, store: Store) -> None:
@@ -36,7 +36,7 @@ class Together:
         self._writing: asyncio.Future[None] | None = None
 
     async def add(self, article: Article) -> Added:
-        """``Store.add``, patiently, with the articles that wait as well. Raises what storing this one raises; the others go on."""
+        """``Store.add``, with retries, with the articles that wait as well. Raises what storing this one raises; the others go on."""
         waiting = _Waiting(article, asyncio.get_running_loop().create_future())
         self._waiting.append(waiting)
         if self._writing is None:
@@ -47,7 +47,7 @@ class Together:
         batch: list[_Waiting] = []
         try:
             while self._waiting:
-                batch, self._waiting = self._waiting[:MOST], self._waiting[MOST:]
+                batch, self._waiting = self._waiting[:MAX_BATCH], self._waiting[MAX_BATCH:]
                 if len(batch) == 1 or not await self._add_all(batch):
                     for one in batch:
                         await self._add_one(one)
@@ -60,7 +60,7 @@ class Together:
         """Whether it is settled what became of all: they are stored, or the store is away. Else one of them is at fault."""
         articles = [(one.article, one.article.keys) for one in batch]
         try:
-            added = await patiently(self._store.add_all, articles, now=utcnow())
+            added = await retry(self._store.add_all, articles, now=utcnow())
         except StoreUnavailable as error:
             for one in batch:
                 _fail(one, error)
@@ -74,7 +74,7 @@ class Together:
 
     async def _add_one(self, one: _Waiting) -> None:
         try:
-            _answer(one, await patiently(self._store.add, one.article, one.article.keys, now=utcnow()))
+            _answer(one, await retry(self._store.add, one.article, one.article.keys, now=utcnow()))
         except Exception as error:  # noqa: BLE001  raised where the article is waited for
             _fail(one, error)
 

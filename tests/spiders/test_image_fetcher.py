@@ -16,11 +16,10 @@ from newsportal.errors import StoreUnavailable
 from newsportal.frontier.ledger import Ledger
 from newsportal.items import Article, Gallery, Image, Link
 from newsportal.pictures.head import FIRST_BYTES
-from newsportal.pipelines.base import Left
-from newsportal.pipelines.looking import Bytes, Looker, looked_at
 from newsportal.pipelines.pictures import PicturesPipeline
-from newsportal.pipelines.turning import Interrupted, Missing
 from newsportal.sources.pictures import Pictures
+from newsportal.spiders.fetcher import Interrupted, Outcome, PageUnavailable
+from newsportal.spiders.image_fetcher import Bytes, ImageFetcher, StoryImages
 from newsportal.store.pictures import Picture
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
@@ -46,6 +45,10 @@ def twice(body: bytes) -> bytes:
 
 
 COVERED = twice(MARK)
+
+
+def missing(reason: str) -> PageUnavailable:
+    return PageUnavailable(Outcome(reason, reason))
 
 
 class Web:
@@ -78,12 +81,26 @@ def web() -> Web:
     return Web()
 
 
+class Line:
+    """What a spider and the stage of pictures do with a story, one after the other."""
+
+    def __init__(self, ledger: Ledger, web: Web) -> None:
+        self.images = StoryImages(ledger, web)
+        self.stage = PicturesPipeline(ledger)
+
+    async def process_item(self, item: Any) -> Any:
+        return await self.stage.process_item(await self.images.complete(item) if isinstance(item, Gallery) else item)
+
+    async def close_spider(self) -> None:
+        await self.stage.close_spider()
+
+
 @pytest.fixture
-def stage(ledger: Ledger, web: Web) -> PicturesPipeline:
-    return PicturesPipeline(ledger, web)
+def stage(ledger: Ledger, web: Web) -> Line:
+    return Line(ledger, web)
 
 
-def through(stage: PicturesPipeline, ledger: Ledger, gallery: Gallery) -> Gallery:
+def through(stage: Line, ledger: Ledger, gallery: Gallery) -> Gallery:
     """Through the stage and into the store."""
     done = asyncio.run(stage.process_item(gallery))
     assert isinstance(done, Gallery)
@@ -97,7 +114,7 @@ def kept(ledger: Ledger, gallery: Gallery) -> dict[str, str | None]:
     return {one.image.url: one.dropped for one in ledger.store.galleries.pictures(known[gallery.identity or ""].id, dropped=True)}
 
 
-def test_sizes_are_looked_up_once(stage: PicturesPipeline, ledger: Ledger, web: Web) -> None:
+def test_sizes_are_looked_up_once(stage: Line, ledger: Ledger, web: Web) -> None:
     done = through(stage, ledger, story(1))
     assert [(one.width, one.height, one.format, one.dropped) for one in done.images] == [(640, 480, "png", None)] * 2
     assert [one.caption for one in done.images] == ["图 0", "图 1"]
@@ -106,7 +123,7 @@ def test_sizes_are_looked_up_once(stage: PicturesPipeline, ledger: Ledger, web: 
     assert len(web.asked) == 2
 
 
-def test_a_sites_own_picture_is_taken_out_of_all_its_stories(stage: PicturesPipeline, ledger: Ledger) -> None:
+def test_a_sites_own_picture_is_taken_out_of_all_its_stories(stage: Line, ledger: Ledger) -> None:
     stories = [story(number, Image(LOGO.format(number))) for number in range(4)]
     done = [through(stage, ledger, one) for one in stories]
     assert [one.images[-1].dropped for one in done] == [None, None, "frequent", "frequent"]
@@ -115,7 +132,7 @@ def test_a_sites_own_picture_is_taken_out_of_all_its_stories(stage: PicturesPipe
         assert [reason for url, reason in kept(ledger, one).items() if "pics" in url] == [None, None]
 
 
-def test_the_photograph_of_a_cover_that_is_everywhere_stays(stage: PicturesPipeline, ledger: Ledger) -> None:
+def test_the_photograph_of_a_cover_that_is_everywhere_stays(stage: Line, ledger: Ledger) -> None:
     photograph, cover = Image("https://pics.example/covered.png"), "https://pics.example/mark{}.png"
     own = through(stage, ledger, story(0, photograph))
     for number in range(1, 4):  # other stories show it small, each from another address
@@ -127,7 +144,7 @@ def test_the_photograph_of_a_cover_that_is_everywhere_stays(stage: PicturesPipel
     assert len({one.print for one in known}) == 1
 
 
-def test_a_story_stored_while_its_picture_became_frequent_is_cleaned_at_the_end(stage: PicturesPipeline, ledger: Ledger) -> None:
+def test_a_story_stored_while_its_picture_became_frequent_is_cleaned_at_the_end(stage: Line, ledger: Ledger) -> None:
     late = asyncio.run(stage.process_item(story(1, Image(LOGO.format(1)))))
     for number in (2, 3):
         through(stage, ledger, story(number, Image(LOGO.format(number))))
@@ -139,14 +156,14 @@ def test_a_story_stored_while_its_picture_became_frequent_is_cleaned_at_the_end(
     assert any("1 frequent" in str(note) for note in notes)
 
 
-def test_the_next_crawl_takes_out_what_a_killed_one_had_only_marked(stage: PicturesPipeline, ledger: Ledger, web: Web) -> None:
+def test_the_next_crawl_takes_out_what_a_killed_one_had_only_marked(stage: Line, ledger: Ledger, web: Web) -> None:
     first = through(stage, ledger, story(1, Image(LOGO.format(1))))
     ledger.store.pictures.mark({"static.example/mark.png": "frequent"}, now=datetime.now(UTC))
-    asyncio.run(PicturesPipeline(ledger, web).close_spider())
+    asyncio.run(Line(ledger, web).close_spider())
     assert kept(ledger, first)[LOGO.format(1)] == "frequent"
 
 
-def test_what_an_editor_keeps_is_never_frequent(stage: PicturesPipeline, ledger: Ledger) -> None:
+def test_what_an_editor_keeps_is_never_frequent(stage: Line, ledger: Ledger) -> None:
     through(stage, ledger, story(0, Image(LOGO.format(0))))
     ledger.store.pictures.mark({"static.example/mark.png": "kept"}, now=NOW)
     done = [through(stage, ledger, story(number, Image(LOGO.format(number)))) for number in range(1, 6)]
@@ -155,22 +172,22 @@ def test_what_an_editor_keeps_is_never_frequent(stage: PicturesPipeline, ledger:
     assert kept(ledger, done[-1])[LOGO.format(5)] is None
 
 
-def test_copies_of_one_story_keep_their_pictures(stage: PicturesPipeline, ledger: Ledger) -> None:
+def test_copies_of_one_story_keep_their_pictures(stage: Line, ledger: Ledger) -> None:
     pictures = [Image(f"https://agency.example/{place}.jpg") for place in range(5)]
     for number in range(6):
         done = through(stage, ledger, story(number, *pictures, photos=0, site=f"site{number}.example", title="古镇的春天"))
         assert [one.dropped for one in done.images] == [None] * 5
 
 
-def test_a_story_saved_again_counts_once(stage: PicturesPipeline, ledger: Ledger) -> None:
+def test_a_story_saved_again_counts_once(stage: Line, ledger: Ledger) -> None:
     for _ in range(5):
         done = through(stage, ledger, story(1, Image(LOGO.format(1))))
     assert done.images[-1].dropped is None
     assert {one.stories for one in ledger.store.pictures.often()} == {1}
 
 
-def test_a_server_that_fails_costs_no_story(stage: PicturesPipeline, ledger: Ledger, web: Web) -> None:
-    web.failing = {"https://pics.example/1/0.jpg": Missing("timeout"), "https://pics.example/1/1.jpg": Missing("http-404")}
+def test_a_server_that_fails_costs_no_story(stage: Line, ledger: Ledger, web: Web) -> None:
+    web.failing = {"https://pics.example/1/0.jpg": missing("timeout"), "https://pics.example/1/1.jpg": missing("http-404")}
     done = through(stage, ledger, story(1, photos=3))
     assert [(one.dropped, one.width) for one in done.images] == [(None, None), ("gone", None), (None, 640)]
     web.failing = {}
@@ -178,13 +195,13 @@ def test_a_server_that_fails_costs_no_story(stage: PicturesPipeline, ledger: Led
     assert [(one.dropped, one.width) for one in again.images] == [(None, 640), ("gone", None), (None, 640)]
 
 
-def test_when_the_crawl_ends_the_story_is_left_to_the_next_one(stage: PicturesPipeline, web: Web) -> None:
+def test_when_the_crawl_ends_the_story_is_left_to_the_next_one(stage: Line, web: Web) -> None:
     web.failing = {"https://pics.example/1/0.jpg": Interrupted()}
-    with pytest.raises(Left):
+    with pytest.raises(Interrupted):
         asyncio.run(stage.process_item(story(1)))
 
 
-def test_a_store_that_is_away_is_the_next_stages_matter(stage: PicturesPipeline, ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_that_is_away_is_the_next_stages_matter(stage: Line, ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     def away(*_: Any, **__: Any) -> None:
         raise StoreUnavailable("locked")
 
@@ -194,7 +211,7 @@ def test_a_store_that_is_away_is_the_next_stages_matter(stage: PicturesPipeline,
     asyncio.run(stage.close_spider())
 
 
-def test_other_items_pass(stage: PicturesPipeline, web: Web) -> None:
+def test_other_items_pass(stage: Line, web: Web) -> None:
     article = Article("https://a.example/1", Link("https://a.example/1", "feed:甲"), NOW)
     assert asyncio.run(stage.process_item(article)) is article
     empty = replace(story(1), images=())
@@ -204,7 +221,7 @@ def test_other_items_pass(stage: PicturesPipeline, web: Web) -> None:
 
 def test_counting_alone(ledger: Ledger, web: Web) -> None:
     ledger.sources = ledger.sources.model_copy(update={"pictures": Pictures(look=False)})
-    stage = PicturesPipeline(ledger, web)
+    stage = Line(ledger, web)
     done = [through(stage, ledger, story(number, Image(LOGO.format(number)))) for number in range(3)]
     assert [one.images[-1].dropped for one in done] == [None, None, "frequent"]
     assert web.asked == []
@@ -217,44 +234,43 @@ def test_the_first_pictures_are_fetched_whole_for_their_prints() -> None:
         asked.append((image.url[-5:], most))
         return Bytes(PHOTOS[0] if most else MARK, most is None)
 
-    found = asyncio.run(Looker(fetch, prints=2).pictures(story(1, photos=4)))
+    found = asyncio.run(ImageFetcher(fetch, prints=2).pictures(story(1, photos=4), {}))
     assert sorted(asked) == [("0.jpg", None), ("1.jpg", None), ("2.jpg", FIRST_BYTES), ("3.jpg", FIRST_BYTES)]
     assert [picture.print is not None for picture in sorted(found.values(), key=lambda one: one.url)] == [True, True, False, False]
 
 
 def test_copies_that_are_read_together_ask_for_a_picture_once(web: Web) -> None:
     """Before the store knows of it; also those that come while nobody looks any more, and not what failed."""
-    looker = Looker(web)
+    looker = ImageFetcher(web)
     one, other = story(1), story(1, site="elsewhere.example")
 
     async def together() -> list[dict[str, Picture]]:
-        return [*await asyncio.gather(looker.pictures(one), looker.pictures(other)), await looker.pictures(one)]
+        return [*await asyncio.gather(looker.pictures(one, {}), looker.pictures(other, {})), await looker.pictures(one, {})]
 
     found = asyncio.run(together())
     assert len(web.asked) == len(set(web.asked)) == 2
     assert found[0] == found[1] == found[2]
     assert all(picture.width for picture in found[1].values())
-    web.failing = {"https://pics.example/2/0.jpg": Missing("timeout")}
-    failed = asyncio.run(looker.pictures(story(2)))["https://pics.example/2/0.jpg".partition("://")[2]]
+    web.failing = {"https://pics.example/2/0.jpg": missing("timeout")}
+    failed = asyncio.run(looker.pictures(story(2), {}))["https://pics.example/2/0.jpg".partition("://")[2]]
     assert failed.looked is None
     web.failing = {}
-    again = asyncio.run(looker.pictures(story(2)))
+    again = asyncio.run(looker.pictures(story(2), {}))
     assert all(picture.width for picture in again.values())
 
 
 def test_when_the_crawl_ends_nobody_waits_for_the_one_who_looked(web: Web) -> None:
-    looker = Looker(web)
+    looker = ImageFetcher(web)
     web.failing = {f"https://pics.example/1/{place}.jpg": Interrupted() for place in range(2)}
 
     async def together() -> list[BaseException | dict[str, Picture]]:
-        both = asyncio.gather(looker.pictures(story(1)), looker.pictures(story(1)), return_exceptions=True)
+        both = asyncio.gather(looker.pictures(story(1), {}), looker.pictures(story(1), {}), return_exceptions=True)
         return await asyncio.wait_for(both, 5)
 
     assert [type(one) for one in asyncio.run(together())] == [Interrupted, Interrupted]
 
 
-def test_looked_at_alone() -> None:
-    web = Web()
-    web.failing = {"https://pics.example/1/0.jpg": Missing("http-410")}
-    found = asyncio.run(looked_at(story(1, Image("mailto:x")), web))
+def test_what_is_no_picture_or_gone_says_so(ledger: Ledger, web: Web) -> None:
+    web.failing = {"https://pics.example/1/0.jpg": missing("http-410")}
+    found = asyncio.run(StoryImages(ledger, web).complete(story(1, Image("mailto:x"))))
     assert [(one.width, one.dropped) for one in found.images] == [(None, "gone"), (640, None), (None, "bad-address")]

@@ -9,7 +9,7 @@ from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.python.failure import Failure
 
 from newsportal.errors import EgressDenied
-from newsportal.spiders.outcome import outcome_of, retry_after
+from newsportal.spiders.fetcher import outcome_of, retry_after
 
 NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
 

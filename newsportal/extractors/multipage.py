@@ -1,14 +1,14 @@
-"""Turning the pages of an article, decided purely: which address to ask for next, what an answer is worth, when to end.
+"""An article of several pages, decided purely: which address to ask for next, what an answer is worth, when to end.
 
 Whoever fetches (the crawl, a command) drives it::
 
-    turning = Turning(first, same=identity)
-    while (url := turning.wanted()) is not None:
+    pages = MultiPage(first, same=identity)
+    while urls := pages.wanted():
         try:
-            turning.take(read(fetch(url)))
+            pages.take(read(fetch(urls[0])), urls[0])
         except NotApplicable as why:
-            turning.lose(why.reason)
-    article = turning.result()
+            pages.refuse(urls[0], why.reason)
+    article = pages.result()
 """
 
 from __future__ import annotations
@@ -28,21 +28,23 @@ EXPECTED: Final = frozenset(("repeats", "elsewhere", "no-text", "comments"))
 """Ends of a pager that lose nothing of an article."""
 
 
-class Read(NamedTuple):
-    """What one page gave, of one parse: the address that answered, the article on it, and where its other pages are."""
+class PageRead(NamedTuple):
+    """What one page gave, of one parse: the address that answered, the article on it, where its other pages are, and what the source's own
+    rule found on it (``wrapped``; ``found`` has it already)."""
 
     url: str
     found: Extraction
     pager: Pager
+    wrapped: Extraction | None = None
 
 
-class Turning:
-    """The way through one article's pages. ``same`` gives two addresses of one page the same name.
+class MultiPage:
+    """The pages of one article. ``same`` gives two addresses of one page the same name.
 
     ``ends`` says why it ended, in slugs; empty where the pager just ended.
     """
 
-    def __init__(self, first: Read, same: Callable[[str], str]) -> None:
+    def __init__(self, first: PageRead, same: Callable[[str], str]) -> None:
         self.ends: list[str] = []
         self._same = same
         self._read = [first]
@@ -53,37 +55,39 @@ class Turning:
         self._asked: str | None = None
         self._over = first.pager.next is None
 
-    def wanted(self) -> str | None:
-        """The address to ask for; ``None`` when the article has all it can have."""
-        if self._over:
-            return None
-        self._asked = self._whole or self._following()
-        if self._asked is not None and len(self._read) >= MAX_PAGES:
+    def wanted(self) -> tuple[str, ...]:
+        """The one address to ask for; none while it is under way, and when the article has all it can have."""
+        if self._over or self._asked is not None:
+            return ()
+        asked = self._whole or self._following()
+        if asked is not None and len(self._read) >= MAX_PAGES:
             self.end("too-many")
-            return None
-        return self._asked
+        if asked is None or self._over:
+            return ()
+        self._asked = asked
+        return (asked,)
 
-    def strays(self, url: str) -> bool:
+    def strays(self, url: str, asked: str) -> bool:
         """Whether an answer that came from ``url``, after redirects, is not worth reading."""
-        asked = self._asked or url
         return self._same(url) != self._same(asked) and (self._same(url) in self._seen or is_front_page(url))
 
-    def take(self, page: Read) -> None:
+    def take(self, page: PageRead, asked: str) -> None:
         """The page that was wanted has come."""
+        self._asked = None
         if self._whole is not None:
             self._take_whole(page)
             return
-        reason = "elsewhere" if self.strays(page.url) else joining.why_not([one.found for one in self._read], page.found)
+        reason = "elsewhere" if self.strays(page.url, asked) else joining.why_not([one.found for one in self._read], page.found)
         if reason is not None:
             self.end(reason)
             return
-        asked = self._asked or page.url
         self._seen |= {self._same(asked), self._same(page.url)}
         self._urls += dict.fromkeys((asked, page.url))
         self._read.append(page)
 
-    def lose(self, reason: str) -> None:
-        """The page that was wanted cannot be had, or is none. Without the page that holds all, the pages are turned one by one."""
+    def refuse(self, asked: str, reason: str) -> None:
+        """The page that was wanted cannot be had, or is none. Without the page that holds all, the pages are read one by one."""
+        self._asked = None
         if self._whole is not None:
             self._whole = None
         else:
@@ -103,7 +107,7 @@ class Turning:
             return joining.unmarked(first.found) if first.pager.next else first.found
         return joining.join([one.found for one in self._read], self._urls)
 
-    def _take_whole(self, page: Read) -> None:
+    def _take_whole(self, page: PageRead) -> None:
         first, whole, self._whole = self._read[0], self._whole, None
         if whole is not None and joining.is_whole(first.found, page.found):
             self._at_once = joining.as_whole(first.found, page.found, (*first.pager.pages, whole))

@@ -1,5 +1,4 @@
-"""The first bytes of pictures, fetched through the crawl's own downloader: robots.txt, the egress guard, delays, the archive and replay
-hold for them as for every page. What they say is read in :mod:`newsportal.pictures.head`.
+"""The first bytes of pictures, and their facts: size, format, print. What they say is read in :mod:`newsportal.pictures.head`.
 
 A server is asked for 64 kB (``Range``); where it sends all of a file nevertheless, the download is stopped there. The ``Referer`` is the
 page on which the picture stands: servers that refuse other people's pages (防盗链) expect it.
@@ -8,30 +7,34 @@ page on which the picture stands: servers that refuse other people's pages (防�
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from time import monotonic
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from scrapy import signals
 from scrapy.exceptions import StopDownload
-from scrapy.http.request import NO_CALLBACK
 
-from newsportal.errors import NotApplicable
+from newsportal.errors import NotApplicable, StoreError
 from newsportal.frontier.ledger import utcnow
 from newsportal.frontier.links import askable
 from newsportal.items import Gallery, Image
 from newsportal.pictures.filter import key
 from newsportal.pictures.head import FIRST_BYTES, MAX_PIXELS, Head, look
 from newsportal.pictures.print import print_of
-from newsportal.pipelines.turning import Asks, Interrupted, Missing, reason_of
+from newsportal.spiders.fetcher import Fetcher, Outcome, PageUnavailable, header
 from newsportal.store.pictures import Picture
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+
+    from newsportal.frontier.ledger import Ledger
+
+logger = logging.getLogger(__name__)
 
 MORE_BYTES: Final = 4 * FIRST_BYTES
 """Asked for once where the size stands further behind: colour profiles and previews may go before it."""
@@ -53,10 +56,8 @@ GONE: Final = frozenset({"http-404", "http-410"})
 BAD_RANGE: Final = "http-416"
 
 ACCEPT: Final = {"Accept": "image/avif,image/webp,image/png,image/jpeg,image/*;q=0.8,*/*;q=0.5", "Accept-Encoding": "identity"}
-LIMIT, GOT, RENDER = "first_bytes", "first_bytes_got", "render"
+LIMIT, GOT = "first_bytes", "first_bytes_got"
 """Keys of ``request.meta``: how many bytes are wanted, how many came (of which request)."""
-
-NOTHING: Final[Mapping[str, Picture]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,47 +68,24 @@ class Bytes:
     whole: bool
 
 
-class Fetch(Protocol):
-    """Asks for the first ``most`` bytes of a picture of a story (``None``: for all). Raises ``Missing`` or ``Interrupted``."""
-
-    async def __call__(self, image: Image, gallery: Gallery, most: int | None) -> Bytes: ...
+FetchBytes = Callable[[Image, Gallery, int | None], Awaitable[Bytes]]
+"""Asks for the first so many bytes of a picture of a story (``None``: for all). Raises ``PageUnavailable`` or ``Interrupted``."""
 
 
-async def offline(image: Image, gallery: Gallery, most: int | None) -> Bytes:
-    """A :class:`Fetch` without a crawl: no picture can be had."""
-    raise Missing("no-crawl")
+def image_bytes(crawler: Crawler, fetch: Fetcher) -> FetchBytes:
+    """:data:`FetchBytes` with the manners of the story's source."""
+    crawler.signals.connect(stop_in_time, signals.bytes_received)
 
-
-class Downloads:
-    """:class:`Fetch` by Scrapy's engine, with the manners of the story's source."""
-
-    def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
-        crawler.signals.connect(stop_in_time, signals.bytes_received)
-
-    async def __call__(self, image: Image, gallery: Gallery, most: int | None) -> Bytes:
-        engine, spider = self._crawler.engine, self._crawler.spider
-        if engine is None or not engine.running or not isinstance(spider, Asks):
-            raise Interrupted
-        asked = asking(spider.article(replace(gallery.link, url=image.url)), image.page or gallery.url, most)
-        try:
-            response = await engine.download_async(asked)
-        except Exception as error:
-            raise Missing(reason_of(error)) from error
-        if "replay-missing" in response.flags:
-            raise Missing("replay-missing")  # nobody asked for it when the archive was made
+    async def fetch_bytes(image: Image, gallery: Gallery, most: int | None) -> Bytes:
+        referer = (image.page or gallery.url).encode("ascii", "ignore").decode()
+        headers = {**ACCEPT, "Referer": referer, **({"Range": f"bytes=0-{most - 1}"} if most else {})}
+        meta = {LIMIT: most, "download_timeout": SECONDS, "render": None}
+        response = await fetch(image.url, gallery.link.source, headers=headers, **meta)
         if response.status not in (200, 206):
-            raise Missing(f"http-{response.status}")
+            raise PageUnavailable(Outcome(f"http-{response.status}", image.url))
         return Bytes(response.body[:most], _is_whole(response, most))
 
-
-def asking(request: Request, referer: str, most: int | None) -> Request:
-    """The request for a page, made one for a picture's first bytes."""
-    meta = {name: value for name, value in request.meta.items() if name != RENDER}
-    headers = {**ACCEPT, "Referer": referer.encode("ascii", "ignore").decode(), **({"Range": f"bytes=0-{most - 1}"} if most else {})}
-    return request.replace(
-        callback=NO_CALLBACK, errback=None, cb_kwargs={}, headers=headers, meta={**meta, LIMIT: most, "download_timeout": SECONDS}
-    )
+    return fetch_bytes
 
 
 def stop_in_time(data: bytes, request: Request) -> None:
@@ -126,15 +104,15 @@ def _is_whole(response: Response, most: int | None) -> bool:
     if most is None:
         return True
     if response.status == 206:
-        told = (response.headers.get("Content-Range") or b"").decode("latin-1").rpartition("/")[2]
-        return told.isdecimal() and int(told) <= len(response.body)
+        total = (header(response, "Content-Range") or "").rpartition("/")[2]
+        return total.isdecimal() and int(total) <= len(response.body)
     return len(response.body) < most
 
 
-class Looker:
-    """Looks at the pictures of stories. ``prints``: the first so many of each are fetched whole, so that they have a print."""
+class ImageFetcher:
+    """Fetches the facts of stories' pictures. ``prints``: the first so many of each are fetched whole, so that they have a print."""
 
-    def __init__(self, fetch: Fetch, *, max_pixels: int = MAX_PIXELS, prints: int = 0) -> None:
+    def __init__(self, fetch: FetchBytes, *, max_pixels: int = MAX_PIXELS, prints: int = 0) -> None:
         self._fetch = fetch
         self._max_pixels = max_pixels
         self._prints = prints
@@ -148,19 +126,19 @@ class Looker:
             return replace(plain, refused="bad-address", looked=utcnow())
         try:
             found = await self._head(image, gallery, None if whole else FIRST_BYTES)
-        except Missing as why:
-            return replace(plain, refused="gone", looked=utcnow()) if why.reason in GONE else plain
+        except PageUnavailable as why:
+            return replace(plain, refused="gone", looked=utcnow()) if why.outcome.reason in GONE else plain
         except NotApplicable as why:
             return plain if why.reason == "cut" else replace(plain, refused=why.reason, looked=utcnow())
         head, print = found
         return replace(plain, width=head.width, height=head.height, format=head.format, print=print, looked=utcnow())
 
     async def _head(self, image: Image, gallery: Gallery, most: int | None) -> tuple[Head, str | None]:
-        """Raises ``Missing``, ``Interrupted``, ``NotApplicable``."""
+        """Raises ``PageUnavailable``, ``Interrupted``, ``NotApplicable``."""
         try:
             got = await self._fetch(image, gallery, most)
-        except Missing as why:
-            if why.reason not in GONE and why.reason != BAD_RANGE:
+        except PageUnavailable as why:
+            if why.outcome.reason not in (*GONE, BAD_RANGE):
                 raise
             got = await self._fetch(image, gallery, None)  # once more, as a browser asks: some servers know no Range
         try:
@@ -201,7 +179,7 @@ class Looker:
                 self._seen.popitem(last=False)
         return found
 
-    async def pictures(self, gallery: Gallery, known: Mapping[str, Picture] = NOTHING) -> dict[str, Picture]:
+    async def pictures(self, gallery: Gallery, known: Mapping[str, Picture]) -> dict[str, Picture]:
         """Key → what is known now of each picture of a story; those of ``known`` that were looked at are not asked for again.
 
         Raises ``Interrupted``; whatever else happens to a picture, the story goes on.
@@ -225,12 +203,12 @@ class Looker:
         return found
 
 
-def filled(gallery: Gallery, pictures: Mapping[str, Picture]) -> Gallery:
+def with_facts(gallery: Gallery, pictures: Mapping[str, Picture]) -> Gallery:
     """The story with what is known of its pictures; what its page said of sizes gives way."""
-    return replace(gallery, images=tuple(_filled(image, pictures.get(key(image.url))) for image in gallery.images))
+    return replace(gallery, images=tuple(_with_facts(image, pictures.get(key(image.url))) for image in gallery.images))
 
 
-def _filled(image: Image, known: Picture | None) -> Image:
+def _with_facts(image: Image, known: Picture | None) -> Image:
     if known is None or known.looked is None or image.dropped:
         return image
     if known.refused:
@@ -238,6 +216,24 @@ def _filled(image: Image, known: Picture | None) -> Image:
     return replace(image, width=known.width, height=known.height, format=known.format, print=known.print or image.print)
 
 
-async def looked_at(gallery: Gallery, fetch: Fetch, known: Mapping[str, Picture] = NOTHING) -> Gallery:
-    """The story with format, size and print of its pictures as their first bytes tell; those that are none have a reason (``dropped``)."""
-    return filled(gallery, await Looker(fetch).pictures(gallery, known))
+class StoryImages:
+    """Gives the stories of a crawl the facts of their pictures: what the store knows, and what is asked for where it does not."""
+
+    def __init__(self, ledger: Ledger, fetch: FetchBytes) -> None:
+        wanted = ledger.sources.pictures
+        self._store = ledger.store
+        self._images = ImageFetcher(fetch, max_pixels=wanted.max_pixels, prints=wanted.prints) if wanted.look else None
+
+    async def complete(self, gallery: Gallery) -> Gallery:
+        """Those that are no pictures have a reason (``dropped``). Raises ``Interrupted``."""
+        try:
+            known = dict(await asyncio.to_thread(self._store.pictures.known, {key(image.url) for image in gallery.images}))
+        except StoreError as error:  # the pipelines tell of a store that is away
+            logger.error("the pictures of %s are not looked at: %s", gallery.url, error)
+            return gallery
+        if self._images is None:
+            return with_facts(gallery, known)
+        pictures = await self._images.pictures(gallery, known)
+        looked = {name for name, picture in pictures.items() if picture.looked and picture is not known.get(name)}
+        fresh = frozenset(image.url for image in gallery.images if not image.dropped and key(image.url) in looked)
+        return replace(with_facts(gallery, known | pictures), looked=fresh)

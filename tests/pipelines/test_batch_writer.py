@@ -14,8 +14,8 @@ from blank import blank_store
 from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.frontier.ledger import utcnow
 from newsportal.items import Article, FoldKey, Link
-from newsportal.pipelines import together, writing
-from newsportal.pipelines.together import Together
+from newsportal.pipelines import base, batch_writer
+from newsportal.pipelines.batch_writer import BatchWriter
 from newsportal.store.results import Added
 from newsportal.store.store import Store
 
@@ -51,7 +51,7 @@ def store(tmp_path: Path) -> Iterator[Watched]:
     opened.close()
 
 
-async def begun(line: Together, store: Watched, article: Article) -> asyncio.Task[Added]:
+async def begun(line: BatchWriter, store: Watched, article: Article) -> asyncio.Task[Added]:
     task = asyncio.create_task(line.add(article))
     while not store.sizes and not task.done():  # noqa: ASYNC110  another thread sets it
         await asyncio.sleep(0.001)
@@ -60,7 +60,7 @@ async def begun(line: Together, store: Watched, article: Article) -> asyncio.Tas
 
 async def brought(store: Watched, articles: list[Article]) -> list[Added | BaseException]:
     """The first is under way while the others come."""
-    line = Together(store)
+    line = BatchWriter(store)
     tasks = [await begun(line, store, articles[0]), *(asyncio.ensure_future(line.add(article)) for article in articles[1:])]
     await asyncio.sleep(0)
     store.go.set()
@@ -74,7 +74,7 @@ def test_what_comes_during_a_transaction_goes_into_the_next(store: Watched) -> N
 
 
 def test_a_transaction_has_an_end(store: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(together, "MOST", 3)
+    monkeypatch.setattr(batch_writer, "MAX_BATCH", 3)
     asyncio.run(brought(store, [ready(str(n)) for n in range(8)]))
     assert store.sizes == [1, 3, 3, 1]
     assert store.tally().articles == 8
@@ -93,7 +93,7 @@ def test_one_that_cannot_be_stored_fails_alone(store: Watched) -> None:
 
 
 def test_all_of_them_learn_that_the_store_is_away(store: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writing, "PATIENCE", (0.0,))
+    monkeypatch.setattr(base, "RETRY_DELAYS", (0.0,))
 
     def away(*_: object, **__: object) -> None:
         raise StoreUnavailable("away")
@@ -110,7 +110,7 @@ def test_all_of_them_learn_that_the_store_is_away(store: Watched, monkeypatch: p
 
 def test_who_is_cancelled_does_not_stop_the_others(store: Watched) -> None:
     async def cancelling() -> list[Added | BaseException]:
-        line = Together(store)
+        line = BatchWriter(store)
         tasks = [await begun(line, store, ready("0")), *(asyncio.create_task(line.add(ready(str(n)))) for n in range(1, 4))]
         await asyncio.sleep(0)
         tasks[2].cancel()
@@ -125,7 +125,7 @@ def test_one_store_of_many_crawls_takes_all(tmp_path: Path) -> None:
     opened = blank_store(tmp_path / "news.db")
 
     async def many() -> None:
-        lines = [Together(opened) for _ in range(3)]
+        lines = [BatchWriter(opened) for _ in range(3)]
         await asyncio.gather(*(line.add(ready(f"{number} {n}")) for number, line in enumerate(lines) for n in range(10)))
 
     asyncio.run(many())

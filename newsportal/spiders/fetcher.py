@@ -1,0 +1,158 @@
+"""Requests made inside a callback, and why a request failed, in the words of the run report.
+
+:class:`Fetcher` asks through the crawl's own downloader: robots.txt, the egress guard, delays, the archive and replay hold for further
+pages and pictures as for every page. Every failure has a reason; none is ``error`` if it can be helped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from scrapy import Request
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadCancelledError,
+    DownloadConnectionRefusedError,
+    DownloadFailedError,
+    DownloadTimeoutError,
+    IgnoreRequest,
+    ResponseDataLossError,
+    UnsupportedURLSchemeError,
+)
+from scrapy.http import Response
+from scrapy.http.request import NO_CALLBACK
+from scrapy.spidermiddlewares.httperror import HttpError
+from twisted.python.failure import Failure
+
+from newsportal import dom
+from newsportal.errors import ArchiveError, EgressDenied, RenderFailed
+from newsportal.frontier.ledger import utcnow
+from newsportal.items import Page
+from newsportal.middlewares.retry import asked_wait
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+SHUTDOWN = "shutdown"
+"""The reason of a request that is not sent because the crawl ends."""
+
+PASSING_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504, 522, 524})
+"""The server may answer differently later."""
+
+SAID: tuple[tuple[str, str], ...] = (
+    ("max redirections reached", "redirects"),
+    ("exceeded DOWNLOAD_MAXSIZE", "too-large"),
+)
+"""What Scrapy says when it ignores a response, and the reason: it raises nothing more telling."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """``passing``: worth another try in a later run. ``forbidden``: we may not have it (robots, private address)."""
+
+    reason: str
+    detail: str
+    passing: bool = False
+    forbidden: bool = False
+
+
+REASONS: tuple[tuple[type[BaseException], str, bool], ...] = (
+    (CannotResolveHostError, "dns", True),
+    (DownloadTimeoutError, "timeout", True),
+    (DownloadConnectionRefusedError, "connection-refused", True),
+    (DownloadCancelledError, "too-large", False),
+    (UnsupportedURLSchemeError, "scheme", False),
+    (ArchiveError, "archive", True),
+    (DownloadFailedError, "connection", True),
+    (ResponseDataLossError, "connection", True),
+    (OSError, "connection", True),
+)
+"""The first class that fits gives the reason; the flag says whether it may pass."""
+
+
+class PageUnavailable(Exception):
+    """Raised by a :class:`Fetcher` for a page that cannot be had. The caller goes on without it."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__(outcome.reason)
+        self.outcome = outcome
+
+
+class Interrupted(Exception):
+    """Raised by a :class:`Fetcher` when the crawl is ending. The caller leaves its link to the next run, which may have all its pages."""
+
+
+class Fetcher:
+    """Fetches pages for the callbacks of one crawl. ``meta``: what the middlewares must know of a source, by its key."""
+
+    def __init__(self, crawler: Crawler, meta: Callable[[str], Mapping[str, Any]]) -> None:
+        self._crawler = crawler
+        self._meta = meta
+
+    async def __call__(self, url: str, source: str, *, headers: Mapping[str, str] | None = None, **meta: Any) -> Response:
+        """The answer, of status 2xx. Raises :class:`PageUnavailable`, :class:`Interrupted`."""
+        engine = self._crawler.engine
+        if engine is None or not engine.running:
+            raise Interrupted
+        meta = {name: value for name, value in {**self._meta(source), **meta}.items() if value is not None}
+        request = Request(url, callback=NO_CALLBACK, headers=dict(headers or {}), dont_filter=True, meta=meta)
+        try:
+            response = await engine.download_async(request)
+        except Exception as error:
+            outcome = outcome_of(error)
+            if outcome.reason == SHUTDOWN:
+                raise Interrupted from error
+            raise PageUnavailable(outcome) from error
+        if "replay-missing" in response.flags:  # nobody asked for it when the archive was made
+            raise PageUnavailable(Outcome("replay-missing", url))
+        if not 200 <= response.status < 300:
+            raise PageUnavailable(_outcome_of_status(response))
+        return response
+
+
+def header(response: Response, name: str) -> str | None:
+    value = response.headers.get(name)
+    return value.decode("latin-1").strip() or None if value else None
+
+
+def page_of(response: Response) -> Page:
+    return Page(response.url, response.body, utcnow(), response.status, header(response, "Content-Type"))
+
+
+def document_of(response: Response) -> dom.Document:
+    return dom.document(page_of(response))
+
+
+def outcome_of(failure: Failure | BaseException) -> Outcome:
+    """The reason of a failed request."""
+    error = failure.value if isinstance(failure, Failure) else failure
+    detail = str(error) or type(error).__name__
+    if isinstance(error, HttpError):
+        return _outcome_of_status(error.response)
+    if isinstance(error, EgressDenied):
+        return Outcome("egress-denied", detail, forbidden=True)
+    if isinstance(error, RenderFailed):
+        return Outcome(error.reason, detail, passing=error.passing)
+    if isinstance(error, IgnoreRequest):
+        said = next((reason for words, reason in SAID if words in detail), "ignored")
+        return Outcome(getattr(error, "reason", said), detail, passing=bool(getattr(error, "passing", False)), forbidden=True)
+    for kind, reason, passing in REASONS:
+        if isinstance(error, kind):
+            return Outcome(reason, detail, passing=passing)
+    return Outcome(f"error: {type(error).__name__}", detail)
+
+
+def _outcome_of_status(response: Response) -> Outcome:
+    status = response.status
+    if 300 <= status < 400:  # Scrapy follows all that it may: this one leads to file:, data: or nowhere
+        return Outcome("redirect-denied", f"HTTP {status} to {response.headers.get('Location')!r}", forbidden=True)
+    return Outcome(f"http-{status}", f"HTTP {status}", passing=status in PASSING_STATUS)
+
+
+def retry_after(failure: Failure, now: datetime) -> float | None:
+    """Seconds that the answer asks to wait; ``None`` if it does not, or if there is none."""
+    response = getattr(failure.value, "response", None)
+    return None if response is None else asked_wait(response, now)

@@ -1,0 +1,185 @@
+"""Further pages of articles, threads and photo stories, fetched before the item is yielded. What comes next and what an answer is worth is
+decided by :class:`Pages`; whatever ends them, the item is kept with the pages that came.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from time import monotonic
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+
+from newsportal.dedup.canonical import identity
+from newsportal.errors import NotApplicable
+from newsportal.extractors.multipage import EXPECTED, MultiPage, PageRead
+from newsportal.extractors.pagination import Pager
+from newsportal.frontier.article_reader import ArticleReader
+from newsportal.frontier.links import askable
+from newsportal.items import Article, Extraction
+from newsportal.messages import Message
+from newsportal.spiders.fetcher import Fetcher, Interrupted, Outcome, PageUnavailable, page_of
+
+if TYPE_CHECKING:
+    from newsportal.frontier.ledger import Ledger
+
+logger = logging.getLogger(__name__)
+
+MAX_SECONDS: Final = 300.0
+"""After so long no further page is asked for: a host with a long Crawl-delay would hold an article, and the end of a crawl, for hours."""
+
+Found = TypeVar("Found")
+FoundIn = TypeVar("FoundIn", contravariant=True)
+
+
+class Pages(Protocol[FoundIn]):
+    """The pages of one item on their way."""
+
+    def wanted(self) -> Sequence[str]:
+        """The addresses to ask for now, together; each once."""
+        ...
+
+    def take(self, page: FoundIn, asked: str) -> None: ...
+
+    def refuse(self, asked: str, reason: str) -> None:
+        """The answer is none of the item's pages, or cannot be read."""
+        ...
+
+    def fail(self, asked: str, outcome: Outcome) -> None:
+        """There is no answer."""
+        ...
+
+    def end(self, reason: str) -> None:
+        """No further page is asked for."""
+        ...
+
+
+async def fetch_pages(
+    pages: Pages[Found], fetch: Callable[[str], Awaitable[Found]], seconds: float, taken: Callable[[], Awaitable[None]] | None = None
+) -> None:
+    """Fetch what ``pages`` wants until it wants nothing, or ``seconds`` are over; ``taken`` is called after each page that came. Raises
+    :class:`Interrupted`, nothing else."""
+    until, interrupted = monotonic() + seconds, False
+    pending: set[asyncio.Future[bool]] = set()
+    while True:
+        urls = () if interrupted else pages.wanted()
+        if urls and monotonic() >= until:
+            pages.end("too-slow")
+            urls = ()
+        pending |= {asyncio.ensure_future(_fetch_page(pages, fetch, url, taken)) for url in urls}
+        if not pending:
+            break
+        done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
+        interrupted |= not all(task.result() for task in done)
+    if interrupted:
+        raise Interrupted
+
+
+async def _fetch_page(
+    pages: Pages[Found], fetch: Callable[[str], Awaitable[Found]], url: str, taken: Callable[[], Awaitable[None]] | None
+) -> bool:
+    """False if the crawl ends."""
+    try:
+        pages.take(await fetch(url), url)
+        if taken is not None:
+            await taken()
+    except Interrupted:
+        return False
+    except PageUnavailable as error:
+        pages.fail(url, error.outcome)
+    except NotApplicable as error:
+        pages.refuse(url, error.reason)
+    except Exception as error:  # the pages that came are kept in any case
+        logger.exception("a further page broke its reader: %s", url)
+        pages.refuse(url, f"error: {type(error).__name__}")
+    return True
+
+
+class _ArticlePages(MultiPage):
+    """:class:`Pages` of an article."""
+
+    def fail(self, asked: str, outcome: Outcome) -> None:
+        self.refuse(asked, outcome.reason)
+
+
+class ArticleFetcher:
+    """Reads an article's page, and fetches the others that its pager names: to its end, a limit, a circle or a dead link."""
+
+    def __init__(self, ledger: Ledger, fetch: Fetcher) -> None:
+        self._ledger = ledger
+        self._fetch = fetch
+        self._reader = ArticleReader(ledger.sources, ledger.sites)
+
+    async def complete(self, article: Article) -> Article:
+        """The article with what was read on all pages that can be had. Raises ``NotApplicable``, ``StoreError``, :class:`Interrupted`."""
+        met = await asyncio.to_thread(self._reader.first, article)
+        found = met.found
+        if (met.pager.next or met.pager.first) and not await self._is_known(article.link.identity or identity(article.url)):
+            article, first = await self._begin(article, met)
+            found, met = await self._join(article, first, met), first
+        return replace(article, wrapped=met.wrapped, extraction=found)
+
+    async def _is_known(self, name: str) -> bool:
+        return bool(await asyncio.to_thread(self._ledger.known.known, [name]))
+
+    async def _begin(self, article: Article, met: PageRead) -> tuple[Article, PageRead]:
+        """The article from its first page on, where a list page led to a later one. If that cannot be had, it begins where we are."""
+        url = met.pager.first
+        if url is None or not askable(url) or identity(url) == identity(article.url):
+            return article, met
+        if await self._is_known(identity(url)):
+            return replace(article, url=url), met._replace(url=url, pager=Pager((url,)))  # the URL filter finds it known
+        try:
+            page = page_of(await self._fetch(url, article.source))
+            first = replace(article, url=page.url, page=page, fetched=page.fetched)
+            read = await asyncio.to_thread(self._reader.further, article.link, page)
+        except Interrupted:
+            raise
+        except Exception as error:  # noqa: BLE001  the page that was named is an article
+            self._note(article, _reason_of(url, error))
+            return article, met
+        return (first, read) if read.pager.next is not None else (article, met)
+
+    async def _join(self, article: Article, first: PageRead, met: PageRead) -> Extraction:
+        """The article over all pages; ``met`` is the page that a list named, which need not be asked for again. Raises
+        :class:`Interrupted`."""
+        source, pages, claims = article.source, _ArticlePages(first, identity), set[str]()
+
+        async def fetch(url: str) -> PageRead:
+            if not askable(url):
+                raise NotApplicable("bad-address")
+            if self._ledger.claim(source, identity(url)):  # a list page may name it as well
+                claims.add(identity(url))
+            if identity(url) == identity(met.url):
+                return met
+            page = page_of(await self._fetch(url, source))
+            if pages.strays(page.url, url):
+                raise NotApplicable("elsewhere", f"{url} leads to {page.url}")
+            return await asyncio.to_thread(self._reader.further, article.link, page)
+
+        joined: tuple[str, ...] = ()
+        try:
+            await fetch_pages(pages, fetch, MAX_SECONDS)
+            found = pages.result()
+            joined = found.pages
+        finally:
+            self._ledger.release(source, claims.difference(map(identity, joined)))  # nobody stores these with the article
+        for reason in pages.ends:
+            self._note(article, reason)
+        return found
+
+    def _note(self, article: Article, reason: str) -> None:
+        """Why no further page was joined: the ends that every pager has are counted, what failed is said in the report."""
+        self._ledger.count(article.source, f"pages-{reason}")
+        if reason not in EXPECTED:
+            self._ledger.note(article.source, Message("note.further-pages", reason=reason))
+
+
+def _reason_of(url: str, error: Exception) -> str:
+    if isinstance(error, PageUnavailable):
+        return error.outcome.reason
+    if isinstance(error, NotApplicable):
+        return error.reason
+    logger.error("a further page broke its reader: %s", url, exc_info=error)
+    return f"error: {type(error).__name__}"

@@ -1,0 +1,53 @@
+"""A ledger without a crawl, and articles as spiders bring them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from blank import blank_store
+from scrapy import Spider
+from scrapy.crawler import Crawler
+from scrapy.settings import Settings
+from scrapy.statscollectors import MemoryStatsCollector
+
+from newsportal.frontier.addon import SourcesAddon
+from newsportal.frontier.ledger import Ledger, ledger_of
+
+NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
+
+SOURCES = """\
+topics:
+  - {name: 旅游, keywords: {any: [古镇]}}
+  - {name: 停用, enabled: false, keywords: {any: [古镇]}}
+feeds:
+  - name: 甲
+    url: https://a.example/rss
+    topics: [旅游]
+    category: 生活
+    article: {title: h2.t, body: div.text}
+  - {name: 乙, url: "https://b.example/rss"}
+galleries:
+  - {name: 图站, seeds: "https://pic.example/", topics: [旅游], category: 风光}
+  - {name: 别图, seeds: "https://other.example/", auto_classify: true}
+"""
+
+
+@pytest.fixture
+def crawler(tmp_path: Path) -> Crawler:
+    path = tmp_path / "sources.yaml"
+    path.write_text(SOURCES, "utf-8")
+    blank_store(tmp_path / "data" / "newsportal.db").close()
+    crawler = Crawler(Spider, Settings({"NEWSPORTAL_SOURCES": str(path), "ADDONS": {SourcesAddon: 1}}))
+    crawler.addons.load_settings(crawler.settings)
+    crawler.stats = MemoryStatsCollector(crawler)
+    return crawler
+
+
+@pytest.fixture
+def ledger(crawler: Crawler) -> Iterator[Ledger]:
+    found = ledger_of(crawler)
+    yield found
+    found.store.close()

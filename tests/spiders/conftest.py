@@ -1,0 +1,2 @@
+from ledgers import crawler as crawler
+from ledgers import ledger as ledger
