@@ -6,7 +6,6 @@ import os
 import signal
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -43,27 +42,19 @@ AsJson = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
 Id = Annotated[str, typer.Argument(metavar="JOB", help="A job's id, or how it begins.")]
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where jobs run, as the command line says it."""
-
-    scrapyd: str | None
-    local: bool
-    project: str | None
-    settings: Mapping[str, str]
-
-    def runner(self, sources: Sources, file: Path | None) -> tuple[Runner, Records]:
-        """Raises ``NewsportalError``."""
-        if self.scrapyd is not None and self.local:
-            raise typer.BadParameter("--scrapyd runs jobs on a server, --local on this machine: give one of them")
-        records = Records(sources.jobs_folder)
-        if self.scrapyd is not None:
-            server = Server(target(self.scrapyd, Path.cwd(), os.environ))
-            if word := exposed(server.target):
-                typer.echo(word, err=True)
-            return ScrapydRunner(server, records, self.settings, lambda: project_of(server, self.project)), records
-        named = {"NEWSPORTAL_SOURCES": str(sources.path)} if sources.path and sources.path.exists() else {}
-        return LocalRunner(records, sources.folder, named | dict(self.settings), origin="schedule"), records
+def runner_of(
+    sources: Sources, scrapyd: str | None, local: bool, project: str | None, settings: Mapping[str, str] | None = None
+) -> tuple[Runner, Records]:  # fmt: skip
+    """Where jobs run, as the command line says it. Raises ``NewsportalError``."""
+    if scrapyd is not None and local:
+        raise typer.BadParameter("--scrapyd runs jobs on a server, --local on this machine: give one of them")
+    records = Records(sources.jobs_folder)
+    if scrapyd is not None:
+        server = Server(target(scrapyd, Path.cwd(), os.environ))
+        if word := exposed(server.target):
+            typer.echo(word, err=True)
+        return ScrapydRunner(server, records, settings or {}, lambda: project_of(server, project)), records
+    return LocalRunner(records, sources.folder, settings or {}, origin="schedule"), records
 
 
 def register(app: typer.Typer) -> None:
@@ -93,7 +84,7 @@ def schedule(
     if context.invoked_subcommand is not None:
         return
     known = load(sources)
-    runner, records = Place(scrapyd, local, project, _settings(setting or [])).runner(known, sources)
+    runner, records = runner_of(known, scrapyd, local, project, _settings(setting or []))
     say = sayer(as_json)
     file = SourcesReloader(sources, known, lambda text: say("hindered", {"message": text}))
     work = Supervisor(
@@ -128,7 +119,7 @@ def jobs(
 ) -> None:
     """List the jobs, newest first, with what they brought."""
     known = load(sources)
-    runner, _ = Place(scrapyd, local, project, {}).runner(known, sources)
+    runner, _ = runner_of(known, scrapyd, local, project)
     runs = _reports(known)
     rows = [_row(with_outcome(job, runs.get(job.id)), runs.get(job.id)) for job in runner.jobs()]
     if not rows and not as_json:
@@ -139,7 +130,7 @@ def jobs(
 
 def log(id: Id, scrapyd: Where = None, local: Local = False, project: Project = None, sources: SourcesFile = None) -> None:
     """Print what a job said so far."""
-    runner, _ = Place(scrapyd, local, project, {}).runner(load(sources), sources)
+    runner, _ = runner_of(load(sources), scrapyd, local, project)
     job = _found(runner, id)
     text = runner.log(job.id)
     if text is None:
@@ -149,7 +140,7 @@ def log(id: Id, scrapyd: Where = None, local: Local = False, project: Project = 
 
 def cancel(id: Id, scrapyd: Where = None, local: Local = False, project: Project = None, sources: SourcesFile = None) -> None:
     """Ask a job to end: what it has in hand is stored, the rest waits for the next. Asked a second time it ends at once."""
-    runner, _ = Place(scrapyd, local, project, {}).runner(load(sources), sources)
+    runner, _ = runner_of(load(sources), scrapyd, local, project)
     job = _found(runner, id)
     if not runner.cancel(job.id):
         raise NewsportalError(f"job {job.id} does not run any more")

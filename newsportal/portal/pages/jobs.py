@@ -47,6 +47,8 @@ def cancel(request: Request, id: str, sent: Fields) -> Response:
     back = safe_next(one(sent, "back"))
     if jobs_of(request).cancel(id):
         log(request, "job.cancel", id)
+        if (found := jobs_of(request).find(id)) is not None and found.kind == CRAWL:
+            return told(request, back, said("The crawl ends: what it has in hand is stored, the rest waits for the next one."))
         return told(request, back, said("It was ended; what it had not finished is not kept."))
     return told(request, back, said("It had ended already."))
 

@@ -14,7 +14,7 @@ from newsportal.services.jobs.base import CRAWL, Job, Row, Wanted
 from newsportal.services.jobs.outcomes import crawl_outcome
 from newsportal.services.jobs.planning import Attempt, Caps, attempted, due, plan
 from newsportal.services.jobs.sources_reloader import SourcesReloader
-from newsportal.services.jobs.supervisor import Say
+from newsportal.services.jobs.supervisor import Duty, Say
 from newsportal.store import open_store
 
 RETRAIN: Final = "retrain"
@@ -41,14 +41,13 @@ NIGHTLY_FIRST: Final = 30.0
 """Seconds between two looks at the hour; the first is not while everything starts."""
 
 
-class DueSources:
+class DueSources(Duty):
     """Batches of the sources whose time has come, by the spider that visits them. ``once``: each source once."""
 
     def __init__(self, file: SourcesReloader, caps: Caps, *, once: bool = False) -> None:
         self._file, self._caps, self._once = file, caps, once
         self._attempts: dict[str, Attempt] = {}
         self._given: set[str] = set()
-        self.took = 0.0
 
     def wanted(self, jobs: Sequence[Job], now: datetime) -> Iterator[Wanted]:
         began = time.monotonic()
@@ -63,14 +62,9 @@ class DueSources:
             yield wanted
             self._given.update(wanted.sources)
 
-    def ended(self, job: Job, run: Run | None) -> None:
-        """Whether its sources are still due the store knows."""
 
-
-class RepeatedCrawl:
+class RepeatedCrawl(Duty):
     """``newsportal crawl``, one at a time, ``every`` seconds, when :meth:`ask` is called, and as soon as a network is there again."""
-
-    took = 0.0
 
     def __init__(
         self, every: float, away: Callable[[], bool], offline: Callable[[Run], bool], say: Say, *, everything: bool = False,
@@ -107,10 +101,8 @@ class RepeatedCrawl:
             self._say("offline", {"message": OFFLINE_TEXT})
 
 
-class Retraining:
+class Retraining(Duty):
     """``newsportal retrain`` after so many new articles. ``least_new`` 0: never."""
-
-    took = 0.0
 
     def __init__(self, least_new: int) -> None:
         self._least_new = least_new
@@ -126,14 +118,9 @@ class Retraining:
         if new >= self._least_new:
             yield Wanted(kind=RETRAIN, words=("retrain", "--json"), limit=RETRAIN_LIMIT)
 
-    def ended(self, job: Job, run: Run | None) -> None:
-        """Its outcome is in the store."""
 
-
-class Nightly:
+class Nightly(Duty):
     """``newsportal recommend fit`` each night, also after a night that was missed; without ``learn`` only what is too old is deleted."""
-
-    took = 0.0
 
     def __init__(
         self, file: SourcesReloader, hour: int, zone: tzinfo, *, learn: bool = True, clock: Callable[[], float] = time.monotonic
@@ -146,13 +133,8 @@ class Nightly:
             return
         self._next = self._clock() + NIGHTLY_LOOK
         if self._is_due(jobs, now):
-            if self._learn:
-                yield Wanted(kind=FIT, words=("recommend", "fit", "--json"), limit=FIT_LIMIT)
-            else:
-                yield Wanted(kind=EXPIRE, call=self._expire)
-
-    def ended(self, job: Job, run: Run | None) -> None:
-        """Its outcome is in the store."""
+            fit = Wanted(kind=FIT, words=("recommend", "fit", "--json"), limit=FIT_LIMIT)
+            yield fit if self._learn else Wanted(kind=EXPIRE, call=self._expire)
 
     def _is_due(self, jobs: Sequence[Job], now: datetime) -> bool:
         """Whether the latest fit, or try, is from before the hour, and there is anything to learn from or to delete."""

@@ -193,7 +193,9 @@ class LocalRunner:
 
     def jobs(self) -> list[Job]:
         """Those of this machine, of whoever started them."""
-        return [self._own(job) for job in self._records.all(LOCAL)]
+        found = {job.id: self._own(job) for job in self._records.all(LOCAL)}
+        own = {id: child.job for id, child in list(self._children.items()) if id not in found}  # somebody deleted the folder
+        return [*own.values(), *found.values()]
 
     def get(self, id: str) -> Job | None:
         job = self._records.get(id)

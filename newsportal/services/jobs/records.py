@@ -93,13 +93,12 @@ class Records:
             return job
         rows: list[Row] = list(job.outcome)
         changes: dict[str, Any] = {}
-        for line in lines:
-            row = _object(line)
+        for row in map(_row, lines):
             event = row.get("event")
             if event == "progress":
-                changes |= _progress(row)
+                changes |= {"progress": float(row["share"]), "step": str(row["step"])}
             elif event == "failed":
-                changes["error"] = row.get("error")
+                changes["error"] = row["error"]
             elif event == "done":
                 changes["state"] = "done"
             elif row and len(rows) < ROWS:
@@ -136,11 +135,13 @@ class Records:
             for place, job in enumerate(self.all()):
                 log = self.log_file(job.id)
                 room -= log.stat().st_size if log.exists() else 0
+                if job.active and (place < keep or job.runner == LOCAL):
+                    continue
                 if place >= keep:
                     self._read.pop(job.id, None)
                     self._file(job.id).unlink(missing_ok=True)
                     self.report_file(job.id).unlink(missing_ok=True)
-                if place >= keep or (room < 0 and not job.active):
+                if place >= keep or room < 0:
                     log.unlink(missing_ok=True)
         except OSError as error:
             raise self._unwritable(error) from error
@@ -181,17 +182,10 @@ def _job(plain: dict[str, Any]) -> Job:
     return Job(**{**plain, **moments, "sources": sources, "outcome": tuple(plain["outcome"])})
 
 
-def _object(line: str) -> dict[str, Any]:
-    """A line of JSON; one of text as ``{"text": LINE}``; nothing for a blank line or another value."""
+def _row(line: str) -> dict[str, Any]:
+    """A line of JSON; nothing for another, and for one that is still being written."""
     try:
         row = json.loads(line)
     except ValueError:
-        return {"text": line.strip()} if line.strip() else {}
-    return row if isinstance(row, dict) else {}
-
-
-def _progress(row: dict[str, Any]) -> dict[str, Any]:
-    try:
-        return {"progress": min(1.0, max(0.0, float(row["share"]))), "step": str(row["step"])}
-    except (ValueError, KeyError, TypeError):
         return {}
+    return row if isinstance(row, dict) else {}

@@ -7,18 +7,10 @@ from pathlib import Path
 
 from newsportal.errors import SourcesError
 from newsportal.sources import Sources, load
+from newsportal.sources.loading import stamp
 
 ENDING = ".last-good"
 """What the copy is called: ``.sources.yaml.last-good``."""
-
-
-def stamp(sources: Sources) -> tuple[int, int] | None:
-    """Changes with the file; ``None`` if there is none: an editor is just about to put the new one in place."""
-    try:
-        found = sources.path.stat() if sources.path else None
-    except OSError:
-        return None
-    return (found.st_mtime_ns, found.st_size) if found else None
 
 
 class SourcesReloader:
@@ -32,13 +24,13 @@ class SourcesReloader:
         self._say = say
         self._good = _content(known) if copies else None
         self._copies = copies
-        self._stamp = stamp(known)
+        self._stamp = stamp(known.path) if known.path else None
         self._broken: str | None = None
 
     def reread(self) -> bool:
         """Read the file if it was changed; answers whether ``known`` is new."""
-        now = stamp(self.known)
-        if now is None or now == self._stamp:
+        now = stamp(self.known.path) if self.known.path else None
+        if now is None or now == self._stamp:  # none: an editor is just about to put the new one in place
             return False
         self._stamp = now
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
@@ -38,19 +39,17 @@ Say = Callable[[str, Mapping[str, Any]], None]
 """Reports one event: its name, and its facts."""
 
 
-class Duty(Protocol):
+class Duty(ABC):
     """What is to be started when. ``took``: seconds that its last look cost."""
 
-    @property
-    def took(self) -> float: ...
+    took = 0.0
 
+    @abstractmethod
     def wanted(self, jobs: Sequence[Job], now: datetime) -> Iterable[Wanted]:
         """The jobs to start now; what follows a ``yield`` runs when that job was started. Raises ``StoreError``."""
-        ...
 
-    def ended(self, job: Job, run: Run | None) -> None:
+    def ended(self, job: Job, run: Run | None) -> None:  # noqa: B027  most know from the store
         """A job ended; ``run`` is the report of a crawl."""
-        ...
 
 
 class Claims(Protocol):
@@ -134,7 +133,7 @@ class Supervisor:
         """One look; answers whether there is still something to do."""
         try:
             busy = self._look()
-        except (StoreError, FrontierUnavailable, RunnerUnavailable, RunnerRefused) as error:
+        except (StoreError, FrontierUnavailable, RunnerUnavailable, RunnerRefused, OSError) as error:
             if str(error) != self._hindered and not self._stopped.is_set():
                 self._say("hindered", {"message": f"{error}; what is due stays due, looking again"})
             self._hindered = str(error)
@@ -187,7 +186,8 @@ class Supervisor:
         self._say("started", {"job": id, "kind": wanted.kind, "spider": wanted.subject, "sources": list(wanted.sources)})
 
     def _report_ended(self, jobs: Sequence[Job]) -> None:
-        ended = [job for job in jobs if job.id in self._mine and not job.active]
+        known = {job.id: job for job in jobs}
+        ended = [job for id in self._mine if not (job := known.get(id) or Job(id, state="lost")).active]
         crawls = {job.id for job in ended if job.kind == CRAWL}
         runs: dict[str, Run] = {}
         if crawls:
@@ -199,10 +199,6 @@ class Supervisor:
                 job = replace(job, outcome=(outcome_of(run),))
                 with suppress(RunnerRefused):  # the report in the store says it too
                     self._records.save(job)
-            duty = self._mine.pop(job.id)
-            self._say("ended", {"job": job.id, "kind": job.kind, "spider": job.subject, "status": job.status, **_facts(job, run)})
-            duty.ended(job, run)
-
-
-def _facts(job: Job, run: Run | None) -> dict[str, Any]:
-    return {"result": job.state, "run": run.id if run else None, "outcome": list(job.outcome), "error": job.error}
+            facts = {"job": job.id, "kind": job.kind, "spider": job.subject, "status": job.status, "result": job.state}
+            self._say("ended", {**facts, "run": run.id if run else None, "outcome": list(job.outcome), "error": job.error})
+            self._mine.pop(job.id).ended(job, run)

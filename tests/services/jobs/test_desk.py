@@ -83,7 +83,7 @@ def test_what_a_job_says_is_its_outcome(jobs: Jobs) -> None:
     assert (job.state, job.started, job.ended, job.by, dict(job.params)) == ("running", BEGAN, None, "王老板", {"held": "0.2"})
     done = ended(jobs, job)
     assert (done.state, done.error) == ("done", None)
-    assert done.outcome == ({"right": 3}, {"text": "读完了"}, {"right": 4})
+    assert done.outcome == ({"right": 3}, {"right": 4})
     assert done.ended is not None
     assert done.ended > BEGAN
     assert jobs.running() is None
@@ -122,10 +122,7 @@ def test_a_job_that_fails_says_why_as_data(jobs: Jobs, program: str, error: tupl
     ("line", "progress"),
     [
         ('{"event": "progress", "share": 0.25, "step": "读语料"}', (0.25, "读语料")),
-        ('{"event": "progress", "share": 7, "step": ""}', (1.0, "")),
-        ('{"event": "progress", "share": -1, "step": ""}', (0.0, "")),
-        ('{"event": "progress", "share": "half", "step": "读"}', (0.0, "")),
-        ('{"event": "progress", "share": 0.5}', (0.0, "")),
+        ('{"event": "progress", "share": 0.5, "st', (0.0, "")),
         ("[0.5]", (0.0, "")),
         ("null", (0.0, "")),
         ("", (0.0, "")),
