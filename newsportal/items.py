@@ -9,11 +9,11 @@ Who adds a field adds it to the store's contract test (``tests/store/test_contra
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from hashlib import blake2b
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Final, Literal
 
 LinkKind = Literal["article", "hub", "other"]
 """What stands behind a link of a list page: an article, another list page, or neither."""
@@ -130,6 +130,11 @@ class TopicMark:
     score: float | None = None
 
 
+def page_text(description: str) -> Any:
+    """A text of an :class:`Article` that every part handles alike: stored, revised with its page, exported, imported. One line adds one."""
+    return field(default=None, metadata={"page_text": description})
+
+
 @dataclass(frozen=True, slots=True)
 class Article:
     """An article on its way through the pipelines: each stage answers with a fuller copy (``dataclasses.replace``).
@@ -148,11 +153,11 @@ class Article:
     text: str | None = field(default=None, repr=False)
     html: str | None = field(default=None, repr=False)
     published: datetime | None = None
-    author: str | None = None
-    origin: str | None = None
+    author: str | None = page_text("who wrote it")
+    origin: str | None = page_text("who published it first, as the page says")
     site: str | None = None
     images: tuple[Image, ...] = ()
-    language: str | None = None
+    language: str | None = page_text("BCP 47: zh, zh-Hant, en")
     category: str | None = None
     category_by: str | None = None  # source, lexicon, model VERSION, editor
     category_score: float | None = None  # how sure a classifier is, from 0 to 1
@@ -160,7 +165,7 @@ class Article:
     topics: tuple[str, ...] = ()
     topic_marks: tuple[TopicMark, ...] = ()
     keywords: tuple[str, ...] = ()  # the weightiest first
-    algorithm: str | None = None
+    algorithm: str | None = page_text("which extractor read it")
     keys: tuple[FoldKey, ...] = ()
     pages: tuple[str, ...] = ()
     canonical: str | None = None  # the address that its page declares; from the URL filter on, as an identity that it claims without proof
@@ -170,6 +175,12 @@ class Article:
     @property
     def source(self) -> str:
         return self.link.source
+
+
+PAGE_TEXTS: Final[Mapping[str, str]] = MappingProxyType(
+    {one.name: one.metadata["page_text"] for one in fields(Article) if "page_text" in one.metadata}
+)
+"""Name → description of the texts of :func:`page_text`: tables, rows, export, import and schema follow this list."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.resources import files
+from typing import Final
 
 from argon2 import PasswordHasher
 
@@ -18,9 +19,11 @@ from newsportal.accounts.trail import Trail
 from newsportal.store import schema
 from newsportal.store.dialects import open_engine
 
+MIGRATIONS: Final = files("newsportal.accounts") / "migrations"
+
 LINE = schema.Line(
-    "0003",
-    files("newsportal.accounts") / "migrations",
+    schema.newest(MIGRATIONS),
+    MIGRATIONS,
     "accounts_version",
     METADATA,
     "name another place for accounts in sources.yaml (portal: accounts), or move this one away; a new administrator is made",

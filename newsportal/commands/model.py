@@ -13,7 +13,7 @@ from newsportal.classify.measure import Report
 from newsportal.commands.corpus.common import AsJson, Name, SourcesFile, asked, opened, print_json, print_rows, shown, told, watched
 from newsportal.commands.train import writable
 from newsportal.learning.comparing import kept_versions, put_to_use, side_by_side
-from newsportal.store.labels import Model
+from newsportal.store.models import Model
 from newsportal.text import clean
 
 Version = Annotated[int | None, typer.Argument(metavar="[VERSION]", help="A version; default: the one in use.")]

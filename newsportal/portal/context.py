@@ -36,7 +36,7 @@ from newsportal.search.overview import Overview, overview
 from newsportal.search.similar import similar
 from newsportal.sources import Source, Sources, categories
 from newsportal.sources.watched import Judged, Watched
-from newsportal.store.reader_views import Month
+from newsportal.store.reader_months import Month
 from newsportal.store.results import StoredArticle, Story, Tally, is_gallery
 from newsportal.store.store import Store
 

@@ -8,8 +8,7 @@ from typing import Final
 
 from newsportal.dedup.cosine import unit_vector
 from newsportal.recommend.base import Item
-from newsportal.store.reader_views import StoryOffer
-from newsportal.store.readers import Readers
+from newsportal.store.readers import Readers, StoryOffer
 
 DAYS: Final = 30
 """Days back from which a story may be recommended that nobody looked at: paper C counts its stories by the month, and clicks come in the

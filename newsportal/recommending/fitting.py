@@ -11,7 +11,7 @@ from newsportal.recommend import best
 from newsportal.recommend.base import Log, View
 from newsportal.recommend.ratings import ALPHA
 from newsportal.recommending.candidates import DAYS, items
-from newsportal.store.reader_views import Fit
+from newsportal.store.readers import Fit
 from newsportal.store.store import Store
 
 Watch = Callable[[int, int], None]

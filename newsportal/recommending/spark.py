@@ -31,7 +31,7 @@ from newsportal.recommending import parts
 from newsportal.recommending.candidates import DAYS, items
 from newsportal.recommending.fitting import alpha_of
 from newsportal.store import open_store
-from newsportal.store.reader_views import Fit
+from newsportal.store.readers import Fit
 from newsportal.store.store import Store
 
 VIEWS_A_PART: Final = 250_000

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from datetime import datetime
 from typing import Any, Final, TypeVar
 
 from newsportal.errors import StoreError
-from newsportal.items import Article, Fold, Image, TopicMark, content_id
-from newsportal.store.columns import CONTENT, name, storable
-from newsportal.store.columns import name as looked_up
+from newsportal.items import PAGE_TEXTS, Article, Fold, Image, TopicMark, content_id
+from newsportal.store.columns import name, storable
 from newsportal.store.results import StoredArticle, Story
 from newsportal.store.results import host as host
+from newsportal.store.tables import CONTENT
 
 
 def _maybe(text: str | None) -> str | None:
@@ -37,10 +37,7 @@ def content_of(article: Article) -> dict[str, Any]:
         "fetched": article.fetched,
         "published": article.published,
         "title": storable(article.title or ""),
-        "author": _maybe(article.author),
-        "origin": _maybe(article.origin),
-        "language": _maybe(article.language),
-        "algorithm": _maybe(article.algorithm),
+        **{text: _maybe(getattr(article, text)) for text in PAGE_TEXTS},
         "summary": _maybe(article.link.summary),
         "images": [plain_image(image) for image in article.images],
         "text": storable(article.text or ""),
@@ -72,16 +69,14 @@ def row_of(article: Article, *, now: datetime) -> dict[str, Any]:
 
 def category_of(article: Article) -> dict[str, Any]:
     """The columns of an article's category, and who says so; all empty without one."""
-    columns = ("category", "category_by", "category_score", "category_reason")
     if article.category is None:
-        return dict.fromkeys(columns)
-    return dict(
-        zip(
-            columns,
-            (name(article.category), _name(article.category_by), article.category_score, _maybe(article.category_reason)),
-            strict=True,
-        )
-    )
+        return dict.fromkeys(("category", "category_by", "category_score", "category_reason"))
+    return {
+        "category": name(article.category),
+        "category_by": _name(article.category_by),
+        "category_score": article.category_score,
+        "category_reason": _maybe(article.category_reason),
+    }
 
 
 def keywords_of(article: Article) -> dict[str, Any]:
@@ -109,60 +104,30 @@ def plain_image(image: Image) -> dict[str, Any]:
     return {key: storable(value) if isinstance(value, str) else value for key, value in plain.items() if value is not None}
 
 
+PLAIN: Final = tuple(
+    one.name for one in fields(StoredArticle) if one.name not in ("topics", "topic_marks", "keywords", "images", "corrected_fields")
+)
+"""Fields of an article that stand in columns of the same name, as they are."""
+
+
 def article_from(row: Mapping[str, Any], topics: Iterable[TopicMark]) -> StoredArticle:
     """A row of ``articles`` (columns by name; ``text`` may be cut, ``html`` missing) as the value."""
     marks = tuple(sorted(topics, key=lambda mark: mark.topic))
+    plain: dict[str, Any] = {name: row.get(name) for name in PLAIN}
     return StoredArticle(
-        id=row["id"],
-        story_id=row["story_id"],
-        identity=row["identity"],
-        url=row["url"],
-        title=row["title"],
-        first_seen=row["first_seen"],
-        fetched=row["fetched"],
-        source=row["source"],
-        text=row["text"],
-        html=row.get("html"),
-        summary=row["summary"],
-        published=row["published"],
-        author=row["author"],
-        origin=row["origin"],
-        site=row["site"],
-        language=row["language"],
-        category=row["category"],
-        category_by=row["category_by"],
-        category_score=row["category_score"],
-        category_reason=row["category_reason"],
+        **plain,
         topics=tuple(mark.topic for mark in marks),
         topic_marks=marks,
         keywords=tuple(row["keywords"] or ()),
         images=tuple(Image(**image) for image in row["images"]),
-        algorithm=row["algorithm"],
-        revision=row["revision"],
-        corrected=row.get("corrected"),
-        corrected_by=row.get("corrected_by"),
         corrected_fields=tuple((row.get("corrected_fields") or "").split()),
-        hidden=row.get("hidden"),
-        hidden_by=row.get("hidden_by"),
-        hidden_reason=row.get("hidden_reason"),
-        fold_of=row["fold_of"],
-        fold_reason=row["fold_reason"],
-        fold_score=row["fold_score"],
     )
 
 
 def story_from(row: Mapping[str, Any], head: StoredArticle, versions: tuple[StoredArticle, ...] = ()) -> Story:
     """A row of ``stories`` with its original."""
-    return Story(
-        id=row["id"],
-        head=head,
-        count=row["count"],
-        sites=row["sites"],
-        first_seen=row["first_seen"],
-        last_seen=row["last_seen"],
-        heat=row["heat"],
-        versions=versions,
-    )
+    figures = {name: row[name] for name in ("id", "count", "sites", "first_seen", "last_seen", "heat")}
+    return Story(head=head, versions=versions, **figures)
 
 
 EDITOR: Final = "editor"
@@ -181,7 +146,7 @@ def changed_category(known: Mapping[str, Any], category: str | None, by: str, *,
     nothing changes."""
     if known["category_by"] == EDITOR != by and not over:
         return None
-    values = {"category": looked_up(category) if category else None, "category_by": by, "category_score": None, "category_reason": None}
+    values = {"category": name(category) if category else None, "category_by": by, "category_score": None, "category_reason": None}
     return None if all(known[column] == value for column, value in values.items()) else values
 
 

@@ -24,12 +24,6 @@ ID_CHARS: Final = 20
 NAME_CHARS: Final = 255
 """Names that are looked up (topics, sites, sources) are cut to this: more does not fit into an index of MySQL."""
 
-CONTENT: Final = (
-    "revision", "fetched", "published", "title", "author", "origin", "language", "algorithm", "summary", "images", "text", "html",
-    "corrected", "corrected_by", "corrected_fields",
-)  # fmt: skip
-"""What a newer version of a page, or an editor, may change: in ``articles`` the present state, in ``revisions`` an earlier one."""
-
 MOST_DECLARING: Final = 3
 """Articles that are named to declare one address. An address that more declare is a template's mistake, and no article's."""
 

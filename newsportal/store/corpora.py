@@ -21,15 +21,13 @@ from sqlalchemy import ColumnElement, Connection, Select, delete, func, insert, 
 
 from newsportal.errors import StoreError
 from newsportal.items import content_id
-from newsportal.store import models
 from newsportal.store.columns import NAME_CHARS, storable
 from newsportal.store.columns import name as looked_up
-from newsportal.store.dialects import CHUNK, Part, insert_new
+from newsportal.store.dialects import CHUNK, insert_new
 from newsportal.store.labels import (
     CORPORA,
     FORMER_LABELS,
     LABELLED,
-    MODELS_KEPT,
     RANKS,
     Brought,
     Corpus,
@@ -37,10 +35,10 @@ from newsportal.store.labels import (
     Document,
     Label,
     LabelSource,
-    Model,
     NewDocument,
+    corpus_id,
 )
-from newsportal.store.models import DELETED, MODELS
+from newsportal.store.models import DELETED, MODELS, Models
 from newsportal.store.spool import spooled
 from newsportal.store.tables import ARTICLES
 
@@ -65,11 +63,6 @@ def corpus_row(name: str, now: datetime, note: str) -> dict[str, Any]:
         raise StoreError(f"a corpus' name of {len(name)} characters; it may have {NAME_CHARS}")
     name = looked_up(name)
     return {"id": content_id(name), "name": name, "created": now, "note": storable(note)}
-
-
-def no_corpus(name: str, there: Sequence[str]) -> StoreError:
-    """The error of an unknown corpus; ``there``: the names of those there are."""
-    return StoreError(f"no corpus {name!r}; " + (f"there are: {', '.join(there)}" if there else "there is none yet"))
 
 
 def given(source: LabelSource, by: str | None, now: datetime) -> dict[str, Any]:
@@ -133,11 +126,6 @@ def checked_label(label: str | None) -> str | None:
     return None if label is None else looked_up(label.strip())
 
 
-def neither(id: str) -> StoreError:
-    """The error of an id that nothing has."""
-    return StoreError(f"{id!r} is neither a stored article nor a document of this corpus")
-
-
 def document_of(row: Mapping[str, Any], article: Mapping[str, Any] | None) -> Document:
     """A row of ``labelled``, with its article's if it is one (``None``: the article is gone)."""
     theirs = article or {}
@@ -156,15 +144,6 @@ def present(document: Document) -> bool:
 def label_of(row: Mapping[str, Any]) -> Label:
     """The label of a row of ``labelled`` or ``former_labels``."""
     return Label(row["label"], row["label_source"], row["label_at"], row["label_by"])
-
-
-def corpus_id(connection: Connection, name: str) -> str:
-    """The id of a corpus. Raises ``StoreError`` that lists those there are."""
-    id = content_id(looked_up(name))
-    if connection.scalar(select(CORPORA.c.id).where(CORPORA.c.id == id)):
-        return id
-    there = connection.scalars(select(CORPORA.c.name).order_by(CORPORA.c.name)).all()
-    raise no_corpus(name, there)
 
 
 def create(connection: Connection, name: str, now: datetime, note: str) -> bool:
@@ -213,7 +192,7 @@ def set_label(connection: Connection, corpus: str, id: str, label: str | None, b
             _relabel(connection, row, label, by_editor)
         return
     if connection.scalar(select(ARTICLES.c.id).where(ARTICLES.c.id == id)) is None:
-        raise neither(id)
+        raise StoreError(f"{id!r} is neither a stored article nor a document of this corpus")
     connection.execute(insert(LABELLED), [document_row(corpus, id, NewDocument("", article_id=id)) | {"label": label} | by_editor])
 
 
@@ -245,7 +224,7 @@ def _counted(label: str, rows: Sequence[Any]) -> Counted:
     return Counted(label, sum(sources.values()), sources, min(row[3] for row in rows), max(row[4] for row in rows))
 
 
-class Corpora(Part):
+class Corpora(Models):
     """Labelled texts that a classifier learns from, and the versions of the models that were trained on them."""
 
     def create(self, name: str, *, now: datetime, note: str = "") -> bool:
@@ -345,46 +324,3 @@ class Corpora(Part):
             corpus = corpus_id(connection, name)
             here = select(LABELLED.c.article_id, LABELLED.c.label).where(LABELLED.c.corpus_id == corpus, LABELLED.c.article_id.is_not(None))
             return {row[0]: row[1] for row in connection.execute(here)}
-
-    def save_model(
-        self, name: str, blob: bytes, *, algorithm: str, facts: Mapping[str, Any], now: datetime, held_out: Sequence[str] = (),
-        keep: int = MODELS_KEPT,
-    ) -> int:  # fmt: skip
-        """Keep a model as the next version (not yet active), let go of the oldest beyond ``keep``, and answer its number."""
-        with self._write() as connection:
-            return models.save(connection, corpus_id(connection, name), blob, algorithm, facts, now, held_out, keep)
-
-    def models(self, name: str) -> list[Model]:
-        """Every version, newest first."""
-        with self._read() as connection:
-            return models.versions(connection, corpus_id(connection, name), name)
-
-    def model(self, name: str, version: int | None = None) -> Model:
-        """One version; the active one if not said."""
-        with self._read() as connection:
-            return models.version(connection, corpus_id(connection, name), name, version)
-
-    def blob(self, name: str, version: int) -> bytes:
-        """The model itself. ``StoreError`` if it was let go."""
-        with self._read() as connection:
-            return models.blob(connection, corpus_id(connection, name), name, version)
-
-    def activate(self, name: str, version: int, *, now: datetime) -> None:
-        """Put a version to use. ``StoreError`` if its model was let go."""
-        with self._write() as connection:
-            models.activate(connection, corpus_id(connection, name), name, version, now)
-
-    def rollback(self, name: str, *, now: datetime) -> int:
-        """Go back to the newest version before the active one that was in use once and is still kept; answers its number."""
-        with self._write() as connection:
-            return models.rollback(connection, corpus_id(connection, name), name, now)
-
-    def delete_model(self, name: str, version: int) -> None:
-        """Delete a version with its figures; its number is not used again. ``StoreError`` for the one in use."""
-        with self._write() as connection:
-            models.delete(connection, corpus_id(connection, name), name, version)
-
-    def active(self, name: str) -> int | None:
-        """The version in use; ``None`` for none, or for no such corpus. One look at one row: ask as often as you like."""
-        with self._read() as connection:
-            return models.active(connection, name)

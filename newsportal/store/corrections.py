@@ -14,9 +14,10 @@ from typing import Any, Final, TypedDict
 from newsportal.errors import StoreError
 from newsportal.items import Article, Image
 from newsportal.store.article_rows import plain_image, present_content, revised_columns, sorted_by
-from newsportal.store.columns import CONTENT, storable
 from newsportal.store.columns import name as looked_up
+from newsportal.store.columns import storable
 from newsportal.store.results import is_gallery, is_thread
+from newsportal.store.tables import CONTENT
 
 FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "title": ("title",),

@@ -10,10 +10,9 @@ from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
 
 from newsportal.items import Article, Gallery, GalleryPage, content_id
 from newsportal.store import gallery_folding
-from newsportal.store.article_rows import row_of, topics_of
+from newsportal.store.article_rows import topics_of
 from newsportal.store.columns import storable
 from newsportal.store.dialects import chunks, upsert
-from newsportal.store.folding import new_story
 from newsportal.store.gallery_folding import refresh_galleries
 from newsportal.store.gallery_rows import (
     PAGES_KEPT,
@@ -39,8 +38,8 @@ from newsportal.store.gallery_tables import (
     SavedGallery,
 )
 from newsportal.store.reading import find
-from newsportal.store.tables import ARTICLES, TOPICS
-from newsportal.store.writing import log
+from newsportal.store.tables import ARTICLES
+from newsportal.store.writing import add_topics, insert_alone, log
 
 
 def put(connection: Connection, identity: str, page: GalleryPage, now: datetime) -> None:
@@ -60,14 +59,14 @@ def save(connection: Connection, gallery: Gallery, now: datetime) -> SavedGaller
     identity = identity_of(gallery)
     article = article_of(gallery)
     there = find(connection, identity)
-    id = there or _insert(connection, article, now)
+    id = there or insert_alone(connection, article, now)[0]
     found = connection.execute(select(GALLERIES).where(GALLERIES.c.id == id)).mappings().first()
     kept = dict(found) if found else None
     grown = is_fuller(kept, gallery, lambda: _named(connection, id))
     _write(connection, id, gallery, kept, grown, now)
     if grown and there is not None:
         _revise(connection, id, article)
-    met = _add_topics(connection, id, article)
+    met = add_topics(connection, id, topics_of(article))
     if gallery.complete:
         connection.execute(delete(GALLERY_PAGES).where(GALLERY_PAGES.c.gallery.in_({id, _hash(identity)})))
     connection.execute(delete(GALLERY_PAGES).where(GALLERY_PAGES.c.seen < now - PAGES_KEPT))
@@ -86,13 +85,6 @@ def save(connection: Connection, gallery: Gallery, now: datetime) -> SavedGaller
 
 def _hash(text: str) -> str:
     return content_id(storable(text))
-
-
-def _insert(connection: Connection, article: Article, now: datetime) -> str:
-    row = row_of(article, now=now)
-    story_id = new_story(connection, row, topics_of(article))
-    connection.execute(insert(ARTICLES), {"story_id": story_id, **row})
-    return str(row["id"])
 
 
 def _named(connection: Connection, id: str) -> list[tuple[str, str | None]]:
@@ -123,14 +115,6 @@ def _revise(connection: Connection, id: str, article: Article) -> None:
     """What a later visit says of a known article."""
     known = dict(connection.execute(select(ARTICLES).where(ARTICLES.c.id == id)).mappings().one())
     connection.execute(update(ARTICLES).where(ARTICLES.c.id == id).values(**revised(known, article)))
-
-
-def _add_topics(connection: Connection, id: str, article: Article) -> bool:
-    there = set(connection.scalars(select(TOPICS.c.topic).where(TOPICS.c.article_id == id)))
-    marks = {topic: mark for topic, mark in topics_of(article).items() if topic not in there}
-    rows = [{"article_id": id, "topic": topic, "by": mark.by, "score": mark.score} for topic, mark in sorted(marks.items())]
-    upsert(connection, TOPICS, rows)
-    return bool(marks)
 
 
 def _follow(connection: Connection, id: str) -> None:

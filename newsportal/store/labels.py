@@ -8,10 +8,12 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
-from sqlalchemy import Column, ForeignKey, Index, Integer, String, Table
+from sqlalchemy import Column, Connection, ForeignKey, Index, Integer, String, Table, select
 
+from newsportal.errors import StoreError
 from newsportal.items import content_id
 from newsportal.store.columns import ID_CHARS, LONG_TEXT, METADATA, NAME_CHARS, Moment
+from newsportal.store.columns import name as looked_up
 
 LabelSource = Literal["from-store", "imported", "editor"]
 """Whence a label is: the category of the source an article came from, a file, or a person who looked at the article."""
@@ -21,9 +23,6 @@ RANKS: Final[Mapping[LabelSource, int]] = MappingProxyType({"from-store": 0, "im
 
 CATEGORIES: Final = "categories"
 """The corpus whose active model gives articles their category; what commands mean when none is named."""
-
-MODELS_KEPT: Final = 5
-"""Versions whose model is kept, the active one always: a model takes up to 20 MB. Of older ones the figures stay."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,21 +107,6 @@ class Corpus:
     active: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Model:
-    """A version of a corpus' model. ``facts`` is the report of its training as JSON; ``size`` the bytes of the model, 0 once it was let
-    go; ``held_out`` the ids of the documents it has not seen, so that versions can be compared on those that none has."""
-
-    corpus: str
-    version: int
-    algorithm: str
-    created: datetime
-    facts: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    size: int = 0
-    active: bool = False
-    held_out: frozenset[str] = field(default=frozenset(), repr=False)
-
-
 def _id(name: str, *arguments: Any, **options: Any) -> Column[str]:
     return Column(name, String(ID_CHARS), *arguments, **options)
 
@@ -173,3 +157,12 @@ FORMER_LABELS = Table(
     Column("number", Integer, primary_key=True, autoincrement=False),
     *_label(),
 )
+
+
+def corpus_id(connection: Connection, name: str) -> str:
+    """The id of a corpus. Raises ``StoreError`` that lists those there are."""
+    id = content_id(looked_up(name))
+    if connection.scalar(select(CORPORA.c.id).where(CORPORA.c.id == id)):
+        return id
+    there = connection.scalars(select(CORPORA.c.name).order_by(CORPORA.c.name)).all()
+    raise StoreError(f"no corpus {name!r}; " + (f"there are: {', '.join(there)}" if there else "there is none yet"))

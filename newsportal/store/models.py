@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
@@ -12,7 +13,16 @@ from newsportal.errors import StoreError
 from newsportal.items import content_id
 from newsportal.store.columns import ID_CHARS, LONG_BINARY, METADATA, Moment
 from newsportal.store.columns import name as looked_up
-from newsportal.store.labels import CORPORA, Model
+from newsportal.store.dialects import Part
+from newsportal.store.labels import CORPORA, corpus_id
+
+MODELS_KEPT: Final = 5
+"""Versions whose model is kept, the active one always: a model takes up to 20 MB. Of older ones the figures stay."""
+
+ID_BYTES: Final = ID_CHARS // 2
+
+DELETED: Final = ""
+"""``algorithm`` of a version that was deleted. Its number stays taken: articles may name it."""
 
 MODELS = Table(
     "models",
@@ -29,149 +39,134 @@ MODELS = Table(
 )
 """``held_out``: ids of documents, ten bytes each; ``model`` is empty once it was let go; ``activated``: when it was put to use last."""
 
-
-ID_BYTES: Final = ID_CHARS // 2
-
-DELETED: Final = ""
-"""``algorithm`` of a version that was deleted. Its number stays taken: articles may name it."""
+THERE: Final = MODELS.c.algorithm != DELETED
 
 
-def model_row(
-    corpus: str, version: int, algorithm: str, facts: Mapping[str, Any], now: datetime, held_out: Iterable[str], size: int
-) -> dict[str, Any]:  # fmt: skip
-    """The columns of a new version but the model itself."""
-    packed = b"".join(bytes.fromhex(id) for id in sorted(held_out))
-    row = {"corpus_id": corpus, "version": version, "algorithm": algorithm, "created": now, "facts": dict(facts)}
-    return {**row, "size": size, "held_out": packed, "activated": None}
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A version of a corpus' model. ``facts`` is the report of its training as JSON; ``size`` the bytes of the model, 0 once it was let
+    go; ``held_out`` the ids of the documents it has not seen, so that versions can be compared on those that none has."""
+
+    corpus: str
+    version: int
+    algorithm: str
+    created: datetime
+    facts: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    size: int = 0
+    active: bool = False
+    held_out: frozenset[str] = field(default=frozenset(), repr=False)
 
 
-def model_of(row: Mapping[str, Any], name: str, active: int | None) -> Model:
-    """The inverse of :func:`model_row`; ``active``: the version in use."""
-    packed: bytes = row["held_out"]
-    ids = frozenset(packed[at : at + ID_BYTES].hex() for at in range(0, len(packed), ID_BYTES))
-    facts = {"facts": row["facts"], "size": row["size"], "active": row["version"] == active, "held_out": ids}
-    return Model(name, row["version"], row["algorithm"], row["created"], **facts)
+class Models(Part):
+    """Versions of models, by the name of their corpus."""
+
+    def save_model(
+        self, name: str, blob: bytes, *, algorithm: str, facts: Mapping[str, Any], now: datetime, held_out: Iterable[str] = (),
+        keep: int = MODELS_KEPT,
+    ) -> int:  # fmt: skip
+        """Keep a model as the next version (not yet active), let go of the oldest beyond ``keep``, and answer its number."""
+        packed = b"".join(bytes.fromhex(id) for id in sorted(held_out))
+        row = {"algorithm": algorithm, "created": now, "facts": dict(facts), "size": len(blob), "held_out": packed, "model": blob}
+        with self._write() as connection:
+            corpus = corpus_id(connection, name)
+            version = (connection.scalar(select(func.max(MODELS.c.version)).where(MODELS.c.corpus_id == corpus)) or 0) + 1
+            connection.execute(insert(MODELS), [{**row, "corpus_id": corpus, "version": version, "activated": None}])
+            here = select(MODELS.c.version).where(MODELS.c.corpus_id == corpus, MODELS.c.model.is_not(None))
+            active = _active(connection, corpus)
+            old = [number for number in connection.scalars(here.order_by(MODELS.c.version.desc())).all()[keep:] if number != active]
+            connection.execute(update(MODELS).where(*_these(corpus, *old)).values(model=None, size=0))
+        return version
+
+    def models(self, name: str) -> list[Model]:
+        """Every version, newest first."""
+        with self._read() as connection:
+            return _versions(connection, name)
+
+    def model(self, name: str, version: int | None = None) -> Model:
+        """One version; the active one if not said."""
+        with self._read() as connection:
+            return _version(connection, name, version)
+
+    def blob(self, name: str, version: int) -> bytes:
+        """The model itself. ``StoreError`` if it was let go."""
+        with self._read() as connection:
+            return _blob(connection, name, version)
+
+    def activate(self, name: str, version: int, *, now: datetime) -> None:
+        """Put a version to use. ``StoreError`` if its model was let go."""
+        with self._write() as connection:
+            _activate(connection, name, version, now)
+
+    def rollback(self, name: str, *, now: datetime) -> int:
+        """Go back to the newest version before the active one that was in use once and is still kept; answers its number."""
+        with self._write() as connection:
+            active = _version(connection, name, None).version
+            here = (MODELS.c.corpus_id == corpus_id(connection, name), MODELS.c.version < active)
+            used = (MODELS.c.model.is_not(None), MODELS.c.activated.is_not(None))
+            number = connection.scalar(select(func.max(MODELS.c.version)).where(*here, *used))
+            if number is None:
+                raise StoreError(f"nothing to go back to: no version of {name!r} before {active} was in use and is still kept")
+            _activate(connection, name, number, now)
+        return int(number)
+
+    def delete_model(self, name: str, version: int) -> None:
+        """Delete a version with its figures; its number is not used again. ``StoreError`` for the one in use."""
+        with self._write() as connection:
+            corpus = corpus_id(connection, name)
+            if version == _active(connection, corpus):
+                raise StoreError(f"version {version} of {name!r} is in use and cannot be deleted; put another one to use first")
+            emptied = {"algorithm": DELETED, "facts": {}, "size": 0, "held_out": b"", "activated": None, "model": None}
+            if not connection.execute(update(MODELS).where(*_these(corpus, version), THERE).values(**emptied)).rowcount:
+                raise _unknown(connection, name, version)
+
+    def active(self, name: str) -> int | None:
+        """The version in use; ``None`` for none, or for no such corpus. One look at one row: ask as often as you like."""
+        with self._read() as connection:
+            return _active(connection, content_id(looked_up(name)))
 
 
-def deleted_row() -> dict[str, Any]:
-    """The columns of a version that was deleted, but its number and the model itself."""
-    return {"algorithm": DELETED, "facts": {}, "size": 0, "held_out": b"", "activated": None}
+def _these(corpus: str, *versions: int) -> tuple[Any, ...]:
+    return MODELS.c.corpus_id == corpus, MODELS.c.version.in_(versions)
 
 
-def in_use(name: str, number: int) -> StoreError:
-    """The error of deleting the version in use."""
-    return StoreError(f"version {number} of {name!r} is in use and cannot be deleted; put another one to use first")
-
-
-def none_in_use(name: str) -> StoreError:
-    """The error of a corpus without a model in use."""
-    return StoreError(f"corpus {name!r} has no model in use; train one: newsportal train --corpus {name}")
-
-
-def no_version(name: str, number: int, there: Sequence[int]) -> StoreError:
-    """The error of an unknown version; ``there``: the numbers of those there are."""
-    return StoreError(
-        f"corpus {name!r} has no version {number}; " + (f"it has {', '.join(map(str, there))}" if there else "it has none yet")
-    )
-
-
-def was_let_go(name: str, number: int) -> StoreError:
-    """The error of a version of which the figures alone are kept."""
-    return StoreError(f"version {number} of {name!r} was let go: only its figures are kept")
-
-
-def nothing_before(name: str, active: int) -> StoreError:
-    """The error of a version before which none was in use."""
-    return StoreError(f"nothing to go back to: no version of {name!r} before {active} was in use and is still kept")
-
-
-THERE = MODELS.c.algorithm != DELETED
-
-
-def save(
-    connection: Connection, corpus: str, blob: bytes, algorithm: str, facts: Mapping[str, Any], now: datetime, held_out: Sequence[str],
-    keep: int,
-) -> int:  # fmt: skip
-    """See ``Corpora.save_model``."""
-    version = (connection.scalar(select(func.max(MODELS.c.version)).where(MODELS.c.corpus_id == corpus)) or 0) + 1
-    row = model_row(corpus, version, algorithm, facts, now, held_out, len(blob))
-    connection.execute(insert(MODELS), [row | {"model": blob}])
-    _let_go(connection, corpus, keep)
-    return version
-
-
-def _let_go(connection: Connection, corpus: str, keep: int) -> None:
-    """Drop the models of the oldest versions; their figures stay."""
-    kept = select(MODELS.c.version).where(MODELS.c.corpus_id == corpus, MODELS.c.model.is_not(None)).order_by(MODELS.c.version.desc())
+def _versions(connection: Connection, name: str, *only: int) -> list[Model]:
+    """The versions of a corpus, newest first; ``only`` these, if any are named."""
+    corpus = corpus_id(connection, name)
     active = _active(connection, corpus)
-    old = [version for version in connection.scalars(kept).all()[keep:] if version != active]
-    connection.execute(
-        update(MODELS).where(MODELS.c.corpus_id == corpus, MODELS.c.version.in_(old)).values(model=None, size=0)
-    )  # fmt: skip
+    columns = [column for column in MODELS.c if column.name not in ("model", "corpus_id", "activated")]
+    wanted = _these(corpus, *only) if only else (MODELS.c.corpus_id == corpus,)
+    rows = connection.execute(select(*columns).where(*wanted, THERE).order_by(MODELS.c.version.desc())).mappings()
+    return [Model(name, **{**row, "active": row["version"] == active, "held_out": _unpacked(row["held_out"])}) for row in rows]
 
 
-def versions(connection: Connection, corpus: str, name: str, *only: int) -> list[Model]:
-    """See ``Corpora.models``; ``only`` these, if any are named."""
-    active = _active(connection, corpus)
-    columns = [column for column in MODELS.c if column.name != "model"]
-    wanted = (MODELS.c.corpus_id == corpus, THERE, *([MODELS.c.version.in_(only)] if only else []))
-    rows = connection.execute(select(*columns).where(*wanted).order_by(MODELS.c.version.desc())).mappings()
-    return [model_of(dict(row), name, active) for row in rows]
+def _unpacked(ids: bytes) -> frozenset[str]:
+    return frozenset(ids[at : at + ID_BYTES].hex() for at in range(0, len(ids), ID_BYTES))
 
 
-def version(connection: Connection, corpus: str, name: str, wanted: int | None) -> Model:
-    """See ``Corpora.model``."""
-    number = _active(connection, corpus) if wanted is None else wanted
+def _version(connection: Connection, name: str, wanted: int | None) -> Model:
+    number = _active(connection, corpus_id(connection, name)) if wanted is None else wanted
     if number is None:
-        raise none_in_use(name)
-    found = versions(connection, corpus, name, number)
+        raise StoreError(f"corpus {name!r} has no model in use; train one: newsportal train --corpus {name}")
+    found = _versions(connection, name, number)
     if not found:
-        raise _unknown(connection, corpus, name, number)
+        raise _unknown(connection, name, number)
     return found[0]
 
 
-def blob(connection: Connection, corpus: str, name: str, number: int) -> bytes:
-    """See ``Corpora.blob``."""
-    row = connection.execute(select(MODELS.c.model).where(MODELS.c.corpus_id == corpus, MODELS.c.version == number, THERE)).first()
+def _blob(connection: Connection, name: str, number: int) -> bytes:
+    row = connection.execute(select(MODELS.c.model).where(*_these(corpus_id(connection, name), number), THERE)).first()
     if row is None:
-        raise _unknown(connection, corpus, name, number)
+        raise _unknown(connection, name, number)
     if row[0] is None:
-        raise was_let_go(name, number)
+        raise StoreError(f"version {number} of {name!r} was let go: only its figures are kept")
     return bytes(row[0])
 
 
-def delete(connection: Connection, corpus: str, name: str, number: int) -> None:
-    """See ``Corpora.delete_model``."""
-    if number == _active(connection, corpus):
-        raise in_use(name, number)
-    one = (MODELS.c.corpus_id == corpus, MODELS.c.version == number, THERE)
-    if not connection.execute(update(MODELS).where(*one).values(**deleted_row(), model=None)).rowcount:
-        raise _unknown(connection, corpus, name, number)
-
-
-def activate(connection: Connection, corpus: str, name: str, number: int, now: datetime) -> None:
-    """See ``Corpora.activate``."""
-    blob(connection, corpus, name, number)
-    connection.execute(update(MODELS).where(MODELS.c.corpus_id == corpus, MODELS.c.version == number).values(activated=now))
+def _activate(connection: Connection, name: str, number: int, now: datetime) -> None:
+    _blob(connection, name, number)
+    corpus = corpus_id(connection, name)
+    connection.execute(update(MODELS).where(*_these(corpus, number)).values(activated=now))
     connection.execute(update(CORPORA).where(CORPORA.c.id == corpus).values(active=number))
-
-
-def rollback(connection: Connection, corpus: str, name: str, now: datetime) -> int:
-    """See ``Corpora.rollback``."""
-    active = version(connection, corpus, name, None).version
-    before = select(func.max(MODELS.c.version)).where(
-        MODELS.c.corpus_id == corpus, MODELS.c.version < active, MODELS.c.model.is_not(None), MODELS.c.activated.is_not(None)
-    )
-    number = connection.scalar(before)
-    if number is None:
-        raise nothing_before(name, active)
-    activate(connection, corpus, name, number, now)
-    return int(number)
-
-
-def active(connection: Connection, name: str) -> int | None:
-    """See ``Corpora.active``."""
-    return _active(connection, content_id(looked_up(name)))
 
 
 def _active(connection: Connection, corpus: str) -> int | None:
@@ -179,6 +174,9 @@ def _active(connection: Connection, corpus: str) -> int | None:
     return found
 
 
-def _unknown(connection: Connection, corpus: str, name: str, number: int) -> StoreError:
-    there = connection.scalars(select(MODELS.c.version).where(MODELS.c.corpus_id == corpus, THERE).order_by(MODELS.c.version)).all()
-    return no_version(name, number, there)
+def _unknown(connection: Connection, name: str, number: int) -> StoreError:
+    here = select(MODELS.c.version).where(MODELS.c.corpus_id == corpus_id(connection, name), THERE).order_by(MODELS.c.version)
+    there = connection.scalars(here).all()
+    return StoreError(
+        f"corpus {name!r} has no version {number}; " + (f"it has {', '.join(map(str, there))}" if there else "it has none yet")
+    )

@@ -7,14 +7,13 @@ version counts as seen, and two that were folded into one count once.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any, Final
 
 from sqlalchemy import (
-    JSON,
     BindParameter,
     Column,
     Connection,
@@ -34,7 +33,7 @@ from sqlalchemy import (
 
 from newsportal.items import content_id
 from newsportal.recommend.base import Recommendation, View
-from newsportal.store.columns import ID_CHARS, LONG_BINARY, METADATA, SEQUENCE, Moment, storable
+from newsportal.store.columns import ID_CHARS, METADATA, Moment, storable
 from newsportal.store.dialects import upsert
 from newsportal.store.tables import ALIASES, ARTICLES
 
@@ -46,36 +45,6 @@ OFFERS_KEPT: Final = timedelta(days=396)
 
 OPENED_WITHIN: Final = timedelta(hours=24)
 """An offer counts as opened if the reader looks at the story for the first time within this time."""
-
-FITS_KEPT: Final = 400
-"""Fits whose figures are kept (a year of nights and more); the model is kept of the latest alone."""
-
-
-@dataclass(frozen=True, slots=True)
-class Month:
-    """A month of reading (paper C, figures 3 and 4). ``start``: its first moment (UTC).
-
-    ``views`` and ``pictures`` count what was looked at for the first time in it; of ``offered`` recommendations ``opened`` were opened, and
-    ``liked`` of those read to the share α or more (formula 4: precision = liked / offered). Where
-    most stories are articles α is 1, and what was read whole is liked.
-    """
-
-    start: datetime
-    views: int
-    pictures: int
-    readers: int
-    offered: int
-    opened: int
-    liked: int
-
-
-@dataclass(frozen=True, slots=True)
-class Fit:
-    """What a fit left: ``packed`` is the model, ``facts`` its figures (α, λ, numbers of views and stories, seconds, by whom)."""
-
-    made: datetime
-    facts: Mapping[str, Any]
-    packed: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,18 +58,6 @@ class Brought:
     off: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class StoryOffer:
-    """A story as recommendation knows it: by its head. ``text`` is the beginning of it; ``labels``: ``topic:…``, ``category:…``,
-    ``source:…``."""
-
-    story: str
-    published: datetime
-    title: str
-    text: str
-    labels: tuple[str, ...]
-
-
 READER_CHARS: Final = 64
 """A reader's name is a random one of the portal's, or of another system; a longer one is kept as its hash."""
 
@@ -112,20 +69,6 @@ LOOKED: Final = ("seen", "pictures", "places", "first", "at")
 
 WRITTEN_AT_ONCE: Final = 2000
 """Imported views of one transaction: about a tenth of a second, in which the portal cannot write."""
-
-VIEWS_AT_ONCE: Final = 5000
-"""Views read at once."""
-
-STORIES_AT_ONCE: Final = 1000
-
-BEGINNING: Final = 300
-"""Characters of a text that recommendation is told: they hold its first sentence."""
-
-KINDS: Final = ("topic", "category", "source")
-"""The labels of a story that recommendation is told, in order."""
-
-FIGURES: Final = ("views", "pictures", "readers", "offered", "opened", "liked")
-"""The columns of a month."""
 
 
 def reader_name(reader: str) -> str:
@@ -210,32 +153,6 @@ def offer_rows(reader: str, recommended: Iterable[Recommendation], now: datetime
     ]  # fmt: skip
 
 
-def in_order(labels: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """The (kind, value) labels of a story that recommendation is told, by kind and value: ``topic:…``."""
-    told = sorted((KINDS.index(kind), value) for kind, value in labels if kind in KINDS)
-    return tuple(f"{KINDS[kind]}:{value}" for kind, value in told)
-
-
-def spans(first: datetime | None, last: datetime | None) -> Iterator[tuple[datetime, datetime]]:
-    """The months from one moment to another, as (start, end)."""
-    if first is None or last is None:
-        return
-    start = month_of(first)
-    while start <= last:
-        end = _next(start)
-        yield start, end
-        start = end
-
-
-def month_of(moment: datetime) -> datetime:
-    """The first moment of its month (UTC)."""
-    return moment.astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
-
-
-def _next(start: datetime) -> datetime:
-    return start.replace(year=start.year + start.month // 12, month=start.month % 12 + 1)
-
-
 SWITCHED_OFF = Table(
     "readers_off",
     METADATA,
@@ -273,25 +190,6 @@ OFFERS = Table(
 )
 """What was recommended, a row a day; ``at``: when first. ``opened``: the article by which the reader opened the story. No foreign keys:
 a story goes when it is folded into another."""
-
-MONTHS = Table(
-    "reading_months",
-    METADATA,
-    Column("start", Moment, primary_key=True),
-    *(Column(name, Integer, nullable=False) for name in ("views", "pictures", "readers", "offered", "opened", "liked")),
-)
-"""Figures of months whose views and offers were let go."""
-
-FITS = Table(
-    "fits",
-    METADATA,
-    Column("number", SEQUENCE, primary_key=True, autoincrement=True),
-    Column("made", Moment, nullable=False, index=True),
-    Column("facts", JSON, nullable=False),
-    Column("packed", LONG_BINARY),
-    sqlite_autoincrement=True,
-)
-"""``packed`` is kept of the latest fit alone."""
 
 
 AT_ONCE: Final = 200

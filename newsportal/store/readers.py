@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import reduce
 from itertools import groupby, islice
 from typing import Any, Final
 
 from sqlalchemy import (
+    JSON,
     BigInteger,
-    ColumnElement,
+    Column,
     Connection,
     RowMapping,
     Select,
+    Table,
     and_,
     cast,
     delete,
@@ -28,31 +31,81 @@ from sqlalchemy import (
 
 from newsportal.recommend.base import Recommendation, View
 from newsportal.store import reader_views
+from newsportal.store.columns import LONG_BINARY, METADATA, SEQUENCE, Moment
 from newsportal.store.dialects import Part, chunks, upsert
+from newsportal.store.reader_months import FIGURES, MONTHS, Month, months
 from newsportal.store.reader_views import (
-    BEGINNING,
-    FIGURES,
-    FITS,
-    KINDS,
-    MONTHS,
     OFFERS,
     OFFERS_KEPT,
     SWITCHED_OFF,
     VIEWS,
     VIEWS_KEPT,
     Brought,
-    Fit,
-    Month,
-    StoryOffer,
     added,
     by_story,
-    in_order,
     offer_rows,
     reader_name,
-    spans,
     view_of,
 )
 from newsportal.store.tables import ARTICLES, LABELS, STORIES
+
+FITS_KEPT: Final = 400
+"""Fits whose figures are kept (a year of nights and more); the model is kept of the latest alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """What a fit left: ``packed`` is the model, ``facts`` its figures (α, λ, numbers of views and stories, seconds, by whom)."""
+
+    made: datetime
+    facts: Mapping[str, Any]
+    packed: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class StoryOffer:
+    """A story as recommendation knows it: by its head. ``text`` is the beginning of it; ``labels``: ``topic:…``, ``category:…``,
+    ``source:…``."""
+
+    story: str
+    published: datetime
+    title: str
+    text: str
+    labels: tuple[str, ...]
+
+
+VIEWS_AT_ONCE: Final = 5000
+"""Views read at once."""
+
+
+STORIES_AT_ONCE: Final = 1000
+
+
+BEGINNING: Final = 300
+"""Characters of a text that recommendation is told: they hold its first sentence."""
+
+
+KINDS: Final = ("topic", "category", "source")
+"""The labels of a story that recommendation is told, in order."""
+
+
+def in_order(labels: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    """The (kind, value) labels of a story that recommendation is told, by kind and value: ``topic:…``."""
+    told = sorted((KINDS.index(kind), value) for kind, value in labels if kind in KINDS)
+    return tuple(f"{KINDS[kind]}:{value}" for kind, value in told)
+
+
+FITS = Table(
+    "fits",
+    METADATA,
+    Column("number", SEQUENCE, primary_key=True, autoincrement=True),
+    Column("made", Moment, nullable=False, index=True),
+    Column("facts", JSON, nullable=False),
+    Column("packed", LONG_BINARY),
+    sqlite_autoincrement=True,
+)
+"""``packed`` is kept of the latest fit alone."""
+
 
 LOOKS: Final = select(VIEWS, ARTICLES.c.story_id).join(ARTICLES, ARTICLES.c.id == VIEWS.c.article_id)
 
@@ -109,10 +162,10 @@ class Readers(Part):
         here = and_(*among)
         while True:
             with self._read() as connection:
-                wanted = LOOKS.where(here).order_by(VIEWS.c.reader, VIEWS.c.article_id).limit(reader_views.VIEWS_AT_ONCE)
+                wanted = LOOKS.where(here).order_by(VIEWS.c.reader, VIEWS.c.article_id).limit(VIEWS_AT_ONCE)
                 page = connection.execute(wanted).mappings().all()
             yield from map(_view, page)
-            if len(page) < reader_views.VIEWS_AT_ONCE:
+            if len(page) < VIEWS_AT_ONCE:
                 return
             last = (page[-1]["reader"], page[-1]["article_id"])
             here = and_(tuple_(VIEWS.c.reader, VIEWS.c.article_id) > last, *among[1:])
@@ -131,7 +184,7 @@ class Readers(Part):
             with self._read() as connection:
                 page = recent_page(connection, last, since, found)
             yield from page
-            if len(page) < reader_views.STORIES_AT_ONCE:
+            if len(page) < STORIES_AT_ONCE:
                 break
             last = page[-1].story
         if looked_at:
@@ -210,7 +263,7 @@ class Readers(Part):
         with self._write() as connection:
             connection.execute(update(FITS).where(FITS.c.packed.is_not(None)).values(packed=None))
             connection.execute(insert(FITS), {"made": fit.made, "facts": dict(fit.facts), "packed": fit.packed})
-            numbers = select(FITS.c.number).order_by(FITS.c.number.desc()).offset(reader_views.FITS_KEPT).limit(1)
+            numbers = select(FITS.c.number).order_by(FITS.c.number.desc()).offset(FITS_KEPT).limit(1)
             oldest = connection.scalar(numbers)
             if oldest is not None:
                 connection.execute(delete(FITS).where(FITS.c.number <= oldest))
@@ -249,40 +302,6 @@ MICROSECONDS: Final = 3_600_000_000
 """Of an hour."""
 
 
-def months(connection: Connection, alpha: float) -> list[Month]:
-    """See ``Readers.months``."""
-    kept = {row["start"]: Month(**row) for row in connection.execute(select(MONTHS)).mappings()}
-    counted = {start: _count(connection, start, end, alpha) for start, end in _spans(connection) if start not in kept}
-    return [month for _, month in sorted((kept | counted).items())]
-
-
-def _spans(connection: Connection) -> Iterator[tuple[datetime, datetime]]:
-    """The months from the first view or offer to the last, as (start, end)."""
-    ends = [
-        (connection.scalar(select(func.min(column))), connection.scalar(select(func.max(column))))
-        for column in (VIEWS.c.first, OFFERS.c.day)
-    ]
-    first = min((low for low, _ in ends if low), default=None)
-    last = max((high for _, high in ends if high), default=None)
-    return spans(first, last)
-
-
-def _count(connection: Connection, start: datetime, end: datetime, alpha: float) -> Month:
-    within = _between(VIEWS.c.first, start, end)
-    views, pictures, readers = connection.execute(
-        select(func.count(), func.sum(VIEWS.c.seen), func.count(distinct(VIEWS.c.reader))).where(within)
-    ).one()
-    shown = _between(OFFERS.c.day, start, end)
-    offered, opened = connection.execute(select(func.count(), func.count(OFFERS.c.opened)).where(shown)).one()
-    past = (VIEWS.c.reader == OFFERS.c.reader) & (VIEWS.c.article_id == OFFERS.c.opened) & (VIEWS.c.seen >= alpha * VIEWS.c.pictures)
-    liked = connection.scalar(select(func.count()).select_from(OFFERS).join(VIEWS, past).where(shown, OFFERS.c.opened.is_not(None)))
-    return Month(start, views, int(pictures or 0), readers, offered, opened, liked or 0)
-
-
-def _between(column: ColumnElement[datetime], start: datetime, end: datetime) -> ColumnElement[bool]:
-    return (column >= start) & (column < end)
-
-
 TOLD: Final = select(
     STORIES.c.id, STORIES.c.moment, ARTICLES.c.title, func.substr(ARTICLES.c.text, 1, BEGINNING).label("beginning")
 ).join(ARTICLES, ARTICLES.c.id == STORIES.c.head_id).where(STORIES.c.count > 0)  # fmt: skip
@@ -291,7 +310,7 @@ TOLD: Final = select(
 def recent_page(connection: Connection, after: str, since: datetime, found: datetime | None) -> list[StoryOffer]:
     """The next stories by id from ``since`` on."""
     late = [STORIES.c.first_seen >= found] if found is not None else []
-    wanted = TOLD.where(STORIES.c.id > after, STORIES.c.moment >= since, *late).order_by(STORIES.c.id).limit(reader_views.STORIES_AT_ONCE)
+    wanted = TOLD.where(STORIES.c.id > after, STORIES.c.moment >= since, *late).order_by(STORIES.c.id).limit(STORIES_AT_ONCE)
     return _told(connection, wanted)
 
 

@@ -11,13 +11,13 @@ from sqlalchemy import ColumnElement, Connection, Select, bindparam, func, selec
 
 from newsportal.items import TopicMark, content_id
 from newsportal.store.article_rows import article_from, story_from
-from newsportal.store.columns import CONTENT, EPOCH, name, storable
+from newsportal.store.columns import EPOCH, name, storable
 from newsportal.store.dialects import CHUNK as CHUNK
 from newsportal.store.dialects import PAGE as PAGE
 from newsportal.store.dialects import Part
 from newsportal.store.dialects import chunks as chunks
 from newsportal.store.results import Change, StoredArticle, Story, Tally
-from newsportal.store.tables import ALIASES, ARTICLES, CHANGES, DECLARED, EARLIEST_FIRST, LABELS, REVISIONS, STORIES, TOPICS
+from newsportal.store.tables import ALIASES, ARTICLES, CHANGES, CONTENT, DECLARED, EARLIEST_FIRST, LABELS, REVISIONS, STORIES, TOPICS
 
 FIND = union_all(
     select(ARTICLES.c.id).where(ARTICLES.c.id == bindparam("wanted")),

@@ -10,7 +10,6 @@ import base64
 import hashlib
 import json
 import math
-from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -54,18 +53,14 @@ from newsportal.store.columns import METADATA, Moment
 from newsportal.store.dialects import Part, count_on, snapshot, upsert
 
 DEEPEST: Final = 40
-"""Levels that every database keeps: MongoDB takes 100, and a list within a list is two there. What we store has four."""
+"""Levels of lists and mappings within one another that a row may have: JSON readers have bounds. What we store has four."""
 
 
-def levels(value: Any, most: int = DEEPEST) -> Iterator[Any]:
-    """What is in ``value`` and is no list or mapping, however deep. Raises ``ValueError`` below ``most`` levels."""
-    if not isinstance(value, list | tuple | Mapping):
-        yield value
-        return
-    if not most:
-        raise ValueError(f"lists or mappings lie more than {DEEPEST} deep within one another")
-    for inner in value.values() if isinstance(value, Mapping) else value:
-        yield from levels(inner, most - 1)
+def is_shallow(value: Any, most: int = DEEPEST) -> bool:
+    """Whether lists and mappings lie at most so deep within one another."""
+    if not isinstance(value, list | Mapping):
+        return True
+    return most > 0 and all(is_shallow(inner, most - 1) for inner in (value.values() if isinstance(value, Mapping) else value))
 
 
 Kind = Literal["text", "integer", "float", "flag", "moment", "json", "bytes"]
@@ -143,13 +138,7 @@ def canonical(form: Form, row: Record) -> bytes:
 
 def plain(form: Form, row: Record) -> dict[str, Any]:
     """A row as JSON can say it: bytes become base64."""
-    return {
-        name: base64.b64encode(row[name]).decode("ascii") if _packed(kind, row[name]) else row[name] for name, kind in form.columns.items()
-    }
-
-
-def _packed(kind: Kind, value: Any) -> bool:
-    return kind == "bytes" and value is not None
+    return {name: base64.b64encode(value).decode("ascii") if isinstance(value := row[name], bytes) else value for name in form.columns}
 
 
 TYPES: Final[Mapping[Kind, tuple[type[Any], ...]]] = {
@@ -174,7 +163,9 @@ def from_plain(form: Form, said: Any) -> dict[str, Any]:
 
 def _value(form: Form, name: str, kind: Kind, value: Any) -> Any:
     if kind == "json":
-        return _shallow(form, name, value)
+        if not is_shallow(value):
+            raise ValueError(f"no row of {form.name}: in {name}, lists or mappings lie more than {DEEPEST} deep within one another")
+        return value
     if value is None:
         if name not in form.nullable:
             raise ValueError(f"no row of {form.name}: {name} is missing")
@@ -186,14 +177,6 @@ def _value(form: Form, name: str, kind: Kind, value: Any) -> Any:
     if kind == "bytes":
         return base64.b64decode(value, validate=True)
     return float(value) if kind == "float" else value
-
-
-def _shallow(form: Form, name: str, value: Any) -> Any:
-    try:
-        deque(levels(value), maxlen=0)
-    except ValueError as error:
-        raise ValueError(f"no row of {form.name}: in {name}, {error}") from error
-    return value
 
 
 def _storable(value: Any) -> bool:

@@ -13,6 +13,7 @@ from importlib.resources import as_file, files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Final
 
 from sqlalchemy import Column, Connection, Engine, MetaData, PrimaryKeyConstraint, String, Table, inspect, text
 from sqlalchemy.dialects import sqlite
@@ -43,9 +44,16 @@ class Line:
     way_over: str
 
 
+def newest(scripts: Traversable) -> str:
+    """The newest revision: files of migrations begin with theirs."""
+    return max(script.name[:4] for script in scripts.iterdir() if script.name[:4].isdecimal())
+
+
+MIGRATIONS: Final = files("newsportal.store") / "migrations"
+
 STORE = Line(
-    "0012",
-    files("newsportal.store") / "migrations",
+    newest(MIGRATIONS),
+    MIGRATIONS,
     VERSION_TABLE,
     METADATA,
     "take it over: with the newsportal that wrote it `newsportal export --out articles.jsonl` (articles) or `newsportal backup FOLDER` "

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import JSON, BigInteger, Column, Float, ForeignKey, Index, Integer, String, Table
 
+from newsportal.items import PAGE_TEXTS
 from newsportal.store.columns import ID_CHARS, LONG_BINARY, LONG_TEXT, METADATA, NAME_CHARS, SEQUENCE, Moment
 
 
@@ -14,16 +15,13 @@ def _id(name: str, *arguments: Any, **options: Any) -> Column[str]:
 
 
 def _content() -> list[Column[Any]]:
-    """The columns named in ``columns.CONTENT``."""
+    """What a newer version of a page, or an editor, may change: in ``articles`` the present state, in ``revisions`` an earlier one."""
     return [
         Column("revision", Integer, nullable=False),
         Column("fetched", Moment, nullable=False),
         Column("published", Moment),
         Column("title", LONG_TEXT, nullable=False),
-        Column("author", LONG_TEXT),
-        Column("origin", LONG_TEXT),
-        Column("language", LONG_TEXT),
-        Column("algorithm", LONG_TEXT),
+        *(Column(name, LONG_TEXT) for name in PAGE_TEXTS),
         Column("summary", LONG_TEXT),
         Column("images", JSON, nullable=False),
         Column("text", LONG_TEXT, nullable=False),
@@ -32,6 +30,8 @@ def _content() -> list[Column[Any]]:
         *(Column(name, String(NAME_CHARS)) for name in ("corrected_by", "corrected_fields")),
     ]
 
+
+CONTENT: Final = tuple(column.name for column in _content())
 
 STORIES = Table(
     "stories",

@@ -15,13 +15,13 @@ from sqlalchemy import JSON, Boolean, Column, Connection, ForeignKey, Index, Int
 
 from newsportal.errors import StoreError
 from newsportal.items import Article, Image, Post, Thread, content_id
-from newsportal.store.article_rows import row_of, topics_of
+from newsportal.store.article_rows import topics_of
 from newsportal.store.columns import ID_CHARS, LONG_TEXT, METADATA, NAME_CHARS, NUMBER, Moment, storable
 from newsportal.store.columns import name as looked_up
-from newsportal.store.dialects import Part, chunks, upsert
-from newsportal.store.folding import new_story, refresh
-from newsportal.store.tables import ARTICLES, TOPICS
-from newsportal.store.writing import log
+from newsportal.store.dialects import Part, chunks
+from newsportal.store.folding import refresh
+from newsportal.store.tables import ARTICLES
+from newsportal.store.writing import add_topics, insert_alone, log
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,13 +276,13 @@ class Threads(Part):
         with self._write() as connection:
             id = content_id(identity_of(thread))
             there = connection.execute(select(ARTICLES.c.story_id).where(ARTICLES.c.id == id)).scalar()
-            story_id = there or _insert(connection, thread, now)
+            story_id = there or insert_alone(connection, article_of(thread), now)[1]
             fresh = not connection.execute(select(THREADS.c.id).where(THREADS.c.id == id)).first()
             if fresh:
                 connection.execute(insert(THREADS), {"id": id, **state(thread, now), "posts": 0, "newest": None})
             new, edited = _write_posts(connection, id, thread.posts, now)
             grown = bool(new or edited)
-            met = _add_topics(connection, id, thread)
+            met = add_topics(connection, id, topics_of(article_of(thread)))
             connection.execute(update(THREADS).where(THREADS.c.id == id).values(**state(thread, now), **_figures(connection, id)))
             if grown:
                 text = _text(connection, id)
@@ -313,25 +313,6 @@ class Threads(Part):
         wanted = select(POSTS).where(POSTS.c.thread_id == id).order_by(POSTS.c.place, POSTS.c.name).offset(offset).limit(limit)
         with self._read() as connection:
             return [post_of(dict(row)) for row in connection.execute(wanted).mappings()]
-
-
-def _insert(connection: Connection, thread: Thread, now: datetime) -> str:
-    article = article_of(thread)
-    row = row_of(article, now=now)
-    story_id = new_story(connection, row, topics_of(article))
-    connection.execute(insert(ARTICLES), {"story_id": story_id, **row})
-    return story_id
-
-
-def _add_topics(connection: Connection, id: str, thread: Thread) -> bool:
-    there = set(connection.scalars(select(TOPICS.c.topic).where(TOPICS.c.article_id == id)))
-    marks = {topic: mark for topic, mark in topics_of(article_of(thread)).items() if topic not in there}
-    upsert(
-        connection,
-        TOPICS,
-        [{"article_id": id, "topic": topic, "by": mark.by, "score": mark.score} for topic, mark in sorted(marks.items())],
-    )
-    return bool(marks)
 
 
 def _write_posts(connection: Connection, id: str, posts: Iterable[Post], now: datetime) -> tuple[int, int]:

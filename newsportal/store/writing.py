@@ -73,7 +73,7 @@ def _again(connection: Connection, known: dict[str, Any], article: Article, keys
     if revised:
         moment = _revise(connection, known, article)
         _keep_again(connection, known["id"], moment, keys, new, now)
-    met = _add_topics(connection, known["id"], topics_of(article))
+    met = add_topics(connection, known["id"], topics_of(article))
     story_id = _found_late(connection, known, keys, new) if revised else known["story_id"]
     if revised or met:
         for changed in {known["story_id"], story_id}:
@@ -126,7 +126,15 @@ def _keep_again(connection: Connection, article_id: str, moment: datetime, keys:
     prints.keep(connection, article_id, moment, new, now)
 
 
-def _add_topics(connection: Connection, article_id: str, topics: Mapping[str, TopicMark]) -> bool:
+def insert_alone(connection: Connection, article: Article, now: datetime) -> tuple[str, str]:
+    """Write an article that is not compared with others (a thread, a photo story); answers its id and that of the story founded on it."""
+    row = row_of(article, now=now)
+    story_id = new_story(connection, row, topics_of(article))
+    connection.execute(NEW_ARTICLE, {"story_id": story_id, **row})
+    return str(row["id"]), story_id
+
+
+def add_topics(connection: Connection, article_id: str, topics: Mapping[str, TopicMark]) -> bool:
     """Add what is not there yet; answers whether anything was."""
     before = _topics(connection, article_id)
     fresh = {topic: mark for topic, mark in topics.items() if topic not in before}

@@ -15,7 +15,7 @@ from newsportal.items import Article, Link
 from newsportal.recommending import serving
 from newsportal.recommending.fitting import fit
 from newsportal.recommending.serving import Recommender
-from newsportal.store.reader_views import Fit
+from newsportal.store.readers import Fit
 from newsportal.store.store import Store
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)

@@ -14,7 +14,8 @@ from newsportal.report import Run
 from newsportal.store.labels import NewDocument
 from newsportal.store.outbox import Result
 from newsportal.store.pictures import Picture
-from newsportal.store.reader_views import VIEWS_KEPT, Fit
+from newsportal.store.reader_views import VIEWS_KEPT
+from newsportal.store.readers import Fit
 from newsportal.store.results import SourceState
 from newsportal.store.store import Store
 from newsportal.store.subscriptions import Subscription

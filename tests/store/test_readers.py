@@ -10,7 +10,9 @@ import pytest
 from invented_articles import article
 
 from newsportal.recommend.base import Recommendation, View
-from newsportal.store.reader_views import OFFERS_KEPT, OPENED_WITHIN, VIEWS_KEPT, Brought, Fit, Month
+from newsportal.store.reader_months import Month
+from newsportal.store.reader_views import OFFERS_KEPT, OPENED_WITHIN, VIEWS_KEPT, Brought
+from newsportal.store.readers import Fit
 from newsportal.store.store import Store
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
@@ -108,7 +110,7 @@ def test_nothing_is_kept_of_a_reader_who_switched_off(store: Store, ids: list[st
 
 
 def test_views_are_streamed_whole_and_in_parts(store: Store, ids: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("newsportal.store.reader_views.VIEWS_AT_ONCE", 3)
+    monkeypatch.setattr("newsportal.store.readers.VIEWS_AT_ONCE", 3)
     readers = [f"reader{number:02}" for number in range(12)]
     for place, reader in enumerate(readers):
         for id in ids[: 1 + place % 4]:
@@ -201,7 +203,7 @@ def test_a_fit_takes_the_place_of_the_one_before(store: Store) -> None:
 
 
 def test_figures_of_fits_end_somewhere(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("newsportal.store.reader_views.FITS_KEPT", 4)
+    monkeypatch.setattr("newsportal.store.readers.FITS_KEPT", 4)
     for number in range(7):
         store.readers.save_fit(Fit(NOW + number * MINUTE, {"number": number}, b"model"))
     kept = [facts["number"] for _, facts in store.readers.fits()]
@@ -244,7 +246,7 @@ def test_stories_are_told_with_their_labels(store: Store, ids: list[str]) -> Non
 
 
 def test_stories_are_told_page_by_page(store: Store, ids: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("newsportal.store.reader_views.STORIES_AT_ONCE", 2)
+    monkeypatch.setattr("newsportal.store.readers.STORIES_AT_ONCE", 2)
     assert [one.story for one in store.readers.stories(NOW - 30 * DAY)] == sorted(ids)
 
 

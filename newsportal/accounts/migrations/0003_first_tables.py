@@ -1,5 +1,7 @@
 """The first tables of accounts. Types are written out, so that this step stays what it was when the tables of today change."""
 
+from typing import Any
+
 import sqlalchemy as sa
 
 from newsportal.store.migration_steps import create_index, create_table
@@ -11,6 +13,10 @@ depends_on = None
 
 ID, NAME = sa.String(20), sa.String(255)
 NUMBER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+
+
+def columns(kind: Any, *names: str, nullable: bool = True) -> list[sa.Column[Any]]:
+    return [sa.Column(name, kind, nullable=nullable) for name in names]
 
 
 def upgrade() -> None:
@@ -33,8 +39,7 @@ def _create_people() -> None:
         "sessions",
         sa.Column("digest", sa.String(64), primary_key=True),
         sa.Column("person_id", ID, nullable=False),
-        sa.Column("begun", sa.BigInteger, nullable=False),
-        sa.Column("seen", sa.BigInteger, nullable=False),
+        *columns(sa.BigInteger, "begun", "seen", nullable=False),
         sa.Column("address", sa.String(64), nullable=False),
         sa.Column("agent", sa.String(200), nullable=False),
     )
@@ -47,8 +52,7 @@ def _create_people() -> None:
         sa.Column("name", NAME, nullable=False),
         sa.Column("rights", sa.JSON, nullable=False),
         sa.Column("created", sa.BigInteger, nullable=False),
-        sa.Column("expires", sa.BigInteger),
-        sa.Column("used", sa.BigInteger),
+        *columns(sa.BigInteger, "expires", "used"),
     )
     create_index("ix_tokens_person_id", "tokens", ["person_id"])
     create_table(
@@ -91,8 +95,7 @@ def _create_marks_and_alerts() -> None:
         sa.Column("article_id", ID, nullable=False),
         sa.Column("title", sa.Text, nullable=False),
         sa.Column("state", sa.String(16), nullable=False),
-        sa.Column("found", sa.BigInteger, nullable=False),
-        sa.Column("due", sa.BigInteger, nullable=False),
+        *columns(sa.BigInteger, "found", "due", nullable=False),
         sa.Column("claim", sa.String(32)),
         sa.Column("tries", sa.Integer, nullable=False),
         sa.Column("reason", sa.Text),
@@ -106,8 +109,7 @@ def _create_marks_and_alerts() -> None:
         sa.Column("id", ID, primary_key=True),
         sa.Column("person_id", ID, nullable=False),
         sa.Column("enabled", sa.Boolean, nullable=False),
-        sa.Column("created", sa.BigInteger, nullable=False),
-        sa.Column("after", sa.BigInteger, nullable=False),
+        *columns(sa.BigInteger, "created", "after", nullable=False),
         sa.Column("settings", sa.JSON, nullable=False),
     )
     create_index("ix_alerts_person_id", "alerts", ["person_id"])

@@ -11,7 +11,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from newsportal.dedup.canonical import identity as canonical
-from newsportal.items import Article, Gallery, Image, Link, Post, Thread, TopicMark
+from newsportal.items import PAGE_TEXTS, Article, Gallery, Image, Link, Post, Thread, TopicMark
 from newsportal.store.results import StoredArticle, is_gallery, is_thread
 from newsportal.store.store import Store
 
@@ -19,10 +19,10 @@ UNNAMED: Final = "import:files"
 """The source of articles that name none."""
 
 TEXTS: Final = (
-    "id", "story", "identity", "url", "title", "source", "text", "html", "summary", "author", "origin", "site", "language", "category",
-    "category_by", "category_reason", "algorithm", "fold_of", "fold_reason", "board",
+    "id", "story", "identity", "url", "title", "text", "html", "summary", *PAGE_TEXTS, "site", "source", "category", "category_by",
+    "category_reason", "fold_of", "fold_reason", "board",
 )  # fmt: skip
-MOMENTS: Final = ("first_seen", "fetched", "published")
+MOMENTS: Final = ("published", "fetched", "first_seen")
 NUMBERS: Final = ("category_score", "fold_score")
 LISTS: Final = ("topics", "keywords")
 NEEDED: Final = ("url", "title", "text")
@@ -195,8 +195,8 @@ def _post(value: Any) -> Post:
 def _article(values: Mapping[str, Any], now: datetime) -> Article:
     url = values["url"]
     kept = (
-        "title", "text", "html", "published", "author", "origin", "site", "images", "language", "category", "category_by",
-        "category_score", "category_reason", "topics", "topic_marks", "keywords", "algorithm",
+        "title", "text", "html", "published", *PAGE_TEXTS, "site", "images", "category", "category_by",
+        "category_score", "category_reason", "topics", "topic_marks", "keywords",
     )  # fmt: skip
     return Article(
         url=url,

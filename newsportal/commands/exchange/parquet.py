@@ -11,6 +11,7 @@ from tempfile import TemporaryFile
 from typing import IO, Any, Final
 
 from newsportal.commands.exchange.cells import more_of
+from newsportal.commands.exchange.form import LISTS, MOMENTS, NUMBERS, TEXTS
 from newsportal.errors import DependencyMissing, NewsportalError
 from newsportal.store.dialects import chunks
 
@@ -20,13 +21,6 @@ GROUP: Final = 1000
 READ: Final = 100
 """Rows that are read at once."""
 
-TEXTS: Final = (
-    "id", "story", "identity", "url", "title", "text", "html", "summary", "author", "origin", "site", "source", "language", "category",
-    "category_by", "category_reason", "algorithm", "fold_of", "fold_reason", "board",
-)  # fmt: skip
-MOMENTS: Final = ("published", "fetched", "first_seen")
-NUMBERS: Final = ("category_score", "fold_score")
-LISTS: Final = ("topics", "keywords")
 IMAGE: Final = ("url", "caption", "width", "height", "format", "page", "print", "dropped")
 MORE: Final = "more"
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from newsportal.items import PAGE_TEXTS
+
 TEXT: Final = {"type": "string"}
 MOMENT: Final = {"type": "string", "format": "date-time"}
 SHARE: Final = {"type": "number", "minimum": 0, "maximum": 1}
@@ -78,11 +80,9 @@ SCHEMA: Final[dict[str, Any]] = {
         "text": _told(TEXT, "one paragraph a line"),
         "html": _told(TEXT, "its body, sanitised"),
         "summary": _told(TEXT, "what a list page or a feed said of it"),
-        "author": TEXT,
-        "origin": _told(TEXT, "who published it first, as the page says"),
+        **{name: _told(TEXT, description) for name, description in PAGE_TEXTS.items()},
         "site": TEXT,
         "source": _told(TEXT, "who brought it: feed:NAME, engine:NAME, region:NAME, forum:NAME, gallery:NAME …"),
-        "language": _told(TEXT, "BCP 47: zh, zh-Hant, en"),
         "published": MOMENT,
         "fetched": _told(MOMENT, "when its page was read last"),
         "first_seen": _told(MOMENT, "when it was stored first"),
@@ -94,7 +94,6 @@ SCHEMA: Final[dict[str, Any]] = {
         "topic_marks": _list(MARK, "how it came into each"),
         "keywords": _list(TEXT, "its words, the weightiest first"),
         "images": _list(IMAGE, "its pictures in order"),
-        "algorithm": _told(TEXT, "which extractor read it"),
         "revision": _told({"type": "integer", "minimum": 1}, "how many states of its text were seen"),
         "corrected": _told(MOMENT, "when an editor corrected it last"),
         "corrected_fields": _list(TEXT, "what was corrected: title, text, published, author"),

@@ -15,7 +15,7 @@ from newsportal.commands.corpus.common import AsJson, SourcesFile, opened, print
 from newsportal.recommending import fitting
 from newsportal.recommending.fitting import Watch
 from newsportal.services.jobs.reporting import NICENESS, progress_reporter
-from newsportal.store.reader_views import Fit
+from newsportal.store.readers import Fit
 
 
 def fit(

@@ -13,7 +13,7 @@ from newsportal.commands.corpus.common import AsJson, SourcesFile, opened, print
 from newsportal.recommend.decay import weight
 from newsportal.recommend.ratings import ALPHA
 from newsportal.recommending.serving import Recommender, Suggestion
-from newsportal.store.reader_views import Month
+from newsportal.store.reader_months import Month
 from newsportal.text import clean
 
 HOURS: Final = 48

@@ -26,7 +26,8 @@ from newsportal.portal.api.topics import JobOut, begun
 from newsportal.portal.context import Portal
 from newsportal.portal.pages.models import TRAINED
 from newsportal.store.columns import NAME_CHARS
-from newsportal.store.labels import Corpus, Model
+from newsportal.store.labels import Corpus
+from newsportal.store.models import Model
 from newsportal.store.store import Store
 
 router = APIRouter(tags=["Models"], dependencies=[needs(Right.EDIT)])

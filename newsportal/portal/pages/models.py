@@ -21,7 +21,7 @@ from newsportal.portal.notices import told
 from newsportal.portal.render import render
 from newsportal.portal.source_file import Fields, one
 from newsportal.portal.working import jobs_of, start_job
-from newsportal.store.labels import Model
+from newsportal.store.models import Model
 
 router = APIRouter(dependencies=[needs(Right.EDIT)])
 

@@ -1,5 +1,7 @@
 """The first tables. Types are written out, so that this step stays what it was when the tables of today change."""
 
+from typing import Any
+
 import sqlalchemy as sa
 from sqlalchemy.dialects import mysql
 
@@ -13,6 +15,10 @@ depends_on = None
 ID, NAME = sa.String(20), sa.String(255)
 NUMBER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 LONG_BINARY = sa.LargeBinary().with_variant(mysql.LONGBLOB(), "mysql", "mariadb")
+
+
+def columns(kind: Any, *names: str, nullable: bool = True) -> list[sa.Column[Any]]:
+    return [sa.Column(name, kind, nullable=nullable) for name in names]
 
 
 def upgrade() -> None:
@@ -32,11 +38,8 @@ def _create_articles() -> None:
         "stories",
         sa.Column("id", ID, primary_key=True),
         sa.Column("head_id", ID, nullable=False),
-        sa.Column("count", sa.Integer, nullable=False),
-        sa.Column("sites", sa.Integer, nullable=False),
-        sa.Column("first_seen", sa.BigInteger, nullable=False),
-        sa.Column("last_seen", sa.BigInteger, nullable=False),
-        sa.Column("moment", sa.BigInteger, nullable=False),
+        *columns(sa.Integer, "count", "sites", nullable=False),
+        *columns(sa.BigInteger, "first_seen", "last_seen", "moment", nullable=False),
         sa.Column("heat", sa.Float(53), nullable=False),
     )
     create_index("ix_stories_heat_id", "stories", ["heat", "id"])
@@ -45,18 +48,15 @@ def _create_articles() -> None:
         "articles",
         sa.Column("id", ID, primary_key=True),
         sa.Column("story_id", ID, sa.ForeignKey("stories.id"), nullable=False),
-        sa.Column("identity", sa.Text, nullable=False),
-        sa.Column("url", sa.Text, nullable=False),
+        *columns(sa.Text, "identity", "url", nullable=False),
         sa.Column("source", NAME, nullable=False),
         sa.Column("site", NAME),
         sa.Column("publisher", NAME, nullable=False),
-        sa.Column("category", NAME),
-        sa.Column("category_by", NAME),
+        *columns(NAME, "category", "category_by"),
         sa.Column("category_score", sa.Float(53)),
         sa.Column("category_reason", sa.Text),
         sa.Column("keywords", sa.JSON),
-        sa.Column("first_seen", sa.BigInteger, nullable=False),
-        sa.Column("moment", sa.BigInteger, nullable=False),
+        *columns(sa.BigInteger, "first_seen", "moment", nullable=False),
         sa.Column("length", sa.Integer, nullable=False),
         sa.Column("fold_of", ID),
         sa.Column("fold_reason", sa.Text),
@@ -68,22 +68,17 @@ def _create_articles() -> None:
         sa.Column("fetched", sa.BigInteger, nullable=False),
         sa.Column("published", sa.BigInteger),
         sa.Column("title", sa.Text, nullable=False),
-        sa.Column("author", sa.Text),
-        sa.Column("origin", sa.Text),
-        sa.Column("language", sa.Text),
-        sa.Column("algorithm", sa.Text),
-        sa.Column("summary", sa.Text),
+        *columns(sa.Text, "author", "origin", "language", "algorithm", "summary"),
         sa.Column("images", sa.JSON, nullable=False),
         sa.Column("text", sa.Text, nullable=False),
         sa.Column("html", sa.Text),
         sa.Column("corrected", sa.BigInteger),
-        sa.Column("corrected_by", NAME),
-        sa.Column("corrected_fields", NAME),
+        *columns(NAME, "corrected_by", "corrected_fields"),
     )
     create_index("ix_articles_category_by_moment", "articles", ["category_by", "moment"])
     create_index("ix_articles_category_moment", "articles", ["category", "moment"])
-    columns = ["category_score", "moment", "id", "hidden", "category_by"]
-    create_index("ix_articles_category_score_moment_id_hidden_category_by", "articles", columns)
+    scored = ["category_score", "moment", "id", "hidden", "category_by"]
+    create_index("ix_articles_category_score_moment_id_hidden_category_by", "articles", scored)
     create_index("ix_articles_corrected", "articles", ["corrected"])
     create_index("ix_articles_hidden", "articles", ["hidden"])
     create_index("ix_articles_length_moment_id_hidden", "articles", ["length", "moment", "id", "hidden"])
@@ -105,17 +100,12 @@ def _create_articles() -> None:
         sa.Column("fetched", sa.BigInteger, nullable=False),
         sa.Column("published", sa.BigInteger),
         sa.Column("title", sa.Text, nullable=False),
-        sa.Column("author", sa.Text),
-        sa.Column("origin", sa.Text),
-        sa.Column("language", sa.Text),
-        sa.Column("algorithm", sa.Text),
-        sa.Column("summary", sa.Text),
+        *columns(sa.Text, "author", "origin", "language", "algorithm", "summary"),
         sa.Column("images", sa.JSON, nullable=False),
         sa.Column("text", sa.Text, nullable=False),
         sa.Column("html", sa.Text),
         sa.Column("corrected", sa.BigInteger),
-        sa.Column("corrected_by", NAME),
-        sa.Column("corrected_fields", NAME),
+        *columns(NAME, "corrected_by", "corrected_fields"),
     )
     create_table(
         "aliases",
@@ -149,8 +139,7 @@ def _create_folding() -> None:
         "prints",
         sa.Column("number", NUMBER, primary_key=True, autoincrement=True),
         sa.Column("article_id", ID, sa.ForeignKey("articles.id"), nullable=False, unique=True),
-        sa.Column("moment", sa.BigInteger, nullable=False),
-        sa.Column("seen", sa.BigInteger, nullable=False),
+        *columns(sa.BigInteger, "moment", "seen", nullable=False),
         sa.Column("length", sa.Integer, nullable=False),
         sa.Column("title", sa.Text, nullable=False),
         sa.Column("runs", LONG_BINARY, nullable=False),
@@ -237,9 +226,7 @@ def _create_corpora() -> None:
         sa.Column("corpus_id", ID, sa.ForeignKey("corpora.id"), primary_key=True),
         sa.Column("id", ID, primary_key=True),
         sa.Column("article_id", ID),
-        sa.Column("name", sa.Text),
-        sa.Column("title", sa.Text),
-        sa.Column("text", sa.Text),
+        *columns(sa.Text, "name", "title", "text"),
         sa.Column("number", sa.Integer, nullable=False),
         sa.Column("label", NAME),
         sa.Column("label_source", sa.String(16), nullable=False),
@@ -309,14 +296,12 @@ def _create_galleries() -> None:
         "galleries",
         sa.Column("id", ID, sa.ForeignKey("articles.id"), primary_key=True),
         sa.Column("complete", sa.Boolean, nullable=False),
-        sa.Column("pictures", sa.Integer, nullable=False),
-        sa.Column("pages", sa.Integer, nullable=False),
+        *columns(sa.Integer, "pictures", "pages", nullable=False),
         sa.Column("total", NUMBER),
         sa.Column("missing", sa.JSON, nullable=False),
         sa.Column("failure", sa.Text),
         sa.Column("visited", sa.BigInteger, nullable=False),
-        sa.Column("vain", sa.Integer, nullable=False),
-        sa.Column("weight", sa.Integer, nullable=False),
+        *columns(sa.Integer, "vain", "weight", nullable=False),
         sa.Column("score", sa.Float(53), nullable=False),
         sa.Column("moment", sa.BigInteger, nullable=False),
         sa.Column("addresses", sa.JSON, nullable=False),
@@ -341,10 +326,8 @@ def _create_galleries() -> None:
         sa.Column("url", sa.Text, nullable=False),
         sa.Column("name", ID, nullable=False),
         sa.Column("caption", sa.Text),
-        sa.Column("width", NUMBER),
-        sa.Column("height", NUMBER),
-        sa.Column("format", sa.Text),
-        sa.Column("page", sa.Text),
+        *columns(NUMBER, "width", "height"),
+        *columns(sa.Text, "format", "page"),
         sa.Column("print", sa.String(16)),
         sa.Column("dropped", sa.String(64)),
         sa.Column("said", sa.Text),
@@ -387,10 +370,8 @@ def _create_pictures() -> None:
     create_table(
         "pictures",
         sa.Column("id", ID, primary_key=True),
-        sa.Column("key", sa.Text, nullable=False),
-        sa.Column("url", sa.Text, nullable=False),
-        sa.Column("width", NUMBER),
-        sa.Column("height", NUMBER),
+        *columns(sa.Text, "key", "url", nullable=False),
+        *columns(NUMBER, "width", "height"),
         sa.Column("format", sa.String(64)),
         sa.Column("print", sa.String(16)),
         sa.Column("refused", sa.String(64)),
@@ -427,11 +408,9 @@ def _create_readers() -> None:
         "views",
         sa.Column("reader", sa.String(64), primary_key=True),
         sa.Column("article_id", ID, sa.ForeignKey("articles.id"), primary_key=True),
-        sa.Column("seen", sa.Integer, nullable=False),
-        sa.Column("pictures", sa.Integer, nullable=False),
+        *columns(sa.Integer, "seen", "pictures", nullable=False),
         sa.Column("places", sa.LargeBinary, nullable=False),
-        sa.Column("first", sa.BigInteger, nullable=False),
-        sa.Column("at", sa.BigInteger, nullable=False),
+        *columns(sa.BigInteger, "first", "at", nullable=False),
     )
     create_index("ix_views_at", "views", ["at"])
     create_index("ix_views_first_reader_seen", "views", ["first", "reader", "seen"])
@@ -448,12 +427,7 @@ def _create_readers() -> None:
     create_table(
         "reading_months",
         sa.Column("start", sa.BigInteger, primary_key=True),
-        sa.Column("views", sa.Integer, nullable=False),
-        sa.Column("pictures", sa.Integer, nullable=False),
-        sa.Column("readers", sa.Integer, nullable=False),
-        sa.Column("offered", sa.Integer, nullable=False),
-        sa.Column("opened", sa.Integer, nullable=False),
-        sa.Column("liked", sa.Integer, nullable=False),
+        *columns(sa.Integer, "views", "pictures", "readers", "offered", "opened", "liked", nullable=False),
     )
     create_table(
         "fits",
@@ -473,16 +447,13 @@ def _create_outbox() -> None:
         sa.Column("article_id", ID, primary_key=True),
         sa.Column("state", sa.String(16), nullable=False),
         sa.Column("wanted", sa.String(8), nullable=False),
-        sa.Column("due", sa.BigInteger, nullable=False),
-        sa.Column("changed", sa.BigInteger, nullable=False),
+        *columns(sa.BigInteger, "due", "changed", nullable=False),
         sa.Column("owner", NAME),
         sa.Column("fence", sa.BigInteger, nullable=False),
-        sa.Column("asked", sa.Integer, nullable=False),
-        sa.Column("tries", sa.Integer, nullable=False),
+        *columns(sa.Integer, "asked", "tries", nullable=False),
         sa.Column("revision", sa.Integer),
         sa.Column("digest", sa.String(64)),
-        sa.Column("place", sa.Text),
-        sa.Column("reason", sa.Text),
+        *columns(sa.Text, "place", "reason"),
     )
     create_index("ix_outbox_article_id", "outbox", ["article_id"])
     create_index("ix_outbox_state_changed", "outbox", ["state", "changed"])

@@ -17,7 +17,7 @@ from newsportal.services.jobs.duties import Nightly, RepeatedCrawl, Retraining, 
 from newsportal.services.jobs.sources_reloader import SourcesReloader
 from newsportal.sources import load
 from newsportal.store import open_store
-from newsportal.store.reader_views import Fit
+from newsportal.store.readers import Fit
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)  # 20:00 in Shanghai

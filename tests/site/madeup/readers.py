@@ -16,7 +16,8 @@ from newsportal.recommend.base import View
 from newsportal.recommend.ratings import ALPHA
 from newsportal.recommending import fitting
 from newsportal.recommending.serving import Recommender
-from newsportal.store.reader_views import MONTHS, StoryOffer, month_of
+from newsportal.store.reader_months import MONTHS, month_of
+from newsportal.store.readers import StoryOffer
 from newsportal.store.store import Store
 
 READERS = 120
