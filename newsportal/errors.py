@@ -33,8 +33,8 @@ class Problem:
     file: str
     line: int
     key: str
-    message: str
-    hint: str | None = None
+    message: Message
+    hint: Message | None = None
 
     def __str__(self) -> str:
         text = f"{self.file}:{self.line}: {self.key}: {self.message}"

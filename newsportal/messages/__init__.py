@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Union
 
-from newsportal.messages import health, labels, looks, reasons, runs, schedule
+from newsportal.messages import health, labels, looks, reasons, runs, schedule, sources
 
 Value = Union[str, int, float, datetime, None, "Message", "tuple[Value, ...]"]
 
@@ -30,6 +30,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     **reasons.SENTENCES,
     **runs.SENTENCES,
     **schedule.SENTENCES,
+    **sources.SENTENCES,
 }
 """Code -> English template. ``text`` holds words that are not ours: of a library, a server, a database."""
 

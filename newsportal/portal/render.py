@@ -24,9 +24,9 @@ from newsportal.portal.learning_words import trained
 from newsportal.portal.notices import let_go, notice_of
 from newsportal.portal.pictures import beside
 from newsportal.portal.preferences import remember
+from newsportal.portal.problems import worded
 from newsportal.portal.scripts import lang, written
 from newsportal.portal.source_fields import address_of
-from newsportal.portal.source_words import told
 from newsportal.store.results import is_gallery, is_thread
 from newsportal.text import clean
 
@@ -69,7 +69,7 @@ def environment(language: str, script: str = "original") -> Environment:
         "number": lru_cache(2000)(lambda value: babel.numbers.format_decimal(value, locale=language)),
         "heat": lambda value: babel.numbers.format_decimal(value, "#,##0.0" if value < 10 else "#,##0", locale=language),
         "percent": lambda value: babel.numbers.format_percent(value, "#,##0.0%", locale=language),
-        "mistake": lambda problem: told(problem, words),
+        "mistake": lambda problem: worded(problem, words),
         "explain": lambda reason: explain(reason, words.gettext),
         "label": lambda name, kind: label(kind, name, words.gettext),
         "trained": lambda text: trained(text, words),

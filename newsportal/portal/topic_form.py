@@ -9,7 +9,7 @@ from typing import Final
 
 from newsportal.classify.topics import TopicRule, rule
 from newsportal.errors import Problem
-from newsportal.portal import source_words
+from newsportal.portal.problems import by_field
 from newsportal.portal.source_file import one
 from newsportal.sources import Breadth, Sources, Topic
 from newsportal.sources.checks import built_in
@@ -81,7 +81,7 @@ FIELDS: Final = {
 
 def with_faults(form: Typed, problems: Sequence[Problem], place: int, language: NullTranslations) -> Typed:
     """The form with mistakes beside their fields."""
-    beside, others = source_words.beside(problems, "topics", place, language)
+    beside, others = by_field(problems, "topics", place, language)
     faults = {FIELDS[key]: text for key, text in beside.items() if key in FIELDS}
     more = [text for key, text in beside.items() if key not in FIELDS]
     return replace(form, faults=faults, others=(*others, *more))

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field
 
+from newsportal.messages import Message
 from newsportal.sources.parts import Part
 from newsportal.sources.uris import mask
 from newsportal.sources.values import Filled, Line, mistake
@@ -21,7 +22,7 @@ def _mail_server(value: str) -> str:
     except ValueError:
         whole = False
     if not whole:
-        raise mistake(f"{mask(value)!r} is no mail server; allowed: smtps://USER:PASSWORD@HOST, smtp+starttls://…, smtp://HOST:PORT")
+        raise mistake(Message("sources.mail-server", found=repr(mask(value))))
     return value
 
 

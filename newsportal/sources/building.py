@@ -9,6 +9,7 @@ from typing import Any
 
 from yaml import events
 
+from newsportal.messages import Message, as_text
 from newsportal.sources.wording import shown
 
 Path = tuple[str | int, ...]
@@ -38,8 +39,8 @@ class Mistake:
 
     line: int
     path: Path
-    message: str
-    hint: str | None = None
+    message: Message
+    hint: Message | None = None
 
 
 class Unreadable(Exception):
@@ -47,7 +48,7 @@ class Unreadable(Exception):
 
     def __init__(self, line: int, message: str, hint: str | None = None) -> None:
         super().__init__(message)
-        self.mistake = Mistake(line, (), message, hint)
+        self.mistake = Mistake(line, (), as_text(message), as_text(hint) if hint else None)
 
 
 @dataclass
@@ -231,7 +232,7 @@ class Builder:
             self._tell(line, self._next_path(), f"the tag {shown(tag)} is not known; allowed: plain values")
 
     def _tell(self, line: int, path: Path, message: str, hint: str | None = None) -> None:
-        self.tree.mistakes.append(Mistake(line, path, message, hint))
+        self.tree.mistakes.append(Mistake(line, path, as_text(message), as_text(hint) if hint else None))
 
 
 TAKE: dict[type[events.Event], Any] = {

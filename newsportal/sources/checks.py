@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from newsportal import engines
+from newsportal.messages import Message
 from newsportal.sources.models import KINDS
 from newsportal.sources.reading import Mistake, Path, Tree
 from newsportal.sources.spelling import did_you_mean
@@ -57,7 +58,7 @@ def _doubles(tree: Tree) -> Iterator[Mistake]:
         for index, name in _names(tree.value, kind):
             path: Path = (kind, index, "name")
             if name in first:
-                message = f"found {shown(name)}, the name of another one in line {first[name]}; allowed: a name of its own"
+                message = Message("sources.double", found=shown(name), line=first[name])
                 yield Mistake(tree.line(path), path, message)
             first.setdefault(name, tree.line(path))
 
@@ -72,6 +73,6 @@ def _unknown(tree: Tree, kinds: tuple[str, ...], key: str | tuple[str, str], kno
             for place, name in names:
                 if isinstance(name, str) and name.strip() not in names_known:
                     path: Path = (kind, index, *within, last) if place is None else (kind, index, *within, last, place)
-                    allowed = listed(known) or f"none: no {what} is declared"
-                    message = f"found {shown(name)}, which is no {what}; allowed: {allowed}"
+                    code = f"sources.no-{what}" if known else f"sources.no-{what}s"
+                    message = Message(code, found=shown(name), allowed=listed(known))
                     yield Mistake(tree.line(path), path, message, did_you_mean(name, known))

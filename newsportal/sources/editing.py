@@ -17,6 +17,7 @@ from ruamel.yaml.error import CommentMark
 from ruamel.yaml.tokens import CommentToken
 
 from newsportal.errors import NewsportalError, Problem, SourcesError
+from newsportal.messages import Message
 from newsportal.sources.history import Version, content_of, digest_of, keep
 from newsportal.sources.loading import parse
 from newsportal.sources.reading import Unreadable, decode, read
@@ -142,7 +143,7 @@ def _made(text: str, change: Change, path: Path, whole: str) -> str:
     if document is None:  # comments alone belong to nothing that the parser could hang them on
         document, comments = CommentedMap(), text if text.endswith("\n") or not text else f"{text}\n"
     if not isinstance(document, CommentedMap):
-        raise SourcesError([Problem(str(path), 1, "(file)", "found a list or a single value; allowed: a mapping")])
+        raise SourcesError([Problem(str(path), 1, "(file)", Message("sources.no-root"))])
     change(document)
     out = io.StringIO()
     yaml.dump(document, out)

@@ -10,6 +10,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from newsportal.errors import Problem, SourcesError
+from newsportal.messages import Message
 from newsportal.sources import checks, problems
 from newsportal.sources.models import Sources
 from newsportal.sources.reading import Mistake, Unreadable, read
@@ -18,7 +19,7 @@ FILE_NAME = "sources.yaml"
 VARIABLE = "NEWSPORTAL_SOURCES"
 HOME = "NEWSPORTAL_HOME"
 """The environment variable that names the folder in which the data of a packaged file lie; by default the working folder."""
-WRITE_ONE = "write one with: newsportal source init"
+WRITE_ONE = Message("hint.init")
 
 
 def find(start: Path | None = None, environ: Mapping[str, str] = os.environ) -> Path | None:
@@ -54,11 +55,12 @@ def load(path: Path | None = None, environ: Mapping[str, str] = os.environ) -> S
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise SourcesError([Problem(str(path), 1, "(file)", f"cannot be read: {error.strerror or error}", _make_one(error))]) from error
+        message = Message("sources.unreadable", why=error.strerror or str(error))
+        raise SourcesError([Problem(str(path), 1, "(file)", message, _make_one(error))]) from error
     return parse(content, path, environ)
 
 
-def _make_one(error: OSError) -> str | None:
+def _make_one(error: OSError) -> Message | None:
     return WRITE_ONE if isinstance(error, FileNotFoundError) else None
 
 
@@ -69,7 +71,7 @@ def packaged(environ: Mapping[str, str] = os.environ) -> Sources:
     resource = files("newsportal").joinpath(FILE_NAME)
     place = folder / FILE_NAME
     if not resource.is_file():
-        problem = Problem(str(place), 1, "(file)", f"there is no {FILE_NAME} here or above", WRITE_ONE)
+        problem = Problem(str(place), 1, "(file)", Message("sources.no-file", name=FILE_NAME), WRITE_ONE)
         raise SourcesError([problem])
     return parse(resource.read_bytes(), place, environ)
 
@@ -84,7 +86,7 @@ def parse(content: bytes, path: Path, environ: Mapping[str, str] = os.environ) -
     except Unreadable as error:
         raise _error(path, [error.mistake]) from error
     if tree.value is None and not tree.mistakes:
-        raise _error(path, [Mistake(1, (), "the file is empty; allowed: topics, feeds, regions …", WRITE_ONE)])
+        raise _error(path, [Mistake(1, (), Message("sources.empty-file"), WRITE_ONE)])
     mistakes = [*tree.mistakes, *checks.check(tree)]
     context = {"folder": path.absolute().parent, "path": path.absolute(), "environ": environ, "filled": set()}
     sources = None

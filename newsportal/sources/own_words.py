@@ -7,6 +7,7 @@ from pathlib import Path
 
 from newsportal import text
 from newsportal.errors import Problem, SourcesError
+from newsportal.messages import Message
 from newsportal.sources.models import Sources
 
 MOST_BYTES = 20_000_000
@@ -28,12 +29,15 @@ def _of_file(path: Path, named_in: Path | None) -> Iterator[str]:
     where = str(named_in or "sources.yaml")
     try:
         if path.stat().st_size > MOST_BYTES:
-            raise SourcesError([Problem(where, 1, "dictionary", f"{path} is larger than {MOST_BYTES // 1_000_000} MB")])
+            message = Message("sources.dictionary-large", path=str(path), number=MOST_BYTES // 1_000_000)
+            raise SourcesError([Problem(where, 1, "dictionary", message)])
         lines = path.read_text("utf-8-sig").splitlines()
     except OSError as error:
-        problem = Problem(where, 1, "dictionary", f"{path}: {error.strerror or error}", "one word a line, in UTF-8")
+        message = Message("sources.dictionary-unreadable", path=str(path), why=error.strerror or str(error))
+        problem = Problem(where, 1, "dictionary", message, Message("hint.dictionary"))
         raise SourcesError([problem]) from error
     except UnicodeDecodeError as error:
-        problem = Problem(where, 1, "dictionary", f"{path} is not UTF-8", f"convert it: iconv -f GB18030 -t UTF-8 {path.name}")
+        message = Message("sources.dictionary-encoding", path=str(path))
+        problem = Problem(where, 1, "dictionary", message, Message("hint.convert", command=f"iconv -f GB18030 -t UTF-8 {path.name}"))
         raise SourcesError([problem]) from error
     return (words[0] for line in lines if (words := line.split()) and not words[0].startswith("#"))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field, model_validator
 
+from newsportal.messages import Message
 from newsportal.sources.parts import Minutes, Part, Source
 from newsportal.sources.spans import DAY
 from newsportal.sources.values import Hours, Line, Name, Names, Patterns, Selector, Selectors, Url, Urls, Words, mistake
@@ -196,6 +197,6 @@ class Gallery(Place):
     @model_validator(mode="after")
     def _periods_are_in_order(self) -> Gallery:
         if self.min_period > self.max_period:
-            message = f"found {self.min_period:g}, which is more than max_period ({self.max_period:g}); allowed: at most that"
+            message = Message("sources.longer-than", found=self.min_period, key="max_period", limit=self.max_period)
             raise mistake(message, at=("min_period",))
         return self

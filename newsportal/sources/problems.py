@@ -9,12 +9,13 @@ from typing import Any, Union, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from newsportal.messages import Message
 from newsportal.sources.models import Sources
 from newsportal.sources.reading import Mistake, Path, Tree
 from newsportal.sources.spelling import did_you_mean
 from newsportal.sources.wording import listed, shown
 
-Told = tuple[str, str | None]
+Told = tuple[Message, Message | None]
 """Message and hint."""
 
 
@@ -68,65 +69,66 @@ def _is_part(kind: Any) -> bool:
 
 def _unknown_key(details: ErrorDetails, path: Path) -> Told:
     allowed = keys_at(path[:-1])
-    return f"unknown key {shown(path[-1])}; allowed: {listed(allowed)}", did_you_mean(path[-1], allowed)
+    return Message("sources.unknown-key", key=shown(path[-1]), allowed=listed(allowed)), did_you_mean(path[-1], allowed)
 
 
 def _missing(details: ErrorDetails, path: Path) -> Told:
-    return f"{shown(path[-1])} is missing", None
+    return Message("sources.missing", key=shown(path[-1])), None
 
 
 def _no_text(details: ErrorDetails, path: Path) -> Told:
     found = details["input"]
-    quotes = f'put it in quotes: "{found}"' if isinstance(found, int | float) and not isinstance(found, bool) else None
-    return f"found {shown(found)}; allowed: text", quotes
+    quotes = Message("hint.quotes", text=f'"{found}"') if isinstance(found, int | float) and not isinstance(found, bool) else None
+    return Message("sources.no-text", found=shown(found)), quotes
 
 
 def _no_mapping(details: ErrorDetails, path: Path) -> Told:
     allowed = listed(keys_at(path))
     written = details["input"]
-    hint = "a '-' at the start of the line makes a list: leave it out" if isinstance(written, list) else None
+    hint = Message("hint.no-dash") if isinstance(written, list) else None
     if isinstance(written, str) and "：" in written:
-        hint = "a full-width colon (：) stands here: write ': '"
-    return f"found {shown(written)}; allowed: a mapping with {allowed}", hint
+        hint = Message("hint.colon")
+    return Message("sources.no-mapping", found=shown(written), allowed=allowed), hint
 
 
 def _no_list(details: ErrorDetails, path: Path) -> Told:
-    dash = "put '- ' before each entry" if isinstance(details["input"], dict) else None
-    return f"found {shown(details['input'])}; allowed: a list", dash
+    dash = Message("hint.dash") if isinstance(details["input"], dict) else None
+    return Message("sources.no-list", found=shown(details["input"])), dash
 
 
 def _not_one_of(details: ErrorDetails, path: Path) -> Told:
     allowed = [word.strip(" '") for word in str(details["ctx"]["expected"]).replace(" or ", ",").split(",")]
-    quoted = "write it without quotes" if details["input"] in allowed else None
-    return f"found {shown(details['input'])}; allowed: {listed(allowed)}", quoted or did_you_mean(details["input"], allowed)
+    quoted = Message("hint.no-quotes") if details["input"] in allowed else None
+    message = Message("sources.not-allowed", found=shown(details["input"]), allowed=listed(allowed))
+    return message, quoted or did_you_mean(details["input"], allowed)
 
 
 def _no_number(details: ErrorDetails, path: Path) -> Told:
-    whole = "a whole number" if details["type"].startswith("int") else "a number"
-    return f"found {shown(details['input'])}; allowed: {whole}", None
+    code = "sources.no-integer" if details["type"].startswith("int") else "sources.no-number"
+    return Message(code, found=shown(details["input"])), None
 
 
 def _no_bool(details: ErrorDetails, path: Path) -> Told:
-    return f"found {shown(details['input'])}; allowed: true or false", None
+    return Message("sources.no-bool", found=shown(details["input"])), None
 
 
 def _no_path(details: ErrorDetails, path: Path) -> Told:
-    return f"found {shown(details['input'])}; allowed: the path of a file", None
+    return Message("sources.no-path", found=shown(details["input"])), None
 
 
-def _out_of_range(limit: str, words: str) -> Callable[[ErrorDetails, Path], Told]:
+def _out_of_range(limit: str, code: str) -> Callable[[ErrorDetails, Path], Told]:
     def said(details: ErrorDetails, path: Path) -> Told:
-        return f"found {shown(details['input'])}; allowed: {words} {details['ctx'][limit]:g}", None
+        return Message(code, found=shown(details["input"]), limit=float(details["ctx"][limit])), None
 
     return said
 
 
 def _too_long(details: ErrorDetails, path: Path) -> Told:
-    return f"found {len(details['input'])} characters; allowed: up to {details['ctx']['max_length']}", None
+    return Message("sources.too-long", found=len(details["input"]), limit=details["ctx"]["max_length"]), None
 
 
 def _too_short(details: ErrorDetails, path: Path) -> Told:
-    return f"found {'an empty list' if details['type'] == 'too_short' else 'an empty text'}; allowed: at least one", None
+    return Message("sources.empty-list" if details["type"] == "too_short" else "sources.empty-text"), None
 
 
 def _ours(details: ErrorDetails, path: Path) -> Told:
@@ -134,7 +136,7 @@ def _ours(details: ErrorDetails, path: Path) -> Told:
 
 
 def _otherwise(details: ErrorDetails, path: Path) -> Told:
-    return f"found {shown(details['input'])}; {details['msg']}", None
+    return Message("sources.other", found=shown(details["input"]), why=details["msg"]), None
 
 
 SAYINGS: dict[str, Callable[[ErrorDetails, Path], Told]] = {
@@ -156,10 +158,10 @@ SAYINGS: dict[str, Callable[[ErrorDetails, Path], Told]] = {
     "float_parsing": _no_number,
     "bool_type": _no_bool,
     "bool_parsing": _no_bool,
-    "greater_than": _out_of_range("gt", "more than"),
-    "greater_than_equal": _out_of_range("ge", "at least"),
-    "less_than": _out_of_range("lt", "less than"),
-    "less_than_equal": _out_of_range("le", "at most"),
+    "greater_than": _out_of_range("gt", "sources.more-than"),
+    "greater_than_equal": _out_of_range("ge", "sources.at-least"),
+    "less_than": _out_of_range("lt", "sources.less-than"),
+    "less_than_equal": _out_of_range("le", "sources.at-most"),
     "string_too_long": _too_long,
     "string_too_short": _too_short,
     "too_short": _too_short,

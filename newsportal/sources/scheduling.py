@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from newsportal.messages import Message
 from newsportal.sources.parts import Minutes, Part
 from newsportal.sources.values import mistake
 
@@ -29,6 +30,6 @@ class Scheduling(Part):
     @model_validator(mode="after")
     def _times_are_in_order(self) -> Scheduling:
         if self.shortest > self.longest:
-            message = f"found {self.shortest:g}, which is more than longest ({self.longest:g}); allowed: at most that"
+            message = Message("sources.longer-than", found=self.shortest, key="longest", limit=self.longest)
             raise mistake(message, at=("shortest",))
         return self

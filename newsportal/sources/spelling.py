@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+from newsportal.messages import Message
+
 NEAR = 0.6  # difflib's own default for "close"
 
 
@@ -15,10 +17,10 @@ def nearest(word: str, allowed: Iterable[str]) -> str | None:
     return plain[near[0]] if near else None
 
 
-def did_you_mean(word: object, allowed: Iterable[str]) -> str | None:
+def did_you_mean(word: object, allowed: Iterable[str]) -> Message | None:
     """A hint for a message, or ``None``."""
     near = nearest(str(word), allowed)
-    return f"did you mean {near!r}?" if near else None
+    return Message("hint.near", near=repr(near)) if near else None
 
 
 def _plain(word: str) -> str:

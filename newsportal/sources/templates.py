@@ -11,6 +11,7 @@ from string import Formatter
 from types import MappingProxyType
 from typing import Final
 
+from newsportal.messages import Message
 from newsportal.sources.spelling import did_you_mean
 
 FIELDS: Final[Mapping[str, str]] = MappingProxyType(
@@ -57,7 +58,7 @@ MAX_CHARS: Final = 500
 class BadTemplate(ValueError):
     """Raised for a template that cannot be used. ``hint``: the nearest right spelling."""
 
-    def __init__(self, message: str, hint: str | None = None) -> None:
+    def __init__(self, message: str, hint: Message | str | None = None) -> None:
         super().__init__(message)
         self.hint = hint
 

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field, GetJsonSchemaHandler, model_validato
 
 from newsportal.engines.base import Engine
 from newsportal.engines.custom import custom
+from newsportal.messages import Message
 from newsportal.sources.parts import Minutes, Part, Source
 from newsportal.sources.spans import hours_of
 from newsportal.sources.uris import mask
@@ -80,7 +81,7 @@ class Breadth(Part):
 
 def _pages(value: Any, at: tuple[str | int, ...]) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_PAGES:
-        raise mistake(f"found {value!r}; allowed: a number of pages from 0 to {MAX_PAGES}", at=at)
+        raise mistake(Message("sources.pages", found=repr(value), most=MAX_PAGES), at=at)
     return value
 
 
@@ -88,7 +89,7 @@ def _hours_at(span: Any) -> tuple[int, ...]:
     try:
         return hours_of(span)
     except ValueError as error:
-        raise mistake(f"{error}; or default", at=(span,)) from error
+        raise mistake(Message("sources.or-default", why=error.args[0]), at=(span,)) from error
 
 
 class Topic(Source):
@@ -154,8 +155,8 @@ class Wrapper(Part):
 
 def _has_a_place_for_the_words(url: str) -> str:
     if "##QUERY##" not in url:
-        hint = "write ##QUERY## in place of the braces" if "{" in url or "%s" in url else None
-        raise mistake(f"found {mask(url)!r}; allowed: a URL with ##QUERY## where the words go", hint)
+        hint = Message("hint.query") if "{" in url or "%s" in url else None
+        raise mistake(Message("sources.query", found=repr(mask(url))), hint)
     return url
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
+from newsportal.messages import Message
 from newsportal.sources.spelling import nearest
 
 VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}")
@@ -25,7 +26,7 @@ MAX_URL_CHARS = 2000  # what every browser, proxy and database column still take
 class BadAddress(ValueError):
     """Raised for an address that cannot be used. ``message`` says what was found and what is allowed; it holds no secret."""
 
-    def __init__(self, message: str, hint: str | None = None) -> None:
+    def __init__(self, message: Message, hint: Message | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
@@ -49,7 +50,7 @@ def expand(value: str, environ: Mapping[str, str]) -> str:
         if name in environ and (environ[name] or default is None):
             return environ[name]
         if default is None:
-            raise BadAddress(f"the environment variable {name} is not set", f"set {name}, or write ${{{name}:-a default}}")
+            raise BadAddress(Message("sources.variable", name=name), Message("hint.variable", name=name, example=f"${{{name}:-a default}}"))
         return default
 
     return VARIABLE.sub(filled, value)
@@ -64,35 +65,31 @@ def check_url(url: str) -> str:
     """``url`` as it is, if it is an absolute http or https URL of a host, without user name and password. Raises ``BadAddress``."""
     parts = _split(url)
     if parts.scheme not in ("http", "https"):
-        raise BadAddress(_no_web_address(url), _web_hint(url, parts))
+        raise BadAddress(Message("sources.no-url", found=repr(mask(url))), _web_hint(url, parts))
     if not parts.hostname or parts.hostname.strip(".") == "":
-        raise BadAddress(f"{mask(url)!r} names no host; allowed: https://HOST/PATH")
+        raise BadAddress(Message("sources.no-host", found=repr(mask(url))))
     if parts.username is not None or parts.password is not None:
-        raise BadAddress(f"{mask(url)!r} holds a user name; allowed: https://HOST/PATH, since URLs end up in logs and in stored articles")
+        raise BadAddress(Message("sources.user-name", found=repr(mask(url))))
     return url
 
 
-def _no_web_address(url: str) -> str:
-    return f"{mask(url)!r} is no Web address; allowed: an absolute URL that starts with https:// or http://"
-
-
-def _web_hint(url: str, parts: SplitResult) -> str | None:
+def _web_hint(url: str, parts: SplitResult) -> Message | None:
     if url.startswith("//"):
-        return f"did you mean 'https:{mask(url)}'?"
+        return Message("hint.near", near=f"'https:{mask(url)}'")
     looks_like_host = "." in url.partition("/")[0] and (not parts.scheme or "." in parts.scheme)
-    return f"did you mean 'https://{mask(url)}'?" if looks_like_host else None
+    return Message("hint.near", near=f"'https://{mask(url)}'") if looks_like_host else None
 
 
 def _split(url: str) -> SplitResult:
     if len(url) > MAX_URL_CHARS:
-        raise BadAddress(f"{len(url)} characters are too long; allowed: up to {MAX_URL_CHARS}")
+        raise BadAddress(Message("sources.long-url", found=len(url), limit=MAX_URL_CHARS))
     if UNSAFE.search(url):
-        raise BadAddress(f"{mask(url)!r} holds a space, a backslash or a control character", "write a space as %20")
+        raise BadAddress(Message("sources.unsafe-url", found=repr(mask(url))), Message("hint.space"))
     try:
         parts = urlsplit(url)
         _ = parts.port  # a bad port is noticed when it is read
     except ValueError as error:
-        raise BadAddress(f"{mask(url)!r} is no address") from error
+        raise BadAddress(Message("sources.no-address", found=repr(mask(url)))) from error
     return parts
 
 
@@ -102,17 +99,17 @@ def check_uri(uri: str, schemes: tuple[str, ...], folder: Path) -> str:
     base = scheme.lower()
     if not colon or base.partition("+")[0] not in {name.partition("+")[0] for name in schemes}:
         allowed = ", ".join(f"{name}://…" for name in schemes)
-        raise BadAddress(f"{mask(uri)!r} is no known address; allowed: {allowed}", _scheme_hint(uri, schemes))
+        raise BadAddress(Message("sources.no-uri", found=repr(mask(uri)), allowed=allowed), _scheme_hint(uri, schemes))
     if re.search(r"[\x00-\x1f\x7f]", uri):
-        raise BadAddress("holds a control character")
+        raise BadAddress(Message("sources.control-uri"))
     return _anchored(base, rest, folder) if base.partition("+")[0] == "sqlite" else uri
 
 
-def _scheme_hint(uri: str, schemes: tuple[str, ...]) -> str | None:
+def _scheme_hint(uri: str, schemes: tuple[str, ...]) -> Message | None:
     if "://" not in uri:
-        return f"did you mean 'sqlite:///{mask(uri)}'?" if uri.endswith((".db", ".sqlite", ".sqlite3")) else None
+        return Message("hint.near", near=f"'sqlite:///{mask(uri)}'") if uri.endswith((".db", ".sqlite", ".sqlite3")) else None
     near = nearest(uri.partition("://")[0].lower(), schemes)
-    return f"did you mean '{near}://'?" if near else None
+    return Message("hint.near", near=f"'{near}://'") if near else None
 
 
 def _anchored(scheme: str, rest: str, folder: Path) -> str:

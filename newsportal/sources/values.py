@@ -22,6 +22,7 @@ from pydantic_core import PydanticCustomError
 
 from newsportal import dom
 from newsportal.engines import selector
+from newsportal.messages import Message, as_text
 from newsportal.sources import patterns, spans, uris
 from newsportal.sources.spelling import did_you_mean
 from newsportal.store import STORES, destination_instead
@@ -42,9 +43,9 @@ REDIS_SCHEMES = ("redis", "rediss", "unix")
 ENCODINGS = ("utf-8", "gb18030", "gbk", "gb2312", "big5", "shift_jis", "euc-kr")
 
 
-def mistake(message: str, hint: str | None = None, at: tuple[str | int, ...] = ()) -> PydanticCustomError:
+def mistake(message: Message | str, hint: Message | str | None = None, at: tuple[str | int, ...] = ()) -> PydanticCustomError:
     """An error whose text is ours: ``at`` leads from the value to the part that is wrong."""
-    return PydanticCustomError("mistake", "{message}", {"message": message, "hint": hint, "at": at})
+    return PydanticCustomError("mistake", "{message}", {"message": as_text(message), "hint": as_text(hint) if hint else None, "at": at})
 
 
 def _checked(check: Callable[[str], str]) -> Callable[[str], str]:
@@ -54,7 +55,7 @@ def _checked(check: Callable[[str], str]) -> Callable[[str], str]:
         except uris.BadAddress as error:
             raise mistake(error.message, error.hint) from error
         except ValueError as error:
-            raise mistake(str(error)) from error
+            raise mistake(as_text(error.args[0])) from error
 
     return checked
 
@@ -103,16 +104,15 @@ def _path(value: Any, info: ValidationInfo) -> Any:
 def _name(value: str) -> str:
     name = unicodedata.normalize("NFC", value).strip()
     if not name:
-        raise mistake("an empty name; allowed: 1 to 100 characters")
-    bad = "a slash" if "/" in name else "a control character" if CONTROL.search(name) else None
-    if bad:
-        raise mistake(f"{name!r} holds {bad}; allowed: letters of any script, digits, spaces and signs but '/'")
+        raise mistake(Message("sources.empty-name"))
+    if "/" in name or CONTROL.search(name):
+        raise mistake(Message("sources.slash" if "/" in name else "sources.control", found=repr(name)))
     return name
 
 
 def _line(value: str) -> str:
     if CONTROL.search(value):
-        raise mistake("holds a line break or a control character; allowed: text on one line")
+        raise mistake(Message("sources.line"))
     return value.strip()
 
 
@@ -120,13 +120,14 @@ def _encoding(value: str) -> str:
     try:
         return codecs.lookup(value).name
     except LookupError:
-        raise mistake(f"{value!r} is no encoding; allowed: {', '.join(ENCODINGS)} …", did_you_mean(value, ENCODINGS)) from None
+        message = Message("sources.encoding", found=repr(value), allowed=", ".join(ENCODINGS))
+        raise mistake(message, did_you_mean(value, ENCODINGS)) from None
 
 
 def _zone(value: str) -> str:
     known = available_timezones()
     if known and value not in known:  # a machine without a table of zones cannot tell
-        raise mistake(f"{value!r} is no time zone; allowed: names such as Asia/Shanghai, Europe/Berlin, UTC", did_you_mean(value, known))
+        raise mistake(Message("sources.zone", found=repr(value)), did_you_mean(value, known))
     return value
 
 
@@ -151,7 +152,7 @@ def _network(value: str) -> str:
     try:
         ipaddress.ip_network(value, strict=False)
     except ValueError as error:
-        raise mistake(f"{value!r} is no address or network; allowed: 127.0.0.1, 10.0.0.0/8, fd00::/8 and the like") from error
+        raise mistake(Message("sources.network", found=repr(value))) from error
     return value
 
 
@@ -167,7 +168,7 @@ def _hours(value: Any) -> Any:
     try:
         return spans.hours_of(value)
     except ValueError as error:
-        raise mistake(str(error)) from error
+        raise mistake(error.args[0]) from error
 
 
 SIZE = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*([kKmMgG]?)(?:i?[bB])?\s*$")
@@ -178,7 +179,7 @@ def _size(value: Any) -> Any:
     """Bytes, from a number or ``16 MiB`` (k, M, G are powers of 1,024)."""
     found = SIZE.match(value) if isinstance(value, str) else None
     if isinstance(value, str) and found is None:
-        raise mistake(f"{value!r} is no size; allowed: a number of bytes, or 500 kB, 16 MiB, 1 GB")
+        raise mistake(Message("sources.size", found=repr(value)))
     return int(float(found[1]) * UNITS[found[2].lower()]) if found else value
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from newsportal.dedup.canonical import bare
 from newsportal.discovery.opml import Outline
+from newsportal.messages import Message
 from newsportal.sources import Sources
 from newsportal.sources.uris import BadAddress, check_url, literal
 from newsportal.sources.values import CONTROL
@@ -21,7 +22,7 @@ class Import:
 
     new: tuple[Mapping[str, str], ...]
     there: tuple[tuple[str, str], ...]
-    bad: tuple[tuple[str, str], ...]
+    bad: tuple[tuple[str, Message], ...]
 
 
 def planned(listed: Sequence[Outline], known: Sources, category: str | None, *, enabled: bool = True) -> Import:
@@ -30,7 +31,7 @@ def planned(listed: Sequence[Outline], known: Sources, category: str | None, *, 
     names = {feed.name for feed in known.feeds}
     new: list[Mapping[str, Any]] = []
     held: list[tuple[str, str]] = []
-    bad: list[tuple[str, str]] = []
+    bad: list[tuple[str, Message]] = []
     for one in listed:
         if (key := there.get(bare(one.url))) is not None:
             held.append((one.url, key))

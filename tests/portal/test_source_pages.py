@@ -124,10 +124,10 @@ def test_a_change_is_written_where_it_stands_and_can_be_undone(made: Any, path: 
         ({"url": ""}, "url", "缺少", "is missing"),
         ({"name": "乙报"}, "name", "已被使用", "name of another one"),
         ({"name": "甲/乙"}, "name", "斜杠", "holds a slash"),
-        ({"interval": "bald"}, "interval", "不是数字", "is no number"),
-        ({"interval": "-3"}, "interval", "必须大于 0", "must be more than 0"),
+        ({"interval": "bald"}, "interval", "不是数字", "allowed: a number"),
+        ({"interval": "-3"}, "interval", "必须大于 0", "allowed: more than 0"),
         ({"article__body": "p:::"}, "article.body", "", ""),
-        ({"topics": ["没有"]}, "topics", "不存在", "is not there"),
+        ({"topics": ["没有"]}, "topics", "不存在", "is no topic"),
     ],
 )
 def test_a_mistake_is_told_beside_its_field_in_the_readers_language_and_what_was_typed_is_kept(

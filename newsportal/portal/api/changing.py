@@ -28,7 +28,10 @@ def written(request: Request, change: Callable[[Path], str], action: str, key: s
         return write(request, change, action, key, details).undo is not None
     except SourcesError as error:
         problems = [
-            Problem(where=f"{one.line}: {one.key}", message=" ".join(filter(None, (one.message, one.hint)))) for one in error.problems
+            Problem(
+                where=f"{one.line}: {one.key}", message=" ".join(map(str, filter(None, (one.message, one.hint)))), code=one.message.code
+            )
+            for one in error.problems
         ]
         raise ApiError(422, "not-valid", "sources.yaml would not load.", "See problems.", problems) from error
     except NameTaken as error:

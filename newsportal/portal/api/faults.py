@@ -23,6 +23,7 @@ class Problem(BaseModel):
 
     where: str
     message: str
+    code: str | None = Field(default=None, description="Of the message, the same in every version and language.")
 
 
 class Fault(BaseModel):

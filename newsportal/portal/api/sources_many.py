@@ -92,5 +92,5 @@ def _brought(request: Request, body: bytes, category: str | None, enabled: bool,
     if new and not dry_run:
         details = {"number": len(new), "sources": [values for _kind, values in new[:100]]}
         done = written(request, lambda path: write_entries(path, new), "source.add", f"{len(new)} feeds", details)
-    there, bad = ({mask(url): said for url, said in pairs} for pairs in (plan.there, plan.bad))
+    there, bad = ({mask(url): str(said) for url, said in pairs} for pairs in (plan.there, plan.bad))
     return Brought(added=[values for _kind, values in new], there=there, bad=bad, changed=done)

@@ -14,10 +14,10 @@ from newsportal.portal.context import Visit
 from newsportal.portal.language import _
 from newsportal.portal.notices import told
 from newsportal.portal.pages.source import CANNOT, ELSEWHERE, MEANWHILE, NONE, Mistakes, shown_as
+from newsportal.portal.problems import by_field
 from newsportal.portal.render import render
 from newsportal.portal.source_fields import Field
 from newsportal.portal.source_file import Fields, known_of, one, path_of, write
-from newsportal.portal.source_words import beside
 from newsportal.sources import edit
 from newsportal.sources.categories import LIST, Known, NameTaken, drop, known, put, values_of
 from newsportal.sources.changing import EntryChanged, NoEntry, entry_digest, entry_of
@@ -99,7 +99,7 @@ def _save(request: Request, found: Known | None, fields: Fields) -> Response:
 def _mistakes(request: Request, error: Exception, place: int, found: Known | None) -> Mistakes:
     language = Visit(request).clock.words
     if isinstance(error, SourcesError):
-        fields, others = beside(error.problems, LIST, place, language)
+        fields, others = by_field(error.problems, LIST, place, language)
         return Mistakes({"name" if key == LIST else key: text for key, text in fields.items()}, others)
     if isinstance(error, EntryChanged) and found is not None:
         return Mistakes({}, (language.gettext(MEANWHILE),), _entry(request, found.name))

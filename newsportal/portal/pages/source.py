@@ -16,10 +16,10 @@ from newsportal.portal.context import Visit
 from newsportal.portal.language import _
 from newsportal.portal.notices import told
 from newsportal.portal.pages.sources import line
+from newsportal.portal.problems import by_field
 from newsportal.portal.render import render
 from newsportal.portal.source_fields import FAMILIES, FORMS, KINDS, Field, address_of, values_of, written
 from newsportal.portal.source_file import Entry, Fields, entry, known_of, one, path_of, restored, write
-from newsportal.portal.source_words import beside
 from newsportal.sources import edit
 from newsportal.sources.changing import EntryChanged, NoEntry, drop_entry, entry_digest, new_variables, set_entry
 from newsportal.sources.editing import EditConflict, OtherKeys, append_entry
@@ -186,7 +186,7 @@ def _mistakes(request: Request, error: Exception, kind: str, place: int, key: st
     """What a form says of ``error``."""
     words = Visit(request).clock.words
     if isinstance(error, SourcesError):
-        return Mistakes(*beside(error.problems, kind, place, words))
+        return Mistakes(*by_field(error.problems, kind, place, words))
     if isinstance(error, EntryChanged) and key is not None:
         return Mistakes({}, (words.gettext(MEANWHILE),), entry(request, key).written)
     if isinstance(error, OSError):

@@ -24,11 +24,11 @@ from newsportal.portal.context import Visit
 from newsportal.portal.language import _
 from newsportal.portal.looks import Look, Looks, TooMany
 from newsportal.portal.notices import told
+from newsportal.portal.problems import by_field
 from newsportal.portal.render import address, render
 from newsportal.portal.sent import Refused
 from newsportal.portal.source_fields import FAMILIES, KINDS, address_of
 from newsportal.portal.source_file import Fields, entry, known_of, one, path_of, write
-from newsportal.portal.source_words import beside
 from newsportal.sources import mask
 from newsportal.sources.editing import EditConflict
 from newsportal.sources.soon import visit_soon
@@ -177,7 +177,7 @@ def add(request: Request, id: str, fields: Fields) -> Response:
 
 
 def _all(error: SourcesError, kind: str, place: int, visit: Visit) -> list[str]:
-    fields, others = beside(error.problems, kind, place, visit.clock.words)
+    fields, others = by_field(error.problems, kind, place, visit.clock.words)
     return [*fields.values(), *others]
 
 

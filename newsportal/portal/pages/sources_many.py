@@ -15,9 +15,9 @@ from newsportal.portal.language import _
 from newsportal.portal.notices import told
 from newsportal.portal.pages.source import CANNOT, ELSEWHERE, GONE
 from newsportal.portal.pages.sources import Filter
+from newsportal.portal.problems import worded
 from newsportal.portal.source_fields import number_of
 from newsportal.portal.source_file import Fields, known_of, one, write
-from newsportal.portal.source_words import told as mistake
 from newsportal.sources import Source, edit
 from newsportal.sources.changing import NoEntry
 from newsportal.sources.editing import EditConflict
@@ -55,7 +55,7 @@ def many(request: Request, fields: Fields) -> Response:
     except NoEntry:
         return told(request, back, words.gettext(GONE))
     except SourcesError as error:
-        said = dict.fromkeys(mistake(problem, words) for problem in error.problems)
+        said = dict.fromkeys(worded(problem, words) for problem in error.problems)
         return told(request, back, " ".join((words.gettext(_("Nothing was changed.")), *list(said)[:MOST_MISTAKES])))
     except EditConflict:
         return told(request, back, words.gettext(ELSEWHERE))

@@ -16,9 +16,9 @@ from newsportal.portal.access import needs
 from newsportal.portal.context import Visit
 from newsportal.portal.language import _
 from newsportal.portal.notices import told
+from newsportal.portal.problems import worded
 from newsportal.portal.render import render
 from newsportal.portal.source_file import Fields, known_of, one, path_of, unwritten, write
-from newsportal.portal.source_words import told as worded
 from newsportal.portal.topic_form import Typed, engines_of, typed, typed_of, with_faults
 from newsportal.portal.working import assigning, begin_job, jobs_of, start_job
 from newsportal.search.highlight import marked, one_line, snippet

@@ -14,9 +14,9 @@ from newsportal.items import Page
 from newsportal.portal.access import needs
 from newsportal.portal.context import Portal, Visit
 from newsportal.portal.notices import told
+from newsportal.portal.problems import worded
 from newsportal.portal.render import render
 from newsportal.portal.source_file import Fields, entry, known_of, one, path_of, unwritten, write
-from newsportal.portal.source_words import told as worded
 from newsportal.sources import Feed, Region, Sitemap, Source, Sources, edit, mask
 from newsportal.sources.changing import NoEntry, set_entry
 from newsportal.sources.editing import EditConflict
