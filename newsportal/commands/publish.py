@@ -1,4 +1,4 @@
-"""``newsportal publish``: articles into other people's tables, folders and webhooks, as ``publish`` in sources.yaml says."""
+"""``newsportal publish``: articles into tables, MongoDB, Elasticsearch, folders and webhooks, as ``publish`` in sources.yaml says."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
 from newsportal.commands.context import open_record
 from newsportal.commands.corpus.common import print_rows
@@ -28,7 +28,7 @@ from newsportal.publishing.trial import waiting
 from newsportal.sources import Sources, load
 from newsportal.sources.publishing import Target as Settings
 from newsportal.store.columns import storable
-from newsportal.store.outbox import STATES, Entry, State
+from newsportal.store.outbox import OPEN, STATES, Entry, State
 from newsportal.store.store import Store
 from newsportal.text import clean
 
@@ -119,8 +119,8 @@ def again(
 
 
 def check(target: Named = None, sources: SourcesFile = None, as_json: AsJson = False) -> None:
-    """Look at each target, its table and its columns, and tell what would become of an article there. Nothing is written, nothing is sent,
-    and no store is needed."""
+    """Look at each target, its table and columns or its index, and tell what would become of an article there. Nothing is written, nothing
+    is sent, and no store is needed."""
     wrong = 0
     known = load(sources)
     with opened(known, chosen(known, target, everything=True)) as targets:
@@ -185,13 +185,17 @@ def fail(tallies: Sequence[Tally]) -> None:
 
 
 def run(store: Store, settings: Settings, target: Target, limit: int | None, *, shown: bool) -> Tally:
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
     console = Console(stderr=True, emoji=False)
     with Progress(*columns, console=console, transient=True, disable=not shown or not sys.stderr.isatty()) as progress:
-        task = progress.add_task(f"{settings.name}: looking for what is new")
+        task = progress.add_task(f"{settings.name}: looking for what is new", total=None)
 
         def tell(tally: Tally) -> None:
-            progress.update(task, description=f"{settings.name}: {counted(tally.done, 'article')}, {tally.failed} failed")
+            if progress.tasks[task].total is None:
+                counts = store.outbox.counts().get(settings.name, {})
+                progress.update(task, total=min(tally.done + sum(counts.get(state, 0) for state in OPEN), limit or sys.maxsize))
+            description = f"{settings.name}: {counted(tally.done, 'article')}, {tally.failed} failed"
+            progress.update(task, completed=tally.done, description=description)
 
         return published(Work(store, settings, target, tell=tell), limit=limit)
 

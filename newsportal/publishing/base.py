@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from newsportal.errors import NewsportalError
 from newsportal.store.outbox import Entry
@@ -86,6 +86,16 @@ class Target(Protocol):
         ...
 
     def close(self) -> None: ...
+
+
+@runtime_checkable
+class BulkTarget(Target, Protocol):
+    """A target of documents: takes many articles in one call. Articles come to it as ``document.StoryVersion``, and the place of each is
+    the id of its story: when a story changes, all its versions that are published there are brought up to date."""
+
+    def put_many(self, items: Sequence[tuple[StoredArticle, Entry]]) -> Sequence[Placed | NewsportalError]:
+        """``put`` each; answers in the same order, with the error that ``put`` would raise about one article."""
+        ...
 
 
 DIGEST_BYTES = 20

@@ -9,7 +9,9 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from newsportal import egress
+from newsportal.errors import DependencyMissing
 from newsportal.publishing.base import Target
+from newsportal.publishing.document import MissingDriver
 from newsportal.sources import Sources
 from newsportal.sources.publishing import Target as Settings
 from newsportal.sources.publishing import Way
@@ -46,7 +48,29 @@ def _webhook(target: Settings, terms: Terms) -> Target:
     return WebhookTarget(target, terms.zone, terms.policy, terms.agent)
 
 
-WAYS: Final[dict[Way, Callable[[Settings, Terms], Target]]] = {"database": _table, "folder": _folder, "webhook": _webhook}
+def _mongodb(target: Settings, terms: Terms) -> Target:
+    try:
+        from newsportal.publishing.mongodb import MongoTarget
+    except ModuleNotFoundError:
+        return MissingDriver(DependencyMissing("publishing into MongoDB", "mongodb"))
+    return MongoTarget(target)
+
+
+def _elasticsearch(target: Settings, terms: Terms) -> Target:
+    try:
+        from newsportal.publishing.elasticsearch import ElasticsearchTarget
+    except ModuleNotFoundError:
+        return MissingDriver(DependencyMissing("publishing into Elasticsearch", "elasticsearch"))
+    return ElasticsearchTarget(target)
+
+
+WAYS: Final[dict[Way, Callable[[Settings, Terms], Target]]] = {
+    "database": _table,
+    "folder": _folder,
+    "webhook": _webhook,
+    "mongodb": _mongodb,
+    "elasticsearch": _elasticsearch,
+}
 
 
 def open_target(target: Settings, terms: Terms) -> Target:

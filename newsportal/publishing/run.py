@@ -13,7 +13,7 @@ from __future__ import annotations
 import logging
 import os
 import platform
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from time import monotonic
@@ -21,8 +21,9 @@ from typing import Final
 from uuid import uuid4
 
 from newsportal.errors import NewsportalError
-from newsportal.publishing.base import Overtaken, PutOff, Refused, Target, TargetAway, TargetUnfit, Unwanted
+from newsportal.publishing.base import BulkTarget, Overtaken, Placed, PutOff, Refused, Target, TargetAway, TargetUnfit, Unwanted
 from newsportal.publishing.choosing import Action, candidates, decide
+from newsportal.publishing.document import story_version
 from newsportal.sources.publishing import Target as Settings
 from newsportal.store.outbox import Entry, Result
 from newsportal.store.results import Change, StoredArticle
@@ -35,6 +36,9 @@ LEASE: Final = 120.0
 
 BATCH: Final = 20
 """Entries taken at once."""
+
+BULK_BATCH: Final = 200
+"""The same for a target that takes many articles in one call."""
 
 CHANGES: Final = 500
 """Changes looked at in one transaction."""
@@ -102,7 +106,8 @@ def publish(work: Work, *, limit: int | None = None) -> Tally:
         work.target.check()
         follow(work)
         while not work.stopped() and (limit is None or tally.done < limit):
-            most = BATCH if limit is None else min(BATCH, limit - tally.done)
+            most = BULK_BATCH if isinstance(work.target, BulkTarget) else BATCH
+            most = most if limit is None else min(most, limit - tally.done)
             held = work.store.outbox.take(work.settings.name, work.owner, now=work.now(), seconds=LEASE, limit=most)
             if not held:
                 break
@@ -128,42 +133,99 @@ def follow(work: Work) -> None:
 
 def wanted(work: Work, changes: Collection[Change]) -> tuple[list[str], list[str]]:
     """The articles that are to be looked at, and those that are to go."""
+    store, target = work.store, work.settings.name
     ids = list(dict.fromkeys(change.id for change in changes))
-    articles = work.store.articles(ids)
-    heads = {}
-    if work.settings.only.versions == "heads":
-        listed = work.store.listed({article.story_id for article in articles})
+    articles = store.articles(ids)
+    known = store.outbox.of(target, ids)
+    heads, beside = {}, []
+    bulk = isinstance(work.target, BulkTarget)
+    if work.settings.only.versions == "heads" or bulk:
+        left = {entry.place for entry in known.values() if entry.place} if bulk else set()  # the stories that they were versions of
+        listed = store.listed({article.story_id for article in articles} | left)
         heads = {story_id: story.head.id for story_id, story in listed.items()}
-    known = work.store.outbox.of(work.settings.name, ids)
+        beside = [version.id for id, one in listed.items() if bulk and (one.count > 1 or id in left) for version in _versions(work, id)]
     there = candidates(work.settings, articles, heads, known)
+    there += [id for id in store.outbox.of(target, beside) if id not in there]
     found = {article.id for article in articles}
     return there, [change.id for change in changes if change.kind == "gone" and change.id not in found]
 
 
+def _versions(work: Work, story_id: str) -> tuple[StoredArticle, ...]:
+    story = work.store.story(story_id)
+    return story.versions if story is not None else ()
+
+
+def load_articles(work: Work, ids: Collection[str]) -> dict[str, StoredArticle]:
+    """Id → article, of those that exist; for targets of documents with what their stories say of them."""
+    articles = work.store.articles(list(ids))
+    if isinstance(work.target, BulkTarget):
+        stories = work.store.listed({article.story_id for article in articles})
+        articles = [story_version(article, stories.get(article.story_id)) for article in articles]
+    return {article.id: article for article in articles}
+
+
 def _deliver(work: Work, held: list[Entry], tally: Tally) -> None:
     """Do what was taken. What is not done in time, or when the target is away, is given back."""
-    began = monotonic()
-    for place, entry in enumerate(held):
+    began, size = monotonic(), BULK_BATCH if isinstance(work.target, BulkTarget) else 1
+    for place in range(0, len(held), size):
         if work.stopped() or monotonic() - began > LEASE / 2:
             work.store.outbox.give_back(held[place:], now=work.now())
             return
         try:
-            result = _result(work, entry, tally)
+            _handle(work, held[place : place + size], tally)
         except (TargetAway, TargetUnfit) as error:
             _give_back_all(work, held[place:], str(error))
             raise
-        except Exception as error:
-            if isinstance(error, NewsportalError):
-                work.store.outbox.give_back(held[place:], now=work.now())
-                raise
-            logger.exception("%s: article %s", entry.target, entry.article_id)  # a fault of ours about one keeps the others back no longer
-            result = _put_off(entry, PutOff(f"{type(error).__name__}: {error}"), work.now(), tally)
         except BaseException:
             work.store.outbox.give_back(held[place:], now=work.now())
             raise
-        if result is not None:
-            work.store.outbox.settle(entry, result, now=work.now())
         work.tell(tally)
+
+
+def _handle(work: Work, held: Sequence[Entry], tally: Tally) -> None:
+    """Decide about entries, and put those that are to be put in one go. Each is settled as soon as it is known what came of it."""
+    articles = load_articles(work, [entry.article_id for entry in held])
+    puts: list[tuple[StoredArticle, Entry]] = []
+    digests: list[str] = []
+    for entry in held:
+        article = articles.get(entry.article_id)
+        try:
+            result: Result | str | None = _result(work, entry, article, tally)
+        except Exception as error:  # noqa: BLE001 (raised or logged by _failure)
+            result = _failure(work, entry, error, tally)
+        if isinstance(result, str) and article is not None:
+            puts.append((article, entry))
+            digests.append(result)
+        elif isinstance(result, Result):
+            work.store.outbox.settle(entry, result, now=work.now())
+    for (article, entry), digest, outcome in zip(puts, digests, _put(work.target, puts), strict=True):
+        if isinstance(outcome, Placed):
+            tally.revised += entry.published
+            tally.published += not entry.published
+            came: Result | None = Result("done", outcome.note, article.revision, digest, outcome.place)
+        else:
+            came = _failure(work, entry, outcome, tally)
+        if came is not None:
+            work.store.outbox.settle(entry, came, now=work.now())
+
+
+def _put(target: Target, puts: Sequence[tuple[StoredArticle, Entry]]) -> Iterable[Placed | Exception]:
+    """What came of each, as soon as it is known."""
+    if isinstance(target, BulkTarget) and len(puts) > 1:
+        try:
+            return target.put_many(puts)
+        except (TargetAway, TargetUnfit):
+            raise
+        except Exception:
+            logger.warning("%s: %d articles one by one", puts[0][1].target, len(puts), exc_info=True)  # one of them cannot be put
+    return (_put_one(target, article, entry) for article, entry in puts)
+
+
+def _put_one(target: Target, article: StoredArticle, entry: Entry) -> Placed | Exception:
+    try:
+        return target.put(article, entry)
+    except Exception as error:  # noqa: BLE001 (raised or logged by _failure)
+        return error
 
 
 def _give_back_all(work: Work, held: list[Entry], reason: str) -> None:
@@ -173,28 +235,21 @@ def _give_back_all(work: Work, held: list[Entry], reason: str) -> None:
     work.store.outbox.give_back(held[:1], now=now, reason=reason)
 
 
-def _result(work: Work, entry: Entry, tally: Tally) -> Result | None:
-    """What came of one entry; ``None`` for one that another process has taken meanwhile."""
+def _result(work: Work, entry: Entry, article: StoredArticle | None, tally: Tally) -> Result | str:
+    """What came of an entry; the digest of its article if that is to be put."""
     if entry.tries > MOST_TRIES:
         return _failed(entry, f"given up after {MOST_TRIES} tries; {entry.reason or 'each process that had it ended'}", tally)
-    article = next(iter(work.store.articles([entry.article_id])), None)
     action, why = _decided(work, entry, article)
-    try:
-        if action == "put" and article is not None:
-            return _put(work, entry, article, tally)
-        if action == "remove":
-            work.target.remove(article, entry)
-            tally.withdrawn += 1
-            return Result("withdrawn")
-    except PutOff as error:
-        return _put_off(entry, error, work.now(), tally)
-    except Unwanted as error:
+    if action == "put" and article is not None:
+        digest = work.target.digest(article)
+        if digest != entry.digest:
+            return digest
+        tally.unchanged += 1
+        return Result("done", None, article.revision, digest, entry.place)
+    if action == "remove":
+        work.target.remove(article, entry)
         tally.withdrawn += 1
-        return Result("withdrawn", str(error))
-    except Overtaken:
-        return None
-    except Refused as error:
-        return _failed(entry, str(error), tally)
+        return Result("withdrawn")
     if action == "wait":
         tally.put_off += 1
         return Result("waiting", why, due=work.now() + BUSY_WAIT, tried=False)
@@ -203,6 +258,23 @@ def _result(work: Work, entry: Entry, tally: Tally) -> Result | None:
         return Result("withdrawn", why)
     tally.unchanged += 1
     return Result("done", None, entry.revision, entry.digest, entry.place)
+
+
+def _failure(work: Work, entry: Entry, error: Exception, tally: Tally) -> Result | None:
+    """What an error about one article means; ``None`` for one that another process has taken meanwhile. Raises all other errors of ours."""
+    if isinstance(error, PutOff):
+        return _put_off(entry, error, work.now(), tally)
+    if isinstance(error, Unwanted):
+        tally.withdrawn += 1
+        return Result("withdrawn", str(error))
+    if isinstance(error, Overtaken):
+        return None
+    if isinstance(error, Refused):
+        return _failed(entry, str(error), tally)
+    if isinstance(error, NewsportalError):
+        raise error
+    logger.error("%s: article %s", entry.target, entry.article_id, exc_info=error)  # a fault of ours about one keeps no other back
+    return _put_off(entry, PutOff(f"{type(error).__name__}: {error}"), work.now(), tally)
 
 
 def _decided(work: Work, entry: Entry, article: StoredArticle | None) -> tuple[Action, str | None]:
@@ -215,19 +287,6 @@ def _decided(work: Work, entry: Entry, article: StoredArticle | None) -> tuple[A
     action = decide(work.settings, entry, article, head, others.values())
     why = {"wait": "another version of its story is under way", "skip": "it is not among those that are published there"}
     return action, why.get(action)
-
-
-def _put(work: Work, entry: Entry, article: StoredArticle, tally: Tally) -> Result:
-    digest = work.target.digest(article)
-    if digest == entry.digest:
-        tally.unchanged += 1
-        return Result("done", None, article.revision, digest, entry.place)
-    placed = work.target.put(article, entry)
-    if entry.published:
-        tally.revised += 1
-    else:
-        tally.published += 1
-    return Result("done", placed.note, article.revision, digest, placed.place)
 
 
 def _put_off(entry: Entry, error: PutOff, now: datetime, tally: Tally) -> Result:
@@ -265,7 +324,7 @@ def pending(work: Work) -> Iterator[tuple[StoredArticle | None, Entry]]:
 
 
 def _would(work: Work, entry: Entry) -> Iterator[tuple[StoredArticle | None, Entry]]:
-    article = next(iter(work.store.articles([entry.article_id])), None)
+    article = load_articles(work, [entry.article_id]).get(entry.article_id)
     action, _ = _decided(work, entry, article)
     if action == "remove":
         yield article, replace(entry, wanted="gone")

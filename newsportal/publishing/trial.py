@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from newsportal.publishing.base import Refused, Step
-from newsportal.publishing.run import Work, pending
+from newsportal.publishing.run import Work, load_articles, pending
 from newsportal.store.outbox import Entry
 from newsportal.store.results import StoredArticle
 
@@ -29,7 +29,7 @@ def waiting(work: Work, *, limit: int | None = None) -> Iterator[Tried]:
 
 def one(work: Work, article_id: str) -> Tried:
     """What it would be to publish this article now, whatever was decided about it before."""
-    article = next(iter(work.store.articles([article_id])), None)
+    article = load_articles(work, [article_id]).get(article_id)
     known = work.store.outbox.of(work.settings.name, [article_id]).get(article_id)
     entry = known or Entry(work.settings.name, article_id, due=work.now(), changed=work.now())
     gone = article is None or article.hidden is not None

@@ -1,11 +1,12 @@
-"""Where articles are published besides the portal: other people's tables, folders of files, webhooks (paper B's last stage)."""
+"""Where articles are published besides the portal: tables, folders, webhooks, MongoDB, Elasticsearch (paper B's last stage)."""
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, ValidationInfo, model_validator
 
@@ -16,17 +17,29 @@ from newsportal.sources.uris import mask
 from newsportal.sources.values import Filled, Line, Name, Names, TimeZone, Word, Words, folder_of, mistake
 
 DATABASES: Final = ("postgresql", "mysql", "mariadb", "sqlite")
+DOCUMENTS: Final = ("mongodb", "mongodb+srv", "elasticsearch", "elasticsearch+https")
 FOLDER: Final = "folder:"
 WEB: Final = ("https", "http")
 
 Scalar = str | int | float | bool
-Way = Literal["database", "folder", "webhook"]
+Way = Literal["database", "folder", "webhook", "mongodb", "elasticsearch"]
 
-OWN: Final[dict[str, tuple[Way, ...]]] = {
-    "table": ("database",), "columns": ("database",), "key": ("database",), "marks": ("database",),
-    "format": ("folder",), "file": ("folder",), "secret": ("webhook",),
+CALLED: Final[dict[Way, str]] = {
+    "database": "a database",
+    "folder": "a folder",
+    "webhook": "a webhook",
+    "mongodb": "a collection of MongoDB",
+    "elasticsearch": "an index of Elasticsearch",
+}
+
+INDEX: Final = re.compile(r"(?![_.-])[\w.-]{1,80}")
+DEFAULT_INDEX: Final = "newsportal-published"
+
+OWN: Final[dict[str, Way]] = {
+    "table": "database", "columns": "database", "key": "database", "marks": "database",
+    "format": "folder", "file": "folder", "secret": "webhook", "collection": "mongodb",
 }  # fmt: skip
-"""Key → the ways of publishing that know it."""
+"""Key → the way of publishing that knows it."""
 
 
 def _target(value: str, info: ValidationInfo) -> str:
@@ -38,12 +51,22 @@ def _target(value: str, info: ValidationInfo) -> str:
             return uris.check_url(value)
         if scheme in DATABASES:
             return uris.check_uri(value, DATABASES, folder_of(info))
+        if urlsplit(value).scheme in DOCUMENTS:
+            return uris.check_uri(value, DOCUMENTS, folder_of(info))
     except uris.BadAddress as error:
         raise mistake(error.message, error.hint) from error
     except ValueError:
         pass  # urlsplit's: told below
-    allowed = "postgresql://…, mysql://…, mariadb://…, sqlite:///FILE, folder:PATH, https://…"
+    allowed = (
+        "postgresql://…, mysql://…, mariadb://…, sqlite:///FILE, mongodb://HOST/DATABASE, elasticsearch://HOST:9200/INDEX, folder:PATH, "
+        "https://…"
+    )
     raise mistake(f"found {mask(value)!r}, which is no place to publish to; allowed: {allowed}")
+
+
+def index_of(uri: str) -> str:
+    """The index that an address of Elasticsearch names."""
+    return unquote(urlsplit(uri).path.strip("/")) or DEFAULT_INDEX
 
 
 def _template(value: str) -> str:
@@ -165,7 +188,8 @@ class Target(Part):
     enabled: bool = True
     """false: kept here, but nothing is published."""
     to: Annotated[Filled, AfterValidator(_target)]
-    """A database (postgresql://, mysql://, mariadb://, sqlite:///), folder:PATH, or an https:// address that is told of each article."""
+    """A database (postgresql://, mysql://, mariadb://, sqlite:///), mongodb://HOST/DATABASE, elasticsearch://HOST:9200/INDEX (or
+    elasticsearch+https://), folder:PATH, or an https:// address that is told of each article."""
     only: Only = Only()
     """Which articles are published there."""
     revisions: Literal["update", "ignore"] = "update"
@@ -180,6 +204,8 @@ class Target(Part):
     """The column by which an article's row is found; what goes into it is made of id, identity or url."""
     marks: Literal["table", "key"] = "table"
     """table: what was published is marked in a table newsportal_published beside theirs; key: the key's column alone tells."""
+    collection: Word = "articles"
+    """The collection of MongoDB's database."""
     format: Literal["markdown", "html"] = "markdown"
     """What the files of a folder are."""
     file: Template = "{day}-{site}-{id}"
@@ -192,17 +218,26 @@ class Target(Part):
 
     @property
     def way(self) -> Way:
+        if self.to.startswith("mongodb"):
+            return "mongodb"
+        if self.to.startswith("elasticsearch"):
+            return "elasticsearch"
         return "folder" if self.to.startswith(FOLDER) else "webhook" if self.to.partition(":")[0] in WEB else "database"
 
     @model_validator(mode="after")
     def _fits_together(self) -> Target:
         for key in sorted(self.model_fields_set & OWN.keys()):
-            if self.way not in OWN[key]:
-                raise mistake(f"{key} is for a {' or '.join(OWN[key])}, and this is a {self.way}; leave it out", at=(key,))
+            if self.way != OWN[key]:
+                raise mistake(f"{key} is for {CALLED[OWN[key]]}, and this is {CALLED[self.way]}; leave it out", at=(key,))
         if self.way != "database" and self.unpublish != "delete":
-            raise mistake(f"columns are for a database, and this is a {self.way}; allowed: delete", at=("unpublish",))
+            raise mistake(f"columns are for a database, and this is {CALLED[self.way]}; allowed: delete", at=("unpublish",))
         if self.way == "database":
             self._is_whole_database()
+        if self.way in ("mongodb", "elasticsearch") and not urlsplit(self.to).netloc.rpartition("@")[2]:
+            raise mistake(f"{mask(self.to)!r} names no host; allowed: mongodb://HOST/DATABASE, elasticsearch://HOST:9200/INDEX", at=("to",))
+        index = index_of(self.to) if self.way == "elasticsearch" else DEFAULT_INDEX
+        if not INDEX.fullmatch(index) or index != index.lower():
+            raise mistake(f"{index!r} is no name of an index; allowed: letters in lower case, digits, - and _", at=("to",))
         if self.way == "webhook" and not self.secret:
             raise mistake("a webhook needs a secret, by which the receiver knows who speaks", "secret: ${NAME}")
         if self.way == "folder" and "id" not in templates.names(self.file):

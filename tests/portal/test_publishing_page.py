@@ -16,7 +16,7 @@ from newsportal.sources import load
 from newsportal.store.outbox import Entry, Result
 from newsportal.store.store import Store
 
-SOURCES = "publish:\n- {name: <b>站点, to: 'folder:out'}\n- {name: 空的, to: 'folder:out2'}\n"
+SOURCES = "publish:\n- {name: <b>站点, to: 'folder:out'}\n- {name: 空的, to: 'folder:out2'}\n- {name: 文档, to: 'mongodb://u:geheim@h/d'}\n"
 OWN = {"sec-fetch-site": "same-origin", "content-type": "application/x-www-form-urlencoded"}
 
 
@@ -47,8 +47,10 @@ def test_counts_and_reasons_are_shown(client: httpx.Client, language: str, said:
     rows = {
         row.get("data-target"): [cell.text_content() for cell in row.xpath("./td[@class='n']")] for row in page.xpath("//tr[@data-target]")
     }
-    assert rows == {"<b>站点": ["1", "0", "1", "1", "0"], "空的": ["0"] * 5, "旧的": ["0"] * 5}
+    assert rows == {"<b>站点": ["1", "0", "1", "1", "0"], "空的": ["0"] * 5, "文档": ["0"] * 5, "旧的": ["0"] * 5}
     assert said in text
+    assert "mongodb://u:***@h/d" in text
+    assert "geheim" not in text
     (failed,) = page.xpath("//tr[@data-failed]")
     assert "标题 <script> 太长" in failed.text_content()
     assert "<script> 太长" not in text
@@ -91,7 +93,7 @@ def test_an_article_is_published_anew_and_taken_back(serve: Any, shelf: Store, t
     client = serve(shelf, settings=load(tmp_path / "sources.yaml"), role="editor")
     id = shelf.made["bridge"]  # type: ignore[attr-defined]
     page = lxml_html.document_fromstring(client.get(f"/publishing?article={id}").text)
-    assert page.xpath("//form[@action='/publishing/ask']//input[@name='target']/@value") == ["<b>站点", "空的"], "it is at neither"
+    assert page.xpath("//form[@action='/publishing/ask']//input[@name='target']/@value") == ["<b>站点", "空的", "文档"], "it is at none"
     asked = client.post("/publishing/ask", data={"target": "空的", "article": id, "wanted": "there"})
     assert asked.status_code == 303
     assert (entry(shelf, id, "空的").state, entry(shelf, id, "空的").wanted) == ("waiting", "there")

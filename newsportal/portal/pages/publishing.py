@@ -22,6 +22,7 @@ from newsportal.portal.render import address, render
 from newsportal.portal.sent import form
 from newsportal.portal.versions import said_in
 from newsportal.publishing.base import TargetAway, TargetUnfit
+from newsportal.sources.uris import mask
 from newsportal.store.outbox import OPEN, STATES, Entry, State
 from newsportal.store.results import StoredArticle
 
@@ -41,11 +42,11 @@ LISTS: Final[Mapping[str, tuple[str, tuple[State, ...]]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """``there`` False: sources.yaml does not name the target any more."""
+    """``to``: its address without secrets; ``None``: sources.yaml does not name the target any more."""
 
     target: str
     counts: tuple[int, ...]
-    there: bool
+    to: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,8 @@ def publishing(request: Request) -> Response:
     portal, asked = visit.portal, {name: visit.text(name) for name in ("target", "state", "article")}
     counts = portal.store.outbox.counts()
     names = dict.fromkeys((*portal.site.publishes, *counts))
-    rows = [Row(name, tuple(counts.get(name, {}).get(state, 0) for state in STATES), name in portal.site.publishes) for name in names]
+    places = {target.name: mask(target.to) for target in portal.known.publish} if portal.known else dict.fromkeys(portal.site.publishes, "")
+    rows = [Row(name, tuple(counts.get(name, {}).get(state, 0) for state in STATES), places.get(name)) for name in names]
     shown = [name for name in LISTS if asked["state"] in (None, name) and (name != "withdrawn" or any(asked.values()))]
     lists = {name: (said_in(visit, LISTS[name][0]), _lines(portal, LISTS[name][1], asked)) for name in shown}
     article = portal.store.article(asked["article"]) if asked["article"] else None

@@ -1,0 +1,73 @@
+"""MongoDB and Elasticsearch as targets: what is there, asked through the drivers as other people's programs ask."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+import pymongo
+from elasticsearch import Elasticsearch
+
+
+@dataclass
+class Mongo:
+    """``uri`` names an empty database."""
+
+    uri: str
+
+    def __post_init__(self) -> None:
+        self.client: pymongo.MongoClient[dict[str, Any]] = pymongo.MongoClient(self.uri, tz_aware=True)
+        self.articles = self.client.get_default_database()["articles"]
+
+    def target(self, uri: str | None = None, **keys: str) -> str:
+        return target_of(uri or self.uri, **keys)
+
+    def found(self) -> dict[str, dict[str, Any]]:
+        """Id → document."""
+        return {one["_id"]: one for one in self.articles.find()}
+
+    def words(self, *words: str) -> list[str]:
+        return sorted(one["_id"] for one in self.articles.find({"words": {"$all": list(words)}}))
+
+    def close(self) -> None:
+        self.client.close()
+
+
+@dataclass
+class Elastic:
+    """``uri`` names an index that is not there."""
+
+    uri: str
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.uri)
+        self.index = parts.path.strip("/")
+        self.client = Elasticsearch(f"http://{parts.hostname}:{parts.port}")
+
+    def target(self, uri: str | None = None, **keys: str) -> str:
+        return target_of(uri or self.uri, **keys)
+
+    def search(self, query: dict[str, Any]) -> list[dict[str, Any]]:
+        self.client.indices.refresh(index=self.index, ignore_unavailable=True)
+        answer = self.client.search(index=self.index, query=query, size=9_000, version=True, ignore_unavailable=True)
+        return [{**hit["_source"], "version": hit["_version"]} for hit in answer["hits"]["hits"]]
+
+    def found(self) -> dict[str, dict[str, Any]]:
+        """Id → document."""
+        return {one["id"]: one for one in self.search({"match_all": {}})}
+
+    def words(self, *words: str) -> list[str]:
+        query = {"match": {"words": {"query": " ".join(words), "operator": "and"}}}
+        return sorted(one["id"] for one in self.search(query))
+
+    def close(self) -> None:
+        self.client.close()
+
+
+DocumentServer = Mongo | Elastic
+
+
+def target_of(uri: str, **keys: str) -> str:
+    """An entry under ``publish`` in sources.yaml."""
+    return f"- name: docs\n  to: {uri}\n" + "".join(f"  {name}: {value}\n" for name, value in keys.items())

@@ -1,0 +1,468 @@
+"""MongoDB and Elasticsearch as targets: one document an article, brought up to date, taken back; what the real servers say."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+from bson import Int64
+from cms import run, sources_with, work_on
+from document_servers import DocumentServer, Elastic, Mongo, target_of
+from invented_articles import HOUR, NOW, invented
+from pymongo.errors import ConfigurationError, DocumentTooLarge, OperationFailure
+from servers import Servers, own_server
+
+from newsportal.items import Image
+from newsportal.publishing.base import BulkTarget, Overtaken, Refused, TargetAway, TargetUnfit
+from newsportal.publishing.document import document, words_of
+from newsportal.publishing.mongodb import explained, outcomes_of
+from newsportal.publishing.opening import open_target, terms_of
+from newsportal.publishing.rehearsal import rehearse, sample
+from newsportal.publishing.run import LEASE, pending, publish
+from newsportal.store.outbox import Entry
+from newsportal.store.store import Store
+
+Add = Callable[..., str]
+PICTURES = (Image("https://a.example/1.jpg", caption="桥", width=640, height=480), Image("https://a.example/2.jpg", dropped="logo"))
+
+
+@pytest.fixture(params=["mongodb", "elasticsearch"])
+def there(request: pytest.FixtureRequest, servers: Servers) -> Iterator[DocumentServer]:
+    with servers.database(request.param) as database:
+        made: DocumentServer = Mongo(database.uri) if request.param == "mongodb" else Elastic(database.uri)
+        yield made
+        made.close()
+
+
+@pytest.fixture
+def mongo(servers: Servers) -> Iterator[Mongo]:
+    with servers.database("mongodb") as database:
+        made = Mongo(database.uri)
+        yield made
+        made.close()
+
+
+@pytest.fixture
+def elastic(servers: Servers) -> Iterator[Elastic]:
+    with servers.database("elasticsearch") as database:
+        made = Elastic(database.uri)
+        yield made
+        made.close()
+
+
+@pytest.mark.slow
+def test_an_article_is_one_plain_document(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
+    id = add("桥", title="长江大桥今天通车", text="记者从武汉发来报道：长江大桥通车了。", topic="城市", images=PICTURES, language="zh")
+    tally = run(store, tmp_path, there.target())
+    assert (tally.published, tally.failed, tally.away, tally.unfit) == (1, 0, None, None)
+    (found,) = there.found().values()
+    assert found[("_id" if isinstance(there, Mongo) else "id")] == id
+    stored = store.articles([id])[0]
+    expected = {
+        "title": "长江大桥今天通车", "site": "青河网", "category": "旅游", "topics": ["城市"], "story": stored.story_id, "author": "林秀文",
+        "source": "feed:快讯", "kind": "article", "language": "zh", "url": stored.url, "head": True, "versions": 1, "revision": 1,
+        "images": [{"url": "https://a.example/1.jpg", "caption": "桥", "width": 640, "height": 480}],
+    }  # fmt: skip
+    assert {name: found[name] for name in expected} == expected
+    published = found["published"] if isinstance(there, Mongo) else datetime.fromisoformat(found["published"])
+    assert published == NOW - HOUR
+    assert there.words("长江大桥", "武汉") == [id]
+    assert there.words("长江大桥", "上海") == []
+
+
+@pytest.mark.slow
+def test_documents_follow_their_articles(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
+    target = there.target(only="{versions: all}")
+    ids = [add("a"), add("b"), add("c")]
+    assert run(store, tmp_path, target).published == 3
+    assert run(store, tmp_path, target).done == 0
+    add("a", title="改过的标题")
+    store.set_category(ids[1], "体育", by="editor", now=NOW)
+    assert run(store, tmp_path, target).revised == 2
+    assert (there.found()[ids[0]]["title"], there.found()[ids[0]]["revision"]) == ("改过的标题", 2)
+    assert there.found()[ids[1]]["category"] == "体育"
+    store.hide([ids[2]], by="editor", reason="wrong", now=NOW)
+    assert run(store, tmp_path, target).withdrawn == 1
+    assert sorted(there.found()) == sorted(ids[:2])
+    store.show([ids[2]], now=NOW)
+    run(store, tmp_path, target)
+    store.outbox.ask("docs", [ids[2]], "there", now=NOW)
+    run(store, tmp_path, target)
+    assert sorted(there.found()) == sorted(ids)
+    store.outbox.ask("docs", ids, "gone", now=NOW)
+    assert run(store, tmp_path, target).withdrawn == 3
+    assert there.found() == {}
+
+
+@pytest.mark.slow
+def test_every_version_says_how_its_story_stands(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
+    target = there.target(only="{versions: all}")
+
+    def stories() -> list[tuple[bool, int]]:
+        return sorted((one["head"], one["versions"]) for one in there.found().values())
+
+    first = add("a", text=invented(1, 400))
+    run(store, tmp_path, target)
+    assert stories() == [(True, 1)]
+    second = add("b", text=invented(1, 400), host="other.example", site="别的网")
+    run(store, tmp_path, target)
+    assert stories() == [(False, 2), (True, 2)]
+    add("c", text=invented(1, 400), host="third.example", site="早的网", published=NOW - timedelta(hours=9))
+    run(store, tmp_path, target)
+    assert stories() == [(False, 3), (False, 3), (True, 3)]
+    store.unfold(second, now=NOW)
+    run(store, tmp_path, target)
+    assert stories() == [(False, 2), (True, 1), (True, 2)]
+    assert there.found()[second]["story"] != there.found()[first]["story"]
+    store.hide([first], by="editor", reason="wrong", now=NOW)
+    run(store, tmp_path, target)
+    assert stories() == [(True, 1), (True, 1)]
+
+
+@pytest.mark.slow
+def test_a_story_is_published_once_by_its_head(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
+    first = add("a", text=invented(1, 400))
+    run(store, tmp_path, there.target())
+    add("b", text=invented(1, 400), host="other.example", site="别的网")
+    assert (run(store, tmp_path, there.target()).published, list(there.found())) == (0, [first])
+    assert there.found()[first]["versions"] == 2
+
+
+@pytest.mark.slow
+def test_a_lost_outbox_writes_nothing_twice(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
+    ids = [add() for _ in range(3)]
+    run(store, tmp_path, there.target())
+    store.outbox.forget("docs")
+    assert run(store, tmp_path, there.target()).published == 3
+    assert sorted(there.found()) == sorted(ids)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("known", [False, True])
+def test_an_older_put_never_overwrites_a_newer_one(store: Store, add: Add, there: DocumentServer, tmp_path: Path, known: bool) -> None:
+    id = add("a")
+    if known:
+        run(store, tmp_path, there.target())
+    store.outbox.ask("docs", [id], "there", now=NOW)
+    with work_on(store, tmp_path, there.target()) as work:
+        began = NOW + timedelta(days=900)
+        (slow,) = store.outbox.take("docs", "slow", now=began, seconds=LEASE, limit=1)
+        old = store.articles([id])[0]
+        add("a", title="新的标题")
+        assert publish(replace(work, now=lambda: began + timedelta(seconds=LEASE + 1))).done == 1
+        with pytest.raises(Overtaken):
+            work.target.put(old, slow)
+        with pytest.raises(Overtaken):
+            work.target.remove(old, slow)
+    assert there.found()[id]["title"] == "新的标题"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("known", [False, True])
+def test_an_older_put_brings_nothing_back(store: Store, add: Add, there: DocumentServer, tmp_path: Path, known: bool) -> None:
+    id = add("a")
+    if known:
+        run(store, tmp_path, there.target())
+    store.outbox.ask("docs", [id], "there", now=NOW)
+    with work_on(store, tmp_path, there.target()) as work:
+        began = NOW + timedelta(days=900)
+        (slow,) = store.outbox.take("docs", "slow", now=began, seconds=LEASE, limit=1)
+        store.outbox.ask("docs", [id], "gone", now=NOW)
+        assert publish(replace(work, now=lambda: began + timedelta(seconds=LEASE + 1))).withdrawn == 1
+        with pytest.raises(Overtaken):
+            work.target.put(store.articles([id])[0], slow)
+    assert there.found() == {}
+
+
+@pytest.mark.slow
+def test_publishers_share_one_outbox(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
+    ids = [add() for _ in range(450)]
+    tallies = []
+    threads = [Thread(target=lambda: tallies.append(run(store, tmp_path, there.target(only="{versions: all}")))) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [tally.away or tally.unfit for tally in tallies if tally.away or tally.unfit] == []
+    assert sum(tally.published for tally in tallies) == 450
+    assert sorted(there.found()) == sorted(ids)
+    assert store.outbox.counts() == {"docs": {"done": 450}}
+
+
+@pytest.mark.slow
+def test_checks_and_dry_runs_write_nothing(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
+    id = add("a")
+    with work_on(store, tmp_path, there.target()) as work:
+        found = rehearse(work.target, "docs", NOW)
+        assert (found.problems, len(found.steps)) == ((), 1)
+        steps = [step for article, entry in pending(work) for step in work.target.steps(article, entry)]
+        assert id in steps[0].what
+        assert steps[0].values["title"] == store.articles([id])[0].title
+        assert work.target.steps(None, Entry("docs", id, NOW, NOW, wanted="gone"))[0].what != steps[0].what
+    assert there.found() == {}
+    assert store.outbox.counts() == {}
+    assert not there.client.indices.exists(index=there.index) if isinstance(there, Elastic) else there.articles.index_information() == {}
+
+
+@pytest.mark.slow
+def test_nothing_of_an_article_breaks_its_document(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
+    nasty = "\u2028x\x00 ' \" \\ {$ne: 1} $where 😀 \ud800"
+    ids = [add("n", title=nasty, text=nasty * 20, category=nasty, author=nasty), add("z", published=datetime(1, 1, 1, tzinfo=UTC))]
+    assert run(store, tmp_path, there.target()).published == 2
+    assert sorted(there.found()) == sorted(ids)
+    assert "😀" in there.found()[ids[0]]["title"]
+
+
+@pytest.mark.slow
+def test_a_server_that_is_away_is_waited_for(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
+    id = add("a")
+    port = there.uri.split("/")[2].rpartition(":")[2]
+    tally = run(store, tmp_path, there.target(there.uri.replace(f":{port}", ":1")))
+    assert tally.away is not None
+    assert "is away" in tally.away
+    assert run(store, tmp_path, there.target()).published == 1
+    assert list(there.found()) == [id]
+
+
+@pytest.mark.slow
+def test_a_mongodb_killed_in_the_middle(store: Store, add: Add, tmp_path: Path) -> None:
+    ids = [add() for _ in range(450)]
+    with own_server("mongodb") as server:
+        target = target_of(server.url("docs"), only="{versions: all}")
+        with work_on(store, tmp_path, target) as work:
+            tally = publish(replace(work, tell=lambda tally: server.kill() if tally.done == 200 else None))
+            assert (tally.published, tally.away is not None) == (200, True)
+            server.start()
+            assert publish(work).published == 250
+        mongo = Mongo(server.url("docs"))
+        assert sorted(mongo.found()) == sorted(ids)
+        mongo.close()
+
+
+@pytest.mark.slow
+def test_one_article_that_cannot_be_put_keeps_no_other_back(store: Store, add: Add, there: DocumentServer, tmp_path: Path) -> None:
+    ids = sorted(add() for _ in range(5))
+    with work_on(store, tmp_path, there.target()) as work:
+        assert isinstance(work.target, BulkTarget)
+        articles = {one.id: one for one in store.articles(ids)}
+        huge = replace(articles[ids[2]], summary="x" * (17 * 2**20)) if isinstance(there, Mongo) else articles[ids[2]]
+        entries = [Entry("docs", id, NOW, NOW, fence=5) for id in ids]
+        if isinstance(there, Mongo):
+            outcomes = work.target.put_many([(huge if one.article_id == huge.id else articles[one.article_id], one) for one in entries])
+            assert [isinstance(one, Refused) for one in outcomes] == [False, False, True, False, False]
+            assert "17" in str(outcomes[2])
+        else:
+            work.target.put(articles[ids[2]], replace(entries[2], fence=9))
+            outcomes = work.target.put_many([(articles[one.article_id], one) for one in entries])
+            assert [isinstance(one, Overtaken) for one in outcomes] == [False, False, True, False, False]
+    assert len(there.found()) == (4 if isinstance(there, Mongo) else 5)
+
+
+@pytest.mark.slow
+def test_the_queries_of_the_documentation(store: Store, add: Add, mongo: Mongo, elastic: Elastic, tmp_path: Path) -> None:
+    id = add("a", title="黄山旅游旺季到来", text="黄山风景区今天迎来游客。", topic="旅游")
+    add("b", title="球队夺冠", text="昨晚的比赛结束了。", published=NOW - 30 * 24 * HOUR)
+    for server in (mongo, elastic):
+        run(store, tmp_path, server.target())
+        store.outbox.forget("docs")
+    compass = {"words": {"$all": ["黄山", "旅游"]}, "published": {"$gte": datetime(2026, 2, 20, tzinfo=UTC)}, "head": True}
+    assert [one["_id"] for one in mongo.articles.find(compass).sort("published", -1)] == [id]
+    kibana = {"query_string": {"query": "words:黄山 AND words:旅游 AND topics:旅游 AND published:[2026-02-20 TO *]"}}
+    assert [one["id"] for one in elastic.search(kibana)] == [id]
+    assert [one["id"] for one in elastic.search({"match_phrase": {"text": "风景区"}})] == [id], "without a plug-in, too"
+    buckets = elastic.client.search(
+        index=elastic.index, size=0, aggs={"days": {"date_histogram": {"field": "date", "calendar_interval": "day"}}}
+    )["aggregations"]["days"]["buckets"]
+    assert sum(bucket["doc_count"] for bucket in buckets) == 2
+    assert "published_1" in mongo.articles.index_information()
+
+
+@pytest.mark.slow
+def test_an_index_with_another_mapping_is_left_alone(store: Store, add: Add, elastic: Elastic, tmp_path: Path) -> None:
+    add("a")
+    elastic.client.indices.create(index=elastic.index, mappings={"properties": {"title": {"type": "keyword"}, "theirs": {"type": "date"}}})
+    tally = run(store, tmp_path, elastic.target())
+    assert "title is keyword, not text" in (tally.unfit or "")
+    assert store.outbox.counts() == {}
+    assert elastic.found() == {}
+
+
+@pytest.mark.slow
+def test_an_index_of_somebody_s_own_gets_the_fields_it_lacks(store: Store, add: Add, elastic: Elastic, tmp_path: Path) -> None:
+    elastic.client.indices.create(index=elastic.index, mappings={"properties": {"title": {"type": "text", "analyzer": "simple"}}})
+    add("a")
+    assert run(store, tmp_path, elastic.target()).published == 1
+    mapping = elastic.client.indices.get_mapping(index=elastic.index)[elastic.index]["mappings"]["properties"]
+    assert (mapping["title"]["analyzer"], mapping["date"]["type"]) == ("simple", "date")
+
+
+@pytest.mark.slow
+def test_a_read_only_index_is_waited_for(store: Store, add: Add, elastic: Elastic, tmp_path: Path) -> None:
+    add("a")
+    run(store, tmp_path, elastic.target())
+    elastic.client.indices.put_settings(index=elastic.index, settings={"index.blocks.write": True})
+    add("b")
+    assert "read-only" in (run(store, tmp_path, elastic.target()).away or "")
+    elastic.client.indices.put_settings(index=elastic.index, settings={"index.blocks.write": None})
+    assert run(store, tmp_path, elastic.target()).published == 1
+
+
+@pytest.mark.slow
+def test_documents_of_others_in_the_collection_are_left_alone(store: Store, add: Add, mongo: Mongo, tmp_path: Path) -> None:
+    mongo.articles.insert_one({"_id": "theirs", "title": "x"})
+    id = add("a")
+    with work_on(store, tmp_path, mongo.target()) as work:
+        assert "somebody else" in work.target.check()[0]
+        publish(work)
+    assert sorted(mongo.found()) == sorted([id, "theirs"])
+
+
+@contextmanager
+def answering(status: int, body: bytes) -> Iterator[str]:
+    """An address at which a server of this test answers every request so, as Elasticsearch does; ``_bulk`` of several lines as well."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.rfile.read(int(self.headers.get("content-length") or 0))
+            self.send_response(status)
+            for name, value in (
+                ("X-Elastic-Product", "Elasticsearch"),
+                ("content-type", "application/json"),
+                ("content-length", len(body)),
+            ):
+                self.send_header(name, str(value))
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_POST = do_PUT = do_GET  # noqa: N815
+
+        def log_message(self, *_: object) -> None:
+            """Quiet."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "kind", "told"),
+    [
+        (401, b'{"error": {"type": "security_exception", "reason": "x"}}', TargetUnfit, "user or password is wrong"),
+        (403, b'{"error": {"type": "security_exception", "reason": "is unauthorized"}}', TargetUnfit, "this user may not do that"),
+        (503, b'{"error": "starting"}', TargetAway, "too much to do, or is starting"),
+        (429, b'{"error": {"type": "x", "reason": "flood-stage watermark"}}', TargetAway, "disk is nearly full"),
+        (
+            200,
+            b'{"has_all_requested": false, "index": {"news": {"index": true, "delete": false}}}',
+            TargetUnfit,
+            "this user may not write there; give it: delete",
+        ),
+    ],
+)
+def test_what_a_server_with_security_says_is_told_with_its_remedy(
+    tmp_path: Path, status: int, body: bytes, kind: type[Exception], told: str
+) -> None:
+    with answering(status, body) as address:
+        known = sources_with(tmp_path, target_of(f"elasticsearch://editor:geheim@{address}/news"))
+        target = open_target(known.publish[0], terms_of(known))
+        with pytest.raises(kind, match=told) as raised:
+            target.check()
+        target.close()
+    assert "geheim" not in str(raised.value)
+
+
+def test_a_document_that_is_too_large_for_elasticsearch_is_refused(tmp_path: Path) -> None:
+    with answering(413, b'{"error": "too large"}') as address:
+        known = sources_with(tmp_path, target_of(f"elasticsearch://{address}/news"))
+        target = open_target(known.publish[0], terms_of(known))
+        with pytest.raises(Refused, match="larger than the server takes"):
+            target.put(sample(NOW), Entry("docs", "a", NOW, NOW))
+        target.close()
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "told"),
+    [
+        (OperationFailure("auth failed", 18), TargetUnfit, "user or password is wrong"),
+        (OperationFailure("not authorized", 13), TargetUnfit, "readWrite"),
+        (OperationFailure("stepped down", 10107), TargetAway, "replicaSet"),
+        (OperationFailure("write: No space left on device"), TargetAway, "disk is full"),
+        (OperationFailure("nobody knows", 4711), TargetUnfit, "nobody knows"),
+        (DocumentTooLarge("x"), Refused, "larger"),
+        (ConfigurationError("no such option"), TargetUnfit, "mend publish.to"),
+    ],
+)
+def test_what_mongodb_says_is_told_with_its_remedy(error: Exception, kind: type[Exception], told: str) -> None:
+    assert isinstance(explained(error, "docs"), kind)
+    assert told in str(explained(error, "docs"))
+
+
+def test_what_a_bulk_call_says_of_each_document() -> None:
+    documents = [{"_id": name} for name in "abc"]
+    faults = [
+        {"index": 0, "code": 11000, "keyPattern": {"_id": 1}, "errmsg": "E11000"},
+        {"index": 1, "code": 11000, "keyPattern": {"title": 1}, "errmsg": "E11000 title"},
+        {"index": 2, "code": 121, "errmsg": "Document failed validation"},
+    ]
+    found = outcomes_of(documents, {"writeErrors": faults})
+    assert {id: type(one) for id, one in found.items()} == {"a": Overtaken, "b": Refused, "c": Refused}
+    with pytest.raises(OperationFailure):
+        outcomes_of(documents, {"writeErrors": [{"index": 0, "code": 13, "errmsg": "not authorized"}]})
+
+
+@pytest.mark.parametrize(("uri", "driver"), [("mongodb://h/d", "mongodb"), ("elasticsearch://h/i", "elasticsearch")])
+def test_a_driver_that_is_missing_is_told_with_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, uri: str, driver: str) -> None:
+    monkeypatch.delitem(sys.modules, f"newsportal.publishing.{driver}")
+    for name in ("pymongo", "bson", "elasticsearch", "elastic_transport"):
+        monkeypatch.setitem(sys.modules, name, None)
+    known = sources_with(tmp_path, target_of(uri))
+    found = rehearse(open_target(known.publish[0], terms_of(known)), "docs", NOW)
+    assert f"pip install -e '.[{driver}]'" in found.problems[0]
+
+
+def test_a_document_has_plain_values() -> None:
+    made = document(sample(NOW))
+    assert (made["date"], made["topics"], made["images"]) == (NOW, ["专题"], [{"url": "https://news.example/sample.jpg"}])
+    assert "摘要" in made["summary"]
+    assert words_of(replace(sample(NOW), title="長江大橋 USA", text="")) == ["长江", "大桥", "长江大桥", "usa"]
+    assert Int64(2**53 + 1) == 2**53 + 1
+
+
+@pytest.mark.parametrize(
+    ("target", "told"),
+    [
+        ("- {name: a, to: 'mongodb:///x'}", "names no host"),
+        ("- {name: a, to: 'elasticsearch://h/Big'}", "'Big' is no name of an index"),
+        ("- {name: a, to: 'elasticsearch://h/a/b'}", "'a/b' is no name of an index"),
+        ("- {name: a, to: 'elasticsearch+http://h/a'}", "no place to publish to"),
+        (
+            "- {name: a, to: 'elasticsearch://h/a', collection: x}",
+            "collection is for a collection of MongoDB, and this is an index of Elas",
+        ),
+        ("- {name: a, to: 'mongodb://u:geheim@h/a', table: x}", "table is for a database, and this is a collection of MongoDB"),
+        ("- {name: a, to: 'mongodb://h/a', unpublish: {a: 1}}", "columns are for a database"),
+    ],
+)
+def test_an_address_that_cannot_be_is_told_with_its_line(tmp_path: Path, target: str, told: str) -> None:
+    with pytest.raises(Exception, match=r"sources.yaml:\d+: publish\[0\]") as raised:
+        sources_with(tmp_path, target)
+    assert told in str(raised.value)
+    assert "geheim" not in str(raised.value)
+
+
+def test_passwords_are_masked(tmp_path: Path) -> None:
+    known: Any = sources_with(tmp_path, target_of("elasticsearch+https://u:geheim@h:9200/a?api_key=geheim2"))
+    assert "geheim" not in repr(known.publish[0])

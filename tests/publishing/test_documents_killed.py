@@ -1,0 +1,112 @@
+"""Real ``newsportal publish`` processes are killed in the middle of a bulk call, while articles come, change and are hidden: afterwards
+MongoDB and Elasticsearch hold exactly the articles that readers see, each in its last state."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from threading import Thread
+from urllib.parse import urlsplit
+
+import pytest
+from cms import work_on
+from document_servers import DocumentServer, Elastic, Mongo
+from invented_articles import NOW, article, invented
+from servers import Servers
+
+from newsportal.publishing.run import LEASE, publish
+from newsportal.store.store import Store
+
+FIRST = 900
+"""Articles of the first fill; documents have more than 1 kB each, so each limit of bytes below lies within what a process sends."""
+
+pytestmark = pytest.mark.slow
+
+
+@contextmanager
+def relay(port: int, most: int, ends: Callable[[], None]) -> Iterator[int]:
+    """The port of a relay to ``port`` that calls ``ends``, and closes, once clients have sent ``most`` bytes."""
+    sent = 0
+
+    def pump(reader: socket.socket, writer: socket.socket, counts: bool) -> None:
+        nonlocal sent
+        try:
+            while some := reader.recv(16_384):
+                sent += len(some) if counts else 0
+                if sent > most:
+                    ends()
+                    break
+                writer.sendall(some)
+        except OSError:
+            pass  # the other side is gone
+        for one in (reader, writer):
+            one.close()
+
+    def accept() -> None:
+        while True:
+            try:
+                client, _ = listening.accept()
+            except OSError:
+                return
+            server = socket.create_connection(("127.0.0.1", port))
+            for pair in ((client, server, True), (server, client, False)):
+                Thread(target=pump, args=pair, daemon=True).start()
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        Thread(target=accept, daemon=True).start()
+        yield listening.getsockname()[1]
+        listening.shutdown(socket.SHUT_RDWR)
+
+
+def killed(there: DocumentServer, folder: Path, most: int, meanwhile: Callable[[], None]) -> int:
+    """The status of a process that publishes and is killed once it has sent so many bytes."""
+    parts = urlsplit(there.uri)
+    process: list[subprocess.Popen[bytes]] = []
+    assert parts.port is not None
+    with relay(parts.port, most, lambda: os.kill(process[0].pid, signal.SIGKILL)) as port:
+        target = there.target(there.uri.replace(f":{parts.port}", f":{port}"), only="{versions: all}")
+        (folder / "sources.yaml").write_text(f"store: sqlite:///news.db\npublish:\n{target}", "utf-8")
+        process.append(subprocess.Popen([sys.executable, "-m", "newsportal", "publish", "--sources", str(folder / "sources.yaml")]))
+        meanwhile()
+        return process[0].wait(timeout=300)
+
+
+@pytest.mark.parametrize("kind", ["mongodb", "elasticsearch"])
+def test_exactly_the_visible_articles_are_there(store: Store, servers: Servers, tmp_path: Path, kind: str) -> None:
+    with servers.database(kind) as database:
+        there: DocumentServer = Mongo(database.uri) if kind == "mongodb" else Elastic(database.uri)
+        ids: list[str] = []
+
+        def come(number: int) -> None:
+            some = [(article(f"n{len(ids) + one}", text=invented(len(ids) + one), host=f"h{one % 7}.example"), ()) for one in range(number)]
+            ids.extend(added.id for added in store.add_all(some, now=NOW))
+
+        def live() -> None:
+            """What happens while a process publishes."""
+            come(120)
+            store.add_all(
+                [(article(f"n{one}", text=f"改过的正文 {len(ids)} {one}", host=f"h{one % 7}.example"), ()) for one in (1, 5, 301)], now=NOW
+            )
+            store.hide(ids[len(ids) // 3 : len(ids) // 3 + 20], by="editor", reason="wrong", now=NOW)
+            store.unfold(ids[2], now=NOW)
+            store.set_category(ids[-1], "体育", by="editor", now=NOW)
+
+        come(FIRST)
+        for most in (30_000, 150_000, 400_000):
+            assert killed(there, tmp_path, most, live) == -signal.SIGKILL
+        with work_on(store, tmp_path, there.target(only="{versions: all}")) as work:
+            after = datetime.now(UTC) + timedelta(seconds=LEASE + 1)
+            tally = publish(replace(work, now=lambda: after))  # every lease has run out
+        assert (tally.failed, tally.put_off, tally.away, tally.unfit) == (0, 0, None, None)
+        visible = {one.id: (one.revision, one.title, one.category) for one in store.all_articles() if one.hidden is None}
+        assert len(visible) > FIRST
+        assert {id: (one["revision"], one["title"], one.get("category")) for id, one in there.found().items()} == visible
+        there.close()
