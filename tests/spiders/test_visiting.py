@@ -101,7 +101,7 @@ def test_no_more_visits_begin_than_may_be_open(worker: Callable[[], Any], monkey
             await asyncio.wait_for(spider.visiting.room(), 0.1)
         taken = queue.take(1, delay=0.0, ahead=9.0).leases[0].task
         queue.done([taken.id])
-        await asyncio.wait_for(spider.visiting.room(), 10)
+        await asyncio.wait_for(spider.visiting.room(), 120)
         await spider.visiting.stop()
 
     asyncio.run(crowd())
@@ -153,7 +153,7 @@ def test_a_visit_that_cannot_be_ended_keeps_no_other_open(
         for source in ("feed:甲", "feed:乙"):
             assert await visits.claim(source)
             await visits.begin(source)
-        await asyncio.wait_for(ended.wait(), 10)
+        await asyncio.wait_for(ended.wait(), 120)
         await visits.stop()
 
     asyncio.run(watched())
@@ -169,7 +169,7 @@ def test_where_nobody_knows_what_is_left_no_visit_waits(worker: Callable[[], Any
 
     async def replayed() -> None:
         await spider.visiting.begin("feed:甲")
-        await asyncio.wait_for(spider.visiting.room(), 10)
+        await asyncio.wait_for(spider.visiting.room(), 120)
         await spider.visiting.stop()
 
     asyncio.run(replayed())

@@ -40,7 +40,7 @@ sys.stdin.read()
 """
 BUSY = f"""{WORKER}
 from time import monotonic, sleep
-number, until = int(sys.argv[3]), monotonic() + 60
+number, until = int(sys.argv[3]), monotonic() + 120
 for n in range(EACH):
     queue.push([Task(f"{{number}}/{{n}}", f"h{{n % 5}}.example", "{{}}", lane=f"x{{n % 7}}", source="甲")])
 while monotonic() < until:

@@ -83,7 +83,7 @@ def test_nothing_is_lost_to_kills(tmp_path: Path) -> None:
 
 def at_work(began: list[subprocess.Popen[bytes]], log: Path) -> subprocess.Popen[bytes]:
     """Who of these wrote last that it begins something."""
-    until = monotonic() + 30
+    until = monotonic() + 120
     while monotonic() < until:
         lines = log.read_text().splitlines() if log.exists() else []
         last = next((int(line.split()[1]) for line in reversed(lines) if line.startswith("begin")), 0)
