@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Mapping
 from importlib import import_module
@@ -136,7 +135,6 @@ def _options(
 
 def main(arguments: list[str] | None = None) -> None:
     """The entry point: errors of ours are told in one line, without a traceback, with exit status 1."""
-    gc.set_threshold(50_000, 20, 50)  # imports and crawls make many objects that stay: a tenth of the start went into looking at them
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal of another encoding (GBK) must not end a command

@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import scrapy.core.downloader.contextfactory  # noqa: F401  it inspects the whole import stack, which is short here: 0.3 s less
-
 from newsportal.pipelines import ORDER
 
 BOT_NAME = "newsportal"  # "scrapybot"

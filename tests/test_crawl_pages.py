@@ -217,11 +217,11 @@ def test_a_replay_joins_the_same(crawled: Crawled, town: Town, tmp_path: Path) -
 def test_an_article_that_a_ctrl_c_meets_between_two_pages_waits_for_the_next_run(town: Town, tmp_path: Path) -> None:
     town.asked.clear()
     with subprocess.Popen(command(tmp_path, town), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        until = time.monotonic() + 120
+        until = time.monotonic() + 60
         while path(830108, 2) not in town.asked and time.monotonic() < until:
             time.sleep(0.02)
         process.send_signal(signal.SIGINT)
-        process.wait(120)
+        process.wait(60)
     assert path(830108, 3) not in town.asked
     assert TOPICS[830108] not in articles(tmp_path), "two pages of three are not kept where the third may be had"
     crawl(tmp_path, town)

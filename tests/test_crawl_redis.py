@@ -39,7 +39,7 @@ def test_nothing_is_lost_and_nothing_comes_twice_when_redis_dies(web: Any, redis
     web.reset()
     sources = web.sources(tmp_path / "sources.yaml")
     sources.write_text(f"{sources.read_text('utf-8')}\nurl_filter: {{redis: '{redis_server.url}'}}\n", "utf-8")
-    crawl, until = begin(sources), monotonic() + 120
+    crawl, until = begin(sources), monotonic() + 60
     while entered(redis_server) < 10 and monotonic() < until:
         sleep(0.05)
     assert entered(redis_server) >= 10, "the crawl enters what it stored"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from link_rows import SPIDER, ask
 from scrapy import Spider
 from scrapy.crawler import Crawler
 from scrapy.settings import Settings
@@ -44,7 +45,7 @@ def report_of(tmp_path: Path) -> Callable[..., RunReport]:
 async def days(report: RunReport, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two links, of which one is stored; then a day ends while the other is saved, and a third link comes."""
     await report.opened(Plain())
-    await report.ledger.sift(LINKS[:2])
+    await report.ledger.filter_new(LINKS[:2], SPIDER, ask)
     await report.ledger.settle(LINKS[0], "stored")
     first = report.run.id
     monkeypatch.setattr(extensions, "DAY", timedelta(seconds=-1))
@@ -52,7 +53,7 @@ async def days(report: RunReport, monkeypatch: pytest.MonkeyPatch) -> None:
         await asyncio.sleep(0.01)
     monkeypatch.setattr(extensions, "DAY", timedelta(days=1))
     await report.ledger.settle(LINKS[1], "stored")
-    await report.ledger.sift(LINKS[2:])
+    await report.ledger.filter_new(LINKS[2:], SPIDER, ask)
     await report.closed(Plain(), "shutdown")
 
 

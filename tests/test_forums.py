@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from link_rows import waiting
 
 from newsportal.search import open_index
 from newsportal.search.base import Query
@@ -236,14 +237,14 @@ def test_a_thread_that_cannot_be_had_waits(forums: MadeUpForums, tmp_path: Path)
     store = opened(sources)
     assert lost.number not in threads(store, "phpbb")
     assert len(threads(store, "phpbb")[cut.number]) == 10
-    assert len(store.deferred("forum:phpbb")) == 2
+    assert len(waiting(store, "forum:phpbb")) == 2
     forums.fail("/", times=0)
     forums.reset()
     crawl(sources)
     gold = {one["number"]: [post for post in one["posts"] if post["day"] == 0] for one in forums.gold("phpbb")}
     kept = threads(store, "phpbb")
     assert (misread(kept[lost.number], gold[lost.number]), misread(kept[cut.number], gold[cut.number])) == ([], [])
-    assert store.deferred("forum:phpbb") == []
+    assert waiting(store, "forum:phpbb") == []
     store.close()
 
 
@@ -257,13 +258,13 @@ def test_killed_it_loses_nothing_and_stores_nothing_twice(forums: MadeUpForums, 
     store = opened(sources)
     half = len(threads(store, "discuz"))
     assert half < 60, "it must be killed in the middle"
-    assert store.deferred("forum:discuz")
+    assert waiting(store, "forum:discuz")
     crawl(sources)
     gold = {one["number"]: [post for post in one["posts"] if post["day"] == 0] for one in forums.gold("discuz")}
     kept = threads(store, "discuz")
     assert sorted(kept) == sorted(number for number, posts in gold.items() if posts)
     assert {number: wrong for number in kept if (wrong := misread(kept[number], gold[number]))} == {}
-    assert store.deferred("forum:discuz") == []
+    assert waiting(store, "forum:discuz") == []
     store.close()
 
 

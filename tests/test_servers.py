@@ -27,7 +27,7 @@ def said(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 def until(reached: Callable[[], Any]) -> None:
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 30
     while not reached():
         assert time.monotonic() < deadline
         time.sleep(0.05)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+import link_rows
 import pytest
 
 from newsportal.store import open_store
@@ -95,7 +96,7 @@ def crawled(web: MadeUpWeb, tmp_path_factory: pytest.TempPathFactory) -> Crawled
     store = opened(sources)
     try:
         articles = tuple(store.all_articles())
-        waiting = {link.url for row in report["sources"] for link in store.deferred(row["source"])}
+        waiting = set(link_rows.waiting(store))
     finally:
         store.close()
     return Crawled(report, articles, waiting, web.requests, errors, megabytes)

@@ -1,7 +1,7 @@
 """Between a crawl and its queue: keeps a small hand of leased requests, and tells the queue in batches what happened.
 
 One asyncio task, and one thread for the queue: nothing of the crawl ever waits for a disk or a network here. While the queue is away
-everything stays in memory, and what was pushed before goes out again when it is back: it may have come back empty.
+everything stays in memory.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from newsportal.frontier.exchange import Answer, Order, exchange
 from newsportal.frontier.hand import Entry, Hand
 from newsportal.frontier.leases import Leases
 from newsportal.frontier.queues.base import Terms
-from newsportal.frontier.requests import AT, Unreadable
+from newsportal.frontier.requests import Unreadable
 from newsportal.frontier.starts import EVERY as STARTS
 from newsportal.frontier.turns import PATIENCE, Asked, Turns
 
@@ -115,7 +115,6 @@ class Feeder:
     _beaten: float = 0.0
     _soon: float = 0.0
     _failures: int = 0
-    _unsure: dict[str, tuple[Task, float]] = field(default_factory=dict)
     _read: list[bytes] = field(default_factory=list)
     _looked: float = 0.0
     _over: bool = False
@@ -134,13 +133,7 @@ class Feeder:
 
     def push(self, task: Task) -> None:
         """Let a request wait in the queue."""
-        self.leases.pushed(task)
-        if task.id in self._unsure:  # it is in our hands, and now it is wanted
-            self._take(self._unsure.pop(task.id)[0], self.crawl.request_of(task))
-        elif task.id in self._next.done:  # it was in our hands and not wanted, and now it is: the queue would refuse it as leased
-            self._next.done.remove(task.id)
-            self._next.back.append(([task.id], None))
-        elif task.id in self._saying or self.leases.over(task.id, self.crawl.in_progress):
+        if task.id in self._saying or task.id in self._next.done or self.leases.over(task.id, self.crawl.in_progress):
             self._next.anew.append(task)
         else:
             self._next.push.append(task)
@@ -158,7 +151,7 @@ class Feeder:
     @property
     def quiet(self) -> bool:
         """Whether nothing is left to do, as far as the queue's last answer tells."""
-        busy = len(self.leases) or self.hand.waiting or self._unsure
+        busy = len(self.leases) or self.hand.waiting
         return self._known == (self._changes, True) and not busy
 
     async def turn(self, host: str) -> None:
@@ -211,7 +204,6 @@ class Feeder:
             changes, order = self._changes, self._order()
             answer = await self._converse(order)
             await self._apply(answer, changes)
-            await self._ask_once_more()
             if answer.fault is None:
                 await self._start_urls()
             else:
@@ -246,7 +238,10 @@ class Feeder:
     def _order(self, *, last: bool = False) -> Order:
         """What is to be said now."""
         order, self._next = self._next, Order()
-        order.done += self.leases.finished(self.crawl.in_progress)
+        finished = self.leases.finished(self.crawl.in_progress)
+        order.done += [task.id for task in finished if not (task.link and self.crawl.ending)]
+        if broken := [task.id for task in finished if task.link and self.crawl.ending]:
+            order.back.append((broken, None))  # the end of the crawl broke off what has no outcome: another process asks for it
         if last:
             return order
         now = time.monotonic()
@@ -273,11 +268,6 @@ class Feeder:
     def _came_back(self) -> None:
         self.away_since, self._failures = None, 0
         logger.warning("the queue of requests serves again")
-        self._push_again()
-
-    def _push_again(self) -> None:
-        waiting = {task.id for task in self._next.push}
-        self._next.push += [task for task in self.leases.again() if task.id not in waiting]
         self.changed()
 
     async def _start_urls(self) -> None:
@@ -320,55 +310,27 @@ class Feeder:
 
     async def _leased(self, leases: Sequence[Lease]) -> None:
         """Into the hand, but for what nobody wants any more and what nobody can read."""
-        ours: list[tuple[Task, Request | None]] = []
-        others: list[tuple[Task, Request]] = []
+        readable: list[tuple[Task, Request]] = []
         for lease in leases:
             try:
-                (ours if self.leases.is_ours(lease.task.id) else others).append((lease.task, self.crawl.request_of(lease.task)))
+                readable.append((lease.task, self.crawl.request_of(lease.task)))
             except Unreadable as error:
                 logger.error("%s", error)
                 self.crawl.count("unreadable")
                 self._next.done.append(lease.task.id)
-        for task, request in ours:
-            self._take(task, request)
-        await self._ask_about(others)
-
-    async def _ask_about(self, others: Sequence[tuple[Task, Request]]) -> None:
-        """Whether the spider wants what others pushed."""
-        wanted = await self.crawl.accepted([request for _, request in others]) if others else ()
-        for (task, given), request in zip(others, wanted, strict=True):
-            self._take(task, given if self.leases.is_ours(task.id) else request)  # pushed meanwhile, and refused there: this is it
+        wanted = await self.crawl.accepted([request for _, request in readable]) if readable else ()
+        for (task, _), request in zip(readable, wanted, strict=True):
+            if request is None:
+                self._next.done.append(task.id)
+                continue
+            self.leases.take(task)
+            self.leases.waits(task.id)
+            self.hand.add(task.host, Entry(request, task.id, own=True))
         if self._next.done:
             self.changed()
 
-    async def _ask_once_more(self) -> None:
-        """About what the spider could not say before."""
-        now = time.time()
-        due = [task for task, at in self._unsure.values() if at <= now]
-        for task in due:
-            del self._unsure[task.id]
-        if due:
-            await self._ask_about([(task, self.crawl.request_of(task)) for task in due])
-
-    def _take(self, task: Task, request: Request | None) -> None:
-        """A task with what is to be asked for it; ``None``: nobody wants it any more. ``AT`` in its meta: that is not sure
-        yet, and asked once more then."""
-        if request is None:
-            self._next.done.append(task.id)
-            self._changes += 1
-            return
-        if (at := request.meta.pop(AT, 0.0)) > time.time():
-            self._unsure[task.id] = (task, at)
-            return
-        self.leases.pushed(task)  # ours from now on: given back and leased again, it is not asked about once more
-        self.leases.take(task)
-        self.leases.waits(task.id)
-        self.hand.add(task.host, Entry(request, task.id, own=True))
-
     def _lost(self, ids: set[str]) -> None:
         """Leases that are not ours any more: this worker was thought dead, or the queue was emptied. What was not begun is put back."""
-        for id in ids:
-            self._unsure.pop(id, None)
         lost = list(self.leases.lose(ids))
         for held in lost:
             if self.leases.single(held.task.id):
@@ -378,4 +340,4 @@ class Feeder:
         if lost:
             self.crawl.count("lost", len(lost))
             logger.warning("%d leases were lost: this process stood still, or the queue was emptied", len(lost))
-            self._push_again()
+            self.changed()

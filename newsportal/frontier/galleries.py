@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -15,6 +15,8 @@ from newsportal.frontier.ledger import utcnow
 from newsportal.frontier.links import NO_ADDRESS, askable, name_of
 
 if TYPE_CHECKING:
+    from scrapy import Request, Spider
+
     from newsportal.frontier.ledger import Ledger
     from newsportal.items import Link
     from newsportal.store.gallery_tables import StoredGallery
@@ -29,11 +31,11 @@ NO_PICTURES: Final = "no-pictures"
 
 
 @dataclass(frozen=True, slots=True)
-class Sifted:
-    """The links to visit, without those that led to no photo story within six hours. ``stale``: every entry of the page was stored before
-    this run (or is one of those), so older pages bring nothing."""
+class Filtered:
+    """The requests for the stories to visit, without those that led to no photo story within six hours. ``stale``: every entry of the page
+    was stored before this visit (or is one of those), so older pages bring nothing."""
 
-    wanted: tuple[Link, ...]
+    requests: tuple[Request, ...]
     stale: bool
 
 
@@ -42,8 +44,8 @@ def waits(kept: StoredGallery) -> bool:
     return not kept.complete and kept.vain < MAX_VAIN
 
 
-async def sift(ledger: Ledger, links: Sequence[Link]) -> Sifted:
-    """Of the entries of one index page, or of those that wait from an earlier run, those to visit; counts every one.
+async def filter_new(ledger: Ledger, links: Sequence[Link], spider: Spider, ask: Callable[[Link], Request]) -> Filtered:
+    """Of the entries of one index page, those to visit; they wait in the table of links from now on. Counts every one.
 
     Raises ``StoreError``; then nothing is counted, and nothing of the page is taken.
     """
@@ -52,18 +54,11 @@ async def sift(ledger: Ledger, links: Sequence[Link]) -> Sifted:
     kept = await asyncio.to_thread(ledger.store.galleries.known, known)
     old = {name for name in known if name not in kept or not waits(kept[name])}
     refused = await asyncio.to_thread(ledger.store.galleries.refused, set(names) - known, now=utcnow())
-    old |= {name for name in refused if not ledger.known.met_first_here(name)} | await left_alone(ledger, list(names.values()))
-    met = {name for name in old if ledger.known.met_first_here(name)}
-    fresh = [name for name in reversed(names) if name not in old and ledger.claim(names[name].source, name)]
-    try:
-        if fresh:  # before the first is asked for: after a crash the next run finds them here
-            await asyncio.to_thread(ledger.store.defer, [names[name] for name in fresh], now=utcnow())
-    except StoreError:
-        for name in fresh:
-            ledger.release(names[name].source, [name])
-        raise
-    await _count(ledger, links, set(fresh), old)
-    return Sifted(tuple(names[name] for name in fresh), stale=bool(names) and old - met == set(names))
+    old |= refused | await left_alone(ledger, list(names.values()))
+    requests = await ledger.open([names[name] for name in reversed(names) if name not in old], spider, ask, settled=False)
+    stale = bool(names) and old == set(names) and not await ledger.added_in_visit(names.values())
+    await _count(ledger, links, set(requests), old)
+    return Filtered(tuple(requests.values()), stale)
 
 
 async def _count(ledger: Ledger, links: Sequence[Link], fresh: set[str], old: Collection[str]) -> None:

@@ -9,13 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from newsportal.frontier.queues.base import Task
-
-REMEMBERED: Final = 50_000
-"""Tasks that are kept until they are done, so that they can be pushed again into a queue that was emptied; some 700 bytes each. Of older
-ones only the id and the source are kept: their links wait in the store."""
 
 
 @dataclass(slots=True)
@@ -29,45 +25,16 @@ class Held:
 
 
 class Leases:
-    """See the module. ``ours`` are the tasks that this process pushed and that are, as far as it knows, not done."""
+    """See the module."""
 
     def __init__(self) -> None:
         self._held: dict[str, Held] = {}
-        self._ours: dict[str, Task | str | None] = {}  # of older ones only the source
-        self._kept: dict[str, None] = {}
 
     def __len__(self) -> int:
         return len(self._held)
 
     def __contains__(self, id: object) -> bool:
         return id in self._held
-
-    # pushed
-
-    def pushed(self, task: Task) -> None:
-        self._ours[task.id] = task
-        self._kept[task.id] = None
-        if len(self._kept) > REMEMBERED:
-            oldest = next(iter(self._kept))
-            del self._kept[oldest]
-            old = self._ours[oldest]
-            self._ours[oldest] = old.source if isinstance(old, Task) else old
-
-    def is_ours(self, id: str) -> bool:
-        return id in self._ours
-
-    def again(self) -> list[Task]:
-        """What to push into a queue that may have been emptied: refused there if it was not."""
-        return [task for id in self._kept if isinstance(task := self._ours.get(id), Task) and id not in self._held]
-
-    def past(self, source: str) -> None:
-        """A visit is over: what was pushed for it is done, by whomever."""
-        for id, task in list(self._ours.items()):
-            if id not in self._held and source == (task.source if isinstance(task, Task) else task):
-                del self._ours[id]
-                self._kept.pop(id, None)
-
-    # taken
 
     def take(self, task: Task) -> Held:
         """A task came into our hands."""
@@ -113,8 +80,8 @@ class Leases:
         """The task is not in our hands any more, and not done."""
         self._held.pop(id, None)
 
-    def finished(self, in_progress: Container[Any]) -> list[str]:
-        """The ids of leases that are done and still ours; those are forgotten, and so are lost ones that are over."""
+    def finished(self, in_progress: Container[Any]) -> list[Task]:
+        """The tasks of leases that are done and still ours; those are forgotten, and so are lost ones that are over."""
         over = []
         for id, held in list(self._held.items()):
             if held.out:
@@ -122,8 +89,6 @@ class Leases:
             if held.out or held.waiting:
                 continue
             del self._held[id]
-            self._ours.pop(id, None)
-            self._kept.pop(id, None)
             if not held.lost:
-                over.append(id)
+                over.append(held.task)
         return over

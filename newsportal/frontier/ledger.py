@@ -8,32 +8,39 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from operator import itemgetter
+from time import time
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from newsportal.dedup.apart import set_apart, shared, spellings
 from newsportal.dedup.canonical import identity
 from newsportal.errors import StoreError
-from newsportal.frontier import hung
+from newsportal.frontier import hung as render_backoff
 from newsportal.frontier.addon import SourcesAddon
 from newsportal.frontier.figures import PREFIX
 from newsportal.frontier.figures import utcnow as utcnow  # every part of a crawl asks the time here
-from newsportal.frontier.links import NO_ADDRESS, askable, name_of, sound
+from newsportal.frontier.links import NO_ADDRESS, askable, id_of, is_entry, name_of, sound
 from newsportal.frontier.reach import OUTAGE
 from newsportal.frontier.record import record_of
+from newsportal.frontier.requests import ROW, task_of
 from newsportal.frontier.states import States
 from newsportal.messages import Message
+from newsportal.store.link_states import DONE, FAILED, GIVEN_UP, STORED, LinkState
 
 if TYPE_CHECKING:
+    from scrapy import Request, Spider
     from scrapy.crawler import Crawler
 
     from newsportal.items import Link
     from newsportal.sources import Sources
+
+    Ask = Callable[[Link], Request]
+    """Makes the request for a link."""
 
 logger = logging.getLogger(__name__)
 
@@ -44,10 +51,6 @@ TAKEN_OVER = Message("note.retries-articles")
 
 ONE_ADDRESS = Message("note.one-address")
 
-PUT_OFF = 5
-"""Times that a link from the queue is put off since its spider has just claimed it. Chosen: ten seconds, in which a list page's requests
-are made."""
-
 GIVE_UP = timedelta(days=7)
 """A link that still fails in passing after so long is done with. Chosen: it was asked for at each of its source's visits, and no news is
 read after a week; a list that still names it begins anew."""
@@ -55,17 +58,22 @@ read after a week; a list that still names it begins anew."""
 GIVE_UP_OFFLINE = 4 * GIVE_UP
 """The same where the reason may be our own network: a machine may be away for weeks."""
 
-GIVEN_UP = "given-up"
-
 OUR_OWN = (STORE_FAILS, "archive", "no-browser", "shutdown")
 """Reasons that lie with us, however long they last: no link is given up for them. A disk may be full for weeks."""
 
 
+FIRST_RETRY, LAST_RETRY = timedelta(minutes=15), timedelta(hours=6)
+"""How long a link waits that failed in passing, after the first time and at most; twice as long after each failure. Its source's next visit
+lets it be tried at once. Chosen: servers that restart are back within minutes, an outage of a day costs six requests."""
+
+
 @dataclass(frozen=True, slots=True)
-class Sifted:
-    """The links to fetch. ``stale``: every entry of the page was stored before this run, so older pages bring nothing."""
+class Filtered:
+    """The links to fetch, with their requests. ``stale``: every entry of the page was stored before this visit, so older pages bring
+    nothing."""
 
     fresh: tuple[Link, ...]
+    requests: tuple[Request, ...]
     stale: bool
 
 
@@ -94,42 +102,77 @@ class Ledger(States):
         self.known = record.known
         self.sites = record.sites
         self.models = record.models
-        self._met: dict[str, set[str]] = defaultdict(set)
-        self._claims: dict[str, set[str]] = defaultdict(set)
-        self._put_off: Counter[str] = Counter()
+        self._began = time()
+        self._counted: dict[str, set[str]] = defaultdict(set)  # links that the report counts as new and that have no outcome here yet
+        self._met: set[str] = set()
 
     # links
 
-    async def sift(self, links: Sequence[Link]) -> Sifted:
-        """Of the entries of one list page, those to fetch: not stored, not met before in this run. Counts every one.
+    async def filter_new(self, links: Sequence[Link], spider: Spider, ask: Ask, *, again: bool = False) -> Filtered:
+        """Of the entries of one list page, those to fetch: not stored, and neither waiting nor over in this visit. They wait in the table
+        of links from now on. Counts every one. ``again``: those that are over are fetched once more.
 
         Raises ``StoreError``; then nothing is counted, and nothing of the page is taken.
         """
         broken = [link for link in links if not sound(link)]
         links = await self._told_apart([link for link in links if sound(link)])
-        by_identity: dict[str, Link] = {}
+        by_name: dict[str, Link] = {}
         for link in links:
-            by_identity.setdefault(name_of(link), link)
-        known = await asyncio.to_thread(self.known.known, list(by_identity)) | await hung.left_alone(self, list(by_identity.values()))
-        fresh = {name: link for name, link in by_identity.items() if name not in known and self.claim(link.source, name)}
-        try:
-            if fresh:  # before the first is asked for: after a crash the next run finds them here
-                await asyncio.to_thread(self.store.defer, list(fresh.values()), now=utcnow())
-        except StoreError:
-            for name, link in fresh.items():
-                self.release(link.source, [name])
-            raise
-        for link in links:
-            name = name_of(link)
-            self.count(link.source, "entries")
-            self.count(link.source, "new" if fresh.get(name) is link else "known" if name in known else "repeated")
-            if fresh.get(name) is link and link.published is not None:
-                self.told.published(link.source, [link.published])
+            by_name.setdefault(name_of(link), link)
+        known = await asyncio.to_thread(self.known.known, list(by_name)) | await render_backoff.left_alone(self, list(by_name.values()))
+        wanted = [link for name, link in by_name.items() if name not in known]
+        requests = await self.open(wanted, spider, ask, again=again)
+        stale = len(known) == len(by_name) and not await self.added_in_visit(by_name.values())
+        self._count_entries(links, by_name, known, requests)
         for link in broken:
             self.count(link.source, "entries")
             self.count(link.source, "new")
             await self.fail(link, NO_ADDRESS)
-        return Sifted(tuple(fresh.values()), stale=all(name in known and not self.known.met_first_here(name) for name in by_identity))
+        fresh = tuple(link for name, link in by_name.items() if name in requests)
+        return Filtered(fresh, tuple(requests[name_of(link)] for link in fresh), stale)
+
+    def _count_entries(self, links: Sequence[Link], first: Mapping[str, Link], known: Collection[str], fresh: Collection[str]) -> None:
+        for link in links:
+            name = name_of(link)
+            new = name in fresh and first[name] is link
+            self.count(link.source, "entries")
+            self.count(link.source, "new" if new else "known" if name in known else "repeated")
+            if new and link.published is not None:
+                self.told.published(link.source, [link.published])
+
+    async def open(
+        self, links: Sequence[Link], spider: Spider, ask: Ask, *, again: bool = False, settled: bool = True
+    ) -> dict[str, Request]:
+        """Let those of ``links`` wait that do not wait yet and were not over in this visit; answers their requests by the links' names.
+        ``settled``: what is stored is done with. Raises ``StoreError``."""
+        if not links:
+            return {}
+        requests = {name_of(link): ask(link) for link in links}
+        tasks = {name: task_of(request, spider) for name, request in requests.items()}
+        held = [tasks[name_of(link)].id for link in links if is_entry(link)]
+        names = {task.id: name for name, task in tasks.items()} if settled else None
+        since = time() if again else await self._visit_began(links[0].source)
+        opened = await asyncio.to_thread(self.store.links.open, spider.name, list(tasks.values()), since=since, names=names, held=held)
+        found = {name: request for name, request in requests.items() if tasks[name].id in opened}
+        for link in links:
+            if name_of(link) in found:
+                self._counted[link.source].add(tasks[name_of(link)].id)
+                found[name_of(link)].meta[ROW] = True
+        return found
+
+    async def _visit_began(self, source: str) -> float:
+        """When the visit of a source began, whichever process pays it: seconds since 1970. Raises ``StoreError``."""
+        began = (await self.state(source)).unfinished
+        return self._began if began is None else began.timestamp()
+
+    async def added_in_visit(self, links: Iterable[Link]) -> bool:
+        """Whether one of these links was met for the first time in the present visit of its source. Raises ``StoreError``."""
+        asked = list(links)
+        if not asked:
+            return False
+        rows = await asyncio.to_thread(self.store.links.states, [id_of(link) for link in asked])
+        began = await self._visit_began(asked[0].source) if rows else 0.0
+        return any(row.added >= began for row in rows.values())
 
     async def _told_apart(self, links: Sequence[Link]) -> list[Link]:
         """``links``, each with a name of its own. Raises ``StoreError``."""
@@ -139,8 +182,8 @@ class Ledger(States):
             self.note(links[0].source, ONE_ADDRESS)
         return set_apart(links, known)
 
-    async def lead(self, link: Link, target: str) -> Link | None:
-        """``link`` was a redirect to ``target``: the link to fetch now; ``None`` if there is nothing to fetch (counted as what it is).
+    async def follow_redirect(self, link: Link, target: str, spider: Spider, ask: Ask) -> Request | None:
+        """``link`` was a redirect to ``target``: the request to make now; ``None`` if there is nothing to fetch (counted as what it is).
 
         Raises ``StoreError``; then ``link`` waits as before.
         """
@@ -148,135 +191,114 @@ class Ledger(States):
             await self.fail(link, NO_ADDRESS)
             return None
         found, name = replace(link, url=target, identity=None), identity(target)
-        if name == name_of(link):  # to https, or to www.: claimed already, by this very link
-            return found
+        if name == name_of(link):  # to https, or to www.: the same link
+            return ask(found)
         known = bool(await asyncio.to_thread(self.known.known, [name]))
-        if known or not self.claim(link.source, name):
+        request = None if known else (await self.open([found], spider, ask)).get(name)
+        if request is None:
             self.count(link.source, "new", number=-1)
             self.count(link.source, "known" if known else "repeated")
-            self._decided(link)
-            await self._done(link)
-            return None
-        try:
-            await asyncio.to_thread(self.store.defer, [found], now=utcnow())
-        except StoreError:
-            self.release(link.source, [name])
-            raise
         self._decided(link)
-        await self._done(link)
-        return found
+        await self._finish(link, DONE)
+        return request
 
-    async def resume(self, source: str) -> tuple[Link, ...]:
-        """Links of earlier runs that have no outcome yet (the run was killed, or their server was away), sifted. Raises ``StoreError``."""
-        waiting = await asyncio.to_thread(self.store.deferred, source)
-        if not waiting:
-            return ()
-        self.note(source, TAKEN_OVER)
-        known = await asyncio.to_thread(self.known.known, [name_of(link) for link in waiting])
-        await self._done(*(link for link in waiting if name_of(link) in known))  # another source brought them since
-        fresh = (await self.sift(waiting)).fresh
-        self._of_before(source, len(waiting), len(fresh))
-        return fresh
+    async def resume(self, source: str) -> tuple[list[str], list[str]]:
+        """A visit of the source begins: links that failed in passing are tried now. Answers their ids, and the requests (JSON) of feed
+        entries of an earlier visit that was killed. Raises ``StoreError``."""
+        if released := await asyncio.to_thread(self.store.links.release, source):
+            self.note(source, TAKEN_OVER)
+        return released, await asyncio.to_thread(self.store.links.held, source)
 
-    def _of_before(self, source: str, entries: int, new: int) -> None:
-        """Links that the report counts anew were entries of a visit before: the present one did not find them."""
-        self.told.count(source, "entries", number=-entries)
-        self.told.count(source, "new", number=-new)
-
-    async def restored(self, links: Sequence[Link], *, settled: bool = True) -> list[bool | None]:
-        """Which links of requests that another process or an earlier run left in the queue are to be asked for; counts every one.
-        ``None``: not yet, this spider has claimed it and is about to ask for it; that is not counted.
-
-        ``settled``: what is stored by now is not. Threads and photo stories are not settled by that, they grow: of them those are done
-        whose links wait no more, and one that this spider has claimed is read already, from where it was. While the store is away all
-        are to be asked for: it is asked again before anything is stored.
-        """
+    async def count_taken(self, links: Sequence[Link], *, settled: bool = True) -> list[bool]:
+        """Whether to ask for links that the queue handed out: not for those that are stored by now (``settled``). Those that another
+        process or an earlier run wrote are entries of this process's report, too. While the store is away all are asked for."""
         try:
-            known = await asyncio.to_thread(self._known_by_now, links, settled)
+            known = await asyncio.to_thread(self.known.known, [name_of(link) for link in links]) if settled else set()
         except StoreError as error:
-            logger.warning("%d links of an earlier run are asked for unseen: %s", len(links), error)
+            logger.warning("%d links are asked for although they may be stored: %s", len(links), error)
             known = set()
-        await self._done(*(link for link in links if name_of(link) in known))
-        return [self._restores(link, name_of(link) in known, settled) for link in links]
+        for link in links:
+            self._count_taken(link, name_of(link) in known)
+            if name_of(link) in known:
+                await self._finish(link)
+        return [name_of(link) not in known for link in links]
 
-    def _known_by_now(self, links: Sequence[Link], settled: bool) -> set[str]:
-        if settled:
-            return self.known.known([name_of(link) for link in links])
-        return {name_of(link) for link in links if self.store.waits_since(link.identity or link.url) is None}
+    def _count_taken(self, link: Link, known: bool) -> None:
+        here = id_of(link) in self._counted[link.source]
+        if here:
+            self.count(link.source, "new", number=-known)
+        else:  # the visit counted it where it was met
+            self.note(link.source, TAKEN_OVER)
+            for column, number in (("entries", 1), ("new", int(not known))):
+                self.count(link.source, column, number=number)
+                self.told.count(link.source, column, number=-number)
+            self._counted[link.source].add(id_of(link))
+        if known:
+            self.count(link.source, "known")
+            self._decided(link)
 
-    def _restores(self, link: Link, known: bool, settled: bool) -> bool | None:
-        name = name_of(link)
-        fresh = not known and self.claim(link.source, name)
-        if settled and not known and not fresh and any(name in names for names in self._claims.values()):
-            self._put_off[name] += 1
-            if self._put_off[name] <= PUT_OFF:
-                return None
-            fresh = True  # who claimed it has left it: better twice than never
-        self._put_off.pop(name, None)
-        self.note(link.source, TAKEN_OVER)
-        self.count(link.source, "entries")
-        self.count(link.source, "new" if fresh else "known" if known else "repeated")
-        self._of_before(link.source, 1, int(fresh))
-        return fresh
-
-    async def settle(self, link: Link, column: str, *, later: bool = False) -> None:
-        """``link`` led to an article that is ``stored``, ``folded`` or ``same``. ``later``: there is more of it, so it stays deferred."""
+    async def settle(self, link: Link, column: str, *, later: bool = False, written: bool = False) -> None:
+        """``link`` led to an article that is ``stored``, ``folded`` or ``same``. ``later``: there is more of it, so it waits for another
+        try. ``written``: the transaction that stored the article has said so of its link."""
         self._decided(link)
         self.count(link.source, "parsed")
         self.count(link.source, column)
-        if not later:
-            await self._done(link)
+        if later:
+            await self._postpone(link, "incomplete")
+        elif not written:
+            await self._finish(link)
 
     async def fail(self, link: Link, reason: str, *, later: bool = False) -> None:
-        """``link`` failed. ``later``: it may work another time, so it stays deferred; else it is done, as is what hangs again and again,
+        """``link`` failed. ``later``: it may work another time, so it waits for that; else it is over, as is what hangs again and again,
         and what has failed for so long that nobody will read it as news (counted ``given-up``)."""
         self._decided(link)
-        if later and await self._over(link, reason):
+        if later and await self._is_over(link, reason):
             self.note(link.source, Message("note.given-up", days=GIVE_UP.days, reason=reason))
-            later, reason = False, GIVEN_UP
+            self.count(link.source, "failed", GIVEN_UP)
+            await self._finish(link, GIVEN_UP, reason)
+            return
         self.count(link.source, "failed", reason)
-        if later and reason in hung.HANGS:
-            later = not await hung.hangs_again(self, link)
-        if not later:
-            await self._done(link)
-
-    def claim(self, source: str, name: str) -> bool:
-        """Take a link of this name for this process, until it has an outcome here or the visit is over; False if it is taken."""
-        if not self.known.claim(name):
-            return False
-        self._claims[source].add(name)
-        return True
-
-    def release(self, source: str, names: Iterable[str]) -> None:
-        """Give claims back: nobody asks for these."""
-        over = set(names)
-        self.known.release(over)
-        self._claims[source] -= over
+        if later and reason in render_backoff.HANGS:
+            later = not await render_backoff.hangs_again(self, link)
+        if later:
+            await self._postpone(link, reason)
+        else:
+            await self._finish(link, FAILED, reason)
 
     def _decided(self, link: Link) -> None:
         """It has its outcome."""
-        name = name_of(link)
-        self._claims[link.source].discard(name)
-        self._met[link.source].add(name)
+        self._counted[link.source].discard(id_of(link))
+        self._met.add(link.source)
 
-    async def _over(self, link: Link, reason: str) -> bool:
+    async def _is_over(self, link: Link, reason: str) -> bool:
         """Whether a link that fails once more has waited for too long. Where no network may be the reason, that takes longer."""
         if reason in OUR_OWN:
             return False
-        try:
-            since = await asyncio.to_thread(self.store.waits_since, link.identity or link.url)
-        except StoreError:
-            return False
-        return since is not None and utcnow() - since > (GIVE_UP_OFFLINE if reason in OUTAGE else GIVE_UP)
+        row = await self._row(link)
+        limit = GIVE_UP_OFFLINE if reason in OUTAGE else GIVE_UP
+        return row is not None and utcnow().timestamp() - row.added > limit.total_seconds()
 
-    async def _done(self, *links: Link) -> None:
-        """These wait no longer. If the store cannot be told, the next run asks once more and finds the article known."""
-        if not links:
-            return
+    async def _row(self, link: Link) -> LinkState | None:
         try:
-            await asyncio.to_thread(self.store.settle, [link.identity or link.url for link in links])
+            return (await asyncio.to_thread(self.store.links.states, [id_of(link)])).get(id_of(link))
+        except StoreError:
+            return None
+
+    async def _postpone(self, link: Link, reason: str) -> None:
+        row = await self._row(link)
+        wait = min(FIRST_RETRY * 2 ** min(row.failures if row else 0, 10), LAST_RETRY)
+        at = None if reason == "shutdown" else (utcnow() + wait).timestamp()
+        try:
+            await asyncio.to_thread(self.store.links.postpone, id_of(link), reason, at)
         except StoreError as error:
-            logger.warning("%d links will be asked for once more: %s", len(links), error)
+            logger.warning("%s will be asked for once more: %s", link.url, error)
+
+    async def _finish(self, link: Link, state: str = STORED, reason: str | None = None) -> None:
+        """It waits no longer. If the store cannot be told, it is asked for once more and its article is found known."""
+        try:
+            await asyncio.to_thread(self.store.links.finish, [id_of(link)], state, reason)
+        except StoreError as error:
+            logger.warning("%s will be asked for once more: %s", link.url, error)
 
     # visits
 
@@ -286,25 +308,25 @@ class Ledger(States):
         return frozenset(self._met)
 
     @property
-    def claimed(self) -> frozenset[str]:
-        """Sources whose links were claimed here and had no outcome here: they wait, or another worker has them, or had."""
-        return frozenset(source for source, names in self._claims.items() if names)
+    def counted(self) -> frozenset[str]:
+        """Sources whose links were counted here and had no outcome here: they wait, or another worker has them, or had."""
+        return frozenset(source for source, names in self._counted.items() if names)
 
     def over(self, source: str) -> None:
-        """A visit is over for all workers, and saved: what others had of it may be asked for anew, if it failed there."""
+        """A visit is over for all workers, and saved."""
         self.forget(source)
-        self.known.past(self._claims.pop(source, ()))
+        self._counted.pop(source, None)
 
     def forget(self, source: str) -> None:
         """What this process did of a visit is saved: nothing of it is needed any more."""
         for memory in (self._errors, self._validators, self._rests, self.hung):
             memory.pop(source, None)
         self._layouts.discard(source)
-        self.known.past(self._met.pop(source, ()))
+        self._met.discard(source)
 
     def begin_anew(self) -> None:
         """A new report of a process that stays: counters are 0, but for links that have no outcome yet, neither here nor elsewhere."""
-        left = {row.source: min(row.left, len(self._claims.get(row.source, ()))) for row in self.report() if row.left > 0}
+        left = {row.source: min(row.left, len(self._counted.get(row.source, ()))) for row in self.report() if row.left > 0}
         for key in [key for key in self._stats.get_stats() if key.startswith(PREFIX)]:
             self._stats.get_stats().pop(key)
         self._notes.clear()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from newsportal.dedup.canonical import identity
-from newsportal.items import Link
+from newsportal.items import Link, content_id
 
 NO_ADDRESS = "bad-address"
 """The reason when a link is none: ``http://host:99999/``, ``javascript:…``."""
@@ -14,6 +14,11 @@ NO_ADDRESS = "bad-address"
 def name_of(link: Link) -> str:
     """The identity by which a link's article is known before it is fetched."""
     return link.identity or identity(link.url)
+
+
+def id_of(link: Link) -> str:
+    """The id of a link in the table of links."""
+    return content_id(name_of(link))
 
 
 def is_entry(link: Link) -> bool:

@@ -20,6 +20,7 @@ from scrapy import Request
 
 from newsportal.errors import NewsportalError
 from newsportal.extractors.forum.kinds import Listed
+from newsportal.frontier.links import id_of
 from newsportal.frontier.queues.base import Task
 from newsportal.items import Link
 
@@ -46,7 +47,10 @@ LANE: Final = "lane"
 AT: Final = "not_before"
 """In the meta: seconds since 1970; the request waits until then."""
 
-UNSAID: Final = frozenset({LEASE, PARENT, LANE, AT, "download_slot", "download_latency"})
+ROW: Final = "frontier_row"
+"""In the meta of a link's request: its row stands in the table of links already."""
+
+UNSAID: Final = frozenset({LEASE, PARENT, LANE, AT, ROW, "download_slot", "download_latency"})
 """Keys of the meta that are not written: they belong to one process, or stand in the task."""
 
 MANNERS: Final = frozenset(
@@ -101,15 +105,18 @@ def task_of(request: Request, spider: Spider, seen: str | None = None) -> Task:
         body = json.dumps(written, separators=(",", ":"), allow_nan=False)
     except ValueError as error:
         raise Unwritable(str(error)) from error
+    link = request.cb_kwargs.get("link")
+    is_link = isinstance(link, Link)
     return Task(
-        id=identity_of(request, written),
+        id=id_of(link) if isinstance(link, Link) else identity_of(request, written),
         host=host_of(request.url),
         body=body,
         priority=request.priority,
         at=request.meta.get(AT),
         lane=request.meta.get(LANE),
         source=request.meta.get("source"),
-        seen=seen,
+        seen=None if is_link else seen,
+        link=is_link,
     )
 
 
@@ -205,6 +212,15 @@ def _object(value: Any, spider: Spider) -> Any:
 
 
 # reading
+
+
+def link_of(body: str, spider: Spider) -> Link | None:
+    """The link that a request's JSON asks for; ``None`` if it is none of this spider."""
+    try:
+        found = request_of(Task("", "", body), spider).cb_kwargs.get("link")
+    except Unreadable:
+        return None
+    return found if isinstance(found, Link) else None
 
 
 def request_of(task: Task, spider: Spider) -> Request:

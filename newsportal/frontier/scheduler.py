@@ -11,8 +11,8 @@ import logging
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
+from weakref import WeakKeyDictionary
 
 from scrapy import Request, Spider, signals
 from scrapy.core.scheduler import BaseScheduler
@@ -20,25 +20,25 @@ from scrapy.exceptions import DontCloseSpider
 from scrapy.utils.defer import deferred_from_coro
 
 from newsportal.errors import NewsportalError
-from newsportal.frontier import shared
 from newsportal.frontier.addon import SourcesAddon
 from newsportal.frontier.children import marked_output
 from newsportal.frontier.feeder import Feeder, Pace
 from newsportal.frontier.hand import Entry, Hand, Host
 from newsportal.frontier.queues.base import Terms
-from newsportal.frontier.requests import LEASE, PARENT, Errback, Unwritable, host_of, request_of, task_of
+from newsportal.frontier.queues.table import TableQueue
+from newsportal.frontier.record import record_of
+from newsportal.frontier.requests import LEASE, PARENT, ROW, Errback, Unwritable, host_of, request_of, task_of
 from newsportal.frontier.starts import open_starts
-from newsportal.sources import Sources
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container
 
     from scrapy.core.downloader import Slot
     from scrapy.crawler import Crawler
-    from scrapy.settings import BaseSettings
     from twisted.internet.defer import Deferred
 
     from newsportal.frontier.queues.base import Queue, Task
+    from newsportal.frontier.record import Record
 
 logger = logging.getLogger(__name__)
 
@@ -67,12 +67,21 @@ REFUSED: Final = "frontier/refused"
 """Statistic: why the queue is none of ours, with the remedy."""
 
 
+_SCHEDULERS: WeakKeyDictionary[Crawler, Scheduler] = WeakKeyDictionary()
+
+
+def scheduler_of(crawler: Crawler) -> Scheduler | None:
+    """The scheduler of a crawler; ``None`` where another one was chosen."""
+    return _SCHEDULERS.get(crawler)
+
+
 class Scheduler(BaseScheduler):
     """See the module. Without a queue (a replay) requests wait in memory, by priority."""
 
     def __init__(self, crawler: Crawler) -> None:
         settings = crawler.settings
         self._crawler = crawler
+        _SCHEDULERS[crawler] = self
         self._standing = settings.getbool(STANDING)
         self._places = settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN")
         self._delay = settings.getfloat("DOWNLOAD_DELAY")
@@ -81,6 +90,7 @@ class Scheduler(BaseScheduler):
         self._timer: asyncio.TimerHandle | None = None
         self._closing: asyncio.Future[None] | None = None
         self._spider: Spider | None = None
+        self._record: Record | None = None
         self.hand = Hand(self._room, self.delay_of)
         addon = crawler.get_addon(SourcesAddon)
         lease = Terms().lease if addon is None else addon.sources.frontier.lease
@@ -125,11 +135,16 @@ class Scheduler(BaseScheduler):
         if parent is None and LEASE in request.meta:  # a retry or a redirect of what was handed out
             return self._here(request, request.meta[LEASE])
         request.meta.pop(LEASE, None)
+        if request.meta.pop(ROW, False) and isinstance(self.feeder.queue, TableQueue):
+            self.feeder.changed()  # it waits in the table that the queue reads
+            return True
         try:
             task = task_of(request, self.spider, self._seen(request))
         except Unwritable:
             self.count("local")
             return self._here(request, parent)
+        if task.link and task.id in self.feeder.leases:  # the same link by another address, under the same lease
+            return self._here(request, task.id)
         self.feeder.push(self._once_more(task, request))
         return True
 
@@ -180,6 +195,11 @@ class Scheduler(BaseScheduler):
         return marked
 
     @property
+    def queues(self) -> bool:
+        """Whether there is a queue: not in a replay."""
+        return self.feeder is not None
+
+    @property
     def queue(self) -> Queue | None:
         """The queue, for who claims jobs or counts what is outstanding; ``None`` before it is open, and in a replay."""
         return None if self.feeder is None else self.feeder.queue
@@ -214,9 +234,9 @@ class Scheduler(BaseScheduler):
         return request_of(task, self.spider)
 
     async def accepted(self, requests: Sequence[Request]) -> Sequence[Request | None]:
-        """What to ask for requests that another process pushed: the spider may know better (``restored``), or want nothing any more."""
-        self.count("restored", len(requests))
-        ask = getattr(self.spider, "restored", None)
+        """What to ask for requests that the queue hands out: the spider may know better (``accept``), or want nothing any more."""
+        self.count("taken", len(requests))
+        ask = getattr(self.spider, "accept", None)
         return requests if ask is None else list(await ask(requests))
 
     async def started(self, values: Sequence[bytes]) -> None:
@@ -292,11 +312,15 @@ class Scheduler(BaseScheduler):
 
     def _opened(self) -> Queue:
         """In the queue's thread. Raises ``FrontierUnavailable``."""
-        from newsportal.frontier.queues.opening import open_queue
+        from newsportal.frontier.queues.opening import open_plain, open_queue
 
         settings = self._crawler.settings
         addon = self._crawler.get_addon(SourcesAddon)
-        queue = open_queue(_plain(settings) if addon is None else addon.sources, settings, self.spider.name)
+        if addon is not None:
+            self._record = record_of(addon.sources, settings)
+            queue = open_queue(addon.sources, settings, self.spider.name, self._record.store.links)
+        else:
+            queue = open_plain(settings, self.spider.name)
         if self._flush:
             queue.clear()
         return queue
@@ -327,12 +351,6 @@ class Scheduler(BaseScheduler):
     def _end(self, reason: str) -> None:
         if self._closing is None and self._crawler.engine is not None and self._crawler.engine.spider is not None:
             self._closing = asyncio.ensure_future(self._crawler.engine.close_spider_async(reason=reason))
-
-
-def _plain(settings: BaseSettings) -> Sources:
-    """For a project of Scrapy's without ``sources.yaml``: the queue lies in the ``JOBDIR`` or in ``.scrapy``, unless a Redis is named."""
-    folder = Path(settings.get("JOBDIR") or ".scrapy").absolute()
-    return Sources(store="sqlite:///:memory:" if shared.wanted(settings) else f"sqlite:///{folder / 'frontier'}")
 
 
 def _stay() -> None:

@@ -91,8 +91,7 @@ class States(Figures):
 
         Else list pages may lie behind one whose entries are all known: the run was killed before it got there. Raises ``StoreError``.
         """
-        if state.unfinished is None:
-            await asyncio.to_thread(self.store.save_source_state, replace(state, unfinished=utcnow()))
+        await asyncio.to_thread(self.store.save_source_state, replace(state, unfinished=utcnow()))
         return state.unfinished is not None or state.last_success is None
 
     @property
@@ -104,7 +103,7 @@ class States(Figures):
         """Whether its host was not reached, as is the case where there is no network."""
         return self._errors.get(source, "").startswith(OUTAGE)
 
-    async def hand_over(self, source: str) -> None:
+    async def transfer_visit(self, source: str) -> None:
         """What this process saw of a visit that another one began and will close, for the next visit. Raises ``StoreError``."""
         if self._validators.get(source) or source in self._rests or source in self._layouts or self.hung.get(source):
             await asyncio.to_thread(self._save_seen, source)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from newsportal.errors import StoreError
 from newsportal.extractors.forum.kinds import Listed
 from newsportal.frontier.hung import left_alone
-from newsportal.frontier.ledger import utcnow
 from newsportal.frontier.links import NO_ADDRESS, askable, name_of
 
 if TYPE_CHECKING:
+    from scrapy import Request, Spider
+
     from newsportal.frontier.ledger import Ledger
     from newsportal.items import Link
     from newsportal.store.threads import StoredThread
@@ -30,10 +30,11 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Sifted:
-    """``stale``: every entry but the stuck ones was known before this run and has not grown, so older pages bring nothing."""
+class Filtered:
+    """The requests for the threads to visit. ``stale``: every entry but the stuck ones was known before this run and has not grown, so
+    older pages bring nothing."""
 
-    wanted: tuple[Wanted, ...]
+    requests: tuple[Request, ...]
     stale: bool
 
 
@@ -54,28 +55,26 @@ def has_grown(listed: Listed, kept: StoredThread) -> bool:
     return listed.replies is None or kept.replies is None
 
 
-async def sift(ledger: Ledger, entries: Sequence[tuple[Link, Listed]], *, again: bool = False) -> Sifted:
-    """Of the entries of one list, those to visit; counts every one. ``again``: they wait from an earlier run, whatever is known of them.
+async def filter_new(ledger: Ledger, entries: Sequence[tuple[Link, Listed]], spider: Spider, ask: Callable[[Wanted], Request]) -> Filtered:
+    """Of the entries of one list, those to visit; they wait in the table of links from now on. Counts every one.
 
     Raises ``StoreError``; then nothing is counted, and nothing of the page is taken.
     """
     names = {listed.key: (link, listed) for link, listed in reversed(entries) if askable(link.url)}
     kept = await asyncio.to_thread(ledger.store.threads.known, list(names))
-    old = {name for name, (_, listed) in names.items() if name in kept and not again and not has_grown(listed, kept[name])}
+    old = {name for name, (_, listed) in names.items() if name in kept and not has_grown(listed, kept[name])}
     alone = await left_alone(ledger, [link for link, _ in names.values()])
     old |= {name for name, (link, _) in names.items() if name_of(link) in alone}
-    fresh = [name for name in names if name not in old and ledger.claim(names[name][0].source, name)]
-    try:
-        if fresh:  # before the first is asked for: after a crash the next run finds them here
-            await asyncio.to_thread(ledger.store.defer, [names[name][0] for name in fresh], now=utcnow())
-    except StoreError:
-        for name in fresh:
-            ledger.release(names[name][0].source, [name])
-        raise
-    await _count(ledger, entries, set(fresh), old)
+    links = [names[name][0] for name in reversed(names) if name not in old]
+
+    def request(link: Link) -> Request:
+        name = name_of(link)
+        return ask(Wanted(link, names[name][1], kept.get(name)))
+
+    requests = await ledger.open(links, spider, request, settled=False)
+    await _count(ledger, entries, set(requests), old)
     stale = all(listed.key in old or listed.sticky for _, listed in entries)
-    wanted = tuple(Wanted(*names[name], kept.get(name)) for name in reversed(fresh))
-    return Sifted(wanted, stale)
+    return Filtered(tuple(requests.values()), stale)
 
 
 async def _count(ledger: Ledger, entries: Sequence[tuple[Link, Listed]], fresh: set[str], old: set[str]) -> None:

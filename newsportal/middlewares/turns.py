@@ -13,7 +13,7 @@ from scrapy.exceptions import IgnoreRequest
 from newsportal.frontier.children import marked
 from newsportal.frontier.requests import LEASE, host_of
 from newsportal.frontier.rests import Rests
-from newsportal.frontier.scheduler import Scheduler
+from newsportal.frontier.scheduler import Scheduler, scheduler_of
 from newsportal.frontier.turns import Ending, Resting
 from newsportal.middlewares.retry import PATIENT, asked_wait
 
@@ -48,8 +48,7 @@ class TurnsMiddleware:
 
     @property
     def _scheduler(self) -> Scheduler | None:
-        found = self._crawler.engine.scheduler if self._crawler.engine is not None else None
-        return found if type(found) is Scheduler else None  # Scrapy takes all that looks like a scheduler for an instance of it
+        return scheduler_of(self._crawler)
 
     async def process_request(self, request: Request) -> None:
         """Raises :class:`NotNow`."""

@@ -120,7 +120,7 @@ class Outage:
         while True:
             await asyncio.sleep(self._pause)
             try:
-                await asyncio.to_thread(store.settle, [])
+                await asyncio.to_thread(store.links.write, lambda turn: None)
                 await asyncio.to_thread(store.last_seq)
             except StoreError:
                 continue

@@ -24,7 +24,7 @@ class StorePipeline(Stage):
     async def process(self, article: Article) -> Article:
         added = await self._writer.add(article)
         await self._enter(article)
-        await self.ledger.settle(article.link, COLUMN[added.outcome])
+        await self.ledger.settle(article.link, COLUMN[added.outcome], written=True)
         if article.link.published is None and COLUMN[added.outcome] != "same":  # what the list said is counted already
             self.ledger.told.published(article.link.source, [article.published])
         return replace(article, page=None)

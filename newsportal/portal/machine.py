@@ -99,12 +99,10 @@ def disk(sources: Sources | None) -> Disk:
 
 def files(sources: Sources) -> list[tuple[str, Path | None]]:
     """The parts that lie on disk, by what they are."""
-    known = sources.queue_file
     return [
         ("store", sqlite_file(sources.store)),
         ("index", sqlite_file(sources.index_uri)),
         ("accounts", sqlite_file(sources.accounts_uri)),
-        ("queue", known),
         ("known", sources.known_file),
         ("archive", sources.archive),
     ]

@@ -144,12 +144,6 @@ class Sources(Part):
         return (self.known_file.parent if self.known_file else self.folder / "data") / "jobs"
 
     @property
-    def queue_file(self) -> Path | None:
-        """Where the queue of requests lies on this machine; ``None`` for a store in memory."""
-        file = self._beside
-        return file.with_name(f"{file.name}.queue") if file else None
-
-    @property
     def _beside(self) -> Path | None:
         """What this machine's files that belong to the store are called after: its own file; of a store on a server a name in ``data``
         beside this file, the same whoever the user is. ``None`` for a store in memory."""

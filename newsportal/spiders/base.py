@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -17,10 +16,11 @@ from scrapy.http import Request
 
 from newsportal.errors import FrontierRefused, FrontierUnavailable, StoreError
 from newsportal.frontier import wellbeing
-from newsportal.frontier.ledger import STORE_FAILS, Ledger, ledger_of, utcnow
-from newsportal.frontier.links import askable
-from newsportal.frontier.requests import AT
+from newsportal.frontier.ledger import STORE_FAILS, Filtered, Ledger, ledger_of, utcnow
+from newsportal.frontier.links import askable, is_entry
+from newsportal.frontier.requests import link_of
 from newsportal.frontier.scheduler import BROKEN as FRONTIER_FAILS
+from newsportal.frontier.scheduler import scheduler_of
 from newsportal.frontier.starts import told
 from newsportal.frontier.timing import Timing
 from newsportal.items import Link
@@ -68,7 +68,6 @@ class NewsSpider(ListPages, ArticlePages, scrapy.Spider):
         self.began = utcnow()
         self._memories: list[defaultdict[str, Any]] = []
         self._by_key: dict[str, Any] | None = None
-        self._first_push = True
         self._visiting: Visiting | None = None
         self._timing: Timing | None = None
 
@@ -92,13 +91,12 @@ class NewsSpider(ListPages, ArticlePages, scrapy.Spider):
 
     def _queue(self) -> Queue | None:
         """The queue of requests; ``None`` in a replay, and where another scheduler was chosen. Raises ``FrontierUnavailable``."""
-        feeder = getattr(self.crawler.engine.scheduler, "feeder", None) if self.crawler.engine else None
-        if feeder is None:
+        scheduler = scheduler_of(self.crawler)
+        if scheduler is None or not scheduler.queues:
             return None
-        if feeder.queue is None:
+        if scheduler.queue is None:
             raise FrontierUnavailable("the queue of requests is not open yet")
-        queue: Queue = feeder.queue
-        return queue
+        return scheduler.queue
 
     # what subclasses say
 
@@ -201,13 +199,19 @@ class NewsSpider(ListPages, ArticlePages, scrapy.Spider):
         for memory in self._memories:
             memory.pop(key, None)
         self.ledger.over(key)
-        feeder = getattr(self.crawler.engine.scheduler, "feeder", None) if self.crawler.engine else None
-        if feeder is not None:
-            feeder.leases.past(key)
 
     async def resumed(self, source: Any) -> list[Any]:
-        """What an earlier run left undone: it is asked for first. Raises ``StoreError``."""
-        return [self.wanted(link) for link in await self.ledger.resume(source.key)]
+        """The articles of feed entries that an earlier run left undone. What else waits the queue hands out. Raises ``StoreError``."""
+        released, bodies = await self.ledger.resume(source.key)
+        if released and (queue := self._queue()) is not None:
+            await asyncio.to_thread(queue.refresh, released)
+        return [self.wanted(link) for body in bodies if (link := link_of(body, self)) is not None]
+
+    async def filter_new(self, links: Sequence[Link], ask: Callable[[Link], Request] | None = None) -> tuple[list[Any], Filtered]:
+        """Of the entries of a list page, how to come by those that are new; they wait in the table of links now. Raises ``StoreError``."""
+        found = await self.ledger.filter_new(links, self, ask or self.article)
+        wanted = [self.wanted(link) if is_entry(link) else request for link, request in zip(found.fresh, found.requests, strict=True)]
+        return wanted, found
 
     def skips(self, source: Any, state: SourceState) -> bool:
         """Whether to leave the source alone in this run: it rests, or is not due."""
@@ -233,12 +237,11 @@ class NewsSpider(ListPages, ArticlePages, scrapy.Spider):
             raise LookupError(f"sources.yaml has no enabled {kind} {name!r} any more")
         return found
 
-    async def restored(self, requests: Sequence[Request]) -> list[Request | None]:
-        """What to ask for these requests, which another process or an earlier run pushed; ``None`` for those that nobody wants any more.
-        When to ask once more about what is not sure yet stands in its meta (``AT``). Their links are entries here, too."""
-        links = [request.cb_kwargs.get("link") for request in requests]
-        wanted = iter(await self.ledger.restored([link for link in links if link is not None], settled=self.settled))
-        return [request if link is None else _as_wanted(request, next(wanted)) for request, link in zip(requests, links, strict=True)]
+    async def accept(self, requests: Sequence[Request]) -> list[Request | None]:
+        """What to ask for these requests, which the queue hands out; ``None`` for those that nobody wants any more."""
+        links = [link for request in requests if isinstance(link := request.cb_kwargs.get("link"), Link)]
+        wanted = iter(await self.ledger.count_taken(links, settled=self.settled) if links else ())
+        return [request if not isinstance(request.cb_kwargs.get("link"), Link) or next(wanted) else None for request in requests]
 
     async def pushed(self, value: bytes) -> list[Any]:
         """An address of an article that somebody pushed into ``NAME:start_urls``, plain or as JSON with what is known of it. It is an entry
@@ -249,12 +252,10 @@ class NewsSpider(ListPages, ArticlePages, scrapy.Spider):
         source = f"pushed:{self.name}"
         known: dict[str, Any] = {name: str(said[name]) for name in ("title", "summary", "site", "topic", "category") if said.get(name)}
         try:
-            waiting = await self.ledger.resume(source) if self._first_push else ()
-            self._first_push = False
-            fresh = (await self.ledger.sift([Link(said["url"], source, **known)])).fresh
+            found = await self.ledger.filter_new([Link(said["url"], source, **known)], self, self.article, again=True)
         except StoreError as error:
             raise FrontierUnavailable(f"{said['url']} stays among the start URLs: {error}") from error
-        return [self.article(link) for link in (*waiting, *fresh)]
+        return list(found.requests)
 
     def by_key(self, key: str) -> Any:
         """The source that a link names; ``None`` if it has gone from the file since."""
@@ -285,16 +286,6 @@ class NewsSpider(ListPages, ArticlePages, scrapy.Spider):
         for key in keys:
             await self.visiting.end(key)
         self.visited.difference_update(keys)
-
-
-def _as_wanted(request: Request, wanted: bool | None) -> Request | None:
-    if wanted is None:
-        request.meta[AT] = time.time() + PUT_OFF
-    return None if wanted is False else request
-
-
-PUT_OFF = 2.0
-"""Seconds after which the spider is asked once more about a request that it has just claimed."""
 
 
 async def in_thread(function: Callable[..., Any], *args: Any) -> Any:

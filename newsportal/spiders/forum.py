@@ -18,7 +18,7 @@ from newsportal.extractors.forum.kinds import Listed, Signpost
 from newsportal.extractors.forum.thread import ThreadPage, read_page
 from newsportal.frontier.ledger import utcnow
 from newsportal.frontier.links import askable
-from newsportal.frontier.threads import Sifted, Wanted, sift
+from newsportal.frontier.threads import Filtered, Wanted, filter_new
 from newsportal.items import Link, Post, Thread
 from newsportal.messages import Message
 from newsportal.sources import Forum
@@ -139,13 +139,13 @@ class ForumSpider(NewsSpider):
         if found.kind == "login":
             raise NotApplicable("login", "only members may read it")
         entries, old = self.entries(found, source)
-        sifted = await sift(self.ledger, entries)
-        for wanted in sifted.wanted:
-            yield await self.thread(wanted, source, board)
+        filtered = await filter_new(self.ledger, entries, self, lambda wanted: self.thread(wanted, source, board))
+        for request in filtered.requests:
+            yield request
         if not (root and found.threads and read(response.url).kind == "board"):  # else the file names a board: it alone is meant
             for request in self._to_boards(found, source, level):
                 yield request
-        if self._goes_on(found, source, sifted, page, old) and found.next:
+        if self._goes_on(found, source, filtered, page, old) and found.next:
             yield self.list_page(found.next, source, self.parse_forum, page=page + 1, level=level, board=board)
         if root and not entries and not found.boards and not old:
             raise NotApplicable("no-threads", "neither boards nor threads are found there")
@@ -162,11 +162,11 @@ class ForumSpider(NewsSpider):
                 self._boards[source.key] += 1
                 yield self.list_page(board.url, source, self.parse_forum, level=level + 1, board=board.title)
 
-    def _goes_on(self, found: Signpost, source: Forum, sifted: Sifted, page: int, old: int) -> bool:
+    def _goes_on(self, found: Signpost, source: Forum, filtered: Filtered, page: int, old: int) -> bool:
         """Whether the list's next page is worth a request. Lists run from new to old, so one old thread ends them."""
-        if not found.next or page >= source.pages or not askable(found.next) or (old and not sifted.wanted):
+        if not found.next or page >= source.pages or not askable(found.next) or (old and not filtered.requests):
             return False
-        if not found.threads or (sifted.stale and source.key not in self.thorough):
+        if not found.threads or (filtered.stale and source.key not in self.thorough):
             return False
         return self._is_new(source, found.next)
 
@@ -206,15 +206,7 @@ class ForumSpider(NewsSpider):
 
     # threads
 
-    async def resumed(self, source: Any) -> list[Any]:
-        links = await asyncio.to_thread(self.ledger.store.deferred, source.key)
-        if links:
-            self.ledger.note(source.key, Message("note.retries-threads"))
-        entries = [(link, Listed(link.url, link.identity, link.title or "")) for link in links if link.identity]
-        sifted = await sift(self.ledger, entries, again=True)
-        return [await self.thread(wanted, source, None) for wanted in sifted.wanted]
-
-    async def thread(self, wanted: Wanted, source: Forum, board: str | None) -> Request:
+    def thread(self, wanted: Wanted, source: Forum, board: str | None) -> Request:
         """The first request of a visit: the first page, or the page at which the last visit ended. Any process may take it up."""
         kept = wanted.kept
         return Request(

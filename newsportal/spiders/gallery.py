@@ -17,15 +17,13 @@ from newsportal.errors import NotApplicable, StoreError
 from newsportal.extractors import gallery, hub
 from newsportal.extractors.gallery.links import Entry, entries
 from newsportal.extractors.multipage import is_front_page
-from newsportal.frontier.galleries import NO_PICTURES, refuse, sift
+from newsportal.frontier.galleries import NO_PICTURES, filter_new, refuse
 from newsportal.frontier.ledger import utcnow
-from newsportal.frontier.links import askable, name_of
-from newsportal.frontier.requests import AT
+from newsportal.frontier.links import askable
 from newsportal.items import Gallery, GalleryPage, Link
-from newsportal.messages import Message
 from newsportal.sources import Gallery as Source
 from newsportal.spiders.base import NewsSpider, in_thread
-from newsportal.spiders.fetcher import Interrupted, PageUnavailable, document_of
+from newsportal.spiders.fetcher import PageUnavailable, document_of
 from newsportal.spiders.image_fetcher import StoryImages, image_bytes
 from newsportal.spiders.multipage import fetch_pages
 from newsportal.spiders.photo_story import Guesses, Reading
@@ -67,12 +65,12 @@ class GallerySpider(NewsSpider):
         found, more = await in_thread(_index, response, source)
         listed = self._listed[source.key]
         listed.add(identity(response.url))  # a redirect may have led there
-        sifted = await sift(self.ledger, [_link(entry, source) for entry in found if identity(entry.url) not in listed])
-        for link in sifted.wanted:
-            for wanted in await self.story(link, source):
-                yield wanted
+        links = [_link(entry, source) for entry in found if identity(entry.url) not in listed]
+        filtered = await filter_new(self.ledger, links, self, lambda link: self.first_request(link, source, link.url))
+        for request in filtered.requests:
+            yield request
         following = next((url for url in more if identity(url) not in listed and askable(url)), None)
-        if following and page < source.pages and (not sifted.stale or source.key in self.thorough):
+        if following and page < source.pages and (not filtered.stale or source.key in self.thorough):
             listed.add(identity(following))
             yield self.list_page(following, source, self.parse_index, page=page + 1)
         if not found and page == 1:
@@ -81,54 +79,34 @@ class GallerySpider(NewsSpider):
 
     # stories
 
-    async def resumed(self, source: Source) -> list[Any]:
-        links = await asyncio.to_thread(self.ledger.store.deferred, source.key)
-        if not links:
-            return []
-        self.ledger.note(source.key, Message("note.retries-galleries"))
-        sifted = await sift(self.ledger, links)
-        wanted = {name_of(link) for link in sifted.wanted}
-        over = [link.identity or link.url for link in links if name_of(link) not in wanted]
-        await asyncio.to_thread(self.ledger.store.settle, over)  # stored since, or given up
-        return [request for link in sifted.wanted for request in await self.story(link, source)]
+    def first_request(self, link: Link, source: Source, asked: str) -> Request:
+        """The first request of a visit, which any process may take up."""
+        return Request(
+            asked,
+            callback=self.parse_first,
+            errback=self.first_failed,
+            dont_filter=True,
+            meta=self.request_meta(source.key),
+            cb_kwargs={"source": source, "link": link, "asked": asked},
+        )
 
-    async def story(self, link: Link, source: Source) -> list[Any]:
-        """The first request of a visit, which any process may take up: the first page, or one that is missing of a story that was begun;
-        or the story, if nothing can be had of it any more. Raises ``StoreError``."""
-        reading = await self.reading(source, link)
-        first = [] if any(identity(page.url) == identity(link.url) for page in reading.met) else [link.url]
-        wanted = [*first, *reading.wanted()]
-        if not wanted:
-            try:
-                return [await self.images.complete(await self._joined(reading))]
-            except Interrupted:  # it waits for the next run
-                return []
-        return [
-            Request(
-                wanted[0],
-                callback=self.parse_first,
-                errback=self.first_failed,
-                dont_filter=True,
-                meta=self.request_meta(source.key),
-                cb_kwargs={"source": source, "link": link, "asked": wanted[0]},
-            )
-        ]
-
-    async def restored(self, requests: Sequence[Request]) -> list[Request | None]:
+    async def accept(self, requests: Sequence[Request]) -> list[Request | None]:
         """Stories go on where they were: what was kept of them is not asked for again."""
-        return [
-            request if request is None or AT in request.meta else await self._further(request)
-            for request in await super().restored(requests)
-        ]
+        return [request if request is None else await self._further(request) for request in await super().accept(requests)]
 
     async def _further(self, request: Request) -> Request:
+        """The first request of a visit: the first page, or one that is missing of a story that was begun."""
+        link, source = request.cb_kwargs.get("link"), request.cb_kwargs.get("source")
+        if link is None or source is None:
+            return request
         try:
-            link, source = request.cb_kwargs.get("link"), request.cb_kwargs.get("source")
-            first = [] if link is None or source is None else await self.story(link, source)
+            reading = await self.reading(source, link)
         except StoreError as error:
             self.logger.warning("%s is asked for anew: %s", request.url, error)
             return request
-        return first[0] if first and isinstance(first[0], Request) else request
+        first = [] if any(identity(page.url) == identity(link.url) for page in reading.met) else [link.url]
+        wanted = [*first, *reading.wanted()]
+        return self.first_request(link, source, wanted[0]) if wanted else request
 
     async def reading(self, source: Source, link: Link) -> Reading:
         """A story at the beginning of its visit, whichever process that is. Raises ``StoreError``."""

@@ -43,12 +43,12 @@ class HubSpider(NewsSpider):
 
     async def parse_hub(self, response: Response, source: Region, page: int) -> AsyncIterator[Any]:
         links, more = await in_thread(self.read, response, source)
-        sifted = await self.ledger.sift(links)
-        for link in sifted.fresh:
-            yield self.article(link)
+        requests, found = await self.filter_new(links)
+        for request in requests:
+            yield request
         listed = self._listed[source.key]
         following = next((url for url in more if url not in listed and askable(url)), None)
-        if following and page < source.pages and self.goes_on(source, sifted):
+        if following and page < source.pages and self.goes_on(source, found):
             listed.add(following)
             yield self.list_page(following, source, self.parse_hub, page=page + 1)
         if not links and page == 1:

@@ -12,7 +12,7 @@ from twisted.python.failure import Failure
 
 from newsportal.errors import NotApplicable, StoreError
 from newsportal.frontier import wellbeing
-from newsportal.frontier.ledger import STORE_FAILS, Sifted, utcnow
+from newsportal.frontier.ledger import STORE_FAILS, Filtered, utcnow
 from newsportal.spiders.asking import Asking, Source
 from newsportal.spiders.fetcher import header, outcome_of, retry_after
 from newsportal.store.results import SourceState
@@ -110,6 +110,6 @@ class ListPages(Asking):
         if seconds:
             self.ledger.rest(source, utcnow() + timedelta(seconds=seconds))
 
-    def goes_on(self, source: Source, sifted: Sifted) -> bool:
+    def goes_on(self, source: Source, found: Filtered) -> bool:
         """Whether a further list page is worth a request: this one had something new, or an earlier visit was cut short."""
-        return not sifted.stale or source.key in self.thorough
+        return not found.stale or source.key in self.thorough

@@ -95,11 +95,11 @@ class MetasearchSpider(NewsSpider):
             raise LookupError(f"sources.yaml has no topic {name!r} any more")
         return found
 
-    async def restored(self, requests: Sequence[Request]) -> list[Request | None]:
+    async def accept(self, requests: Sequence[Request]) -> list[Request | None]:
         """An engine that blocked another worker is not asked for the further pages that wait."""
         lists = {request.meta["source"] for request in requests if "link" not in request.cb_kwargs and "source" in request.meta}
         resting = {source for source in lists if await self.ledger.rests(source)}
-        found = await super().restored(requests)
+        found = await super().accept(requests)
         return [
             None if request and "link" not in request.cb_kwargs and request.meta.get("source") in resting else request for request in found
         ]
@@ -135,12 +135,11 @@ class MetasearchSpider(NewsSpider):
             self.ledger.layout_changed(source.key)
         links = [_link(source, topic, result) for result in found.results]
         leading = [link for link in links if self.leads_on(source, link)]
-        for link in (await self.ledger.sift(leading)).fresh:
-            yield self.article(link, self.parse_redirect, {"dont_redirect": True, "handle_httpstatus_list": REDIRECTS})
-        sifted = await self.ledger.sift([link for link in links if link not in leading])
-        for link in sifted.fresh:
-            yield self.article(link)
-        if links and source.engine.paged and page + 1 < pages and (leading or self.goes_on(source, sifted)):
+        redirects, _ = await self.filter_new(leading, self.redirect)
+        requests, filtered = await self.filter_new([link for link in links if link not in leading])
+        for request in (*redirects, *requests):
+            yield request
+        if links and source.engine.paged and page + 1 < pages and (leading or self.goes_on(source, filtered)):
             yield self.result_page(source, topic, query, page + 1, pages)
 
     def read(self, response: Response, engine: Engine) -> ResultPage:
@@ -150,6 +149,9 @@ class MetasearchSpider(NewsSpider):
         """Whether a link is the engine's own and only says where the article is when it is asked."""
         return needs_fetch(link.url) or site_of(link.url) == site_of(source.engine.url)
 
+    def redirect(self, link: Link) -> Request:
+        return self.article(link, self.parse_redirect, {"dont_redirect": True, "handle_httpstatus_list": REDIRECTS})
+
     async def parse_redirect(self, response: Response, link: Link) -> AsyncIterator[Any]:
         """An engine's link answered: with the address of the article, or with the article itself."""
         target = _target(response)
@@ -158,13 +160,13 @@ class MetasearchSpider(NewsSpider):
                 yield article
             return
         try:
-            found = await self.ledger.lead(link, target)
+            request = await self.ledger.follow_redirect(link, target, self, self.article)
         except StoreError as error:
             logger.error("%s: not followed: %s: %s", link.source, link.url, error)
             await self.ledger.fail(link, STORE_FAILS, later=True)
             return
-        if found is not None:
-            yield self.article(found)
+        if request is not None:
+            yield request
 
 
 def _link(source: Search, topic: Topic, result: Result) -> Link:

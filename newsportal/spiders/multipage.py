@@ -144,13 +144,11 @@ class ArticleFetcher:
     async def _join(self, article: Article, first: PageRead, met: PageRead) -> Extraction:
         """The article over all pages; ``met`` is the page that a list named, which need not be asked for again. Raises
         :class:`Interrupted`."""
-        source, pages, claims = article.source, _ArticlePages(first, identity), set[str]()
+        source, pages = article.source, _ArticlePages(first, identity)
 
         async def fetch(url: str) -> PageRead:
             if not askable(url):
                 raise NotApplicable("bad-address")
-            if self._ledger.claim(source, identity(url)):  # a list page may name it as well
-                claims.add(identity(url))
             if identity(url) == identity(met.url):
                 return met
             page = page_of(await self._fetch(url, source))
@@ -158,16 +156,10 @@ class ArticleFetcher:
                 raise NotApplicable("elsewhere", f"{url} leads to {page.url}")
             return await asyncio.to_thread(self._reader.further, article.link, page)
 
-        joined: tuple[str, ...] = ()
-        try:
-            await fetch_pages(pages, fetch, MAX_SECONDS)
-            found = pages.result()
-            joined = found.pages
-        finally:
-            self._ledger.release(source, claims.difference(map(identity, joined)))  # nobody stores these with the article
+        await fetch_pages(pages, fetch, MAX_SECONDS)
         for reason in pages.ends:
             self._note(article, reason)
-        return found
+        return pages.result()
 
     def _note(self, article: Article, reason: str) -> None:
         """Why no further page was joined: the ends that every pager has are counted, what failed is said in the report."""

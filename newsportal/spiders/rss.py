@@ -40,9 +40,8 @@ class RssSpider(NewsSpider):
         await offered(self.ledger, source.key, response, found.hub, found.topic)
         for warning in found.warnings:
             self.ledger.note(source.key, Message(f"warning.{warning}"))
-        sifted = await self.ledger.sift([_link(source, entry) for entry in found.entries if entry.url])
-        for link in sifted.fresh:
-            yield self.wanted(link)
+        for wanted in (await self.filter_new([_link(source, entry) for entry in found.entries if entry.url]))[0]:
+            yield wanted
 
 
 def _asked(response: Response, found: feed.Feed) -> Iterable[float]:

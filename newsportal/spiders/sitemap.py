@@ -117,11 +117,11 @@ class SitemapSpider(NewsSpider):
         rules = HubRules(allow=source.allow, deny=source.deny)
         chosen = await in_thread(choose, found.entries, response.url, rules, timedelta(days=source.max_age), utcnow())
         self._tell(source, chosen.left)
-        async for link in self._fresh(response, source, chosen):
-            yield self.article(link)
+        async for request in self._fresh(response, source, chosen):
+            yield request
 
-    async def _fresh(self, response: Response, source: Sitemap, chosen: Chosen) -> AsyncIterator[Link]:
-        """The new links, as many as the visit may still take. What is left waits: then the sitemap is read in full the next time."""
+    async def _fresh(self, response: Response, source: Sitemap, chosen: Chosen) -> AsyncIterator[Request]:
+        """Requests for the new links, as many as the visit may still take. Of what is left the sitemap tells the next time."""
         progress, place = self._progress[source.key], 0
         while place < len(chosen.entries):
             room = source.limit - progress.taken
@@ -131,10 +131,10 @@ class SitemapSpider(NewsSpider):
                 return
             batch = chosen.entries[place : place + min(BATCH, room)]
             place += len(batch)
-            sifted = await self.ledger.sift([_link(source, entry) for entry in batch])
-            progress.taken += len(sifted.fresh)
-            for link in sifted.fresh:
-                yield link
+            requests, _ = await self.filter_new([_link(source, entry) for entry in batch])
+            progress.taken += len(requests)
+            for request in requests:
+                yield request
 
     async def _watch(self, url: str, source: Sitemap, found: sitemap.Sitemap) -> None:
         """Whether dates of change moved although no page came or went since the visit before: they say nothing of articles then."""

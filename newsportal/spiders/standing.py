@@ -73,9 +73,9 @@ async def _begun(spider: NewsSpider, waiting: Sequence[tuple[Any, SourceState]])
 async def _forget(spider: NewsSpider) -> None:
     """Nothing is kept of visits that other workers began, once what this one did of them is written. Raises ``StoreError``."""
     ledger, ours = spider.ledger, spider.visiting.open
-    for key in (ledger.claimed | spider.remembered) - ours:
+    for key in (ledger.counted | spider.remembered) - ours:
         spider.visiting.follow(key)
     for key in (spider.visited | ledger.met) - ours - ledger.told.uncounted:
-        await ledger.hand_over(key)
+        await ledger.transfer_visit(key)
         spider.visited.discard(key)
         ledger.forget(key)

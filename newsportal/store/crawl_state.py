@@ -1,18 +1,17 @@
-"""What the crawl remembers between runs: reports, the state of sources, lines of sites, links that wait."""
+"""What the crawl remembers between runs: reports, the state of sources, lines of sites."""
 
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, Column, Connection, Index, Integer, String, Table, delete, select
+from sqlalchemy import JSON, Column, Connection, String, Table, delete, select
 
-from newsportal.items import Link, content_id
 from newsportal.report import Run, from_dict, to_dict
-from newsportal.store.columns import ID_CHARS, METADATA, NAME_CHARS, Moment, name, storable
+from newsportal.store.columns import METADATA, NAME_CHARS, Moment, name, storable
 from newsportal.store.dialects import Part, chunks, upsert
 from newsportal.store.results import SourceState
 
@@ -40,20 +39,8 @@ SITE_LINES = Table(
 )
 """Hashed lines of a site's pages, the oldest first: ``[[url, base64], …]``."""
 
-DEFERRED = Table(
-    "deferred_links",
-    METADATA,
-    Column("id", String(ID_CHARS), primary_key=True),
-    Column("source", String(NAME_CHARS), nullable=False),
-    Column("since", Moment, nullable=False),
-    Column("position", Integer, nullable=False),
-    Column("link", JSON, nullable=False),
-    Index(None, "source", "since", "position"),
-)
-"""Links that wait; ``id`` is the hash of the identity or URL, ``position`` the place within one call of ``defer``."""
 
-
-def plain(value: SourceState | Link) -> dict[str, Any]:
+def plain(value: SourceState) -> dict[str, Any]:
     """A flat dataclass as JSON values: moments in ISO 8601, mappings as objects, what is None left out."""
     pairs = ((field.name, getattr(value, field.name)) for field in fields(value))
     return {key: _json(item) for key, item in pairs if item is not None}
@@ -71,21 +58,12 @@ def _json(item: Any) -> Any:
 
 def state_of(plain: Mapping[str, Any]) -> SourceState:
     """The inverse of :func:`plain`; what a later version added is left out."""
-    values = _of(SourceState, plain, ("rest_until", "next_visit", "last_run", "last_success", "layout_changed", "unfinished"))
+    values = {field.name: plain[field.name] for field in fields(SourceState) if field.name in plain}
+    moments = ("rest_until", "next_visit", "last_run", "last_success", "layout_changed", "unfinished")
+    values |= {key: datetime.fromisoformat(values[key]) for key in moments if key in values}
     values["validators"] = {url: (etag, modified) for url, (etag, modified) in plain.get("validators", {}).items()}
     values["hung"] = {name: (runs, last) for name, (runs, last) in plain.get("hung", {}).items()}
     return SourceState(**values)
-
-
-def link_of(plain: Mapping[str, Any]) -> Link:
-    """The inverse of :func:`plain`; what a later version added is left out."""
-    return Link(**_of(Link, plain, ("published",)))
-
-
-def _of(kind: type[SourceState | Link], plain: Mapping[str, Any], moments: Sequence[str]) -> dict[str, Any]:
-    """The fields of ``kind`` in ``plain``; what a later version added is left out."""
-    values = {field.name: plain[field.name] for field in fields(kind) if field.name in plain}
-    return values | {key: datetime.fromisoformat(values[key]) for key in moments if key in values}
 
 
 def plain_lines(pages: Mapping[str, bytes]) -> list[list[str]]:
@@ -158,42 +136,3 @@ class CrawlState(Part):
             newest_first = select(SITE_LINES.c.site).order_by(SITE_LINES.c.seen.desc(), SITE_LINES.c.site)
             for gone in chunks(connection.scalars(newest_first).all()[most:]):
                 connection.execute(delete(SITE_LINES).where(SITE_LINES.c.site.in_(gone)))
-
-    def defer(self, links: Sequence[Link], *, now: datetime) -> None:
-        """Remember links that could not be fetched for now (server away, time-out), to be asked again next time.
-
-        Idempotent by ``Link.identity`` where there is one (entries of a feed may share one URL), else by URL.
-        """
-        with self._write() as connection:
-            rows = [
-                {
-                    "id": content_id(link.identity or link.url),
-                    "source": name(link.source),
-                    "since": now,
-                    "position": position,
-                    "link": plain(link),
-                }
-                for position, link in enumerate(links)
-            ]
-            upsert(connection, DEFERRED, rows)
-
-    def deferred(self, source: str) -> list[Link]:
-        """Links of a source that wait, oldest first."""
-        with self._read() as connection:
-            waiting = (
-                select(DEFERRED.c.link)
-                .where(DEFERRED.c.source == name(source))
-                .order_by(DEFERRED.c.since, DEFERRED.c.position, DEFERRED.c.id)
-            )
-            return [link_of(found) for found in connection.scalars(waiting)]
-
-    def waits_since(self, name: str) -> datetime | None:
-        """When the link of this identity or URL was deferred first; ``None`` if it does not wait."""
-        with self._read() as connection:
-            return connection.scalar(select(DEFERRED.c.since).where(DEFERRED.c.id == content_id(name)))
-
-    def settle(self, reading: Collection[str]) -> None:
-        """The links of these identities or URLs (see ``defer``) are done (stored, folded or failed for good): wait no longer."""
-        with self._write() as connection:
-            for chunk in chunks(map(content_id, reading)):
-                connection.execute(delete(DEFERRED).where(DEFERRED.c.id.in_(chunk)))

@@ -31,10 +31,10 @@ def create_table(name: str, *columns: Any, **options: Any) -> None:
     op.create_table(name, *columns, **options)
 
 
-def create_index(name: str, table: str, columns: list[str]) -> None:
+def create_index(name: str, table: str, columns: list[str], *, unique: bool = False) -> None:
     """As Alembic's."""
     if not _is_there(table, index=name):
-        op.create_index(name, table, columns)
+        op.create_index(name, table, columns, unique=unique)
 
 
 def add_column(table: str, column: sa.Column[Any]) -> None:

@@ -39,6 +39,7 @@ from newsportal.store import (  # noqa: F401  their tables are those of METADATA
     crawl_state,
     gallery_tables,
     labels,
+    link_tables,
     models,
     outbox,
     pictures,
@@ -221,7 +222,7 @@ def form_of(table: Table) -> Form:
     )
 
 
-FORMS: Final = tuple(form_of(table) for table in METADATA.sorted_tables)
+FORMS: Final = tuple(form_of(table) for table in METADATA.sorted_tables if table not in link_tables.WORK_TABLES)
 """Every table of a store, parents before their children."""
 
 BY_NAME: Final = {form.name: form for form in FORMS}

@@ -17,6 +17,7 @@ from newsportal.store.crawl_state import CrawlState
 from newsportal.store.dialects import open_engine
 from newsportal.store.editing import Editing
 from newsportal.store.galleries import Galleries
+from newsportal.store.links import Links
 from newsportal.store.lists import Lists
 from newsportal.store.outbox import Outbox
 from newsportal.store.pictures import Pictures
@@ -43,6 +44,7 @@ class Store(Articles, Lists, Writing, Editing, CrawlState):
         self.visits = Visits(self._engine)
         self.subscriptions = Subscriptions(self._engine)
         self.outbox = Outbox(self._engine)
+        self.links = Links(self._engine)
         self.records = Records(self._engine)
         try:
             prepare(self._engine, unfinished=unfinished)

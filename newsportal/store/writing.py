@@ -17,6 +17,7 @@ from newsportal.store.corrections import Written, crawled
 from newsportal.store.dialects import Part, upsert
 from newsportal.store.folding import choose, hidden_with, new_story, refresh, save_keys
 from newsportal.store.gallery_folding import refresh_galleries
+from newsportal.store.links import finish_stored
 from newsportal.store.prints import Printed, PrintIndex, SqlPrints, printed
 from newsportal.store.reading import find
 from newsportal.store.results import Added
@@ -210,7 +211,9 @@ class Writing(Part):
         new = printed(self._prints, article)
         self._read_prints()
         with self._write() as connection:
-            return add(connection, article, keys, new, now)
+            added = add(connection, article, keys, new, now)
+            finish_stored(connection, [article])
+            return added
 
     def add_all(self, articles: Sequence[tuple[Article, Sequence[FoldKey]]], *, now: datetime) -> list[Added]:
         """:meth:`add` each of ``articles`` with its keys, in order, in one transaction; they fold into one another, too.
@@ -222,7 +225,9 @@ class Writing(Part):
             return []
         self._read_prints()
         with self._prints.unless_it_fails(), self._write() as connection:
-            return [add(connection, article, keys, new, now) for article, keys, new in made]
+            added = [add(connection, article, keys, new, now) for article, keys, new in made]
+            finish_stored(connection, [article for article, _, _ in made])
+            return added
 
     def _read_prints(self) -> None:
         while not self._prints.read:  # in pages, while others may write

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -30,17 +29,6 @@ main()
 def ended(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
     (folder / "sources.yaml").write_text(SOURCES, "utf-8")
     return subprocess.run([sys.executable, *command], cwd=folder, capture_output=True, text=True, timeout=120, check=False)
-
-
-def test_a_queue_that_is_none_of_ours_ends_the_crawl_with_its_own_message(tmp_path: Path) -> None:
-    (tmp_path / "data").mkdir()
-    other = sqlite3.connect(tmp_path / "data" / "newsportal.db.queue")
-    other.execute("CREATE TABLE stamps (year INTEGER)")
-    other.close()
-    done = ended(tmp_path, "-m", "newsportal", "crawl", "rss")
-    assert done.returncode == 1
-    assert "this is a database of something else; move it away" in done.stderr.splitlines()[-1]
-    assert "Traceback" not in done.stderr
 
 
 def test_an_error_where_visits_begin_is_a_failure_of_the_crawl(tmp_path: Path) -> None:

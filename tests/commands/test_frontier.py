@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from newsportal.frontier.addon import scrapy_settings
 from newsportal.frontier.queues.base import Queue, Task
 from newsportal.frontier.queues.opening import open_queue
 from newsportal.sources import load
+from newsportal.store import open_store
 
 FILE = "feeds: [{name: 甲, url: 'https://a.example/rss'}]\n"
 ON_DISK = "frontier: {tries: 2}\n"
@@ -71,20 +73,23 @@ def task(name: str, host: str = "a.example") -> Task:
 
 def set_aside(portal: Portal, *names: str) -> None:
     """Two workers of processes that are gone had these in hand: ``tries`` is 2. Bodies are requests."""
-    from newsportal.frontier.queues.disk import DiskQueue
     from newsportal.frontier.queues.identity import Identity, machine
-    from newsportal.frontier.queues.opening import queue_file, terms_of
+    from newsportal.frontier.queues.opening import terms_of
+    from newsportal.frontier.queues.table import TableQueue
+    from newsportal.store.link_rows import Moments
+    from newsportal.store.links import Links
 
     known, now = load(portal.path), [1000.0]
+    links = Links(open_store(known.store).links.engine, lambda _: Moments(now[0], time.time()))
     for name in names:
         for n in range(2):
             dead = Identity(f"x:{n}:1", machine(), 2**22 + 1, None)
-            victim = DiskQueue(queue_file(known), "rss", terms=terms_of(known), worker=dead, ticks=lambda: now[0])
+            victim = TableQueue(links, "rss", terms=terms_of(known), worker=dead)
             portal.opened.append(victim)
             victim.push([replace(task(name), priority=9)])
             assert [lease.task.id for lease in victim.take(1, delay=0, ahead=1).leases] == [name]
             now[0] += 10
-            other = DiskQueue(queue_file(known), "rss", terms=terms_of(known), ticks=lambda: now[0])
+            other = TableQueue(links, "rss", terms=terms_of(known))
             portal.opened.append(other)
             other.beat()
             other.leave()
@@ -94,7 +99,7 @@ def test_there_is_nothing_yet(portal: Portal, tmp_path: Path) -> None:
     said = portal.says()
     assert said.exit_code == 0
     assert "nothing waits, and nobody works" in said.output
-    assert "newsportal.db.queue" in said.output
+    assert "newsportal.db" in said.output
     assert portal.lines("status") == portal.lines("aside") == []
     assert portal.lines("clear", "--yes") == [{"cleared": 0}]
     assert portal.lines("again") == [{"again": 0}]
@@ -208,8 +213,8 @@ def test_in_redis(shared: Portal, redis_server: Any) -> None:
 
 
 def test_where_the_queue_lies(portal: Portal) -> None:
-    from newsportal.frontier.queues.disk import DiskQueue
     from newsportal.frontier.queues.opening import is_shared, place
+    from newsportal.frontier.queues.table import TableQueue
 
     cases = {
         "{}": (False, None),
@@ -222,10 +227,10 @@ def test_where_the_queue_lies(portal: Portal) -> None:
         known = load(portal.path)
         settings = Settings(scrapy_settings(known))
         assert is_shared(known, settings) is in_redis
-        assert (where or ".queue") in place(known, settings)
+        assert (where or "the store") in place(known, settings)
         assert "geheim" not in place(known, settings)
         queue = open_queue(known, settings, "rss")
-        assert isinstance(queue, DiskQueue) is not in_redis
+        assert isinstance(queue, TableQueue) is not in_redis
         queue.close()
     known = load(portal.path)
     assert is_shared(known, Settings({"REDIS_HOST": "r.example"}))

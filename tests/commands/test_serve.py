@@ -48,12 +48,12 @@ def test_it_says_its_address_serves_and_stops_cleanly(folder: Path, stop: signal
     with served(folder, "--port", "0") as (process, line):
         found = re.search(r"测试门户: (http://127\.0\.0\.1:\d+)", line)
         assert found, line
-        answer = httpx.get(found[1], timeout=120)
+        answer = httpx.get(found[1], timeout=30)
         assert answer.status_code == 200
         assert "newsportal crawl --once" in answer.text
         assert httpx.get(f"{found[1]}/health").json()["status"] == "ok"
         process.send_signal(stop)
-        rest, _ = process.communicate(timeout=120)
+        rest, _ = process.communicate(timeout=30)
         assert process.returncode == 0
         assert "Traceback" not in rest
 
@@ -81,11 +81,11 @@ def test_the_first_start_makes_an_administrator_and_tells_the_password_once(fold
         found = re.search(r"sign in at (http://127\.0\.0\.1:\d+)/login as admin with the password (\S+)", line)
         assert found, line
         sent = {"name": "admin", "password": found[2]}
-        answer = httpx.post(f"{found[1]}/login", data=sent, headers={"origin": found[1]}, timeout=120)
+        answer = httpx.post(f"{found[1]}/login", data=sent, headers={"origin": found[1]}, timeout=30)
         assert (answer.status_code, "session=" in answer.headers["set-cookie"]) == (303, True)
         process.send_signal(signal.SIGTERM)
-        process.wait(120)
+        process.wait(30)
     with served(folder, "--port", "0") as (process, _):
         process.send_signal(signal.SIGTERM)
-        rest, _ = process.communicate(timeout=120)
+        rest, _ = process.communicate(timeout=30)
         assert "password" not in rest

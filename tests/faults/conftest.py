@@ -24,6 +24,9 @@ sys.path.insert(0, str(Path(__file__).parent))  # import workers
 PATIENCE = 120.0
 """Seconds until a test gives up waiting for what a crawl should do."""
 
+PENDING = "SELECT count(*) FROM links WHERE link = 1 AND state NOT IN ('stored', 'failed', 'given-up')"
+"""Links without an outcome."""
+
 
 @dataclass(frozen=True)
 class Portal:
@@ -70,7 +73,7 @@ class Portal:
 
     def waiting(self) -> int:
         """Links that have no outcome yet."""
-        return sum(number for (number,) in self.asked("SELECT count(*) FROM deferred_links"))
+        return sum(number for (number,) in self.asked(PENDING))
 
     def until(self, reached: Callable[[], bool]) -> None:
         deadline = time.monotonic() + PATIENCE

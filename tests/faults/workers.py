@@ -27,6 +27,9 @@ PATIENCE = 300.0
 LEASE = 15.0
 """Seconds. In Redis the death of a worker is told by its silence alone; a machine that starts workers all the time is slow to answer."""
 
+PENDING = "SELECT count(*) FROM links WHERE link = 1 AND state NOT IN ('stored', 'failed', 'given-up')"
+"""Links without an outcome."""
+
 
 @dataclass
 class Crawled:
@@ -46,7 +49,7 @@ class Crawled:
         return {f"http://127.0.0.{host + 2}:{self.port}/a/{page}.html" for host in range(self.hosts) for page in range(self.pages)}
 
     def control(self, what: str) -> Counter[str]:
-        return Counter(httpx.get(f"http://127.0.0.1:{self.port}{what}", timeout=120).json())
+        return Counter(httpx.get(f"http://127.0.0.1:{self.port}{what}", timeout=20).json())
 
     def counts(self) -> Counter[str]:
         """How often each address was asked for."""
@@ -61,7 +64,7 @@ class Crawled:
 
     def waiting(self) -> int:
         """Links without an outcome."""
-        return sum(number for (number,) in self.asked("SELECT count(*) FROM deferred_links"))
+        return sum(number for (number,) in self.asked(PENDING))
 
     def asked(self, query: str) -> list[tuple[str, ...]]:
         database = self.sources.parent / "data" / "newsportal.db"
@@ -116,7 +119,7 @@ class Crawled:
             worker.send_signal(signal.SIGSTOP)
             self.until(lambda: stands_still(worker.pid), every=0.02)
             data = self.sources.parent / "data"
-            if all(writable(data / name) for name in ("newsportal.db", "newsportal.db.queue") if (data / name).exists()):
+            if writable(data / "newsportal.db"):
                 return True
             worker.send_signal(signal.SIGCONT)
             return False

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from newsportal.frontier.exchange import Order, exchange
 from newsportal.frontier.queues.base import Task
-from newsportal.frontier.queues.disk import DiskQueue
-from newsportal.frontier.queues.disk_file import MEMORY, QueueFile
+from newsportal.frontier.queues.opening import open_table
 
 
-def test_a_task_that_is_pushed_while_its_lease_ends_waits_anew() -> None:
+def test_a_task_that_is_pushed_while_its_lease_ends_waits_anew(tmp_path: Path) -> None:
     """Else it is refused, for it is still leased, and then forgotten: nobody would have it."""
-    queue = DiskQueue(QueueFile(MEMORY), "rss")
+    queue = open_table(tmp_path / "links.db", "rss")
     task, other = Task("1", "a.example", "{}"), Task("2", "a.example", "{}")
     queue.push([task])
     assert [lease.task for lease in queue.take(5, delay=0, ahead=1).leases] == [task]
@@ -24,9 +25,9 @@ def test_a_task_that_is_pushed_while_its_lease_ends_waits_anew() -> None:
     assert not order.done
 
 
-def test_a_task_that_is_pushed_while_it_is_under_way_is_asked_for_once() -> None:
+def test_a_task_that_is_pushed_while_it_is_under_way_is_asked_for_once(tmp_path: Path) -> None:
     """As after a queue was away, when all that may have been lost is pushed once more."""
-    queue = DiskQueue(QueueFile(MEMORY), "rss")
+    queue = open_table(tmp_path / "links.db", "rss")
     task = Task("1", "a.example", "{}")
     queue.push([task])
     queue.take(5, delay=0, ahead=1)

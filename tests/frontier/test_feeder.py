@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,9 @@ from newsportal.frontier import turns
 from newsportal.frontier.feeder import Feeder, Pace
 from newsportal.frontier.hand import Hand
 from newsportal.frontier.queues.base import Task, Terms
-from newsportal.frontier.queues.disk import DiskQueue
-from newsportal.frontier.queues.disk_file import QueueFile
-from newsportal.frontier.requests import AT, Unreadable
+from newsportal.frontier.queues.opening import open_table
+from newsportal.frontier.queues.table import TableQueue
+from newsportal.frontier.requests import Unreadable
 from newsportal.frontier.turns import Ending, Resting
 
 
@@ -85,10 +85,8 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Iterator[QueueFile]:
-    file = QueueFile(tmp_path / "queue")
-    yield file
-    file.close()
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "links.db"
 
 
 def run(crawl: Crawl, what: Callable[[], Awaitable[None]]) -> None:
@@ -97,7 +95,7 @@ def run(crawl: Crawl, what: Callable[[], Awaitable[None]]) -> None:
     async def whole() -> None:
         broken: list[BaseException] = []
         crawl.feeder.start(broken.append)
-        await asyncio.wait_for(what(), 120)
+        await asyncio.wait_for(what(), 20)
         await crawl.feeder.close()
         assert broken == []
 
@@ -105,7 +103,7 @@ def run(crawl: Crawl, what: Callable[[], Awaitable[None]]) -> None:
 
 
 async def until(reached: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 15
     while not reached():
         assert time.monotonic() < deadline
         await asyncio.sleep(0.005)
@@ -115,11 +113,11 @@ def task(id: str, host: str = "a.example", body: str = "{}", **how: Any) -> Task
     return Task(id, host, body, **how)
 
 
-def queue_of(file: QueueFile) -> DiskQueue:
-    return DiskQueue(file, "test", terms=Terms())
+def queue_of(file: Path) -> TableQueue:
+    return open_table(file, "test", terms=Terms())
 
 
-def test_what_is_pushed_is_taken_and_acknowledged_when_it_is_let_go(file: QueueFile) -> None:
+def test_what_is_pushed_is_taken_and_acknowledged_when_it_is_let_go(file: Path) -> None:
     crawl = Crawl(lambda: queue_of(file))
 
     async def crawled() -> None:
@@ -133,12 +131,12 @@ def test_what_is_pushed_is_taken_and_acknowledged_when_it_is_let_go(file: QueueF
         assert not crawl.feeder.quiet
         crawl.in_progress.clear()
         await until(lambda: crawl.feeder.quiet)
-        assert (crawl.feeder.queue.state().waiting, crawl.feeder.queue.state().leased) == (0, 0)
 
     run(crawl, crawled)
+    assert (queue_of(file).state().waiting, queue_of(file).state().leased) == (0, 0)
 
 
-def test_what_was_not_done_is_given_back_at_the_end_and_what_was_not_pushed_yet_is(file: QueueFile) -> None:
+def test_what_was_not_done_is_given_back_at_the_end_and_what_was_not_pushed_yet_is(file: Path) -> None:
     crawl = Crawl(lambda: queue_of(file))
 
     async def cut_short() -> None:
@@ -151,7 +149,7 @@ def test_what_was_not_done_is_given_back_at_the_end_and_what_was_not_pushed_yet_
     assert (state.waiting, state.leased, state.workers) == (2, 0, ())
 
 
-def test_others_tasks_are_asked_about_and_unreadable_ones_dropped(file: QueueFile) -> None:
+def test_others_tasks_are_asked_about_and_unreadable_ones_dropped(file: Path) -> None:
     other = queue_of(file)
     other.push([task("wanted"), task("unwanted"), task("broken", body="broken")])
     crawl = Crawl(lambda: queue_of(file))
@@ -167,7 +165,7 @@ def test_others_tasks_are_asked_about_and_unreadable_ones_dropped(file: QueueFil
     assert (other.state().waiting, other.state().leased, other.state().aside) == (0, 0, 0)
 
 
-def test_what_is_pushed_while_the_spider_is_asked_about_it_is_asked_for_once(file: QueueFile) -> None:
+def test_what_is_pushed_while_the_spider_is_asked_about_it_is_asked_for_once(file: Path) -> None:
     """A list page that an earlier run left, and that this one begins with as well."""
     other = queue_of(file)
     other.push([task(id) for id in ("1", "2", "3")])
@@ -182,74 +180,14 @@ def test_what_is_pushed_while_the_spider_is_asked_about_it_is_asked_for_once(fil
     run(crawl, crawled)
 
 
-@pytest.mark.parametrize("when", ["while it is asked about", "right after"])
-def test_what_was_not_wanted_and_is_pushed_now_is_asked_for(file: QueueFile, when: str) -> None:
-    """The spider's visit claims a link while the same link comes out of the queue."""
-    other = queue_of(file)
-    other.push([task("1")])
-    crawl = Crawl(lambda: queue_of(file))
-    crawl.refused.add("http://a.example/1")
-    accepted = crawl.accepted
-
-    async def asked(requests: Sequence[Request]) -> Sequence[Request | None]:
-        found = await accepted(requests)
-        loop = asyncio.get_running_loop()
-        if when == "right after":
-            loop.call_soon(crawl.feeder.push, task("1"))
-        else:
-            crawl.feeder.push(task("1"))
-        return found
-
-    crawl.accepted = asked  # type: ignore[method-assign]
-
-    async def crawled() -> None:
-        assert await crawl.taken(1) == ["http://a.example/1"]
-        crawl.in_progress.clear()
-        await until(lambda: crawl.feeder.quiet)
-
-    run(crawl, crawled)
-    assert other.state().waiting == other.state().leased == 0
-
-
-@pytest.mark.parametrize("pushed", [False, True])
-def test_what_the_spider_is_not_sure_of_is_kept_until_it_is(file: QueueFile, pushed: bool) -> None:
-    """It has claimed the link, and may be about to push it. Nobody else gets it, and it is asked for once."""
-    other = queue_of(file)
-    other.push([task("1")])
-    crawl = Crawl(lambda: queue_of(file))
-    asked: list[float] = []
-
-    async def accepted(requests: Sequence[Request]) -> Sequence[Request | None]:
-        asked.append(time.time())
-        later = time.time() + (60.0 if pushed else 0.2)
-        return [request if len(asked) > 1 else request.replace(meta={AT: later}) for request in requests]
-
-    crawl.accepted = accepted  # type: ignore[method-assign]
-
-    async def crawled() -> None:
-        await until(lambda: bool(asked))
-        await asyncio.sleep(0.1)
-        assert not crawl.feeder.quiet
-        assert other.state().leased == 1
-        if pushed:
-            crawl.feeder.push(task("1"))
-        assert await crawl.taken(1) == ["http://a.example/1"]
-        assert len(asked) == (1 if pushed else 2)
-        crawl.in_progress.clear()
-        await until(lambda: crawl.feeder.quiet)
-        assert crawl.next() is None
-
-    run(crawl, crawled)
-
-
 @pytest.mark.parametrize(("lease", "beat"), [(1.0, 0.25), (60.0, 5.0), (3600.0, 5.0)])
 def test_a_worker_says_four_times_a_lease_that_it_lives(lease: float, beat: float) -> None:
     assert Pace(16, 0.0, lease).beat == beat
 
 
-def test_a_short_lease_lasts_as_long_as_its_worker_lives(file: QueueFile) -> None:
+def test_a_short_lease_lasts_as_long_as_its_worker_lives(file: Path) -> None:
     terms = Terms(lease=0.2)
-    crawl, other = Crawl(lambda: DiskQueue(file, "test", terms=terms)), DiskQueue(file, "test", terms=terms)
+    crawl, other = Crawl(lambda: open_table(file, "test", terms=terms)), open_table(file, "test", terms=terms)
     crawl.feeder.pace = Pace(16, 0.0, terms.lease)
 
     async def crawled() -> None:
@@ -266,7 +204,7 @@ def test_a_short_lease_lasts_as_long_as_its_worker_lives(file: QueueFile) -> Non
     assert "lost" not in crawl.counts
 
 
-def test_a_host_is_held_before_it_is_asked_and_let_go_with_the_wait_it_is_owed(file: QueueFile) -> None:
+def test_a_host_is_held_before_it_is_asked_and_let_go_with_the_wait_it_is_owed(file: Path) -> None:
     crawl, other = Crawl(lambda: queue_of(file)), queue_of(file)
 
     async def asked() -> None:
@@ -287,7 +225,7 @@ def test_a_host_is_held_before_it_is_asked_and_let_go_with_the_wait_it_is_owed(f
     run(crawl, asked)
 
 
-def test_a_host_that_somebody_else_holds_is_waited_for_until_the_crawl_ends(file: QueueFile) -> None:
+def test_a_host_that_somebody_else_holds_is_waited_for_until_the_crawl_ends(file: Path) -> None:
     crawl, other = Crawl(lambda: queue_of(file)), queue_of(file)
 
     async def asked() -> None:
@@ -307,7 +245,7 @@ def test_a_host_that_somebody_else_holds_is_waited_for_until_the_crawl_ends(file
     run(crawl, asked)
 
 
-def test_a_host_that_rests_gives_its_tasks_back_for_later_and_nobody_waits_for_it(file: QueueFile) -> None:
+def test_a_host_that_rests_gives_its_tasks_back_for_later_and_nobody_waits_for_it(file: Path) -> None:
     crawl, other = Crawl(lambda: queue_of(file)), queue_of(file)
 
     async def asked() -> None:
@@ -328,31 +266,10 @@ def test_a_host_that_rests_gives_its_tasks_back_for_later_and_nobody_waits_for_i
     run(crawl, asked)
 
 
-def test_what_others_pushed_and_we_gave_back_is_asked_for_when_it_comes_again(file: QueueFile, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The spider has claimed it for this process already, and would refuse it as one that is under way."""
-    monkeypatch.setattr(turns, "SHORT", 0.01)
-    crawl, other = Crawl(lambda: queue_of(file)), queue_of(file)
-    other.push([task(id) for id in ("1", "2", "3")])
-
-    async def asked() -> None:
-        first = await crawl.taken(1)
-        await until(lambda: crawl.hand.waiting == 2)
-        crawl.refused = {f"http://a.example/{id}" for id in ("1", "2", "3")}
-        crawl.feeder.rest("a.example", 0.2)
-        await until(lambda: other.state().later == 2)
-        crawl.in_progress.clear()
-        assert sorted(first + await crawl.taken(2)) == ["http://a.example/1", "http://a.example/2", "http://a.example/3"]
-        crawl.in_progress.clear()
-        await until(lambda: crawl.feeder.quiet)
-
-    run(crawl, asked)
-    assert other.state().waiting == other.state().leased == other.state().later == 0
-
-
-def test_while_the_queue_is_away_nothing_is_lost(file: QueueFile, caplog: pytest.LogCaptureFixture) -> None:
+def test_while_the_queue_is_away_nothing_is_lost(file: Path, caplog: pytest.LogCaptureFixture) -> None:
     away = [True]
 
-    def opened() -> DiskQueue:
+    def opened() -> TableQueue:
         if away[0]:
             raise FrontierUnavailable("full")
         return queue_of(file)

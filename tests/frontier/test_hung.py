@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from link_rows import SPIDER, ask, waiting
 
 from newsportal.frontier import hung
 from newsportal.frontier.ledger import Ledger
@@ -29,7 +30,10 @@ def visit(ledger: Ledger, reason: str = "render-timeout") -> tuple[int, int]:
     """A run whose list names the page: how many links were asked for, and how many wait afterwards."""
 
     async def run() -> int:
-        fresh = (await ledger.sift([PAGE])).fresh
+        await ledger.begin(await ledger.state(KEY))
+        await ledger.resume(KEY)
+        fresh = list((await ledger.filter_new([PAGE], SPIDER, ask)).fresh)
+        fresh += [PAGE] * (not fresh and bool(waiting(ledger.store, KEY)))
         for link in fresh:
             await ledger.fail(link, reason, later=True)
         await ledger.close([KEY], datetime.now(UTC))
@@ -37,8 +41,7 @@ def visit(ledger: Ledger, reason: str = "render-timeout") -> tuple[int, int]:
 
     asked = asyncio.run(run())
     ledger.hung.clear()
-    ledger.known.release([name_of(PAGE)])
-    return asked, len(ledger.store.deferred(KEY))
+    return asked, len(waiting(ledger.store, KEY))
 
 
 def test_a_page_that_hangs_in_three_runs_is_left_alone_for_a_week(rendering: Ledger) -> None:

@@ -1,4 +1,4 @@
-"""Known URLs: the filter never calls a stored one new, the store has the last word, and a claim is held by one."""
+"""Known URLs: the filter never calls a stored one new, the store has the last word."""
 
 from __future__ import annotations
 
@@ -21,18 +21,8 @@ def test_what_was_stored_by_earlier_runs_is_known_from_the_start(ledger: Ledger)
     ledger.store.add_alias("a.example/old", "a.example/1")
     fresh = KnownUrls(ledger.store)
     assert fresh.known(["a.example/1", "a.example/old", "a.example/2"]) == {"a.example/1", "a.example/old"}
-    assert not fresh.met_first_here("a.example/1")
 
 
 def test_the_store_has_the_last_word(ledger: Ledger) -> None:
     ledger.known.enter(["a.example/gone"])
     assert ledger.known.known(["a.example/gone"]) == set()
-
-
-def test_a_claim_is_held_by_one_until_it_is_given_back(ledger: Ledger) -> None:
-    assert ledger.known.claim("x")
-    assert not ledger.known.claim("x")
-    assert ledger.known.met_first_here("x")
-    ledger.known.release(["x", "never claimed"])
-    assert not ledger.known.met_first_here("x")
-    assert ledger.known.claim("x")

@@ -10,13 +10,16 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from link_rows import SPIDER, age, ask, filtered, waiting
+from scrapy import Request
 from scrapy.crawler import Crawler
 
 from newsportal.dedup.canonical import identity
 from newsportal.extractors.forum.kinds import Listed
 from newsportal.frontier import galleries, threads
-from newsportal.frontier.ledger import PUT_OFF, Ledger, ledger_of
+from newsportal.frontier.ledger import Ledger, ledger_of
 from newsportal.frontier.links import name_of
+from newsportal.frontier.requests import link_of
 from newsportal.items import Article, Link
 from newsportal.report import SourceReport
 from newsportal.store.results import SourceState
@@ -43,82 +46,71 @@ def row(ledger: Ledger, source: str = A) -> SourceReport:
 
 def test_every_entry_has_one_fate(ledger: Ledger) -> None:
     keep(ledger, link("1"))
-    sifted = asyncio.run(ledger.sift([link("1"), link("2"), link("3"), link("2?utm_source=x")]))
-    assert sifted.fresh == (link("2"), link("3"))
-    assert not sifted.stale
-    found = row(ledger)
-    assert (found.entries, found.known, found.new, found.repeated) == (4, 1, 2, 1)
+    found = filtered(ledger, [link("1"), link("2"), link("3"), link("2?utm_source=x")])
+    assert found.fresh == (link("2"), link("3"))
+    assert not found.stale
+    counted = row(ledger)
+    assert (counted.entries, counted.known, counted.new, counted.repeated) == (4, 1, 2, 1)
 
 
-def test_what_is_new_waits_before_it_is_fetched_and_is_claimed_once(ledger: Ledger) -> None:
-    asyncio.run(ledger.sift([link("1")]))
-    assert ledger.store.deferred(A) == [link("1")]
-    assert asyncio.run(ledger.sift([link("1", B)])).fresh == ()
+def test_what_is_new_waits_before_it_is_fetched_and_once_whoever_names_it(ledger: Ledger) -> None:
+    filtered(ledger, [link("1")])
+    assert waiting(ledger.store, A) == [link("1").url]
+    assert filtered(ledger, [link("1", B)]).fresh == ()
     assert row(ledger, B).repeated == 1
-    assert ledger.store.deferred(B) == []
+    assert waiting(ledger.store, B) == []
 
 
 def test_a_page_is_stale_when_all_of_it_was_stored_before_this_run(ledger: Ledger) -> None:
     ledger.store.add(Article(url="https://a.example/1", link=link("1"), fetched=NOW, identity="old", title="题", text="正文"), now=NOW)
     ledger.store.add_alias(identity("https://a.example/1"), "old")
     ledger.known._sieve.enter([identity("https://a.example/1")])  # as if read from the store at the start
-    assert asyncio.run(ledger.sift([link("1")])).stale
+    assert filtered(ledger, [link("1")]).stale
+    filtered(ledger, [link("2")])
     keep(ledger, link("2"))
-    assert not asyncio.run(ledger.sift([link("1"), link("2")])).stale, "this run brought the second itself"
-    assert asyncio.run(ledger.sift([])).stale
+    assert not filtered(ledger, [link("1"), link("2")]).stale, "this visit brought the second itself"
+    assert filtered(ledger, []).stale
 
 
 @pytest.mark.parametrize("column", ["stored", "folded", "same"])
 def test_what_is_settled_waits_no_longer(ledger: Ledger, column: str) -> None:
-    asyncio.run(ledger.sift([link("1")]))
+    filtered(ledger, [link("1")])
     asyncio.run(ledger.settle(link("1"), column))
-    assert ledger.store.deferred(A) == []
+    assert waiting(ledger.store, A) == []
     found = row(ledger)
     assert (found.parsed, getattr(found, column), found.left) == (1, 1, 0)
 
 
 def test_what_may_pass_waits_and_what_may_not_is_done(ledger: Ledger) -> None:
-    asyncio.run(ledger.sift([link("1"), link("2")]))
+    filtered(ledger, [link("1"), link("2")])
     asyncio.run(ledger.fail(link("1"), "http-503", later=True))
     asyncio.run(ledger.fail(link("2"), "http-404"))
-    assert ledger.store.deferred(A) == [link("1")]
+    assert waiting(ledger.store, A) == [link("1").url]
     assert row(ledger).failed == {"http-503": 1, "http-404": 1}
     assert row(ledger).left == 0
 
 
-def test_the_next_run_takes_up_what_waits_and_says_so(ledger: Ledger) -> None:
-    waiting = [link("1"), link("2"), link("", identity="a.example/rss#x", content="<p>正文</p>")]
-    ledger.store.defer(waiting, now=NOW)
-    found = asyncio.run(ledger.resume(A))
-    assert found == tuple(waiting)
-    assert row(ledger).new == 3
-    assert "asks again" in str(row(ledger).notes[0])
-    assert asyncio.run(ledger.resume(B)) == ()
-
-
-def test_what_waits_but_is_stored_by_now_is_done(ledger: Ledger) -> None:
-    ledger.store.defer([link("1?utm_source=x"), link("2")], now=NOW)
-    keep(ledger, link("1", B))
-    assert asyncio.run(ledger.resume(A)) == (link("2"),)
-    assert ledger.store.deferred(A) == [link("2")]
-    assert (row(ledger).known, row(ledger).new) == (1, 1)
-
-
 def test_entries_that_share_one_url_wait_and_are_done_each_by_itself(ledger: Ledger) -> None:
     entries = [link("", identity=f"a.example/rss#{number}", content="<p>正文</p>") for number in (1, 2)]
-    assert asyncio.run(ledger.sift(entries)).fresh == tuple(entries)
+    assert filtered(ledger, entries).fresh == tuple(entries)
     asyncio.run(ledger.settle(entries[0], "stored"))
-    assert ledger.store.deferred(A) == entries[1:]
+    assert len(waiting(ledger.store, A)) == 1
 
 
 def test_a_redirect_leads_to_what_is_fetched_under_its_own_address(ledger: Ledger) -> None:
-    asyncio.run(ledger.sift([link("go?1"), link("go?2"), link("go?3")]))
+    filtered(ledger, [link("go?1"), link("go?2"), link("go?3")])
     target = "https://b.example/story"
-    assert asyncio.run(ledger.lead(link("go?1"), target)) == replace(link("go?1"), url=target)
-    assert asyncio.run(ledger.lead(link("go?2"), target)) is None, "another link led there first"
-    assert [one.url for one in ledger.store.deferred(A)] == ["https://a.example/go?3", target]
+
+    def led(path: str, to: str) -> Request | None:
+        return asyncio.run(ledger.follow_redirect(link(path), to, SPIDER, ask))
+
+    request = led("go?1", target)
+    assert request is not None
+    assert request.cb_kwargs["link"] == replace(link("go?1"), url=target)
+    assert led("go?2", target) is None, "another link led there first"
+    assert waiting(ledger.store, A) == ["https://a.example/go?3", target]
     keep(ledger, link("known"))
-    assert asyncio.run(ledger.lead(link("go?3"), link("known").url)) is None
+    assert led("go?3", link("known").url) is None
     found = row(ledger)
     assert (found.new, found.repeated, found.known, found.entries) == (1, 1, 1, 3)
 
@@ -178,7 +170,7 @@ def test_ledgers_of_one_process_share_what_is_known(ledger: Ledger, crawler_for:
     assert other is not ledger
     assert (other.known, other.sites) == (ledger.known, ledger.sites)
     keep(ledger, link("1"))
-    assert asyncio.run(other.sift([link("1")])).fresh == ()
+    assert filtered(other, [link("1")]).fresh == ()
     assert row(other).known == 1
 
 
@@ -197,31 +189,6 @@ def test_a_ledger_needs_the_add_on(crawler_for: Callable[..., Crawler]) -> None:
         ledger_of(crawler_for(ADDONS={}))
 
 
-def test_what_fails_for_a_week_is_given_up_and_without_a_network_for_a_month(ledger: Ledger) -> None:
-    now = datetime.now(UTC)
-    asyncio.run(ledger.sift([link("young")]))
-    ledger.store.defer([link("old"), link("offline")], now=now - timedelta(days=8))
-    ledger.store.defer([link("gone")], now=now - timedelta(days=29))
-    for path, reason in (("young", "http-503"), ("old", "http-503"), ("offline", "dns"), ("gone", "dns")):
-        asyncio.run(ledger.fail(link(path), reason, later=True))
-    assert sorted(one.url for one in ledger.store.deferred(A)) == [link("offline").url, link("young").url]
-    assert row(ledger).failed == {"http-503": 1, "given-up": 2, "dns": 1}
-
-
-def test_what_another_process_left_in_the_queue_has_one_fate_here(ledger: Ledger) -> None:
-    keep(ledger, link("stored"))
-    ledger.store.defer([link("stored"), link("left")], now=NOW)
-    asyncio.run(ledger.sift([link("ours")]))
-    left = [link("stored"), link("left"), link("ours")]
-    assert asyncio.run(ledger.restored(left)) == [False, True, None], "who has claimed it is about to ask for it"
-    assert link("stored") not in ledger.store.deferred(A), "what is stored by now waits no longer"
-    found = row(ledger)
-    assert (found.entries, found.known, found.new, found.repeated) == (3, 1, 2, 0)
-    assert asyncio.run(ledger.resume(A)) == (), "it is asked for once, whoever finds it first"
-    asyncio.run(ledger.fail(link("ours"), "http-503", later=True))
-    assert asyncio.run(ledger.restored([link("ours")])) == [False], "once a visit"
-
-
 def test_a_list_page_that_is_not_for_us_is_no_failure_of_the_visit(ledger: Ledger) -> None:
     ledger.store.visits.add(Visit(A, NOW))
     ledger.count(A, "list_pages")
@@ -233,61 +200,11 @@ def test_a_list_page_that_is_not_for_us_is_no_failure_of_the_visit(ledger: Ledge
     assert (state.failures_in_row, state.last_error, state.last_success) == (0, None, NOW)
 
 
-def test_what_was_claimed_and_never_asked_for_is_asked_for_in_the_end(ledger: Ledger) -> None:
-    asyncio.run(ledger.sift([link("ours")]))
-    told = [asyncio.run(ledger.restored([link("ours")])) for _ in range(PUT_OFF + 1)]
-    assert told == [[None]] * PUT_OFF + [[True]]
-
-
-def test_claims_of_threads_stories_and_further_pages_go_with_the_visit_too(ledger: Ledger) -> None:
-    """Another process may have had their outcome: then this one never hears of it."""
-    thread = Link("https://a.example/t-1", A, identity="a.example/t/1")
-
-    async def sifted() -> int:
-        threads_found = await threads.sift(ledger, [(thread, Listed(thread.url, "a.example/t/1", "题"))])
-        stories = await galleries.sift(ledger, [link("story")])
-        return len(threads_found.wanted) + len(stories.wanted)
-
-    assert [asyncio.run(sifted()), asyncio.run(sifted())] == [2, 0]
-    ledger.over(A)
-    assert asyncio.run(sifted()) == 2
-
-
-def test_threads_and_photo_stories_that_another_process_left_may_grow(ledger: Ledger) -> None:
-    keep(ledger, link("stored"))
-    ledger.store.defer([link("stored")], now=NOW)  # as whoever pushed it did: it has grown
-    assert asyncio.run(ledger.restored([link("stored")], settled=False)) == [True]
-
-
-def test_threads_and_photo_stories_that_were_read_to_their_end_meanwhile_are_not_read_again(ledger: Ledger) -> None:
-    keep(ledger, link("stored"))  # and its link waits no more
-    assert asyncio.run(ledger.restored([link("stored")], settled=False)) == [False]
-    assert row(ledger).known == 1
-
-
-def test_a_photo_story_that_is_being_read_is_not_begun_once_more(ledger: Ledger) -> None:
-    """The next visit took its link up, from the pages that were kept, and the request of the visit before comes out of the queue."""
-    ledger.store.defer([link("story")], now=NOW)
-    assert asyncio.run(galleries.sift(ledger, [link("story")])).wanted
-    assert asyncio.run(ledger.restored([link("story")], settled=False)) == [False]
-
-
-def test_what_another_process_failed_at_is_asked_for_again_once_the_visit_is_over(ledger: Ledger) -> None:
-    asyncio.run(ledger.sift([link("1"), link("2")]))
-    asyncio.run(ledger.settle(link("2"), "stored"))
-    assert ledger.claimed == {A}
-    ledger.forget(A)
-    assert asyncio.run(ledger.resume(A)) == (), "somebody else may be at it"
-    ledger.over(A)
-    assert asyncio.run(ledger.resume(A)) == (link("1"),)
-    assert ledger.claimed == {A}
-
-
-def test_what_was_seen_of_another_processs_visit_is_handed_over(ledger: Ledger) -> None:
+def test_what_was_seen_of_another_processs_visit_is_transferred(ledger: Ledger) -> None:
     ledger.validate(A, "https://a.example/rss", ("e1", None))
     ledger.layout_changed(A)
-    asyncio.run(ledger.hand_over(A))
-    asyncio.run(ledger.hand_over(B))
+    asyncio.run(ledger.transfer_visit(A))
+    asyncio.run(ledger.transfer_visit(B))
     found = ledger.store.source_state(A)
     assert (found.validators, found.last_run, found.layout_changed is not None) == ({"https://a.example/rss": ("e1", None)}, None, True)
 
@@ -301,10 +218,102 @@ def test_a_visit_whose_list_another_process_could_not_read_is_no_success(ledger:
 
 
 def test_a_report_begins_anew_with_what_has_no_outcome_anywhere(ledger: Ledger) -> None:
-    asyncio.run(ledger.sift([link("1"), link("2"), link("3", B)]))
+    filtered(ledger, [link("1"), link("2"), link("3", B)])
     asyncio.run(ledger.settle(link("2"), "stored"))
     ledger.over(B)  # another process did it
     ledger.begin_anew()
     assert [(one.source, one.entries, one.new, one.left) for one in ledger.report()] == [(A, 1, 1, 1)]
     asyncio.run(ledger.settle(link("1"), "stored"))
     assert row(ledger).left == 0
+
+
+def begin(ledger: Ledger, source: str = A) -> None:
+    asyncio.run(ledger.begin(ledger.store.source_state(source)))
+
+
+def test_what_failed_in_passing_is_tried_when_the_next_visit_begins(ledger: Ledger) -> None:
+    filtered(ledger, [link("1")])
+    asyncio.run(ledger.fail(link("1"), "http-503", later=True))
+    (row_,) = ledger.store.links.waiting()
+    assert (row_.source, row_.reason, row_.number, row_.next is not None) == (A, "http-503", 1, True)
+    assert filtered(ledger, [link("1")]).fresh == (), "it waits, and for a time"
+    assert len(asyncio.run(ledger.resume(A))[0]) == 1
+    assert ledger.store.links.waiting() == []
+    assert "asks again" in str(row(ledger).notes[0])
+    assert asyncio.run(ledger.resume(B)) == ([], [])
+
+
+def test_each_failure_in_passing_makes_a_link_wait_longer(ledger: Ledger) -> None:
+    filtered(ledger, [link("1")])
+    waits = []
+    for _ in range(7):
+        before = datetime.now(UTC).timestamp()
+        asyncio.run(ledger.fail(link("1"), "http-503", later=True))
+        (found,) = ledger.store.links.waiting()
+        waits.append(round((found.next or 0.0) - before) // 60)
+    assert waits == [15, 30, 60, 120, 240, 360, 360]
+
+
+def test_what_failed_for_good_is_opened_again_by_a_later_visit_only(ledger: Ledger) -> None:
+    begin(ledger)
+    filtered(ledger, [link("1")])
+    asyncio.run(ledger.fail(link("1"), "http-404"))
+    assert filtered(ledger, [link("1")]).fresh == ()
+    begin(ledger)
+    assert filtered(ledger, [link("1")]).fresh == (link("1"),)
+
+
+def test_feed_entries_of_a_visit_that_was_killed_are_made_by_the_next(ledger: Ledger) -> None:
+    entry = link("", identity="a.example/rss#x", content="<p>正文</p>")
+    filtered(ledger, [entry])
+    bodies = asyncio.run(ledger.resume(A))[1]
+    assert [link_of(body, SPIDER) for body in bodies] == [entry]
+    asyncio.run(ledger.settle(entry, "stored"))
+    assert asyncio.run(ledger.resume(A)) == ([], [])
+
+
+def test_what_the_queue_hands_out_has_one_fate_here(ledger: Ledger, crawler_for: Callable[..., Crawler]) -> None:
+    """Whoever wrote it: another process, an earlier run, or this one."""
+    other = ledger_of(crawler_for())
+    filtered(other, [link("stored"), link("left")])
+    keep(ledger, link("stored"))
+    filtered(ledger, [link("ours")])
+    taken = [link("stored"), link("left"), link("ours")]
+    assert asyncio.run(ledger.count_taken(taken)) == [False, True, True]
+    found = row(ledger)
+    assert (found.entries, found.known, found.new, found.repeated) == (3, 1, 2, 0)
+    told = {visit.source: visit.entries for visit in ledger.told.taken(NOW)}
+    assert told[A] == 1, "the others were counted where they were met"
+
+
+def test_threads_and_photo_stories_are_visited_again_though_they_are_stored(ledger: Ledger) -> None:
+    keep(ledger, link("stored"))
+    assert asyncio.run(ledger.count_taken([link("stored")], settled=False)) == [True]
+
+
+def test_threads_and_stories_wait_once_and_are_opened_again_by_a_later_visit(ledger: Ledger) -> None:
+    thread = Link("https://a.example/t-1", A, identity="a.example/t/1")
+
+    async def new() -> int:
+        entries = [(thread, Listed(thread.url, "a.example/t/1", "题"))]
+        found = await threads.filter_new(ledger, entries, SPIDER, lambda wanted: ask(wanted.link))
+        stories = await galleries.filter_new(ledger, [link("story")], SPIDER, ask)
+        return len(found.requests) + len(stories.requests)
+
+    begin(ledger)
+    assert [asyncio.run(new()), asyncio.run(new())] == [2, 0]
+    for one in (thread, link("story")):
+        asyncio.run(ledger.settle(one, "stored"))
+    assert asyncio.run(new()) == 0
+    begin(ledger)
+    assert asyncio.run(new()) == 2
+
+
+def test_what_fails_for_a_week_is_given_up_and_without_a_network_for_a_month(ledger: Ledger) -> None:
+    filtered(ledger, [link("young"), link("old"), link("offline"), link("gone")])
+    for path, days in (("old", 8), ("offline", 8), ("gone", 29)):
+        age(ledger.store, link(path), days * 86400.0)
+    for path, reason in (("young", "http-503"), ("old", "http-503"), ("offline", "dns"), ("gone", "dns")):
+        asyncio.run(ledger.fail(link(path), reason, later=True))
+    assert sorted(waiting(ledger.store, A)) == [link("offline").url, link("young").url]
+    assert row(ledger).failed == {"http-503": 1, "given-up": 2, "dns": 1}

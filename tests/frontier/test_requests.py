@@ -14,6 +14,7 @@ from scrapy.crawler import Crawler
 from scrapy.spidermiddlewares.start import StartSpiderMiddleware
 
 from newsportal.extractors.forum.kinds import Listed
+from newsportal.frontier.links import id_of
 from newsportal.frontier.queues.base import Task
 from newsportal.frontier.requests import LEASE, PARENT, Unreadable, Unwritable, request_of, task_of
 from newsportal.items import Link
@@ -157,18 +158,26 @@ def test_a_question_has_one_name_whoever_asks_it(spider: Reads) -> None:
     def name(**how: Any) -> str:
         return task_of(Request(how.pop("url", LINK.url), how.pop("callback", spider.read), **how), spider).id
 
-    told = Link(LINK.url, LINK.source, "another title", identity=LINK.identity)
-    same = name(cb_kwargs={"link": LINK})
-    assert name(cb_kwargs={"link": told}, meta={"depth": 3, "source": "feed:乙"}, headers={"If-None-Match": "1"}, priority=5) == same
+    same = name()
+    assert name(meta={"depth": 3, "source": "feed:乙"}, headers={"If-None-Match": "1"}, priority=5) == same
     different = [
-        name(cb_kwargs={"link": Link(LINK.url, LINK.source, identity="a.example/1#2")}),
-        name(cb_kwargs={"link": LINK}, callback=spider.failed),
-        name(cb_kwargs={"link": LINK, "page": 2}),
-        name(cb_kwargs={"link": LINK}, url="http://a.example/2"),
-        name(cb_kwargs={"link": LINK}, method="POST"),
-        name(cb_kwargs={"link": LINK}, meta={"variant": 2}),
+        name(callback=spider.failed),
+        name(cb_kwargs={"page": 2}),
+        name(url="http://a.example/2"),
+        name(method="POST"),
+        name(meta={"variant": 2}),
     ]
-    assert len({same, *different}) == 7
+    assert len({same, *different}) == 6
+
+
+def test_a_link_has_one_name_however_it_is_asked_for(spider: Reads) -> None:
+    def task(link: Link, **how: Any) -> Task:
+        return task_of(Request(how.pop("url", LINK.url), spider.read, cb_kwargs={"link": link}, **how), spider, "seen")
+
+    told = Link(LINK.url, LINK.source, "another title", identity=LINK.identity)
+    assert task(told, url="http://a.example/2", meta={"variant": 2}).id == task(LINK).id == id_of(LINK)
+    assert (task(LINK).link, task(LINK).seen) == (True, None)
+    assert task(Link(LINK.url, LINK.source, identity="a.example/1#2")).id != id_of(LINK)
 
 
 def test_the_task_says_what_the_queue_must_know(spider: Reads) -> None:

@@ -36,7 +36,7 @@ CALLS = frozenset(
 DRIVERS = {
     "redis": ("frontier/",),
     "scrapy_redis": ("frontier/",),
-    "sqlalchemy": ("store/", "search/", "publishing/", "accounts/", "daily/"),
+    "sqlalchemy": ("store/", "frontier/queues/", "search/", "publishing/", "accounts/", "daily/"),
     "pymysql": ("store/",),
     "psycopg": ("store/",),
     "pymongo": (),

@@ -444,7 +444,7 @@ def _command(pid: int) -> bytes:
 
 def _browsing(process: subprocess.Popen[str], site: Any) -> list[int]:
     """Processes that a crawl has started, once its page hangs in the browser."""
-    until = time.monotonic() + 120
+    until = time.monotonic() + 60
     while time.monotonic() < until:
         found = family(process.pid)
         kinds = [_command(pid) for pid in found]
@@ -455,7 +455,7 @@ def _browsing(process: subprocess.Popen[str], site: Any) -> list[int]:
 
 
 def _gone(pids: list[int]) -> bool:
-    until = time.monotonic() + 120
+    until = time.monotonic() + 15
     while _alive(pids) and time.monotonic() < until:
         time.sleep(0.1)
     return not _alive(pids)

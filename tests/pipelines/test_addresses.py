@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from link_rows import filtered
 from scrapy.crawler import Crawler
 from scrapy.utils.misc import load_object
 
@@ -133,18 +134,18 @@ def test_entries_that_share_a_link_stay_apart_in_every_stage(crawler: Crawler, l
 @pytest.mark.parametrize("source", ["engine:搜", "region:栏", SOURCE])
 def test_links_that_the_rules_would_join_are_all_fetched(crawler: Crawler, ledger: Ledger, source: str) -> None:
     links = [Link(f"https://b.example/view.php?sid={number:032x}", source, title=title) for number, title in enumerate(TITLES, 1)]
-    fresh = asyncio.run(ledger.sift(links)).fresh
+    fresh = filtered(ledger, links).fresh
     assert [link.url for link in fresh] == [link.url for link in links]
     assert not any(is_entry(link) for link in fresh), "their pages are asked for"
     assert all(sound(link) for link in fresh)
     articles = [page(link.url, str(link.title), identity=link.identity, link_url=link.url) for link in fresh]
     run(crawler, ledger, articles)
     assert urls(ledger) == {article.url for article in articles}
-    again = asyncio.run(ledger.sift(links))
+    again = filtered(ledger, links)
     assert (again.fresh, len(ledger.known.known([bare(link.url) for link in links]))) == ((), len(links))
 
 
 def test_results_that_share_one_address_are_asked_for_once_and_it_is_said(ledger: Ledger) -> None:
     links = [Link("https://b.example/jump", "engine:搜", title=title) for title in TITLES]
-    assert len(asyncio.run(ledger.sift(links)).fresh) == 1
+    assert len(filtered(ledger, links).fresh) == 1
     assert "lead to one address" in str(ledger.report()[0].notes[0])

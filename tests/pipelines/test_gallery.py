@@ -7,10 +7,11 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+import link_rows
 import pytest
 
 from newsportal.errors import StoreUnavailable
-from newsportal.frontier.galleries import MAX_VAIN, sift
+from newsportal.frontier.galleries import MAX_VAIN, filter_new
 from newsportal.frontier.ledger import Ledger, utcnow
 from newsportal.items import Article, Gallery, Image, Link
 from newsportal.pipelines.base import Left
@@ -66,12 +67,12 @@ def kept(ledger: Ledger, id: str) -> StoredArticle:
 
 
 def waiting(ledger: Ledger) -> list[str]:
-    return [link.url for link in ledger.store.deferred("gallery:图站")]
+    return link_rows.waiting(ledger.store, "gallery:图站")
 
 
 def test_a_photo_story_gets_its_topics_category_and_keywords_and_is_known_by_all_its_pages(ledger: Ledger) -> None:
     item = gallery(1, 2)
-    ledger.store.defer([item.link], now=NOW)
+    link_rows.let_wait(ledger, item.link)
     passed(ledger, item)
     stored = ledger.store.galleries.known(["pic.example/s/1_2.html"])["pic.example/s/1_2.html"]
     article = kept(ledger, stored.id)
@@ -97,7 +98,7 @@ def test_keywords_of_topics_are_looked_for_in_captions_and_a_classifier_may_choo
 
 def test_a_story_that_lacks_a_page_is_stored_and_waits_until_it_is_complete(ledger: Ledger) -> None:
     item = gallery(1)
-    ledger.store.defer([item.link], now=NOW)
+    link_rows.let_wait(ledger, item.link)
     passed(ledger, item)
     report = row(ledger)
     assert (report.stored, report.failures, str(report.notes[-1])) == (1, 0, "photo stories: 0 complete; 1 incomplete (http-503 × 1)")
@@ -109,7 +110,7 @@ def test_a_story_that_lacks_a_page_is_stored_and_waits_until_it_is_complete(ledg
 
 def test_after_visits_in_vain_it_waits_no_longer(ledger: Ledger) -> None:
     item = gallery(1)
-    ledger.store.defer([item.link], now=NOW)
+    link_rows.let_wait(ledger, item.link)
     for _ in range(MAX_VAIN):
         passed(ledger, item)
         assert waiting(ledger) == [URL]
@@ -120,7 +121,7 @@ def test_after_visits_in_vain_it_waits_no_longer(ledger: Ledger) -> None:
 
 def test_what_may_not_be_had_does_not_wait(ledger: Ledger) -> None:
     item = gallery(1, failure="robots", later=False)
-    ledger.store.defer([item.link], now=NOW)
+    link_rows.let_wait(ledger, item.link)
     passed(ledger, item)
     assert waiting(ledger) == []
 
@@ -137,7 +138,7 @@ def test_a_story_of_which_no_picture_is_left_is_none(ledger: Ledger) -> None:
 
 def test_a_store_that_is_away_ends_the_crawl_and_the_link_waits(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     item, stopped = gallery(1, 2), []
-    ledger.store.defer([item.link], now=NOW)
+    link_rows.let_wait(ledger, item.link)
 
     def away(*_: object, **__: object) -> None:
         raise StoreUnavailable("the disk is full")
@@ -157,20 +158,21 @@ def test_other_items_pass_untouched(ledger: Ledger) -> None:
     assert passed(ledger, article) is article
 
 
-def test_sifting_takes_new_stories_and_those_that_wait(ledger: Ledger) -> None:
+def test_the_filter_takes_new_stories_and_those_that_wait(ledger: Ledger) -> None:
     def links(*urls: str) -> list[Link]:
         return [Link(url, "gallery:图站") for url in urls]
 
     passed(ledger, gallery(1))
     ledger.store.galleries.refuse("pic.example/list.html", "index-page", now=utcnow())
     new = "https://pic.example/s/2.html"
-    found = asyncio.run(sift(ledger, links(URL, new, "https://pic.example/list.html", new, "https://x:99999/")))
-    assert [link.url for link in found.wanted] == [URL, new]
+    found = asyncio.run(
+        filter_new(ledger, links(URL, new, "https://pic.example/list.html", new, "https://x:99999/"), link_rows.SPIDER, link_rows.ask)
+    )
+    assert [request.url for request in found.requests] == [URL, new]
     assert not found.stale
     report = row(ledger)
     assert (report.entries, report.known, report.repeated, report.new) == (5, 1, 1, 3)
     assert set(waiting(ledger)) == {URL, new}
     passed(ledger, gallery(1, 2))
-    ledger.known.release([NAME])
-    again = asyncio.run(sift(ledger, links(URL, "https://pic.example/s/1_2.html")))
-    assert again.wanted == ()
+    again = asyncio.run(filter_new(ledger, links(URL, "https://pic.example/s/1_2.html"), link_rows.SPIDER, link_rows.ask))
+    assert again.requests == ()

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from link_rows import let_wait, waiting
 from scrapy.crawler import Crawler
 from scrapy.utils.misc import load_object
 
@@ -57,7 +58,7 @@ def left(stage: Stage, item: Article) -> SourceReport:
 
 def wait(ledger: Ledger, item: Article) -> Article:
     """As the spider did before: its link waits in the store."""
-    ledger.store.defer([item.link], now=NOW)
+    let_wait(ledger, item.link)
     return item
 
 
@@ -78,7 +79,7 @@ def test_an_article_comes_through_all_stages(crawler: Crawler, ledger: Ledger) -
     kept = next(ledger.store.all_articles())
     assert (kept.identity, kept.title) == ("b.example/2026/0305/1.html", "古镇的路铺好了")
     assert TEXT in kept.text
-    assert ledger.store.deferred("feed:乙") == []
+    assert waiting(ledger.store, "feed:乙") == []
     assert (row(ledger).parsed, row(ledger).stored) == (1, 1)
 
 
@@ -157,7 +158,7 @@ def test_without_a_rule_the_wrapper_does_nothing(ledger: Ledger) -> None:
 def test_a_page_without_an_article_is_counted_and_done(ledger: Ledger, item: Article, reason: str) -> None:
     counted = left(ContentPipeline(ledger), wait(ledger, item))
     assert (list(counted.failed), counted.parsed) == ([reason], 0)
-    assert ledger.store.deferred("feed:乙") == []
+    assert waiting(ledger.store, "feed:乙") == []
 
 
 def test_what_a_feed_carried_stands_in_for_a_page(ledger: Ledger) -> None:
@@ -174,7 +175,7 @@ class Breaking(Stage):
 
 def test_a_page_that_breaks_a_stage_is_counted_and_the_line_goes_on(ledger: Ledger, caplog: pytest.LogCaptureFixture) -> None:
     assert left(Breaking(ledger), wait(ledger, article())).failed == {"error: RecursionError": 1}
-    assert ledger.store.deferred("feed:乙") == [], "it would break again"
+    assert waiting(ledger.store, "feed:乙") == [], "it would break again"
     assert URL in caplog.text
     assert through(ContentPipeline(ledger), article()).title
 
@@ -222,14 +223,14 @@ def test_a_failing_store_keeps_the_link_and_ends_the_crawl(ledger: Ledger, tmp_p
     assert counted.failed == {"store-unavailable": 1}
     assert (counted.parsed, counted.stored) == (0, 0)
     assert stopped == [True]
-    assert [link.url for link in ledger.store.deferred("feed:乙")] == [URL]
+    assert waiting(ledger.store, "feed:乙") == [URL]
     assert ledger.known.known(["b.example/2026/0305/1.html"]) == set()
 
 
 def test_a_link_is_done_only_once_its_article_is_stored(ledger: Ledger) -> None:
     stage = StorePipeline(ledger)
     through(stage, wait(ledger, ready()))
-    assert ledger.store.deferred("feed:乙") == []
+    assert waiting(ledger.store, "feed:乙") == []
     assert ledger.known.known(["b.example/2026/0305/1.html"]) == {"b.example/2026/0305/1.html"}
     through(stage, ready())
     assert (row(ledger).stored, row(ledger).same) == (1, 1)

@@ -24,7 +24,6 @@ from newsportal.store import open_store
 
 pytestmark = [pytest.mark.data, pytest.mark.slow]
 
-ONE_READER = Path(__file__).parent.parent / "one_reader.py"
 FLOOR = 0.97
 """The share of the saved Chinese and English articles that a crawl must bring home with a body."""
 
@@ -50,7 +49,7 @@ class Line(NamedTuple):
 
 def crawl(folder: Path, warc: Path) -> list[str]:
     return [
-        sys.executable, str(ONE_READER), "crawl", "--once", "--json", "--log-level", "WARNING",
+        sys.executable, "-m", "newsportal", "crawl", "--once", "--json", "--log-level", "WARNING",
         "--sources", str(folder / "sources.yaml"), "--replay", str(warc), "--log-file", str(folder / "crawl.log"),
     ]  # fmt: skip
 

@@ -98,7 +98,7 @@ def test_a_store_that_is_a_destination_is_refused_with_what_to_write() -> None:
 def test_what_belongs_to_a_store_on_a_server_lies_beside_the_file() -> None:
     """The same place whoever the user is, another for another database; nothing of a password in it."""
     names = [
-        loaded(f"store: {store}").queue_file
+        loaded(f"store: {store}").known_file
         for store in (
             "postgresql://a:geheim@db.example/news",
             "postgresql://b@db.example/news?sslmode=require",
@@ -112,8 +112,6 @@ def test_what_belongs_to_a_store_on_a_server_lies_beside_the_file() -> None:
     known = loaded("store: mysql://db.example/news").known_file
     assert known is not None
     assert known.parent == Path("/srv/portal/data")
-    assert loaded("store: 'sqlite://'").queue_file is None
-    assert loaded("store: sqlite:///a.db").queue_file == Path("/srv/portal/a.db.queue")
 
 
 def test_variables_are_filled_in_from_the_environment() -> None:

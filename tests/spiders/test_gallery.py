@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from link_rows import waiting
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # import picture_site
 from picture_site import PictureSite, command, crawl, html, serving, written
@@ -132,7 +133,7 @@ def test_a_story_with_a_page_that_fails_is_kept_and_finished_on_the_next_visit(s
     assert sorted(site.asked, reverse=True) == ["/photo/2026/31_3.html", "/photo/"], "only what was missing is asked for"
     assert shown(sources, "31_1.html") == [f"{number}.jpg" for number in range(1, 6)]
     assert stories(sources)["31_1.html"].complete
-    assert opened(sources).deferred("gallery:图站") == []
+    assert waiting(opened(sources), "gallery:图站") == []
 
 
 def test_what_never_comes_is_not_asked_for_for_ever(site: PictureSite, tmp_path: Path) -> None:
@@ -184,7 +185,7 @@ def test_robots_txt_holds_for_every_page(site: PictureSite, tmp_path: Path) -> N
     kept = stories(sources)["71_1.html"]
     assert (kept.complete, kept.missing, kept.failure) == (False, (2,), "robots")
     assert "/photo/2026/71_2.html" not in site.asked
-    assert opened(sources).deferred("gallery:图站") == [], "what we may not have does not wait"
+    assert waiting(opened(sources), "gallery:图站") == [], "what we may not have does not wait"
 
 
 def test_a_killed_crawl_goes_on_where_it_was(site: PictureSite, tmp_path: Path) -> None:

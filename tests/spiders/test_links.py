@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from link_rows import SPIDER, ask, filtered, waiting
 from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.http import HtmlResponse, Response
 from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
 
-from newsportal.frontier.ledger import Ledger, ledger_of
+from newsportal.frontier.ledger import Ledger, ledger_of, utcnow
 from newsportal.frontier.links import askable
 from newsportal.items import Link
 from newsportal.spiders.base import NewsSpider
@@ -73,39 +74,27 @@ def test_what_is_askable_becomes_a_request(url: str) -> None:
 
 def test_links_that_are_no_addresses_are_counted_and_cost_the_others_nothing(ledger: Ledger) -> None:
     good = link("http://news.example/2026/11/1.html")
-    sifted = asyncio.run(ledger.sift([*map(link, NO_ADDRESSES), good]))
+    sifted = filtered(ledger, [*map(link, NO_ADDRESSES), good])
     (row,) = ledger.report()
     assert sifted.fresh == (good,)
     assert (row.entries, row.new, row.failed, row.left) == (6, 6, {"bad-address": 5}, 1)
 
 
-def test_a_link_without_an_address_that_waits_since_an_earlier_run_waits_no_more(ledger: Ledger) -> None:
-    bad = link(NO_ADDRESSES[0])
-    ledger.store.defer([bad], now=ledger_now())
-    assert asyncio.run(ledger.resume(SOURCE)) == ()
-    assert ledger.store.deferred(SOURCE) == []
-
-
-def ledger_now() -> Any:
-    from newsportal.frontier.ledger import utcnow
-
-    return utcnow()
-
-
 def test_an_engine_that_sends_its_own_link_from_http_to_https_loses_no_article(ledger: Ledger) -> None:
     found = link("http://search.example/link?url=abc")
-    (fresh,) = asyncio.run(ledger.sift([found])).fresh
-    led = asyncio.run(ledger.lead(fresh, "https://search.example/link?url=abc"))
-    assert led == replace(found, url="https://search.example/link?url=abc")
-    assert ledger.store.deferred(SOURCE) == [found]
+    (fresh,) = filtered(ledger, [found]).fresh
+    led = asyncio.run(ledger.follow_redirect(fresh, "https://search.example/link?url=abc", SPIDER, ask))
+    assert led is not None
+    assert led.cb_kwargs["link"] == replace(found, url="https://search.example/link?url=abc")
+    assert waiting(ledger.store, SOURCE) == [found.url]
 
 
 @pytest.mark.parametrize("target", NO_ADDRESSES)
 def test_a_redirect_to_no_address_is_a_failure_with_its_reason(ledger: Ledger, target: str) -> None:
-    (fresh,) = asyncio.run(ledger.sift([link("http://search.example/link?url=abc")])).fresh
-    assert asyncio.run(ledger.lead(fresh, target)) is None
+    (fresh,) = filtered(ledger, [link("http://search.example/link?url=abc")]).fresh
+    assert asyncio.run(ledger.follow_redirect(fresh, target, SPIDER, ask)) is None
     (row,) = ledger.report()
-    assert (row.failed, row.left, ledger.store.deferred(SOURCE)) == ({"bad-address": 1}, 0, [])
+    assert (row.failed, row.left, waiting(ledger.store, SOURCE)) == ({"bad-address": 1}, 0, [])
 
 
 def test_validators_are_kept_under_the_address_in_the_file_and_for_no_further_page(tmp_path: Path) -> None:
@@ -123,7 +112,7 @@ def test_validators_are_kept_under_the_address_in_the_file_and_for_no_further_pa
         for request in (first.replace(url="https://news.example/feed.xml"), further):
             response = Response(request.url, headers={"ETag": '"e1"'}, request=request)
             assert [found async for found in spider.parse_list(response, source, nothing)] == []
-        await spider.ledger.close([source.key], ledger_now())
+        await spider.ledger.close([source.key], utcnow())
 
     asyncio.run(visit())
     assert spider.ledger.store.source_state(source.key).validators == {source.url: ('"e1"', None)}

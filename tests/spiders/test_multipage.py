@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from link_rows import let_wait, waiting
 from scrapy.http import Response
 
 from newsportal.dedup.canonical import identity
@@ -197,10 +198,10 @@ def test_a_redirect_to_the_front_page_or_to_a_page_before_is_the_end(ledger: Led
 
 def test_a_crawl_that_ends_leaves_the_article_to_the_next_run(ledger: Ledger) -> None:
     served = web(3, {3: Interrupted()})
-    ledger.store.defer([Link(url(1), "feed:乙")], now=NOW)
+    let_wait(ledger, Link(url(1), "feed:乙"))
     with pytest.raises(Interrupted):
         read(ledger, served)
-    assert [link.url for link in ledger.store.deferred("feed:乙")] == [url(1)]
+    assert waiting(ledger.store, "feed:乙") == [url(1)]
     assert all(row.failed == {} and row.parsed == 0 for row in ledger.report())
 
 
@@ -244,24 +245,6 @@ def test_all_pages_are_known_once_the_article_is_stored(ledger: Ledger) -> None:
         stored(ledger, read(ledger, served, number=3))
     assert served.asked == [], "the first page is known, so nothing is fetched"
     assert len(list(ledger.store.all_articles())) == 1
-
-
-def test_pages_that_were_not_joined_are_free_for_a_list_to_name(ledger: Ledger) -> None:
-    ledger.known.claim(identity(url(1)))
-    read(ledger, web(4, {3: missing("http-404")}))
-    assert [ledger.known.claim(identity(url(number))) for number in (1, 2, 3)] == [False, False, True]
-
-
-def test_what_a_list_named_before_stays_its_own(ledger: Ledger) -> None:
-    ledger.known.claim(identity(url(3)))
-    read(ledger, web(4, {3: missing("http-404")}))
-    assert not ledger.known.claim(identity(url(3)))
-
-
-def test_a_crawl_that_ends_gives_the_further_pages_back(ledger: Ledger) -> None:
-    with pytest.raises(Interrupted):
-        read(ledger, web(3, {3: Interrupted()}))
-    assert ledger.known.claim(identity(url(2)))
 
 
 def test_a_sources_rule_reads_the_further_pages_too(ledger: Ledger) -> None:

@@ -13,15 +13,17 @@ import pytest
 from scrapy.crawler import Crawler
 from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
+from sqlalchemy import select
 
 from newsportal.errors import FrontierUnavailable, StoreUnavailable
 from newsportal.frontier.addon import SourcesAddon
 from newsportal.frontier.ledger import utcnow
-from newsportal.frontier.requests import Unreadable, request_of, task_of
+from newsportal.frontier.requests import Unreadable, link_of, request_of, task_of
 from newsportal.items import Link
 from newsportal.spiders.hub import HubSpider
 from newsportal.spiders.metasearch import MetasearchSpider
 from newsportal.spiders.rss import RssSpider
+from newsportal.store.link_tables import LINKS
 from newsportal.store.results import SourceState
 
 SOURCES = """\
@@ -95,8 +97,9 @@ def test_a_pushed_address_is_an_entry_and_waits_in_the_store(spider_of: Callable
     for value in ("https://c.example/1", json.dumps(told), " https://c.example/1\n"):
         asked = asyncio.run(spider.pushed(value.encode()))
         assert [request.callback for request in asked] == [spider.parse_article] * (not value.startswith(" "))
-    waiting = spider.ledger.store.deferred("pushed:rss")
-    assert [(link.url, link.title, link.topic) for link in waiting] == [
+    bodies = spider.ledger.store.links.read(lambda turn: turn.connection.scalars(select(LINKS.c.body)).all())
+    links = [link_of(body, spider) for body in bodies]
+    assert [(link.url, link.title, link.topic) for link in links if link] == [
         ("https://c.example/1", None, None),
         ("https://c.example/2", "题", "旅游"),
     ]
@@ -118,7 +121,7 @@ def test_a_pushed_address_stays_where_it_is_while_the_store_is_away(
     def away(*args: Any, **kwargs: Any) -> None:
         raise StoreUnavailable("locked")
 
-    monkeypatch.setattr(spider.ledger.store, "defer", away)
+    monkeypatch.setattr(spider.ledger.store.links, "open", away)
     with pytest.raises(FrontierUnavailable, match="stays among the start URLs"):
         asyncio.run(spider.pushed(b"https://c.example/1"))
     monkeypatch.undo()
@@ -129,8 +132,8 @@ def test_an_engine_that_blocked_one_worker_is_left_alone_by_the_others(spider_of
     spider = spider_of(MetasearchSpider)
     source = next(iter(spider.sources()))
     waiting = [asyncio.run(first(spider.visit(source, SourceState(source.key)))), spider.article(Link("https://a.example/1", source.key))]
-    assert asyncio.run(spider.restored(waiting[:1])) == waiting[:1]
+    assert asyncio.run(spider.accept(waiting[:1])) == waiting[:1]
     asyncio.run(spider.ledger.rest_at_once(source.key, utcnow() + timedelta(hours=1)))
-    assert asyncio.run(spider.restored(waiting)) == [None, waiting[1]]
+    assert asyncio.run(spider.accept(waiting)) == [None, waiting[1]]
     asyncio.run(spider.ledger.rest_at_once(source.key, utcnow() - timedelta(hours=1)))
-    assert asyncio.run(spider.restored(waiting[:1])) == waiting[:1]
+    assert asyncio.run(spider.accept(waiting[:1])) == waiting[:1]

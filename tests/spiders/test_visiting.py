@@ -15,12 +15,11 @@ from scrapy.crawler import Crawler
 from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
 
+from newsportal.frontier import scheduler
 from newsportal.frontier.addon import SourcesAddon
-from newsportal.frontier.leases import Leases
 from newsportal.frontier.ledger import utcnow
 from newsportal.frontier.queues.base import Queue, Task
-from newsportal.frontier.queues.disk import DiskQueue
-from newsportal.frontier.queues.disk_file import QueueFile
+from newsportal.frontier.queues.opening import open_queue
 from newsportal.items import Link
 from newsportal.spiders import standing, visiting
 from newsportal.spiders.rss import RssSpider
@@ -42,8 +41,8 @@ def worker(tmp_path: Path) -> Iterator[Callable[[], Any]]:
         crawler = Crawler(RssSpider, Settings({"NEWSPORTAL_SOURCES": str(path), "ADDONS": {SourcesAddon: 1}}))
         crawler.addons.load_settings(crawler.settings)
         crawler.stats = MemoryStatsCollector(crawler)
-        queue = DiskQueue(QueueFile(tmp_path / "frontier.queue"), "rss")
-        crawler.engine = SimpleNamespace(scheduler=SimpleNamespace(feeder=SimpleNamespace(queue=queue, leases=Leases())))  # type: ignore[assignment]
+        queue = open_queue(crawler.get_addon(SourcesAddon).sources, crawler.settings, "rss")
+        scheduler._SCHEDULERS[crawler] = SimpleNamespace(queues=True, queue=queue)  # type: ignore[assignment]
         spider = RssSpider(due="1")
         spider._set_crawler(crawler)
         made.append((spider, queue))
@@ -101,7 +100,7 @@ def test_no_more_visits_begin_than_may_be_open(worker: Callable[[], Any], monkey
             await asyncio.wait_for(spider.visiting.room(), 0.1)
         taken = queue.take(1, delay=0.0, ahead=9.0).leases[0].task
         queue.done([taken.id])
-        await asyncio.wait_for(spider.visiting.room(), 120)
+        await asyncio.wait_for(spider.visiting.room(), 10)
         await spider.visiting.stop()
 
     asyncio.run(crowd())
@@ -113,25 +112,23 @@ def test_what_a_worker_took_of_anothers_visit_is_forgotten_when_the_visit_is_ove
     monkeypatch.setattr(visiting, "LOOK", 0.01)
     spider = worker()
     queue, link = spider._queue(), Link("https://0.example/1", "feed:甲", title="题")
-    task = Task("1", "0.example", "{}", source=link.source)
 
     async def read_for_another() -> None:
-        await spider.ledger.sift([link])
+        await spider.filter_new([link])
         spider.visited.add(link.source)
-        spider.crawler.engine.scheduler.feeder.leases.pushed(task)
-        queue.push([task])
         spider.ledger.told.taken(utcnow())
         await standing._forget(spider)
         await asyncio.sleep(0.2)
-        assert spider.ledger.claimed == {link.source}, "somebody else is at it"
+        assert spider.ledger.counted == {link.source}, "somebody else is at it"
         assert spider.visiting.open == frozenset()
-        queue.done([lease.task.id for lease in queue.take(1, delay=0.0, ahead=9.0).leases])
+        (lease,) = queue.take(1, delay=0.0, ahead=9.0).leases
+        spider.ledger.store.links.postpone(lease.task.id, "http-503", utcnow().timestamp() + 900)
+        queue.done([lease.task.id])
         async with asyncio.timeout(20):
-            while spider.ledger.claimed:  # noqa: ASYNC110 - nothing tells
+            while spider.ledger.counted:  # noqa: ASYNC110 - nothing tells
                 await asyncio.sleep(0.01)
         await spider.visiting.stop()
-        assert not spider.crawler.engine.scheduler.feeder.leases.is_ours("1")
-        assert (await spider.ledger.resume(link.source)) == (link,), "the other failed: the next visit asks again"
+        assert (await spider.ledger.resume(link.source))[0] == [lease.task.id], "the other failed: the next visit asks again"
 
     asyncio.run(read_for_another())
 
@@ -153,7 +150,7 @@ def test_a_visit_that_cannot_be_ended_keeps_no_other_open(
         for source in ("feed:甲", "feed:乙"):
             assert await visits.claim(source)
             await visits.begin(source)
-        await asyncio.wait_for(ended.wait(), 120)
+        await asyncio.wait_for(ended.wait(), 10)
         await visits.stop()
 
     asyncio.run(watched())
@@ -169,7 +166,7 @@ def test_where_nobody_knows_what_is_left_no_visit_waits(worker: Callable[[], Any
 
     async def replayed() -> None:
         await spider.visiting.begin("feed:甲")
-        await asyncio.wait_for(spider.visiting.room(), 120)
+        await asyncio.wait_for(spider.visiting.room(), 10)
         await spider.visiting.stop()
 
     asyncio.run(replayed())

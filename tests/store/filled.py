@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -12,6 +13,7 @@ from newsportal.pictures.filter import Shown
 from newsportal.recommend.base import Recommendation
 from newsportal.report import Run
 from newsportal.store.labels import NewDocument
+from newsportal.store.link_states import Task
 from newsportal.store.outbox import Result
 from newsportal.store.pictures import Picture
 from newsportal.store.reader_views import VIEWS_KEPT
@@ -95,9 +97,9 @@ def _memory(store: Store) -> None:
     store.save_run(Run("run-1", NOW, LATER))
     store.save_source_state(SourceState("feed:快讯", unfinished=NOW))
     store.save_site_lines({"青河网": {"https://qinghe.example/1": b"\x00\x01\xfe"}}, now=NOW, most=10)
-    store.defer(
-        [Link("https://later.example/1", "feed:快讯", title="等着", published=NOW), Link("https://later.example/2", "feed:快讯")], now=NOW
-    )
+    urls = [f"https://later.example/{number}" for number in (1, 2)]
+    tasks = [Task(url[-9:], "later.example", json.dumps({"url": url}), source="feed:快讯", link=True) for url in urls]
+    store.links.open("rss", tasks, since=0.0)
     store.visits.add(Visit("feed:快讯", NOW, 1.5, entries=3, new=1, published=(NOW,), failed={"http-404": 1}))
     store.visits.add(Visit("feed:快讯", LATER))
     store.subscriptions.save(

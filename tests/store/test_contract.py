@@ -6,6 +6,7 @@ Who adds a method to the protocol adds its promise here first.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta, timezone
@@ -17,10 +18,11 @@ from hypothesis import strategies as st
 from invented_articles import HOUR, LONG, NOW, OTHER, SAME_TEXT, SAME_TITLE, WEATHER, article
 
 from newsportal.errors import StoreError
-from newsportal.items import FoldKey, Image, Link, TopicMark
+from newsportal.items import FoldKey, Image, Link, TopicMark, content_id
 from newsportal.messages import Message, as_text
 from newsportal.report import Run, SourceReport
 from newsportal.store import reading
+from newsportal.store.link_states import Task
 from newsportal.store.lists import cursor_of
 from newsportal.store.results import SourceState, StoredArticle, StoryFilter
 from newsportal.store.store import Store
@@ -644,26 +646,46 @@ class TestMemory:
         assert store.site_lines("b.example") == {}  # the one saved longest ago
         assert store.site_lines("a.example") != {}
 
-    def test_deferred_links_wait_in_order(self, store: Store) -> None:
-        links = [Link(f"https://news.example/{n}", "feed:快讯", title="题", published=NOW, topic="旅游") for n in (3, 1, 2)]
-        store.defer(links[:2], now=NOW)
-        store.defer(links, now=NOW + HOUR)
-        assert store.deferred("feed:快讯") == links
-        assert store.deferred("feed:二") == []
-        assert store.waits_since(links[0].url) == NOW
-        assert store.waits_since(links[2].url) == NOW + HOUR
-        store.settle([links[0].url, "https://news.example/unknown"])
-        assert store.waits_since(links[0].url) is None
-        assert store.deferred("feed:快讯") == links[1:]
-        store.defer([], now=NOW)
-        store.settle([])
+    def test_links_wait_once_until_they_are_over(self, store: Store) -> None:
+        tasks = [Task(f"{n}", "news.example", f'{{"url": "{n}"}}', source="feed:快讯", link=True) for n in range(3)]
+        assert store.links.open("rss", tasks[:2], since=0.0) == {"0", "1"}
+        assert store.links.open("hub", tasks, since=0.0) == {"2"}, "another spider names them, too"
+        store.links.finish(["0"])
+        store.links.finish(["1"], "failed", "http-404")
+        states = store.links.states(["0", "1", "2", "3"])
+        assert {id: (row.state, row.reason) for id, row in states.items()} == {
+            "0": ("stored", None),
+            "1": ("failed", "http-404"),
+            "2": ("ready", None),
+        }
+        assert store.links.open("rss", tasks, since=0.0) == set()
+        assert store.links.open("hub", tasks, since=states["0"].changed + 1e6) == {"0", "1"}, "a later visit names them"
 
-    def test_deferred_entries_that_share_a_url_wait_each(self, store: Store) -> None:
-        links = [Link("https://news.example/", "feed:快讯", title=f"题 {n}", content="正文", identity=f"feed#{n}") for n in (1, 2)]
-        store.defer(links, now=NOW)
-        assert store.deferred("feed:快讯") == links
-        store.settle(["feed#1"])
-        assert store.deferred("feed:快讯") == links[1:]
+    def test_links_that_failed_in_passing_wait_for_their_time(self, store: Store) -> None:
+        store.links.open("rss", [Task("1", "news.example", "{}", source="feed:快讯", lane="x", link=True)], since=0.0)
+        at = time.time() + 900
+        store.links.postpone("1", "http-503", at)
+        (row,) = store.links.waiting()
+        assert (row.queue, row.source, row.reason, row.number, row.next) == ("rss", "feed:快讯", "http-503", 1, pytest.approx(at))
+        assert store.links.states(["1"])["1"].failures == 1
+        assert store.links.release("feed:二") == []
+        assert store.links.release("feed:快讯") == ["1"]
+        assert store.links.waiting() == []
+        assert [(row.number, row.reason, row.next) for row in store.links.waiting(failed=False)] == [(1, "http-503", None)]
+
+    def test_feed_entries_are_held_back_from_the_queue(self, store: Store) -> None:
+        store.links.open("rss", [Task("1", "", "entry", source="feed:快讯", link=True)], since=0.0, held=["1"])
+        assert store.links.held("feed:快讯") == ["entry"]
+        store.links.finish(["1"])
+        assert store.links.held("feed:快讯") == []
+
+    def test_the_article_and_its_link_are_stored_together(self, store: Store) -> None:
+        found = article()
+        task = Task(content_id(str(found.identity)), "news.example", "{}", source=found.source, link=True)
+        assert store.links.open("rss", [task], since=0.0) == {task.id}
+        store.add(found, now=NOW)
+        assert store.links.states([task.id])[task.id].state == "stored"
+        assert store.links.open("rss", [replace(task, id="other")], since=0.0, names={"other": str(found.identity)}) == set()
 
 
 def test_threads_share_a_store(store: Store) -> None:

@@ -27,28 +27,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """By which a queue is run; the same for all workers of one frontier. Seconds."""
-
-    lease: float = 60.0
-    tries: int = 6
-    forget: float = 30 * 86400.0
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """A request that waits. ``body`` is its JSON; the queue never looks into it. ``at``: seconds since 1970. ``source``: of whose visit."""
-
-    id: str
-    host: str
-    body: str
-    priority: int = 0
-    at: float | None = None
-    lane: str | None = None
-    source: str | None = None
-    seen: str | None = None
+from newsportal.store.link_states import Task as Task
+from newsportal.store.link_states import Terms as Terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +117,10 @@ class Queue(Protocol):
 
     def back(self, ids: Collection[str], *, at: float | None = None) -> None:
         """Give tasks back that were not done (the worker leaves): no try is counted. ``at``: not before."""
+        ...
+
+    def refresh(self, ids: Collection[str]) -> None:
+        """These rows of the table of links wait for nothing any more but their hosts."""
         ...
 
     def beat(self, doing: Mapping[str, str] | None = None) -> set[str]:

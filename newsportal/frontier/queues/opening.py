@@ -1,50 +1,87 @@
-"""Which queue it is: in the Redis that the settings name, else on this machine's disk, beside the store."""
+"""Which queue it is: in the Redis that the settings name, else the table of links in the record."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING
-from weakref import WeakValueDictionary
 
 from newsportal.frontier.queues.base import Queue, Terms
-from newsportal.frontier.queues.disk import DiskQueue
-from newsportal.frontier.queues.disk_file import MEMORY, QueueFile
+from newsportal.frontier.queues.table import TableQueue
 from newsportal.items import content_id
 from newsportal.sources.uris import mask
+from newsportal.store import open_store
+from newsportal.store.columns import METADATA
+from newsportal.store.dialect_sqlite import sqlite_file, sqlite_uri
+from newsportal.store.dialects import open_engine, write_ahead, writing
+from newsportal.store.link_tables import QUEUE_TABLES
+from newsportal.store.links import Links
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from newsportal.sources import Sources
 
-_files: WeakValueDictionary[str, QueueFile] = WeakValueDictionary()
-_lock = Lock()
 
-
-def open_queue(sources: Sources, settings: BaseSettings, name: str) -> Queue:
-    """The queue of spider ``name``, for one worker. Nothing is opened or sent yet. Raises ``StoreError`` for an address that is none."""
-    from newsportal.frontier import shared
+def open_queue(sources: Sources, settings: BaseSettings, name: str, links: Links | None = None) -> Queue:
+    """The queue of spider ``name``, for one worker. ``links``: those of the store, where it is open already. Raises ``StoreError``."""
 
     terms = terms_of(sources)
+    close: Callable[[], None] = _nothing
+    if links is None:
+        store = open_store(sources.store)
+        links, close = store.links, store.close
     if is_shared(sources, settings):
-        from newsportal.frontier.queues.shared import QUEUE_KEY, SEEN_KEY, SharedQueue
+        return open_redis(settings, name, links, terms, owner=sources.store, close=close)
+    return TableQueue(links, name, terms=terms, close=close)
 
-        return SharedQueue(
-            shared.connect(settings),
-            name,
-            terms,
-            queue_key=settings.get("SCHEDULER_QUEUE_KEY") or QUEUE_KEY,
-            seen_key=settings.get("SCHEDULER_DUPEFILTER_KEY") or SEEN_KEY,
-            owner=content_id(sources.store),
-            told=mask(sources.store),
-            where=shared.where(settings),
-        )
-    return DiskQueue(queue_file(sources), name, terms=terms)
+
+def _nothing() -> None:
+    """The store stays open: others use it."""
+
+
+def open_redis(settings: BaseSettings, name: str, links: Links, terms: Terms, *, owner: str | None, close: Callable[[], None]) -> Queue:
+    """The queue in the Redis that the settings name. ``owner``: the store whose links these are; ``None``: a project without one."""
+    from newsportal.frontier import shared
+    from newsportal.frontier.queues.redis_table import RedisTableQueue
+    from newsportal.frontier.queues.shared import QUEUE_KEY, SEEN_KEY, SharedQueue
+
+    uri = owner or "sqlite:///:memory:"
+    redis = SharedQueue(
+        shared.connect(settings),
+        name,
+        terms,
+        queue_key=settings.get("SCHEDULER_QUEUE_KEY") or QUEUE_KEY,
+        seen_key=settings.get("SCHEDULER_DUPEFILTER_KEY") or SEEN_KEY,
+        owner=content_id(uri),
+        told=mask(uri),
+        where=shared.where(settings),
+    )
+    return RedisTableQueue(links, redis, whole=owner is not None, close=close)
+
+
+def open_plain(settings: BaseSettings, name: str) -> Queue:
+    """For a project of Scrapy's without ``sources.yaml``: the table lies in the ``JOBDIR`` or in ``.scrapy``; where a Redis is named, in
+    memory."""
+    from newsportal.frontier import shared
+
+    if not shared.wanted(settings):
+        return open_table(Path(settings.get("JOBDIR") or ".scrapy").absolute() / "links.db", name)
+    table = open_table(None, name)
+    return open_redis(settings, name, table.links, Terms(), owner=None, close=table.close)
+
+
+def open_table(file: Path | None, name: str, terms: Terms | None = None) -> TableQueue:
+    """A queue without a store: the table of links alone, in a file of its own or in memory."""
+    engine = open_engine("sqlite://" if file is None else sqlite_uri(file))
+    write_ahead(engine)
+    with writing(engine) as connection:
+        METADATA.create_all(connection, QUEUE_TABLES)
+    return TableQueue(Links(engine), name, terms=terms, close=engine.dispose)
 
 
 def is_shared(sources: Sources, settings: BaseSettings) -> bool:
-    """Whether the queue lies in Redis: ``frontier.redis`` or the settings name one, and not for the filter of known addresses alone."""
+    """Whether Redis hands out: ``frontier.redis`` or the settings name one, and not for the filter of known addresses alone."""
     from newsportal.frontier import shared
 
     of_filter = sources.url_filter.redis
@@ -56,18 +93,22 @@ def place(sources: Sources, settings: BaseSettings) -> str:
     """Where the queue lies, for people (no password)."""
     from newsportal.frontier import shared
 
-    if is_shared(sources, settings):
-        return f"Redis at {shared.where(settings)}"
-    return str(sources.queue_file or "the memory of the process that crawls")
+    return f"Redis at {shared.where(settings)}" if is_shared(sources, settings) else f"the store, {mask(sources.store)}"
 
 
 def queue_names(sources: Sources, settings: BaseSettings) -> list[str]:
-    """The queues that are there. Raises ``FrontierUnavailable``, ``FrontierRefused``, ``StoreError``; makes no file."""
+    """The queues that are there. Raises ``FrontierUnavailable``, ``FrontierRefused``, ``StoreError``; makes no store."""
     from newsportal.frontier import shared
 
     if not is_shared(sources, settings):
-        file = queue_file(sources)
-        return sorted(file.read(lambda sql: [name for (name,) in sql.execute("SELECT name FROM queues")])) if file.exists() else []
+        file = sqlite_file(sources.store)
+        if file is not None and not file.exists():
+            return []
+        store = open_store(sources.store, create=False)
+        try:
+            return store.links.queues()
+        finally:
+            store.close()
     from newsportal.frontier.queues.shared import QUEUE_KEY
     from newsportal.frontier.queues.shared_names import names
 
@@ -78,17 +119,3 @@ def queue_names(sources: Sources, settings: BaseSettings) -> list[str]:
 def terms_of(sources: Sources) -> Terms:
     """By which ``sources.yaml`` wants its queues to be run."""
     return Terms(lease=sources.frontier.lease, tries=sources.frontier.tries)
-
-
-def queue_file(sources: Sources) -> QueueFile:
-    """The file beside the SQLite store; for a store without a file, memory, which the queues of this process share.
-
-    One object for a process, so that its spiders take turns by themselves and not by waiting for a lock of the file.
-    """
-    path = sources.queue_file
-    key = str(path.absolute()) if path else f"{MEMORY}{sources.folder}"
-    with _lock:
-        found = _files.get(key)
-        if found is None:
-            found = _files[key] = QueueFile(Path(key) if path else MEMORY)
-        return found

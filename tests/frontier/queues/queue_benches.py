@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection
-from pathlib import Path
+
+from sqlalchemy import Engine
 
 from newsportal.frontier.queues.base import Lease, Queue, Task, Terms
-from newsportal.frontier.queues.disk import DiskQueue
-from newsportal.frontier.queues.disk_file import QueueFile
+from newsportal.frontier.queues.table import TableQueue
+from newsportal.store.columns import METADATA
+from newsportal.store.dialects import open_engine, write_ahead
+from newsportal.store.link_rows import Moments
+from newsportal.store.link_tables import QUEUE_TABLES
+from newsportal.store.links import Links
 
 NOON = 1_772_700_000.0
 """2026-03-05, around noon in Peking."""
@@ -48,26 +53,39 @@ class Bench(ABC):
             queue.close()
 
 
-class DiskBench(Bench):
-    """Each worker with a connection of its own, as if in a process of its own."""
+class TableBench(Bench):
+    """Each worker with connections of its own, as if in a process of its own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, uri: str) -> None:
         super().__init__()
-        self.file = folder / "新闻 库" / "news portal.db.queue"
-        self.skipped = 0.0
+        self.uri, self.skipped = uri, 0.0
+        self._engines: list[Engine] = []
+        self.links().write(lambda turn: METADATA.drop_all(turn.connection, QUEUE_TABLES))
+        self.links().write(lambda turn: METADATA.create_all(turn.connection, QUEUE_TABLES))
 
-    def worker(self, name: str) -> DiskQueue:
-        return DiskQueue(QueueFile(self.file), name, terms=TERMS, clock=lambda: self.now, ticks=lambda: self.ticks)
+    def links(self) -> Links:
+        engine = open_engine(self.uri)
+        write_ahead(engine)
+        self._engines.append(engine)
+        return Links(engine, lambda _: Moments(self.ticks, self.now))
+
+    def worker(self, name: str) -> TableQueue:
+        return TableQueue(self.links(), name, terms=TERMS)
 
     @property
     def ticks(self) -> float:
-        """Seconds since the machine was started."""
+        """Seconds of the clock that never goes back."""
         return self.now - NOON + 1000.0 + self.skipped
 
     def jump(self, seconds: float) -> None:
         """Somebody sets the machine's clock: no time goes by."""
         self.now += seconds
         self.skipped -= seconds
+
+    def close(self) -> None:
+        super().close()
+        for engine in self._engines:
+            engine.dispose()
 
 
 def task(id: str, host: str = "a.example", **more: object) -> Task:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
-from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
-from queue_benches import TERMS, Bench, DiskBench
+from queue_benches import TERMS, Bench, TableBench
 from redis_bench import RedisBench
 
 from newsportal.frontier.queues.base import Queue, Task
@@ -234,7 +233,7 @@ def make(request: pytest.FixtureRequest) -> Iterator[Callable[[], Bench]]:
         return
     numbers = count()
     with TemporaryDirectory() as folder:
-        yield lambda: DiskBench(Path(folder) / str(next(numbers)))
+        yield lambda: TableBench(f"sqlite:///{folder}/{next(numbers)}.db")
 
 
 @pytest.mark.slow

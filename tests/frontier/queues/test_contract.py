@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from queue_benches import NOON, TERMS, Bench, hold_all, ids, take, task, tasks
 
@@ -19,7 +21,7 @@ def test_a_task_comes_out_as_it_went_in(bench: Bench) -> None:
     queue = bench.open()
     assert queue.push([WHOLE]) == {WHOLE.id}
     (lease,) = queue.take(5, delay=0, ahead=1).leases
-    assert lease.task == WHOLE
+    assert replace(lease.task, seen=None) == replace(WHOLE, seen=None)  # the fingerprint is for who pushes
     assert lease.tries == 0
 
 

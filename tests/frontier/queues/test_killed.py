@@ -13,8 +13,7 @@ import pytest
 from queue_benches import tasks
 
 from newsportal.frontier.queues.base import Terms
-from newsportal.frontier.queues.disk import DiskQueue
-from newsportal.frontier.queues.disk_file import QueueFile
+from newsportal.frontier.queues.opening import open_table
 
 WORKERS, KILLS, HOSTS, EACH = 3, 12, 6, 150
 TERMS = Terms(lease=60.0, tries=50)
@@ -25,10 +24,9 @@ import os, sys, random
 from pathlib import Path
 from time import sleep
 from newsportal.frontier.queues.base import Terms
-from newsportal.frontier.queues.disk import DiskQueue
-from newsportal.frontier.queues.disk_file import QueueFile
+from newsportal.frontier.queues.opening import open_table
 
-queue = DiskQueue(QueueFile(Path(sys.argv[1])), "rss", terms=Terms(lease=60.0, tries=50))
+queue = open_table(Path(sys.argv[1]), "rss", terms=Terms(lease=60.0, tries=50))
 log = os.open(sys.argv[2], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 
 def say(what, task):
@@ -52,7 +50,7 @@ while True:
 def test_nothing_is_lost_to_kills(tmp_path: Path) -> None:
     seed = 20260301
     chance, log = random.Random(seed), tmp_path / "log"
-    queue = DiskQueue(QueueFile(tmp_path / "queue"), "rss", terms=TERMS)
+    queue = open_table(tmp_path / "queue", "rss", terms=TERMS)
     everything = [one for n in range(HOSTS) for one in tasks(EACH, f"h{n}.example", lane=f"x{n // 2}" if n % 3 else None, source="甲")]
     queue.push(everything)
     began = [begin(tmp_path, log) for _ in range(WORKERS)]
@@ -83,7 +81,7 @@ def test_nothing_is_lost_to_kills(tmp_path: Path) -> None:
 
 def at_work(began: list[subprocess.Popen[bytes]], log: Path) -> subprocess.Popen[bytes]:
     """Who of these wrote last that it begins something."""
-    until = monotonic() + 120
+    until = monotonic() + 30
     while monotonic() < until:
         lines = log.read_text().splitlines() if log.exists() else []
         last = next((int(line.split()[1]) for line in reversed(lines) if line.startswith("begin")), 0)

@@ -87,7 +87,8 @@ def test_a_job_that_is_cancelled_ends_in_order(scrapyd: Any, sources: Path, rows
     assert "Spider closed (shutdown)" in log
     assert "Traceback" not in log
     assert [json.loads(report)["reason"] for (report,) in rows(store, "SELECT report FROM runs")] == ["shutdown"]
-    assert rows(store, "SELECT count(*) FROM deferred_links")[0][0] > 0, "what was not fetched waits"
+    pending = "SELECT count(*) FROM links WHERE link = 1 AND state NOT IN ('stored', 'failed', 'given-up')"
+    assert rows(store, pending)[0][0] > 0, "what was not fetched waits"
 
 
 def test_the_egg_of_scrapyd_deploy_has_all_that_it_needs(scrapyd: Any, sources: Path, rows: Any, tmp_path: Path) -> None:

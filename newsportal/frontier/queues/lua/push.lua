@@ -42,7 +42,15 @@ local function some(text) return text ~= '' and text or false end
 for n = 0, count - 1 do
   local a = 2 + n * FIELDS
   local id, host, bucket = ARGV[a], ARGV[a + 1], ARGV[a + 6]
-  if call('HEXISTS', Q .. ':tasks', id) == 0 and not (bucket ~= '' and was_seen(bucket, ARGV[a + 7])) then
+  if ARGV[a + 9] == '' and call('ZREM', Q .. ':later', id) == 1 then  -- its moment has come earlier
+    local t = task(id)
+    if t then
+      t[AT] = false
+      keep(id, t)
+      if t[SOURCE] then sources[t[SOURCE]] = (sources[t[SOURCE]] or 0) + 1 end
+      enter(id, t)
+    end
+  elseif call('HEXISTS', Q .. ':tasks', id) == 0 and not (bucket ~= '' and was_seen(bucket, ARGV[a + 7])) then
     local at = tonumber(ARGV[a + 9])
     local t = { host, tonumber(ARGV[a + 2]), seq + n, 0, ARGV[a + 3], some(ARGV[a + 4]), some(ARGV[a + 5]), some(ARGV[a + 8]), at or false }
     keep(id, t)

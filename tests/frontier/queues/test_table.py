@@ -1,11 +1,9 @@
-"""The queue on disk under fire: many processes, a killed one, a clock that is set, a file that is full, locked, read-only, damaged, newer,
-foreign or gone. What cannot be kept is told, with what, where and what to do."""
+"""The queue in the record under fire: many processes, a killed one, a clock that is set, a file that is full, locked or read-only. What
+cannot be kept is told, with what, where and what to do."""
 
 from __future__ import annotations
 
-import logging
 import os
-import shutil
 import sqlite3
 import subprocess
 import sys
@@ -14,23 +12,23 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from queue_benches import TERMS, DiskBench, hold_all, take, task, tasks
+from queue_benches import TERMS, TableBench, hold_all, take, task, tasks
+from sqlalchemy import Engine, event, func, select
 
-from newsportal.errors import FrontierRefused, FrontierUnavailable
-from newsportal.frontier.queues import disk_file
-from newsportal.frontier.queues.disk import DiskQueue
-from newsportal.frontier.queues.disk_file import MEMORY, QueueFile
-from newsportal.frontier.queues.disk_schema import VERSION
+from newsportal.errors import FrontierUnavailable, StoreUnavailable
 from newsportal.frontier.queues.identity import Identity, gone, identity, machine
+from newsportal.frontier.queues.opening import open_table
+from newsportal.frontier.queues.table import TableQueue
+from newsportal.store import dialects
+from newsportal.store.link_tables import LINKS
 
 WORKER = """
 import sys
 from pathlib import Path
 from newsportal.frontier.queues.base import Task
-from newsportal.frontier.queues.disk import DiskQueue
-from newsportal.frontier.queues.disk_file import QueueFile
+from newsportal.frontier.queues.opening import open_table
 
-queue = DiskQueue(QueueFile(Path(sys.argv[1])), sys.argv[2])
+queue = open_table(Path(sys.argv[1]), sys.argv[2])
 """
 TAKER = f"""{WORKER}
 for task in queue.take(2, delay=0, ahead=1).leases:
@@ -40,7 +38,7 @@ sys.stdin.read()
 """
 BUSY = f"""{WORKER}
 from time import monotonic, sleep
-number, until = int(sys.argv[3]), monotonic() + 120
+number, until = int(sys.argv[3]), monotonic() + 60
 for n in range(EACH):
     queue.push([Task(f"{{number}}/{{n}}", f"h{{n % 5}}.example", "{{}}", lane=f"x{{n % 7}}", source="甲")])
 while monotonic() < until:
@@ -59,20 +57,20 @@ EACH = 40
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    return tmp_path / "data" / "news.db.queue"
+    return tmp_path / "data" / "news.db"
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Iterator[DiskBench]:
+def bench(tmp_path: Path) -> Iterator[TableBench]:
     """This backend alone."""
-    made = DiskBench(tmp_path)
+    made = TableBench(f"sqlite:///{tmp_path}/news.db")
     yield made
     made.close()
 
 
 @contextmanager
-def opened(file: Path | str, name: str = "rss") -> Iterator[DiskQueue]:
-    queue = DiskQueue(QueueFile(file), name, terms=TERMS)
+def opened(file: Path, name: str = "rss") -> Iterator[TableQueue]:
+    queue = open_table(file, name, terms=TERMS)
     yield queue
     queue.close()
 
@@ -128,15 +126,8 @@ def test_a_process_is_known_by_when_it_began() -> None:
         assert gone(Identity("x", machine(), os.getpid(), f"{me.started}1"))
 
 
-def test_a_worker_whose_process_is_gone_is_dead_within_a_second(bench: DiskBench) -> None:
-    dead = DiskQueue(
-        QueueFile(bench.file),
-        "rss",
-        terms=TERMS,
-        worker=Identity("x:1:1", machine(), 2**22 + 1, None),
-        clock=lambda: bench.now,
-        ticks=lambda: bench.ticks,
-    )
+def test_a_worker_whose_process_is_gone_is_dead_within_a_second(bench: TableBench) -> None:
+    dead = TableQueue(bench.links(), "rss", terms=TERMS, worker=Identity("x:1:1", machine(), 2**22 + 1, None))
     alive = bench.open()
     alive.beat()
     dead.push(tasks(2))
@@ -151,7 +142,7 @@ def test_a_worker_whose_process_is_gone_is_dead_within_a_second(bench: DiskBench
 
 
 @pytest.mark.parametrize("seconds", [-86400.0, 86400.0])
-def test_setting_the_clock_moves_no_lease_host_or_job(bench: DiskBench, seconds: float) -> None:
+def test_setting_the_clock_moves_no_lease_host_or_job(bench: TableBench, seconds: float) -> None:
     alive, other = bench.open(), bench.open()
     alive.push(tasks(1))
     assert take(alive)
@@ -166,7 +157,7 @@ def test_setting_the_clock_moves_no_lease_host_or_job(bench: DiskBench, seconds:
     assert other.hold("a.example") is None
 
 
-def test_a_clock_set_back_makes_known_tasks_wait_for_their_moment_only(bench: DiskBench) -> None:
+def test_a_clock_set_back_makes_known_tasks_wait_for_their_moment_only(bench: TableBench) -> None:
     queue = bench.open()
     queue.push([task("later", at=bench.now + 10, seen="一")])
     bench.jump(-100)
@@ -177,7 +168,7 @@ def test_a_clock_set_back_makes_known_tasks_wait_for_their_moment_only(bench: Di
     assert queue.push([task("x", seen="一")]) == set()
 
 
-def test_the_machine_starts_anew(bench: DiskBench) -> None:
+def test_the_machine_starts_anew(bench: TableBench) -> None:
     """Its count of seconds begins at nothing: nobody is alive for ever, no host rests for ever."""
     bench.skipped = 10.0**6
     before, after = bench.open(), bench.open()
@@ -196,14 +187,6 @@ def test_the_machine_starts_anew(bench: DiskBench) -> None:
 # the file
 
 
-def test_nothing_is_made_by_looking(file: Path) -> None:
-    with opened(file) as queue:
-        assert queue.state().waiting == queue.outstanding("甲") == queue.clear() == queue.again() == queue.drop() == 0
-        assert queue.aside() == []
-        queue.leave()
-    assert not file.parent.exists()
-
-
 def test_it_is_there_after_a_restart(file: Path) -> None:
     with opened(file) as queue:
         queue.push(tasks(3))
@@ -213,27 +196,13 @@ def test_it_is_there_after_a_restart(file: Path) -> None:
         assert take(queue) == ["a.example/0", "a.example/1", "a.example/2"]
 
 
-def test_queues_in_memory_share_it() -> None:
-    shared = QueueFile(MEMORY)
-    rss, hub = DiskQueue(shared, "rss"), DiskQueue(shared, "hub")
-    hold_all(rss, "a.example")
-    assert hub.hold("a.example") is None
-    rss.push(tasks(2))
-    rss.close()
-    again = DiskQueue(shared, "rss")
-    assert again.state().waiting == 2
-    again.close()
-    hub.close()
-    assert not shared.exists()
-
-
 def test_a_locked_file_is_waited_for_and_told(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(disk_file, "BUSY_SECONDS", 0.1)
+    monkeypatch.setattr(dialects, "BUSY_SECONDS", 0.1)
     with opened(file) as queue:
         queue.push(tasks(1))
         holder = sqlite3.connect(file, isolation_level=None)
         holder.execute("BEGIN IMMEDIATE")
-        with pytest.raises(FrontierUnavailable, match=r"news\.db\.queue: another process has held it locked too long; wait"):
+        with pytest.raises(FrontierUnavailable, match=r"news\.db: another process has held it locked too long; wait"):
             take(queue)
         assert queue.state().waiting == 1  # readers go on
         holder.execute("ROLLBACK")
@@ -241,13 +210,20 @@ def test_a_locked_file_is_waited_for_and_told(file: Path, monkeypatch: pytest.Mo
         assert len(take(queue)) == 1
 
 
+def limit(engine: Engine, pages: int) -> None:
+    """Of every connection from now on."""
+    event.listen(engine, "connect", lambda connection, _: connection.execute(f"PRAGMA max_page_count = {pages}"))
+    engine.dispose()
+
+
 def test_a_full_disk_is_told_and_nothing_is_half_done(file: Path) -> None:
     """SQLite's own limit of pages stands for the disk: the error is the same."""
     with opened(file) as queue:
         queue.push(tasks(1))
-        connection = queue._file._open()
-        pages = connection.execute("PRAGMA page_count").fetchone()[0]
-        connection.execute(f"PRAGMA max_page_count = {pages + 20}")
+        engine = queue.links.engine
+        with engine.connect() as connection:
+            pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+        limit(engine, pages + 20)
         pushed = 1
 
         def fill() -> None:
@@ -259,14 +235,16 @@ def test_a_full_disk_is_told_and_nothing_is_half_done(file: Path) -> None:
             fill()
         assert queue.state().waiting == pushed
         assert queue.outstanding("甲") == pushed - 1
-        connection.execute("PRAGMA max_page_count = 100000")
+        limit(engine, 100_000)
         assert len(queue.push(tasks(5, "c.example"))) == 5
 
 
 def test_a_read_only_file_is_told(file: Path) -> None:
     with opened(file) as queue:
         queue.push(tasks(1))
-        queue._file._open().execute("PRAGMA query_only = ON")  # what a read-only mount answers
+        engine = queue.links.engine
+        event.listen(engine, "connect", lambda connection, _: connection.execute("PRAGMA query_only = ON"))  # as a read-only mount
+        engine.dispose()
         with pytest.raises(FrontierUnavailable, match=r"cannot be written to; check the permissions"):
             take(queue)
         assert queue.state().waiting == 1
@@ -274,99 +252,19 @@ def test_a_read_only_file_is_told(file: Path) -> None:
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with opened(tmp_path / "file" / "queue") as queue, pytest.raises(FrontierUnavailable, match="its folder cannot be made"):
-        queue.push(tasks(1))
+    with pytest.raises(StoreUnavailable, match="the folder cannot be made"):
+        open_table(tmp_path / "file" / "queue", "rss")
 
 
-@pytest.mark.parametrize("damage", ["这不是数据库" * 500, "SQLite format 3\0" + "x" * 5000])
-def test_a_damaged_file_is_moved_away_and_begun_anew(file: Path, damage: str, caplog: pytest.LogCaptureFixture) -> None:
-    with opened(file) as queue:
-        queue.push(tasks(2))
-    file.write_text(damage, "utf-8")
-    with opened(file) as queue, caplog.at_level(logging.WARNING):
-        assert queue.state().waiting == 0
-        assert len(queue.push(tasks(2))) == 2
-        assert len(take(queue)) == 2
-    assert "is damaged" in caplog.text
-    (away,) = file.parent.glob("*.damaged-*[0-9]")
-    assert away.read_text("utf-8") == damage
-
-
-def test_damage_in_the_middle(file: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Who has it open goes on with an empty one, and is told that its leases are gone."""
-    with opened(file) as queue:
-        queue.push([task(str(n), f"h{n}.example") for n in range(2000)])
-        had = take(queue, 5)
-        queue._file._open().execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        with file.open("r+b") as pages:
-            pages.seek(4096)
-            pages.write(b"\xee" * (file.stat().st_size - 4096))
-        queue._file._open().execute("PRAGMA shrink_memory")
-        with caplog.at_level(logging.WARNING):
-            queue.push(tasks(1))
-            lost = queue.beat()
-        assert "begun anew" in caplog.text
-        assert lost == set(had)
-        assert take(queue) == ["a.example/0"]
-
-
-def test_who_meets_a_file_that_was_begun_anew_goes_on(file: Path, caplog: pytest.LogCaptureFixture) -> None:
-    with opened(file) as first, opened(file) as second:
-        first.push(tasks(3))
-        had = take(first, 1)
-        shutil.rmtree(file.parent)
-        with caplog.at_level(logging.WARNING):
-            assert len(second.push(tasks(2))) == 2
-            assert first.beat() == set(had)
-        assert "opened anew" in caplog.text
-        assert len(take(first)) == 2
-
-
-def test_a_newer_version_is_refused(file: Path) -> None:
-    with opened(file) as queue:
-        queue.push(tasks(1))
-    with sqlite3.connect(file) as connection:
-        connection.execute(f"PRAGMA user_version = {VERSION + 1}")
-    connection.close()
-    with opened(file) as queue, pytest.raises(FrontierRefused, match="pip install -U newsportal"):
-        queue.push(tasks(1))
-    assert file.exists()
-
-
-def test_a_database_of_something_else_is_left_alone(file: Path) -> None:
-    file.parent.mkdir()
-    with sqlite3.connect(file) as connection:
-        connection.execute("CREATE TABLE accounts (number)")
-    connection.close()
-    before = file.read_bytes()
-    with opened(file) as queue, pytest.raises(FrontierRefused, match="a database of something else"):
-        queue.push(tasks(1))
-    assert file.read_bytes() == before
-
-
-def test_clearing_gives_the_room_back(file: Path) -> None:
-    def size() -> int:
-        queue._file._open().execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        return file.stat().st_size
-
-    with opened(file) as queue:
-        queue.push(tasks(1))
-        empty = size()
-        queue.push([task(str(n), seen=str(n)) for n in range(3000)])
-        full = size()
-        assert queue.clear() == 3001
-        assert full > 2 * empty
-        assert size() < 1.2 * empty
-
-
-def test_old_seen_names_are_forgotten(bench: DiskBench) -> None:
+def test_old_seen_names_are_forgotten(bench: TableBench) -> None:
     queue = bench.open()
-    assert isinstance(queue, DiskQueue)
+    assert isinstance(queue, TableQueue)
     queue.push([task(str(n), seen=str(n)) for n in range(50)])
+    queue.done(take(queue))
     bench.pass_by(TERMS.forget + 1)
     queue.push([task("new", seen="new")])
     queue.beat()
-    assert queue._file.read(lambda sql: sql.execute("SELECT count(*) FROM seen").fetchone()[0]) == 1
+    assert queue.links.read(lambda turn: turn.connection.scalar(select(func.count()).select_from(LINKS))) == 1
 
 
 @pytest.mark.slow
@@ -374,9 +272,9 @@ def test_taking_does_not_walk_over_what_waits(tmp_path: Path) -> None:
     """Counted in steps of SQLite's machine, not in seconds: a hundred times as many tasks and hosts, hardly more work."""
 
     def steps(hosts: int, each: int) -> int:
-        bench = DiskBench(tmp_path / str(hosts))
+        bench = TableBench(f"sqlite:///{tmp_path}/{hosts}.db")
         queue = bench.open()
-        assert isinstance(queue, DiskQueue)
+        assert isinstance(queue, TableQueue)
         for n in range(hosts):
             queue.push(tasks(each, f"h{n}.example"))
         resting = [f"h{n}.example" for n in range(0, hosts, 2)]
@@ -390,9 +288,10 @@ def test_taking_does_not_walk_over_what_waits(tmp_path: Path) -> None:
             count += 1
             return 0
 
-        queue._file._open().set_progress_handler(step, 10)
+        engine = queue.links.engine
+        event.listen(engine, "connect", lambda connection, _: connection.set_progress_handler(step, 10))
+        engine.dispose()
         assert len(take(queue, 20, delay=1, ahead=1)) == 20
-        queue._file._open().set_progress_handler(None, 0)
         bench.close()
         return count
 

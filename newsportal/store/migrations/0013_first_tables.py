@@ -7,7 +7,7 @@ from sqlalchemy.dialects import mysql
 
 from newsportal.store.migration_steps import create_index, create_table
 
-revision = "0012"
+revision = "0013"
 down_revision = None
 branch_labels = None
 depends_on = None
@@ -31,6 +31,7 @@ def upgrade() -> None:
     _create_pictures()
     _create_readers()
     _create_outbox()
+    _create_links()
 
 
 def _create_articles() -> None:
@@ -185,15 +186,6 @@ def _create_crawls() -> None:
         sa.Column("pages", sa.JSON, nullable=False),
     )
     create_index("ix_site_lines_seen", "site_lines", ["seen"])
-    create_table(
-        "deferred_links",
-        sa.Column("id", ID, primary_key=True),
-        sa.Column("source", NAME, nullable=False),
-        sa.Column("since", sa.BigInteger, nullable=False),
-        sa.Column("position", sa.Integer, nullable=False),
-        sa.Column("link", sa.JSON, nullable=False),
-    )
-    create_index("ix_deferred_links_source_since_position", "deferred_links", ["source", "since", "position"])
     create_table(
         "visits",
         sa.Column("source", NAME, primary_key=True),
@@ -462,4 +454,88 @@ def _create_outbox() -> None:
         "outbox_positions",
         sa.Column("target", NAME, primary_key=True),
         sa.Column("seq", sa.BigInteger, nullable=False),
+    )
+
+
+def _create_links() -> None:
+    create_table(
+        "links",
+        sa.Column("number", NUMBER, primary_key=True),
+        sa.Column("id", sa.String(64), nullable=False),
+        sa.Column("queue", sa.String(100), nullable=False),
+        sa.Column("state", sa.String(10), nullable=False),
+        sa.Column("host", NAME, nullable=False),
+        sa.Column("source", NAME),
+        sa.Column("precedence", sa.Integer, nullable=False),
+        sa.Column("not_before", sa.Float(53)),
+        sa.Column("lane", NAME),
+        sa.Column("seen", sa.BigInteger),
+        sa.Column("link", sa.Integer, nullable=False),
+        sa.Column("tries", sa.Integer, nullable=False),
+        sa.Column("failures", sa.Integer, nullable=False),
+        sa.Column("worker", sa.BigInteger),
+        sa.Column("since", sa.Float(53)),
+        sa.Column("reason", sa.Text),
+        sa.Column("added", sa.Float(53), nullable=False),
+        sa.Column("changed", sa.Float(53), nullable=False),
+        sa.Column("body", sa.Text, nullable=False),
+    )
+    create_index("ix_links_id_queue", "links", ["id", "queue"], unique=True)
+    create_index("ix_links_queue_state_host_precedence", "links", ["queue", "state", "host", "precedence", "number"])
+    create_index("ix_links_queue_state_not_before", "links", ["queue", "state", "not_before"])
+    create_index("ix_links_source_state", "links", ["source", "state"])
+    create_index("ix_links_queue_lane_state", "links", ["queue", "lane", "state"])
+    create_index("ix_links_worker", "links", ["worker"])
+    create_index("ix_links_queue_seen", "links", ["queue", "seen"])
+    create_table(
+        "link_lines",
+        sa.Column("host", NAME, primary_key=True),
+        sa.Column("queue", sa.String(100), primary_key=True),
+        sa.Column("waiting", sa.Integer, nullable=False),
+        sa.Column("ready", sa.Integer, nullable=False),
+        sa.Column("top", sa.Integer),
+        sa.Column("holder", sa.BigInteger, nullable=False),
+        sa.Column("resting", sa.Integer, nullable=False),
+        sa.Column("free_at", sa.Float(53), nullable=False),
+    )
+    create_index("ix_link_lines_queue_resting_free_at", "link_lines", ["queue", "resting", "free_at"])
+    create_index("ix_link_lines_queue_holder_resting_top", "link_lines", ["queue", "holder", "resting", "top", "free_at"])
+    create_table(
+        "link_hosts",
+        sa.Column("host", NAME, primary_key=True),
+        sa.Column("holder", sa.BigInteger, nullable=False),
+        sa.Column("free_at", sa.Float(53), nullable=False),
+        sa.Column("gap", sa.Float(53), nullable=False),
+        sa.Column("wanted_by", sa.BigInteger, nullable=False),
+        sa.Column("wanted_until", sa.Float(53), nullable=False),
+    )
+    create_index("ix_link_hosts_holder", "link_hosts", ["holder"])
+    create_table(
+        "link_workers",
+        sa.Column("number", NUMBER, primary_key=True),
+        sa.Column("queue", sa.String(100), nullable=False),
+        sa.Column("name", NAME, nullable=False),
+        sa.Column("machine", NAME, nullable=False),
+        sa.Column("pid", sa.BigInteger, nullable=False),
+        sa.Column("started", sa.String(64)),
+        sa.Column("since", sa.Float(53), nullable=False),
+        sa.Column("beat", sa.Float(53), nullable=False),
+        sa.Column("delay", sa.Float(53), nullable=False),
+        sa.Column("hungry", sa.Float(53), nullable=False),
+        sa.Column("draining", sa.Integer, nullable=False),
+        sa.Column("doing", sa.Text, nullable=False),
+        sqlite_autoincrement=True,
+    )
+    create_table(
+        "link_claims",
+        sa.Column("job", NAME, primary_key=True),
+        sa.Column("worker", sa.BigInteger, nullable=False),
+        sa.Column("expires", sa.Float(53), nullable=False),
+    )
+    create_table(
+        "link_clock",
+        sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
+        sa.Column("ticks", sa.Float(53), nullable=False),
+        sa.Column("shift", sa.Float(53), nullable=False),
+        sa.Column("swept", sa.Float(53), nullable=False),
     )

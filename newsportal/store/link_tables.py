@@ -1,0 +1,116 @@
+"""The tables of the crawl's queue. What is asked for often is counted beside ``links``: ``link_lines`` has a row for each host of each
+queue, so that no question walks over all rows, nor over hosts that are held or must not be asked yet.
+
+Moments are ticks (seconds of a clock that never goes back, see ``link_rows.Clock``), but ``not_before``, ``added``, ``changed``, ``since``
+of workers and rows set aside: seconds since 1970. A ``holder`` of 0 is nobody, one below 0 the worker that a free host is reserved for.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import BigInteger, Column, Float, Index, Integer, String, Table
+
+from newsportal.store.columns import LONG_TEXT, METADATA, NAME_CHARS, SEQUENCE
+
+QUEUE_CHARS = 100
+
+LINKS = Table(
+    "links",
+    METADATA,
+    Column("number", SEQUENCE, primary_key=True, autoincrement=True),
+    Column("id", String(64), nullable=False),
+    Column("queue", String(QUEUE_CHARS), nullable=False),
+    Column("state", String(10), nullable=False),
+    Column("host", String(NAME_CHARS), nullable=False),
+    Column("source", String(NAME_CHARS)),
+    Column("precedence", Integer, nullable=False),
+    Column("not_before", Float(53)),
+    Column("lane", String(NAME_CHARS)),
+    Column("seen", BigInteger),
+    Column("link", Integer, nullable=False),
+    Column("tries", Integer, nullable=False),
+    Column("failures", Integer, nullable=False),
+    Column("worker", BigInteger),
+    Column("since", Float(53)),
+    Column("reason", LONG_TEXT),
+    Column("added", Float(53), nullable=False),
+    Column("changed", Float(53), nullable=False),
+    Column("body", LONG_TEXT, nullable=False),
+    Index("ix_links_id_queue", "id", "queue", unique=True),
+    Index("ix_links_queue_state_host_precedence", "queue", "state", "host", "precedence", "number"),
+    Index("ix_links_queue_state_not_before", "queue", "state", "not_before"),
+    Index("ix_links_source_state", "source", "state"),
+    Index("ix_links_queue_lane_state", "queue", "lane", "state"),
+    Index("ix_links_worker", "worker"),
+    Index("ix_links_queue_seen", "queue", "seen"),
+)
+"""A row a link (``id``: hash of its identity) or request (``id``: hash of the request); ``queue`` is the spider. ``precedence``: minus the
+priority, so that one index has the order. ``tries``: workers that died with it. ``body``: the request as JSON, empty when it is over."""
+
+LINES = Table(
+    "link_lines",
+    METADATA,
+    Column("host", String(NAME_CHARS), primary_key=True),
+    Column("queue", String(QUEUE_CHARS), primary_key=True),
+    Column("waiting", Integer, nullable=False),
+    Column("ready", Integer, nullable=False),
+    Column("top", Integer),
+    Column("holder", BigInteger, nullable=False),
+    Column("resting", Integer, nullable=False),
+    Column("free_at", Float(53), nullable=False),
+    Index("ix_link_lines_queue_resting_free_at", "queue", "resting", "free_at"),
+    Index("ix_link_lines_queue_holder_resting_top", "queue", "holder", "resting", "top", "free_at"),
+)
+
+HOSTS = Table(
+    "link_hosts",
+    METADATA,
+    Column("host", String(NAME_CHARS), primary_key=True),
+    Column("holder", BigInteger, nullable=False),
+    Column("free_at", Float(53), nullable=False),
+    Column("gap", Float(53), nullable=False),
+    Column("wanted_by", BigInteger, nullable=False),
+    Column("wanted_until", Float(53), nullable=False),
+    Index("ix_link_hosts_holder", "holder"),
+)
+
+WORKERS = Table(
+    "link_workers",
+    METADATA,
+    Column("number", SEQUENCE, primary_key=True, autoincrement=True),
+    Column("queue", String(QUEUE_CHARS), nullable=False),
+    Column("name", String(NAME_CHARS), nullable=False),
+    Column("machine", String(NAME_CHARS), nullable=False),
+    Column("pid", BigInteger, nullable=False),
+    Column("started", String(64)),
+    Column("since", Float(53), nullable=False),
+    Column("beat", Float(53), nullable=False),
+    Column("delay", Float(53), nullable=False),
+    Column("hungry", Float(53), nullable=False),
+    Column("draining", Integer, nullable=False),
+    Column("doing", LONG_TEXT, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+CLAIMS = Table(
+    "link_claims",
+    METADATA,
+    Column("job", String(NAME_CHARS), primary_key=True),
+    Column("worker", BigInteger, nullable=False),
+    Column("expires", Float(53), nullable=False),
+)
+"""Visits of sources that a worker pays."""
+
+CLOCK = Table(
+    "link_clock",
+    METADATA,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("ticks", Float(53), nullable=False),
+    Column("shift", Float(53), nullable=False),
+    Column("swept", Float(53), nullable=False),
+)
+"""One row: when the tables were put in order last, and what the server's clock is ahead by to never go back."""
+
+WORK_TABLES = (LINES, HOSTS, WORKERS, CLAIMS, CLOCK)
+"""What belongs to the processes at work. It is not copied with a store: the first worker counts it anew."""
+
+QUEUE_TABLES = (LINKS, *WORK_TABLES)

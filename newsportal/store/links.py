@@ -1,0 +1,169 @@
+"""The links of the record: which are new, what became of each, and what waits. The queue hands out what stands here.
+
+One row a link. A row that waits is to be fetched, whoever wrote it; what is over says how it ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import nullcontext
+from threading import RLock
+from typing import TypeVar
+
+from sqlalchemy import Connection, Engine, func, select
+
+from newsportal.dedup.canonical import identity
+from newsportal.items import Article, content_id
+from newsportal.store import reading as articles
+from newsportal.store.columns import name as cut
+from newsportal.store.dialects import chunks, reading, writing
+from newsportal.store.link_rows import Clock, Turn, clock_of
+from newsportal.store.link_states import HELD, LATER, LEASED, OVER, STORED, WAITING, LinkState, Task, Terms, WaitingLinks
+from newsportal.store.link_tables import LINKS
+
+Answer = TypeVar("Answer")
+STATE = [LINKS.c[name] for name in LinkState.__dataclass_fields__]
+
+
+class Links:
+    """See the module. Blocking; shared between threads. ``clock`` replaces the shared clock in tests."""
+
+    def __init__(self, engine: Engine, clock: Clock = clock_of) -> None:
+        self.engine = engine
+        self._clock = clock
+        self._lock = RLock() if engine.dialect.name == "sqlite" else nullcontext()  # threads take turns, and do not poll the file's lock
+
+    def write(self, step: Callable[[Turn], Answer], queue: str = "", terms: Terms | None = None) -> Answer:
+        """What ``step`` answers, in one transaction: all of it is written, or nothing."""
+        with self._lock, writing(self.engine) as connection:
+            turn = Turn(connection, self._clock(connection), terms or Terms(), queue)
+            answer = step(turn)
+            turn.settle()
+            return answer
+
+    def read(self, step: Callable[[Turn], Answer], queue: str = "", terms: Terms | None = None) -> Answer:
+        """What ``step`` answers; it sees one state of the table."""
+        with reading(self.engine) as connection:
+            return step(Turn(connection, self._clock(connection), terms or Terms(), queue))
+
+    # links
+
+    def states(self, ids: Collection[str]) -> dict[str, LinkState]:
+        """What the rows of these links say."""
+        with reading(self.engine) as connection:
+            return states(connection, ids)
+
+    def open(
+        self, queue: str, tasks: Sequence[Task], *, since: float, names: Mapping[str, str] | None = None, held: Collection[str] = ()
+    ) -> set[str]:
+        """Let these links wait; answers the ids of those that do so only now. Refused are links that wait already, that were over since
+        the moment ``since``, and (``names``: id → identity) whose article is stored. Those of ``held`` are not handed out by the queue."""
+
+        def step(turn: Turn) -> set[str]:
+            there = states(turn.connection, [task.id for task in tasks])
+            stored = articles.known(turn.connection, names.values()) if names else set()
+            fresh = [task for task in tasks if (names or {}).get(task.id) not in stored and _is_open(there.get(task.id), since)]
+            _remove_elsewhere(turn, [task.id for task in fresh if task.id in there])
+            entered = turn.add(fresh)
+            if kept := entered.intersection(held):
+                turn.move(list(turn.rows(kept)), HELD)
+            return entered
+
+        return self.write(step, queue) if tasks else set()
+
+    def finish(self, ids: Collection[str], state: str = STORED, reason: str | None = None) -> None:
+        """These links are over, wherever they wait."""
+        if ids:
+            self.write(lambda turn: finish(turn, ids, state, reason))
+
+    def postpone(self, id: str, reason: str, at: float | None) -> None:
+        """The link failed in passing: it waits until ``at``. ``None``: no longer than its host makes it wait."""
+
+        def step(turn: Turn) -> None:
+            for row in turn.rows_anywhere([id]):
+                if row.state in (*WAITING, LATER, LEASED, HELD):
+                    turn.fail(row, reason, at)
+
+        self.write(step)
+
+    def release(self, source: str) -> list[str]:
+        """A visit of the source begins: links that failed in passing are tried now. Answers their ids."""
+
+        def step(turn: Turn) -> list[str]:
+            asked = select(LINKS.c.id).where(LINKS.c.source == cut(source), LINKS.c.state == LATER, LINKS.c.reason.is_not(None))
+            rows = [row for row in turn.rows_anywhere(turn.connection.scalars(asked).all()) if row.link]
+            for row in rows:
+                turn.set(row, not_before=None)
+                turn.give_back(row)
+            return [row.id for row in rows]
+
+        return self.write(step) if self._waits_later(source) else []
+
+    def _waits_later(self, source: str) -> bool:
+        asked = select(LINKS.c.number).where(LINKS.c.source == cut(source), LINKS.c.state == LATER, LINKS.c.reason.is_not(None)).limit(1)
+        with reading(self.engine) as connection:
+            return connection.scalar(asked) is not None
+
+    def held(self, source: str) -> list[str]:
+        """The requests (JSON) of a source's feed entries that wait without being handed out, the oldest first."""
+        asked = select(LINKS.c.body).where(LINKS.c.source == cut(source), LINKS.c.state == HELD).order_by(LINKS.c.number)
+        with reading(self.engine) as connection:
+            return list(connection.scalars(asked).all())
+
+    # for people
+
+    def queues(self) -> list[str]:
+        """Queues that have rows, by name."""
+        with reading(self.engine) as connection:
+            return sorted(connection.scalars(select(LINKS.c.queue).distinct()).all())
+
+    def leased(self) -> int:
+        """Links and requests that workers have in hand."""
+        with reading(self.engine) as connection:
+            return connection.scalar(select(func.count()).select_from(LINKS).where(LINKS.c.state == LEASED)) or 0
+
+    def waiting(self, *, failed: bool = True) -> list[WaitingLinks]:
+        """What waits, by queue, source and reason. ``failed``: only links that failed in passing, which wait for a time."""
+        states_ = (LATER,) if failed else (*WAITING, LATER, HELD)
+        columns = (LINKS.c.queue, LINKS.c.source, LINKS.c.reason)
+        asked = select(*columns, func.count(), func.min(LINKS.c.not_before)).where(LINKS.c.state.in_(states_)).group_by(*columns)
+        with reading(self.engine) as connection:
+            found = connection.execute(asked).all()
+        rows = [WaitingLinks(queue, source, reason or "", number, next_) for queue, source, reason, number, next_ in found]
+        return sorted(rows, key=lambda row: (row.queue, row.source or "", row.reason))
+
+
+def states(connection: Connection, ids: Iterable[str]) -> dict[str, LinkState]:
+    found = {}
+    for some in chunks(ids):
+        for row in connection.execute(select(*STATE).where(LINKS.c.id.in_(some), LINKS.c.link == 1)).all():
+            found[row.id] = LinkState(*row)
+    return found
+
+
+def finish(turn: Turn, ids: Collection[str], state: str = STORED, reason: str | None = None) -> None:
+    """Inside the transaction that stores their article, too."""
+    for row in turn.rows_anywhere(ids):
+        if row.link and (row.state not in OVER or state == STORED != row.state):
+            turn.end(row, state, reason)
+
+
+def finish_stored(connection: Connection, stored: Iterable[Article]) -> None:
+    """The links that lead to articles which this very transaction stores are over: by their own names, and those of the articles' pages."""
+    names = set[str]()
+    for article in stored:
+        link = article.link
+        pages = () if link.identity else map(identity, (article.url, *article.pages))  # else other articles have this URL's identity, too
+        names.update((article.identity or "", link.identity or identity(link.url), *pages))
+    turn = Turn(connection, clock_of(connection))
+    finish(turn, [content_id(name) for name in names if name])
+    turn.settle()
+
+
+def _is_open(row: LinkState | None, since: float) -> bool:
+    return row is None or (row.over and row.changed < since)
+
+
+def _remove_elsewhere(turn: Turn, ids: Collection[str]) -> None:
+    """Rows that are over and belong to other queues: the link is asked for by this one now."""
+    turn.remove([row for row in turn.rows_anywhere(ids) if row.queue != turn.queue])

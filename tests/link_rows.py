@@ -1,0 +1,49 @@
+"""What tests ask of the table of links, and a spider that asks for links."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import scrapy
+from scrapy import Request
+from sqlalchemy import select, update
+
+from newsportal.frontier.ledger import Filtered, Ledger
+from newsportal.frontier.links import id_of
+from newsportal.items import Link
+from newsportal.store.link_states import OVER
+from newsportal.store.link_tables import LINKS
+from newsportal.store.store import Store
+
+SPIDER = scrapy.Spider(name="rss")
+
+
+def ask(link: Link) -> Request:
+    """The plainest request for a link."""
+    return Request(link.url, meta={"source": link.source}, cb_kwargs={"link": link}, dont_filter=True)
+
+
+def filtered(ledger: Ledger, links: Sequence[Link], **how: Any) -> Filtered:
+    return asyncio.run(ledger.filter_new(links, SPIDER, ask, **how))
+
+
+def let_wait(ledger: Ledger, *links: Link) -> None:
+    """As a list page does that names these links."""
+    asyncio.run(ledger.open(list(links), SPIDER, ask, settled=False, again=True))
+
+
+def waiting(store: Store, source: str | None = None) -> list[str]:
+    """The addresses of links that are not over, in the order in which they came."""
+    asked = select(LINKS.c.body).where(LINKS.c.link == 1, LINKS.c.state.not_in(OVER)).order_by(LINKS.c.number)
+    asked = asked if source is None else asked.where(LINKS.c.source == source)
+    return [json.loads(body)["url"] for body in store.links.read(lambda turn: turn.connection.scalars(asked).all())]
+
+
+def age(store: Store, link: Link, seconds: float) -> None:
+    """The link came so long ago."""
+    row = store.links.states([id_of(link)])[id_of(link)]
+    older = update(LINKS).where(LINKS.c.id == id_of(link)).values(added=row.added - seconds, changed=row.changed - seconds)
+    store.links.write(lambda turn: turn.connection.execute(older))
