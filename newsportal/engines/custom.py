@@ -19,8 +19,7 @@ from newsportal.engines.selector import Rule
 from newsportal.engines.wrapper import Wrapper, filled, parse_with
 from newsportal.errors import EngineBlocked
 
-TITLES = ("h3 a", "h2 a", "h4 a", "a")
-"""Where a title is when no rule says it."""
+TITLES = ("h3 a", "h2 a", "h4 a", "a")  # where a title is when no rule says it
 
 FIELDS = ("title", "link", "site", "summary", "date")
 

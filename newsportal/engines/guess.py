@@ -8,8 +8,7 @@ from newsportal.dom import Document
 from newsportal.engines import ENGINES, Engine, load
 from newsportal.extractors.result_list import page_host
 
-UNKNOWN = Engine(name="unknown", url="##QUERY##")
-"""Nobody's page that we know: the template-free reader reads it."""
+UNKNOWN = Engine(name="unknown", url="##QUERY##")  # Nobody's page that we know: the template-free reader reads it
 
 HOSTS = {
     "baidu.com": ("baidu_web", "baidu_news"),
@@ -23,8 +22,7 @@ HOSTS = {
 }
 """A part of the page's host → engines it may be of."""
 
-AT_LEAST = 3
-"""Results a wrapper must find to be believed on a page whose host says nothing."""
+AT_LEAST = 3  # results a wrapper must find to be believed on a page whose host says nothing
 
 
 def guess(document: Document) -> Engine:

@@ -53,16 +53,14 @@ MAX_BYLINES: Final = 2000
 MAX_BYLINE_CHARS: Final = 80
 """Lines looked at, and how long they may be: a byline stands before the middle of a page and is no paragraph."""
 
-MAX_PARTS: Final = 10
-"""A line of more elements is a navigation."""
+MAX_PARTS: Final = 10  # a line of more elements is a navigation
 
 MAX_NAMES: Final = 6
 SITE_CHARS: Final = 20
 SITE_WORDS: Final = 4
 """Names of sites are not longer."""
 
-WHOLE_NAME: Final = 6
-"""Letters of a site's name that is known in a longer one."""
+WHOLE_NAME: Final = 6  # letters of a site's name that is known in a longer one
 
 ELEMENT_CLASS: Final = re.compile(r"(?<![a-z])(?:authors?|byline)(?:[-_]*(?:names?|list|item|link))*(?![a-z])", re.IGNORECASE)
 ELEMENT_LINK: Final = re.compile(r"/(?:authors?|autor|autoren|auteurs?|autores)/[^/?#]+/?(?:[^/?#]+/?)?$")

@@ -27,17 +27,10 @@ from newsportal.text import clean, letters
 MUCH_LONGER: Final = 3.0
 """The text that the page tells machines is taken where it has so many times our characters: the page draws its text with a script."""
 
-FEW_CHARS: Final = 600
-"""A page that shows more is not searched for a longer text in the state of its scripts, unless it declares one."""
-
-SURE_OF_DATA: Final = 0.9
-"""How sure we are of a text that the page itself calls its article's."""
-
-PIECE: Final = 12
-"""Letters that two texts share only if one is a part of the other."""
-
-TOLD_CHARS: Final = 40
-"""A description of this length stands in for a body that is not there: the shortest 快讯 is its own description."""
+FEW_CHARS: Final = 600  # a page that shows more is not searched for a longer text in the state of its scripts, unless it declares one
+SURE_OF_DATA: Final = 0.9  # how sure we are of a text that the page itself calls its article's
+PIECE: Final = 12  # letters that two texts share only if one is a part of the other
+TOLD_CHARS: Final = 40  # a description of this length stands in for a body that is not there: the shortest 快讯 is its own description
 
 
 class Best:

@@ -43,8 +43,7 @@ CONTROL: Final = re.compile(
 """Words of controls, credits and notices: in short lines they say what the line is. These three are looked for in small letters: to
 leave the case open in the pattern takes four times as long."""
 
-CODE: Final = re.compile(r"\{[^{}]{0,200}:[^{}]{0,200};|function\s*\(|^var\s")
-"""Style sheets and scripts that stand in the page as text."""
+CODE: Final = re.compile(r"\{[^{}]{0,200}:[^{}]{0,200};|function\s*\(|^var\s")  # style sheets and scripts that stand in the page as text
 
 SHORT_CHARS: Final = 160
 NOTICE_CHARS: Final = 400

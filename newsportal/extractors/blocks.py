@@ -27,11 +27,8 @@ COUNTED: Final = BOLD | {"a"}
 INLINE: Final = NAMED_INLINE | COUNTED | {"img"}
 """Elements within a line of which the walk takes note; of ``COUNTED`` also where they end."""
 
-LONGEST_LINK: Final = 400
-"""A link around more characters is one that somebody forgot to close: teasers of whole stories have up to 300."""
-
-MAX_BLOCKS: Final = 20_000
-"""Of longer pages the beginning is read: ten times the longest article page of the development set."""
+LONGEST_LINK: Final = 400  # a link around more characters is one that somebody forgot to close: teasers of whole stories have up to 300
+MAX_BLOCKS: Final = 20_000  # of longer pages the beginning is read: ten times the longest article page of the development set
 
 
 @dataclass(slots=True)

@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-MAX_CHINESE_CHARS: Final = 24
-"""A longer "name" is a sentence."""
+MAX_CHINESE_CHARS: Final = 24  # a longer "name" is a sentence
 
 MAX_NAME_CHARS: Final = 80
 DESCRIBED_CHARS: Final = 40

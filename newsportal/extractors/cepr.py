@@ -43,8 +43,7 @@ PUNCTUATION: Final = frozenset(string.punctuation + "。，、；：？！…—
 MAX_DIFFERENT: Final = 40
 """Paths are compared in so many tags after the part they share: real pages differ in below 30, and the distance is quadratic in them."""
 
-Path = int
-"""The number of a path in ``Paths``."""
+Path = int  # the number of a path in ``Paths``
 
 
 class Paths:

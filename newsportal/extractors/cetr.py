@@ -33,11 +33,8 @@ ALPHA: Final = 3
 CLUSTERS: Final = 3
 """Weninger et al. 2010, chapter 4; k = 3 in the thesis too."""
 
-MAX_ROUNDS: Final = 100
-"""Of k-means; pages of the development sets settle within 20."""
-
-MAX_POINTS: Final = 20_000
-"""Longer pages have their centres found on an even choice of lines; articles have below 5,000."""
+MAX_ROUNDS: Final = 100  # of k-means; pages of the development sets settle within 20
+MAX_POINTS: Final = 20_000  # longer pages have their centres found on an even choice of lines; articles have below 5,000
 
 UNSEEN: Final = re.compile(r"<!--|<(script|style)\b[^<>]*>", re.IGNORECASE)
 ENDS: Final = {"": re.compile("-->"), "script": re.compile("</script", re.IGNORECASE), "style": re.compile("</style", re.IGNORECASE)}

@@ -19,8 +19,7 @@ from newsportal.extractors.papers import LINK, REMOVED, answer, body_of, charact
 from newsportal.items import Extraction, Link
 from newsportal.text import has_stop_word, visible_length
 
-ALPHA: Final = 0.5
-"""The thesis, 2.4.3: F1 is flat between 0.3 and 0.6."""
+ALPHA: Final = 0.5  # the thesis, 2.4.3: F1 is flat between 0.3 and 0.6
 
 
 def extract(document: dom.Document, link: Link | None, fetched: datetime) -> Extraction:

@@ -9,8 +9,7 @@ from typing import Final
 
 from newsportal.extractors.months import WEEKDAY, ZONES
 
-CHINA: Final = timezone(timedelta(hours=8), "CST")
-"""Beijing, Hong Kong, Macau and Taipei: what a Chinese date without a zone means."""
+CHINA: Final = timezone(timedelta(hours=8), "CST")  # Beijing, Hong Kong, Macau and Taipei: what a Chinese date without a zone means
 
 KOREA: Final = timezone(timedelta(hours=9), "KST")
 

@@ -17,11 +17,8 @@ from numpy.typing import NDArray
 from newsportal.extractors.blocks import Blocks
 from newsportal.extractors.hints import ARTICLE_BODY, say_aside
 
-ALPHA: Final = 0.5
-"""Thesis E, 2.4.3."""
-
-MOST: Final = 0.5
-"""A box with more than this share of the page's valid characters is its body, whatever it calls itself."""
+ALPHA: Final = 0.5  # thesis E, 2.4.3
+MOST: Final = 0.5  # a box with more than this share of the page's valid characters is its body, whatever it calls itself
 
 ENOUGH: Final = 0.3
 ENOUGH_CHARS: Final = 150

@@ -21,11 +21,8 @@ from newsportal.text import CJK, INVISIBLE
 
 HANGUL: Final = re.compile("[\uac00-\ud7a3]")
 
-EARLIEST: Final = 1990
-"""No Web page is older; an earlier year is a default value (0001, 1900, 1970) or history told in the text."""
-
-MAX_CHARS: Final = 4000
-"""Longer texts are cut: no date is written after four thousand other characters."""
+EARLIEST: Final = 1990  # no Web page is older; an earlier year is a default value (0001, 1900, 1970) or history told in the text
+MAX_CHARS: Final = 4000  # longer texts are cut: no date is written after four thousand other characters
 
 DATE_LIKE: Final = re.compile(
     r"\d\s?[-/.年월月:时時点點년]\s?\d|\d{8}|[\d一二两兩三四五六七八九十半几幾数數]\s{0,2}多?[个個]?\s?[^\W\d_]{1,2}\s?(?:之|以)?前|[今昨前][天日早晚]|[刚剛][刚剛才]"

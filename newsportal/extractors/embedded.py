@@ -31,11 +31,8 @@ MIN_SENTENCES: Final = 2
 PROSE: Final = 0.5
 """Share of an article's characters that stand in lines with a sentence mark."""
 
-AGREED: Final = 6
-"""Letters that a title shares with the page's to be the same; a shorter one must be all of it."""
-
-DESCRIPTION_LETTERS: Final = 24
-"""Letters of the page's description that stand in the text it describes."""
+AGREED: Final = 6  # letters that a title shares with the page's to be the same; a shorter one must be all of it
+DESCRIPTION_LETTERS: Final = 24  # letters of the page's description that stand in the text it describes
 
 YEAR: Final = re.compile(r"(?:19|20)\d\d|\d{10}")
 LONGER: Final = 2

@@ -13,8 +13,7 @@ from newsportal.extractors.called import short_text
 from newsportal.extractors.months import MONTH
 from newsportal.extractors.title_parts import MARK_LAST, MAX_TITLE_CHARS, says_nothing
 
-MOST_HEADINGS: Final = 60
-"""More headings are teasers: the article's own is among the first."""
+MOST_HEADINGS: Final = 60  # more headings are teasers: the article's own is among the first
 
 RANKS: Final = {"h1": 0.6, "h2": 0.4, "h3": 0.3, "h4": 0.1, "h5": 0.1, "h6": 0.1}
 MARKED_RANK: Final = 0.2
@@ -101,8 +100,7 @@ def lines_in(document: dom.Document, title: str) -> Iterator[Shown]:
                     yield Shown(text, 0.0)
 
 
-MAX_HEADLINE: Final = 100
-"""Characters of the longest headline that is known by its place alone."""
+MAX_HEADLINE: Final = 100  # characters of the longest headline that is known by its place alone
 
 DATE: Final = re.compile(
     r"(?:19|20)\d\d\s?[-/.年]\s?\d{1,2}\s?[-/.月]\s?\d{1,2}|\b\d{1,2}[-/.]\d{1,2}[-/.](?:19|20)\d\d|\d{1,2}:\d\d|\d{1,2}月\d{1,2}日"
@@ -117,8 +115,7 @@ CRUMB: Final = re.compile(r"[>›»〉]|^(?:您?的?(?:当前|現在|现在)?的
 BEFORE_DATE: Final = 6
 """Lines between a headline and its date: a subtitle, buttons, the author."""
 
-BEFORE_TEXT: Final = 15
-"""Lines between a headline and the first paragraph."""
+BEFORE_TEXT: Final = 15  # lines between a headline and the first paragraph
 
 PARAGRAPH_CHARS: Final = 70
 DATE_LINE_CHARS: Final = 120

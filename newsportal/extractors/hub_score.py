@@ -75,8 +75,9 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
 )
 """What each fact is worth, in logits."""
 
-VOICELESS = frozenset(("url-comments",))
-"""Links that say nothing of their pattern: 「评论」 behind a headline bears the headline's own address."""
+VOICELESS = frozenset(
+    ("url-comments",)
+)  # links that say nothing of their pattern: 「评论」 behind a headline bears the headline's own address
 
 COMMAND = re.compile(
     r"^(?:更多\S{0,4}|more|read more|see all|view all|查看(?:全部|更多|详情|原文)?\w{0,4}|全部\w{0,4}|详细|详情|点击\w{0,6}|阅读全文|全文"

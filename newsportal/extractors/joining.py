@@ -20,11 +20,8 @@ REPEATED_SHARE: Final = 0.8
 """A page of which so much stood on earlier pages repeats them: the last page under a new number, or a circle. True further pages of
 the development set repeat a lead at most, less than a third."""
 
-WHOLE_SHARE: Final = 0.8
-"""A page holds the whole article when it has so much of the first page's text, and more."""
-
-WHOLE_GAIN: Final = 1.1
-"""Times the first page's text that the whole must have: else it is the first page again, in other clothes."""
+WHOLE_SHARE: Final = 0.8  # a page holds the whole article when it has so much of the first page's text, and more
+WHOLE_GAIN: Final = 1.1  # times the first page's text that the whole must have: else it is the first page again, in other clothes
 
 COMMENTS: Final = re.compile(
     r"(?:^|[的部新门])(?:网友)?(?:评论|評論|留言|跟帖)(?:[^，。]{0,6}$|列表|区|_|-)|^(?:all |reader )?comments?\b", re.IGNORECASE

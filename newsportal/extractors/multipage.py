@@ -24,8 +24,7 @@ from newsportal.items import Extraction
 MAX_PAGES: Final = 30
 """Pages of one article that are asked for. Written articles known have at most 12; longer pagers are those of photo stories and traps."""
 
-EXPECTED: Final = frozenset(("repeats", "elsewhere", "no-text", "comments"))
-"""Ends of a pager that lose nothing of an article."""
+EXPECTED: Final = frozenset(("repeats", "elsewhere", "no-text", "comments"))  # ends of a pager that lose nothing of an article
 
 
 class PageRead(NamedTuple):

@@ -54,8 +54,7 @@ BEGINNINGS: Final = frozenset("0123456789第下后後翻余剩次다页頁在本
 )
 """How the words of a pager begin, brackets aside: the titles of other articles mostly begin otherwise."""
 
-LONGEST: Final = 40
-"""Characters: what is matched as a whole is no longer."""
+LONGEST: Final = 40  # characters: what is matched as a whole is no longer
 
 Kind = Literal["next", "declared", "onward", "number", "whole", "canonical"]
 

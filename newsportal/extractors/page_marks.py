@@ -13,8 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from newsportal.extractors.hub_urls import MAX_URL_CHARS, PAGE_ENDING, TRACKING, Address
 
-MAX_PAGE: Final = 300
-"""Larger numbers are those of articles: the longest paged article known (a photo story) has below 200 pages."""
+MAX_PAGE: Final = 300  # larger numbers are those of articles: the longest paged article known (a photo story) has below 200 pages
 
 SISTERS: Final = re.compile(r"^(?:www\d?|m|wap|3g|4g|mobile|touch|amp)\.(?=[^.]+\.)")
 """Names of hosts that show the same pages to other devices."""

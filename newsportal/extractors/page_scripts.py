@@ -20,8 +20,7 @@ from newsportal.extractors.page_marks import MAX_PAGE
 SIGNS: Final = ("createPage", "countPage", "_PAGE_COUNT")
 """A script without any of these words draws no pager; many a script has a ``pageCount`` of other things."""
 
-MAX_SCRIPT: Final = 60_000
-"""Characters. Longer scripts are libraries and data; those that draw pagers have below 10,000."""
+MAX_SCRIPT: Final = 60_000  # Characters. Longer scripts are libraries and data; those that draw pagers have below 10,000
 
 CALL: Final = re.compile(r"\bcreatePage(?:HTML)?\s*\(([^()<>{};]{5,300})\)", re.IGNORECASE)
 COUNT: Final = re.compile(r"\b(?:countPage|_PAGE_COUNT)\s*=\s*[\"']?(\d{1,3})\b", re.IGNORECASE)

@@ -16,11 +16,8 @@ MAX_ANCHORS: Final = 5_000
 MAX_LABEL: Final = 60
 """Characters of a link's text that are looked at: 「下一页」 may be followed by that page's heading."""
 
-MAX_INSIDE: Final = 30
-"""Elements within a link; those of pagers hold a few."""
-
-SHORT_KEY: Final = 4
-"""Shorter names (``/t/1.html``) stand in too many addresses to sift links by them."""
+MAX_INSIDE: Final = 30  # elements within a link; those of pagers hold a few
+SHORT_KEY: Final = 4  # shorter names (``/t/1.html``) stand in too many addresses to sift links by them
 
 NOWHERE: Final = "http://page.invalid/"
 """Stands for the address of a page that has none, so that its relative links can be joined; RFC 6761 keeps the name free."""

@@ -21,8 +21,7 @@ from newsportal.extractors.page_scripts import drawn
 from newsportal.extractors.page_turns import SHORT_KEY, Turn, beside, joined, under_comments
 from newsportal.extractors.page_turns import turns as turning_links
 
-MAX_PAGES: Final = 100
-"""Pages that are listed at most; a pager that names more is a list's or a trap's."""
+MAX_PAGES: Final = 100  # pages that are listed at most; a pager that names more is a list's or a trap's
 
 THREAD: Final = re.compile(
     r"^https?://(?:[\w-]+\.)*(?:bbs|forums?|club|tieba|boards?|community)\d?\.|viewthread|showthread|viewtopic|thread-\d|/threads?/|/(?:forums?|bbs)/",

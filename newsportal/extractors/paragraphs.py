@@ -15,8 +15,7 @@ TABLE: Final = frozenset(("thead", "tbody", "tfoot"))
 OF_ONE_LINE: Final = frozenset("p h2 h3 h4 h5 h6".split())
 """Elements that may hold no boxes: parsers would end them there."""
 
-LOST_ALONE: Final = frozenset("li dt dd td th caption".split())
-"""Elements that are nothing without what stands around them."""
+LOST_ALONE: Final = frozenset("li dt dd td th caption".split())  # elements that are nothing without what stands around them
 
 
 def copy_of(node: dom.Element) -> dom.Element:

@@ -89,8 +89,7 @@ MARK_CHARS: Final = 10
 BESIDE_RELATIVE: Final = 12
 """Characters beside 「3小时前」: in a longer statement it belongs to a story."""
 
-SITES: Final = 2.5
-"""What the score of today's date at the top of the page loses."""
+SITES: Final = 2.5  # what the score of today's date at the top of the page loses
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,8 +220,7 @@ def _score(seen: Seen, place: int | None) -> float:
     return score + _nearness(seen.line, place)
 
 
-MOST: Final = 5.5
-"""What :func:`_score` can be without :func:`_nearness`."""
+MOST: Final = 5.5  # what :func:`_score` can be without :func:`_nearness`
 
 
 def _at_most(line: int, place: int | None) -> float:

@@ -11,8 +11,7 @@ from newsportal.extractors.body import Body
 from newsportal.extractors.witness import terms
 from newsportal.text import visible_length
 
-MIN_CHARS: Final = 12
-"""Fewer characters are no 快讯: the shortest in the development set has 25."""
+MIN_CHARS: Final = 12  # fewer characters are no 快讯: the shortest in the development set has 25
 
 LIST_CHARS: Final = 60
 LIST_LINKS: Final = 40
@@ -20,8 +19,7 @@ LIST_LINKS: Final = 40
 
 SENTENCE_END: Final = re.compile(r"[。！？；，]|[.!?](?:\s|$)")
 
-SURE_CHARS: Final = 400
-"""A page with so much running text is not refused for its words."""
+SURE_CHARS: Final = 400  # a page with so much running text is not refused for its words
 
 _CODE: Final = (
     r"(?:^|[_|!！…:：]|\s[-–—]\s)\s*(?:(?:http|error|status|code|错误|代码)\W{0,3}){0,2}(?:%s)"
@@ -64,8 +62,7 @@ NOT_HTML: Final = re.compile(
 BINARY: Final = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 """Characters that no text holds: every tenth byte of a picture, film or archive is one, in whatever encoding it is read."""
 
-BINARY_CHARS: Final = 10
-"""… of the first 500; broken pages have a few."""
+BINARY_CHARS: Final = 10  # … of the first 500; broken pages have a few
 
 TEASER_END: Final = re.compile(
     r"(?:…|\.{3}|[\[(（【]?(?:详细|詳細|详情|更多|阅读全文|閱讀全文|全文|(?:read )?more)[\])）】]?\s*[>»]*)$", re.IGNORECASE

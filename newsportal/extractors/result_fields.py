@@ -20,22 +20,16 @@ from newsportal.text import CJK, clean
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 HEADING_ROLE = ".//*[@role='heading']"
 
-EDGE = " \t-–—·•|,，;；:：\u200e\u200f\xa0"
-"""What engines put between site, date and summary."""
+EDGE = " \t-–—·•|,，;；:：\u200e\u200f\xa0"  # what engines put between site, date and summary
 
 AROUND_DATE = "发布于发表时间更新()（）[]【】"
 
 MIN_SUMMARY = 12
 """Characters. The shortest summaries of the saved result pages (快讯 on news tabs) are 15; addresses and dates are told apart before."""
 
-MIN_TITLE_LINE = 5
-"""Characters. A shorter line of a linked card is a label (视频, 置顶, the site), not the title."""
-
-TITLE_WIDTH = 16
-"""Half-width characters: names of sites are shorter, most titles are longer (8 Chinese characters)."""
-
-MAX_LEAD = 16
-"""Characters before a date that still belong to the small print: 「视频 · 」, 「Posted on 」."""
+MIN_TITLE_LINE = 5  # Characters. A shorter line of a linked card is a label (视频, 置顶, the site), not the title
+TITLE_WIDTH = 16  # Half-width characters: names of sites are shorter, most titles are longer (8 Chinese characters)
+MAX_LEAD = 16  # characters before a date that still belong to the small print: 「视频 · 」, 「Posted on 」
 
 MAX_SITE = 80
 MAX_DATE = 40

@@ -26,25 +26,17 @@ from newsportal.dom import SKIPPED, Document, Element, lines_of, text_of
 from newsportal.extractors.redirect import is_advert, is_redirect
 from newsportal.extractors.result_fields import HEADING_ROLE, HEADINGS, Entry, entry, host_of, is_labelled_advert, is_title, title_of
 
-MIN_RECORDS = 2
-"""One record does not repeat."""
-
-MAX_LINKS = 3000
-"""Links looked at; the largest saved result page has 700."""
-
-MAX_DEPTH = 100
-"""Elements looked at above a link; the deepest link of the saved result pages has 24."""
+MIN_RECORDS = 2  # one record does not repeat
+MAX_LINKS = 3000  # links looked at; the largest saved result page has 700
+MAX_DEPTH = 100  # elements looked at above a link; the deepest link of the saved result pages has 24
 
 FULL_TITLE = 10.0
 FULL_SUMMARY = 60.0
 MAX_RECORD = 3000
 """Characters: a title and a summary of full worth, and a record that is no record but a column."""
 
-COST = 0.6
-"""What a record must bring: a bare link (0.2) or a linked heading without more (0.7 at its longest) is no result by itself."""
-
-ALIKE = 0.3
-"""A record worth less than this share of the list's median is a box of the page between the results."""
+COST = 0.6  # what a record must bring: a bare link (0.2) or a linked heading without more (0.7 at its longest) is no result by itself
+ALIKE = 0.3  # a record worth less than this share of the list's median is a box of the page between the results
 
 OUTSIDE = frozenset({"nav", "footer", "form", "select", "aside"})
 OUTSIDE_NAME = re.compile(
@@ -67,8 +59,7 @@ class Record:
     nodes: tuple[Element, ...]
     own: str
     """Host of the page itself, empty if unknown."""
-    repeated: frozenset[str] = frozenset()
-    """Lines that several links of the group show."""
+    repeated: frozenset[str] = frozenset()  # lines that several links of the group show
 
     @cached_property
     def title(self) -> str:
@@ -241,8 +232,7 @@ def _top(link: Element, above: Counter[Element]) -> Element:
     return top
 
 
-MAX_SIBLINGS = 4
-"""A record of rows (DuckDuckGo Lite) has a title row, a summary row, an address row and an empty one."""
+MAX_SIBLINGS = 4  # a record of rows (DuckDuckGo Lite) has a title row, a summary row, an address row and an empty one
 
 
 def _with_siblings(record: Record, above: Counter[Element]) -> Record:

@@ -32,8 +32,7 @@ REL: Final = "noopener noreferrer nofollow ugc"
 ADDRESSES: Final = frozenset({("a", "href"), ("img", "src")})
 NUMBERS: Final = frozenset({"width", "height", "colspan", "rowspan"})
 
-MAX_CHARS: Final = 2_000_000
-"""Longer fragments are cut before they are parsed: twenty times the longest article of the development set."""
+MAX_CHARS: Final = 2_000_000  # longer fragments are cut before they are parsed: twenty times the longest article of the development set
 
 
 def sanitise(html: str, base: str) -> str:

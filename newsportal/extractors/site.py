@@ -37,23 +37,18 @@ MAX_LINES: Final = 2000
 MIN_WIDTH: Final = 5
 """Shorter lines (a Chinese character counts two) are never repeated: 「or」, 「广告」, 「1」 stood in the gold text as often as not."""
 
-SHARE: Final = 1 / 2
-"""Of the witnesses. A third of them and one of them measure alike; datelines of one reporter stay below it."""
+SHARE: Final = 1 / 2  # of the witnesses. A third of them and one of them measure alike; datelines of one reporter stay below it
 
 SAME: Final = 3 / 8
 """Measured on 1,738 pairs of pages: different articles share at most 0.20 of the body found, the same article at least 0.55."""
 
-WHOLE: Final = 1 / 2
-"""Of the witness's article. A 快讯 of two lines may be a small part of the report that it became."""
-
-TEASER: Final = 5
-"""Lines behind a title that a list may show with it: date, source, lead, "more"."""
+WHOLE: Final = 1 / 2  # of the witness's article. A 快讯 of two lines may be a small part of the report that it became
+TEASER: Final = 5  # lines behind a title that a list may show with it: date, source, lead, "more"
 
 FEW: Final = 3
 """Measured on 340 pages: where one witness alone named more, all of its 26 lines were the articles' own (a box of facts, twice)."""
 
-LONG: Final = 200
-"""Width of a line that needs two witnesses. The longest notice in those pages has 168."""
+LONG: Final = 200  # width of a line that needs two witnesses. The longest notice in those pages has 168
 
 
 class Known(NamedTuple):

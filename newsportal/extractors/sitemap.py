@@ -22,22 +22,16 @@ from newsportal.text import clean
 
 __all__ = ["Kind", "Sitemap", "SitemapEntry", "lies", "named_in", "parse", "print_of"]
 
-MAX_ENTRIES = 50_000
-"""Of one file (sitemaps.org)."""
-
-MAX_TAGS = 1_000_000
-"""Twenty for each entry; beyond them a file is a bomb. Reading so many takes about a second."""
-
-MAX_URL = 2_048
-"""sitemaps.org: an address has fewer characters than this."""
+MAX_ENTRIES = 50_000  # of one file (sitemaps.org)
+MAX_TAGS = 1_000_000  # twenty for each entry; beyond them a file is a bomb. Reading so many takes about a second
+MAX_URL = 2_048  # sitemaps.org: an address has fewer characters than this
 
 MAX_TEXT = 500
 MAX_KEYWORDS = 20
 MAX_NAMED = 100
 """Sitemaps that one robots.txt may name."""
 
-MAX_ODD_DATES = 10
-"""A file writes its dates in one way; each that no form knows costs milliseconds."""
+MAX_ODD_DATES = 10  # a file writes its dates in one way; each that no form knows costs milliseconds
 
 ROOTS: Mapping[str, Kind] = {"urlset": "urlset", "sitemapindex": "index"}
 RECORDS = frozenset(("url", "sitemap"))

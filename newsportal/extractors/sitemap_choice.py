@@ -17,8 +17,7 @@ NO_ARTICLE = BIAS
 """The weight of an address (:data:`hub_score.WEIGHTS`) below which it is no article's. In a list page, text and place say more; here the
 address is all there is, so only what speaks against an article counts."""
 
-FULL = 0.99
-"""What an address scores before the rules of the source are asked."""
+FULL = 0.99  # what an address scores before the rules of the source are asked
 
 LEAST = datetime.min.replace(tzinfo=UTC)
 

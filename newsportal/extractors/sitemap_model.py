@@ -9,11 +9,8 @@ from datetime import datetime, timedelta
 from hashlib import blake2b
 from typing import Literal
 
-FEW = 5
-"""Dates of change from which a lie can be told."""
-
-ALIKE = 0.9
-"""The share of the dates that must agree."""
+FEW = 5  # dates of change from which a lie can be told
+ALIKE = 0.9  # the share of the dates that must agree
 
 JUST_NOW = timedelta(minutes=10)
 """Younger than this when it is fetched: a page that changed at this very moment, or a date that is made as it is asked for."""

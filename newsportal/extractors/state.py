@@ -24,15 +24,13 @@ MAX_DEPTH: Final = 40
 MAX_STATES: Final = 20
 """Assignments tried in one script."""
 
-LONG: Final = 120
-"""Characters of a text that may be an article's: the shortest is a paragraph."""
+LONG: Final = 120  # characters of a text that may be an article's: the shortest is a paragraph
 
 MAX_LITERAL_CHARS: Final = 500_000
 NEAR: Final = 3000
 """Characters around a string literal in which its title and date are looked for."""
 
-ABOVE: Final = 3
-"""Objects above a text that may hold its title: ``article.content.html`` beside ``article.title``."""
+ABOVE: Final = 3  # objects above a text that may hold its title: ``article.content.html`` beside ``article.title``
 
 START: Final = re.compile(r"(?:=|:|return)\s*(?=[{\[])|JSON\.parse\(\s*(?=[\"'])")
 UNDEFINED: Final = re.compile(r"(?<=[:,\[])\s{0,2}undefined(?=[,}\]])")

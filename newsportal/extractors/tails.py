@@ -23,8 +23,7 @@ TAIL: Final = re.compile(
 MAX_TAIL_CHARS: Final = 60
 """Longer lines are paragraphs, however they begin."""
 
-MAX_LINES: Final = 8
-"""So many lines at most are cut at either end."""
+MAX_LINES: Final = 8  # so many lines at most are cut at either end
 
 
 def trimmed(lines: list[str], title: str | None = None) -> tuple[int, int]:

@@ -13,11 +13,8 @@ from newsportal.extractors.body import Body
 from newsportal.extractors.hints import says_aside
 from newsportal.extractors.paragraphs import copy_of, drop_box, with_paragraphs
 
-CAPTION_CHARS: Final = 200
-"""A box without text of the article that holds a picture stays, with at most so many characters under it."""
-
-LEAD_BLOCKS: Final = 3
-"""A picture stands at most so many lines before the text."""
+CAPTION_CHARS: Final = 200  # a box without text of the article that holds a picture stays, with at most so many characters under it
+LEAD_BLOCKS: Final = 3  # a picture stands at most so many lines before the text
 
 
 def tidied(body: Body) -> dom.Element:

@@ -9,8 +9,7 @@ from typing import Final
 
 from newsportal.text import clean
 
-MAX_TITLE_CHARS: Final = 300
-"""Longer "titles" are paragraphs or padding; the common substring is quadratic in them."""
+MAX_TITLE_CHARS: Final = 300  # longer "titles" are paragraphs or padding; the common substring is quadratic in them
 
 SEPARATOR: Final = re.compile(
     r"\s*[_|｜]+\s*|\s+(?:[-–—·•»›:@<>]|--|::)\s+|\s*(?:--+|——+)\s*|(?<=[^\x00-\x7f])-(?=[^\x00-\x7f])|-(?=[\u4e00-\u9fff]{2,8}[网網]$)"
@@ -19,24 +18,23 @@ SEPARATOR: Final = re.compile(
 
 _SITE: Final = "网|網|新闻|新聞|日报|日報|晚报|晚報|在线|線上|频道|頻道|中心|电子报|電子報|官网|门户|首页|首頁"
 
-SITE_FIRST: Final = re.compile(r"^[\w\s]{2,12}?(?:网|網|新闻|新聞|日报|日報|在线|線上)[:：]\s*(?=\S{4})")
-"""「某某新闻网：」 before the title."""
-
-BULLET: Final = re.compile(r"^(?:[〉›»>·•・．■□◆◇●○◎▲★☆*|｜]+|》+(?![^《]*《))\s*(?=\S{4})")
-"""What lists and breadcrumbs put before a title."""
+SITE_FIRST: Final = re.compile(
+    r"^[\w\s]{2,12}?(?:网|網|新闻|新聞|日报|日報|在线|線上)[:：]\s*(?=\S{4})"
+)  # 「某某新闻网：」 before the title
+BULLET: Final = re.compile(
+    r"^(?:[〉›»>·•・．■□◆◇●○◎▲★☆*|｜]+|》+(?![^《]*《))\s*(?=\S{4})"
+)  # what lists and breadcrumbs put before a title
 
 SITE_LAST: Final = re.compile(
     r"[-_|｜–—]\s*[^-_|｜–—]{0,16}(?:网|網|新闻|新聞|日报|日報|在线|線上|频道|頻道|online|news|\.com|\.cn)\s*$", re.IGNORECASE
 )
 
-SITE_NAME: Final = re.compile(rf"(?:{_SITE}|online|news|\.com|\.cn|home)$", re.IGNORECASE)
-"""How names of sites and sections end."""
+SITE_NAME: Final = re.compile(rf"(?:{_SITE}|online|news|\.com|\.cn|home)$", re.IGNORECASE)  # how names of sites and sections end
 
 MARK_LAST: Final = re.compile(r"\s*[【\[(（〔][^】\])）〕]{1,12}[】\])）〕]$")
 """（图）, [3P], 【16:15】: an editor's mark belongs to the headline, although the page's title goes without it."""
 
-NAME_CHARS: Final = 16
-"""Longer parts are headlines that end like a name."""
+NAME_CHARS: Final = 16  # longer parts are headlines that end like a name
 
 FEW: Final = 5
 """A title before the first separator has at least so many characters (twice that in Latin letters), else the longest part is taken."""

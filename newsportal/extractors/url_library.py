@@ -27,8 +27,7 @@ MAX_SITES: Final = 1000
 MAX_DIRECTORIES: Final = 200  # of a site that hold templates
 MAX_TEMPLATES: Final = 8  # of a directory
 MAX_WAITING: Final = 16  # pages of a site; a usual one takes 4 kB, the largest 300 kB (see template_file.MAX_BYTES)
-MAX_DEPTH: Final = 16
-"""Deeper directories are the one at this depth: traps build endless paths."""
+MAX_DEPTH: Final = 16  # deeper directories are the one at this depth: traps build endless paths
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,8 +24,7 @@ from newsportal.extractors.title import thesis_title
 from newsportal.extractors.url_library import Address, Library, address_of
 from newsportal.items import Extraction, Link
 
-REACH: Final = 1
-"""The paper's siblings share their directory. More makes more pages agree; see docs/algorithms/url_tree.md."""
+REACH: Final = 1  # the paper's siblings share their directory. More makes more pages agree; see docs/algorithms/url_tree.md
 
 
 class UrlTree:

@@ -16,8 +16,7 @@ CJK_RUN: Final = re.compile("[\u3400-\u9fff]+")
 LONG_WORD: Final = re.compile(r"[^\W\d_\u3400-\u9fff]{4,}")
 NO_LETTERS: Final = re.compile(r"[\W_]+")
 
-STEM_CHARS: Final = 7
-"""Words are compared by their beginnings: endings differ between a title and its text."""
+STEM_CHARS: Final = 7  # words are compared by their beginnings: endings differ between a title and its text
 
 MAX_TERMS: Final = 40
 PIECE: Final = 8

@@ -11,20 +11,14 @@ from dataclasses import dataclass, field
 from newsportal.extractors.feed_bytes import CHARSET, DECLARATION, DECLARED, DOCTYPE, SUPERSETS
 from newsportal.text import CONTROL
 
-MAX_BYTES = 52_428_800
-"""What a sitemap may hold when unpacked (sitemaps.org, "Sitemap file requirements": 50 MB)."""
-
-STEP = 1 << 16
-"""Bytes that are unpacked, decoded and handed on at a time."""
-
-HEAD = 1 << 16
-"""Bytes in which the XML declaration and the document type must stand."""
+MAX_BYTES = 52_428_800  # what a sitemap may hold when unpacked (sitemaps.org, "Sitemap file requirements": 50 MB)
+STEP = 1 << 16  # bytes that are unpacked, decoded and handed on at a time
+HEAD = 1 << 16  # bytes in which the XML declaration and the document type must stand
 
 FIRST = 1 << 10
 """Bytes that a member of a gzip file is given at first, then twice as many: what one leaves is copied, for each of a million tiny ones."""
 
-MAX_MEMBERS = 10_000
-"""Of one gzip file. Whoever packs in blocks has one for each 64 kB (BGZF)."""
+MAX_MEMBERS = 10_000  # of one gzip file. Whoever packs in blocks has one for each 64 kB (BGZF)
 
 GZIP = b"\x1f\x8b"
 BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))

@@ -235,8 +235,7 @@ def _address(kind: Kind, url: str, folder: str, id: str, page: str | None) -> Ad
     return Address(kind, first, f"{host}{folder}/#{kind}={id}", place if place > 1 or _offset(url) else 0)
 
 
-_FIRST_LIST: Final = re.compile(r"(/thread-\d+-\d+)-\d+\.html$")
-"""Discuz!: the third number is the list page that the reader came from."""
+_FIRST_LIST: Final = re.compile(r"(/thread-\d+-\d+)-\d+\.html$")  # Discuz!: the third number is the list page that the reader came from
 
 
 def _offset(url: str) -> bool:

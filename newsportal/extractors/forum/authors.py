@@ -21,8 +21,7 @@ COVER, NAMED, LINKED, USER, OUTER = 2.0, 1.0, 1.0, 0.3, 1.6
 """Points of a place: for the share of posts that have a name there, for calling itself a name's, for a link to a member, for ``username``;
 off for a name that stands in a smaller node within."""
 
-SURE: Final = 2.5
-"""Fewer points than a name in nine of ten posts and a sign: then unmarked names are looked for first."""
+SURE: Final = 2.5  # fewer points than a name in nine of ten posts and a sign: then unmarked names are looked for first
 
 SURE_COVER: Final = 0.7
 MAX_PLAIN_CHARS: Final = 25

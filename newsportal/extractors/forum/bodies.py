@@ -8,11 +8,8 @@ from newsportal.extractors.forum.anchors import CONTENT
 from newsportal.extractors.forum.paths import Overlay, is_aside, same_leaf
 from newsportal.extractors.forum.tree import Tree
 
-COVERED: Final = 0.5
-"""A path counts that so many of the posts have: a poll, a picture, an attachment is not in most."""
-
-MOST_CHARS: Final = 400
-"""Of a longer text only so many characters weigh: one essay must not outweigh twenty answers."""
+COVERED: Final = 0.5  # a path counts that so many of the posts have: a poll, a picture, an attachment is not in most
+MOST_CHARS: Final = 400  # of a longer text only so many characters weigh: one essay must not outweigh twenty answers
 
 NAMED: Final = 1.6
 IMPURE: Final = 0.3

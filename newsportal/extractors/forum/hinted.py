@@ -12,8 +12,7 @@ from newsportal.extractors.forum.groups import Signs
 from newsportal.extractors.forum.paths import Record
 from newsportal.extractors.forum.tree import Tree, outermost
 
-MORE: Final = 1.5
-"""A later choice of bodies counts where it finds so many times more posts than one before it."""
+MORE: Final = 1.5  # a later choice of bodies counts where it finds so many times more posts than one before it
 
 
 def hinted(tree: Tree, signs: Signs, root: dom.Element, engine: Engine) -> list[Record]:

@@ -26,11 +26,8 @@ POST_TIME: Final = re.compile(r"(?<!\d)\d{4}[-/]\d{1,2}[-/]\d{1,2}\s{1,3}\d{1,2}
 LEAST_ANCHORS: Final = 2
 """A page with fewer times of the thesis's three forms is none of a Chinese forum: there any written day is an anchor."""
 
-MAX_TEXT_CHARS: Final = 2_000
-"""Of a longer text the beginning is looked at: a post time stands in a line."""
-
-REMOVED: Final = frozenset(("script", "style"))
-"""3.3.2: taken out beforehand, as comments are."""
+MAX_TEXT_CHARS: Final = 2_000  # of a longer text the beginning is looked at: a post time stands in a line
+REMOVED: Final = frozenset(("script", "style"))  # 3.3.2: taken out beforehand, as comments are
 
 MAX_CHILDREN: Final = 60
 MAX_DEPTH: Final = 30

@@ -23,17 +23,10 @@ from newsportal.extractors.forum.blocks import as_post
 from newsportal.extractors.forum.matching import Marked, mark
 from newsportal.items import Post
 
-THRESHOLD: Final = 0.7
-"""Trees at least so similar are alike. The thesis tells no value."""
-
-MAX_ANCHORS: Final = 4
-"""Anchors of one tree that are compared: a post that quotes ten others has many."""
-
-MAX_SIBLINGS: Final = 12
-"""Siblings of an anchor on either side."""
-
-MAX_KINDS: Final = 24
-"""Different anchor trees that a sibling is compared with."""
+THRESHOLD: Final = 0.7  # trees at least so similar are alike. The thesis tells no value
+MAX_ANCHORS: Final = 4  # anchors of one tree that are compared: a post that quotes ten others has many
+MAX_SIBLINGS: Final = 12  # siblings of an anchor on either side
+MAX_KINDS: Final = 24  # different anchor trees that a sibling is compared with
 
 Pivot = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 """The tags from the tree down to an anchor, and the tags of its siblings before and after it."""

@@ -27,8 +27,7 @@ BETA: Final = 0.8
 """The thesis names α and β and tells no values. Example 3.1 stops at RMD 0.29, MPR 0.14 and goes on at MPR 1; a post that quotes
 others has several anchors, so that RMD may be high."""
 
-DROP: Final = 0.5
-"""Algorithm 3.3: ``mappings[C] < lastNum / 2``."""
+DROP: Final = 0.5  # algorithm 3.3: ``mappings[C] < lastNum / 2``
 
 
 def extract(document: dom.Document, now: datetime, alpha: float = ALPHA, beta: float = BETA) -> tuple[Post, ...]:

@@ -11,8 +11,7 @@ from typing import Final
 from newsportal import dom
 from newsportal.extractors.date import DATE_LIKE, find_dates
 
-SEVERAL: Final = ""
-"""Owns a box that holds links of several keys."""
+SEVERAL: Final = ""  # owns a box that holds links of several keys
 
 MAX_SAID: Final = 64  # the longest date written in a list, with its 「发表于」
 TIMED: Final = ("datetime", "title", "data-time", "data-timestamp", "data-date-string")

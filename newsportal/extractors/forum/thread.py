@@ -19,11 +19,8 @@ from newsportal.extractors.metadata import read_metadata
 from newsportal.extractors.title import best_title
 from newsportal.items import Post, content_id
 
-Posts = Callable[[dom.Document, datetime], tuple[Post, ...]]
-"""An extractor of posts. Raises ``NotApplicable``."""
-
-NUMBERED: Final = 0.9
-"""The share of a page's posts whose numbers must be there and differ, for numbers to be names at all."""
+Posts = Callable[[dom.Document, datetime], tuple[Post, ...]]  # an extractor of posts. Raises ``NotApplicable``
+NUMBERED: Final = 0.9  # the share of a page's posts whose numbers must be there and differ, for numbers to be names at all
 
 NO_THREAD: Final = frozenset({"board", "search", "member", "calendar"})
 FRONT: Final = re.compile(

@@ -22,8 +22,7 @@ NEVER: Final = frozenset("script style template iframe object embed svg math sel
 NOSCRIPT_CHARS: Final = 200
 """A ``noscript`` with more visible text holds the page for those without scripts (Discourse); one with less asks for scripts."""
 
-MAX_NODES: Final = 150_000
-"""Of longer pages the beginning is read: a page with 1,000 posts has 60,000 elements."""
+MAX_NODES: Final = 150_000  # of longer pages the beginning is read: a page with 1,000 posts has 60,000 elements
 
 TEMPLATE_TIMES: Final = 3
 MAX_TEMPLATE_CHARS: Final = 60

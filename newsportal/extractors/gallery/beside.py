@@ -32,8 +32,7 @@ MAX_BOX_CHARS: Final = 20_000
 MIN_WORDS: Final = 2
 """Letters of the shortest line that says anything."""
 
-INTRODUCTION: Final = 15
-"""Letters of the shortest line taken for the story's text from outside the pictures' box."""
+INTRODUCTION: Final = 15  # letters of the shortest line taken for the story's text from outside the pictures' box
 
 APART: Final = re.compile(
     r"(?<![a-z])(?:pagers?|pages?|pagination|fenye|turn|tool|tools|bar|tips?|keyboard|editor|edit|source|laiyuan|time|date|pubtime|byline|info|meta"
@@ -42,8 +41,7 @@ APART: Final = re.compile(
 )
 """Class and id of short pieces around pictures that say nothing of them."""
 
-APART_CHARS: Final = 60
-"""A piece that calls itself so and says more than this is text all the same."""
+APART_CHARS: Final = 60  # a piece that calls itself so and says more than this is text all the same
 
 NOISE: Final = re.compile(
     r"^[\d\s/／|()（）\[\]<>«»‹›←→·.,:：第页頁张張幅共图圖前后後上下一首末尾-]*$"
@@ -62,8 +60,7 @@ NOISE: Final = re.compile(
 CALLED: Final = re.compile(r"^(?:(?:image|photo|picture)\s+caption|caption|图片说明|圖片說明|图说|圖說)\s*[,，:：]\s*", re.IGNORECASE)
 """What captions begin with for those who only hear them."""
 
-DATED: Final = re.compile(r"[，。；！？]|, ")
-"""A line with a date that is a sentence."""
+DATED: Final = re.compile(r"[，。；！？]|, ")  # a line with a date that is a sentence
 
 
 @dataclass(frozen=True, slots=True)

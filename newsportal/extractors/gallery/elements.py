@@ -12,8 +12,7 @@ from newsportal import dom
 from newsportal.extractors.gallery.names import ASIDE, ASIDE_TAGS, BACKGROUND, BACKGROUND_NAMES, LARGE_NAME, SKIPPED, VIEWED
 from newsportal.extractors.images import LAZY, PICTURE, source_of
 
-HEADINGS: Final = 3
-"""Headings of a page that are taken for its story's."""
+HEADINGS: Final = 3  # headings of a page that are taken for its story's
 
 
 @dataclass(slots=True)

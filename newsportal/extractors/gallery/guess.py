@@ -16,8 +16,7 @@ from newsportal.extractors.gallery.pattern import parse
 from newsportal.items import GalleryPage
 from newsportal.text import letters
 
-FEW: Final = 2
-"""Pictures of a page that may be one of several; a page of more is a story of one page. Chosen: a guess costs a request."""
+FEW: Final = 2  # pictures of a page that may be one of several; a page of more is a story of one page. Chosen: a guess costs a request
 
 NAME: Final = re.compile(r"(?P<id>[^/]*?[^/_\-])(?:(?P<parted>[_-])(?P<mark>0{0,2}1))?(?P<ending>\.(?:s?html?|php|aspx?|jsp))?/?", re.ASCII)
 NUMBERED: Final = re.compile(r"\d", re.ASCII)

@@ -28,14 +28,9 @@ MAX_SLIDES: Final = 500
 LEAST: Final = 2
 """Pictures of the smallest slideshow."""
 
-PICTURED: Final = 0.8
-"""The share of a list's records that must hold a picture."""
-
-LEADING: Final = 0.5
-"""The share of records that lead to other pages above which a list is one of other stories."""
-
-SURE: Final = 3
-"""Pictures without words of which the page shows none or one: fewer are the forms of its lead picture."""
+PICTURED: Final = 0.8  # the share of a list's records that must hold a picture
+LEADING: Final = 0.5  # the share of records that lead to other pages above which a list is one of other stories
+SURE: Final = 3  # pictures without words of which the page shows none or one: fewer are the forms of its lead picture
 
 LAST_NUMBER: Final = re.compile(r"^(.*?)(\d{2,4})(?=\D*$)")
 LEAST_SIZE: Final = 60

@@ -19,8 +19,7 @@ from newsportal.text import letters
 MAX_PICTURES: Final = 2_000
 """Pictures of a story from which on no further page is asked for: what one story may cost. The longest known have some hundreds."""
 
-NEW_LETTERS: Final = 4
-"""A page with known pictures brings something if it says so much that no other page said."""
+NEW_LETTERS: Final = 4  # a page with known pictures brings something if it says so much that no other page said
 
 
 def further(page: GalleryPage, asked: Collection[str], pattern: str | None, met: Sequence[GalleryPage]) -> tuple[str, ...]:

@@ -19,8 +19,7 @@ MAX_ADDRESSES: Final = 2_000
 MAX_PARTS: Final = 20
 """Elements of a record."""
 
-LEAST_WORDS: Final = 4
-"""Letters of words under a picture."""
+LEAST_WORDS: Final = 4  # letters of words under a picture
 
 
 def written(document: dom.Document) -> Iterator[tuple[str, list[dict[str, Any]]]]:
