@@ -46,8 +46,4 @@ TABLES = Wrapper(
     drop="span.g, a.m, font[color='#008000']",
 )
 
-ENGINE = Engine(
-    name="baidu_web",
-    url="https://www.baidu.com/s?wd=##QUERY##&pn=##START##&ie=utf-8",
-    parse=parse_with(CURRENT, TABLES),
-)
+ENGINE = Engine(name="baidu_web", url="https://www.baidu.com/s?wd=##QUERY##&pn=##START##&ie=utf-8", parse=parse_with(CURRENT, TABLES))

@@ -31,9 +31,4 @@ OLD = Wrapper(
     skip=".sb_adsW",
 )
 
-ENGINE = Engine(
-    name="bing_web",
-    url="https://www.bing.com/search?q=##QUERY##&first=##START##",
-    parse=parse_with(CURRENT, OLD),
-    first=1,
-)
+ENGINE = Engine(name="bing_web", url="https://www.bing.com/search?q=##QUERY##&first=##START##", parse=parse_with(CURRENT, OLD), first=1)

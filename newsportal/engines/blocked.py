@@ -147,7 +147,7 @@ def wall(document: Document, *, certain: bool = False) -> Wall | None:
 
 def says_nothing_found(document: Document) -> bool:
     """Whether the page itself says that there are no results."""
-    if any(not _is_hidden(node) for node in document.css(NOTHING_MARKS)):
+    if any(not (_hides(node) or any(map(_hides, node.iterancestors()))) for node in document.css(NOTHING_MARKS)):
         return True
     said = len(NOTHING_PHRASES.findall(text_of(document.root)))
     hidden = (node for node in document.css(HIDDEN) if not any(map(_hides, node.iterancestors()))) if said else ()
@@ -160,10 +160,6 @@ HIDDEN = "[style*='display:none'], [style*='display: none'], [hidden]"
 
 def _hides(node: Element) -> bool:
     return node.get("hidden") is not None or "display:none" in (node.get("style") or "").replace(" ", "").lower()
-
-
-def _is_hidden(node: Element) -> bool:
-    return _hides(node) or any(map(_hides, node.iterancestors()))
 
 
 def _little_text(document: Document) -> str | None:

@@ -23,12 +23,7 @@ ARTICLES = Wrapper(
     date=("[data-result='snippet'] > div > span:first-child", "time"),
     skip="[data-testid='ad']",
 )
-OLD = Wrapper(
-    block=".links_main, .results_links",
-    title=("a.large", "h2 a", ".links_zero_click a"),
-    site=".url",
-    summary=".snippet",
-)
+OLD = Wrapper(block=".links_main, .results_links", title=("a.large", "h2 a", ".links_zero_click a"), site=".url", summary=".snippet")
 LITE = Wrapper(
     block="xpath://a[contains(concat(' ', @class, ' '), ' result-link ')]/ancestor::tr[1]",
     title="a.result-link",

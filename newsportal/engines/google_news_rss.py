@@ -4,8 +4,5 @@ from newsportal.engines.base import Engine
 from newsportal.engines.feed_results import parse
 
 ENGINE = Engine(
-    name="google_news_rss",
-    url="https://news.google.com/rss/search?q=##QUERY##&hl=zh-CN&gl=CN&ceid=CN:zh-Hans",
-    parse=parse,
-    kind="news",
+    name="google_news_rss", url="https://news.google.com/rss/search?q=##QUERY##&hl=zh-CN&gl=CN&ceid=CN:zh-Hans", parse=parse, kind="news"
 )

@@ -35,7 +35,5 @@ OLD = Wrapper(
 )
 
 ENGINE = Engine(
-    name="google_web",
-    url="https://www.google.com/search?q=##QUERY##&start=##START##&num=10",
-    parse=parse_with(CURRENT, PLAIN, OLD),
+    name="google_web", url="https://www.google.com/search?q=##QUERY##&start=##START##&num=10", parse=parse_with(CURRENT, PLAIN, OLD)
 )

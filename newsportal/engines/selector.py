@@ -59,7 +59,7 @@ def select(piece: Piece, rule: Rule) -> list[Piece]:
     Raises ``ValueError`` for a bad rule and ``NotApplicable("slow-pattern")`` for a regular expression that takes too long.
     """
     for one in rules(rule):
-        found = _matches(piece, one) if _is_pattern(one) else _elements(_element(piece), one)
+        found = _matches(piece, one) if _is_pattern(one) else _elements(dom.parse_html(piece) if isinstance(piece, str) else piece, one)
         if found:
             return found
     return []
@@ -89,10 +89,6 @@ def address(piece: Piece | None) -> str | None:
 
 def _is_pattern(rule: str) -> bool:
     return rule.startswith("re:")
-
-
-def _element(piece: Piece) -> Element:
-    return dom.parse_html(piece) if isinstance(piece, str) else piece
 
 
 def _elements(node: Element, rule: str) -> list[Piece]:

@@ -13,10 +13,4 @@ CURRENT = Wrapper(
     target=("h3 a@data-mdurl", "h3 a@data-url", "@data-url"),
 )
 
-ENGINE = Engine(
-    name="so360_web",
-    url="https://www.so.com/s?q=##QUERY##&pn=##START##",
-    parse=parse_with(CURRENT),
-    first=1,
-    step=1,
-)
+ENGINE = Engine(name="so360_web", url="https://www.so.com/s?q=##QUERY##&pn=##START##", parse=parse_with(CURRENT), first=1, step=1)

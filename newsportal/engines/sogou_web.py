@@ -27,9 +27,5 @@ CURRENT = Wrapper(
 )
 
 ENGINE = Engine(
-    name="sogou_web",
-    url="https://www.sogou.com/web?query=##QUERY##&page=##START##&ie=utf8",
-    parse=parse_with(CURRENT),
-    first=1,
-    step=1,
+    name="sogou_web", url="https://www.sogou.com/web?query=##QUERY##&page=##START##&ie=utf8", parse=parse_with(CURRENT), first=1, step=1
 )

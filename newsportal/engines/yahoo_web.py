@@ -25,8 +25,5 @@ CURRENT = Wrapper(
 )
 
 ENGINE = Engine(
-    name="yahoo_web",
-    url="https://search.yahoo.com/search?p=##QUERY##&b=##START##&ei=UTF-8",
-    parse=parse_with(CURRENT),
-    first=1,
+    name="yahoo_web", url="https://search.yahoo.com/search?p=##QUERY##&b=##START##&ei=UTF-8", parse=parse_with(CURRENT), first=1
 )

@@ -150,7 +150,7 @@ def _written(document: dom.Document, lines: Sequence[str], heading: str | None) 
     start = next((number for number, line in enumerate(page) if heading and line.startswith(heading[:20])), 0)
     labelled: list[tuple[str, bool]] = []
     for line in (*page[start:], *page[:start]):
-        if _may_be_byline(line):
+        if len(line) <= MAX_BYLINE_CHARS and line.count("\t") <= MAX_PARTS and not line.endswith(("。", "！", "？", "”")):
             chinese = not line.isascii() and BYLINE.search(line) is not None
             if chinese or (MAY_BE_BY.search(line.lower()) and BY_WORD.search(line)):
                 labelled.append((line, chinese))
@@ -165,10 +165,6 @@ def _written(document: dom.Document, lines: Sequence[str], heading: str | None) 
             return _parted(next(filter(None, match.groups())))
     last = LAST_WORDS.search(lines[-1]) if lines else None
     return _parted(last["names"]) if last else []
-
-
-def _may_be_byline(line: str) -> bool:
-    return len(line) <= MAX_BYLINE_CHARS and line.count("\t") <= MAX_PARTS and not line.endswith(("。", "！", "？", "”"))
 
 
 def _parted(names: str) -> list[str]:

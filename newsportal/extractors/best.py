@@ -89,11 +89,7 @@ def extract(document: dom.Document, link: Link | None, fetched: datetime, knowle
 
 
 def body_of(
-    document: dom.Document,
-    heading: str | None,
-    described: str | None,
-    knowledge: SiteKnowledge | None = None,
-    declared: str | None = None,
+    document: dom.Document, heading: str | None, described: str | None, knowledge: SiteKnowledge | None = None, declared: str | None = None
 ) -> Body | None:
     """The body's blocks, without the lines at its ends that are none of the text, and without the site's own lines."""
     top = next(iter(document.root.iter("body")), None)

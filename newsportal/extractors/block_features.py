@@ -168,7 +168,14 @@ class _Maker:
         self._place()
         self._boxes()
         self._neighbours()
-        self._windows()
+        rows = np.stack([self.length, self.running, self.linked])
+        sums = np.concatenate([np.zeros((3, 1)), np.cumsum(rows, axis=1)], axis=1)
+        for width in WINDOWS:
+            low, high = np.maximum(self.number - width, 0), np.minimum(self.number + 1 + width, self.count)
+            for side, part in (("before", sums[:, self.number] - sums[:, low]), ("after", sums[:, high] - sums[:, self.number + 1])):
+                whole = np.maximum(part[0], 1)
+                self.rows[f"{side}{width}_running"], self.rows[f"{side}{width}_linked"] = part[1] / whole, part[2] / whole
+                self.rows[f"{side}{width}_length"] = np.log1p(part[0])
         values = np.stack(list(self.rows.values())).astype(np.float32)
         return Table(tuple(self.rows), values, self.core, self.length.astype(np.float32), self.box)
 
@@ -267,16 +274,6 @@ class _Maker:
         for step, side in ((1, "previous"), (-1, "next")):
             self.rows.update(zip((f"{side}_{name}" for name in (*names, "kind")), shifted(own, step, 0), strict=True))
             self.rows.update(zip((f"{side}_same_parent", f"{side}_same_form"), shifted(same, step, -1) == same, strict=True))
-
-    def _windows(self) -> None:
-        rows = np.stack([self.length, self.running, self.linked])
-        sums = np.concatenate([np.zeros((3, 1)), np.cumsum(rows, axis=1)], axis=1)
-        for width in WINDOWS:
-            low, high = np.maximum(self.number - width, 0), np.minimum(self.number + 1 + width, self.count)
-            for side, part in (("before", sums[:, self.number] - sums[:, low]), ("after", sums[:, high] - sums[:, self.number + 1])):
-                whole = np.maximum(part[0], 1)
-                self.rows[f"{side}{width}_running"], self.rows[f"{side}{width}_linked"] = part[1] / whole, part[2] / whole
-                self.rows[f"{side}{width}_length"] = np.log1p(part[0])
 
 
 def bits(mask: Whole, wanted: range) -> NDArray[np.int64]:

@@ -114,12 +114,20 @@ class _Walk:
                     if len(self.page.blocks) >= MAX_BLOCKS:
                         break
                 elif tag in COUNTED:
-                    self._leave(tag)
+                    if tag == "a":
+                        self.links_open -= 1
+                        self._close_link(self.link_starts.pop())
+                    else:
+                        self.bold_open -= 1
             if text:
                 if not text.isspace():
                     self._add(node, text, not starts)
                 elif self.kept_open:
-                    self._add_space(text)
+                    # white space in a ``pre``
+                    if "\n" in text:
+                        self._flush()
+                    elif self.pieces:
+                        self.pieces.append(" ")
                 elif self.pieces:
                     self.pieces.append(" ")
         self._flush()
@@ -154,13 +162,6 @@ class _Walk:
             if name:
                 self.mask |= named(name)
 
-    def _leave(self, tag: str) -> None:
-        if tag == "a":
-            self.links_open -= 1
-            self._close_link(self.link_starts.pop())
-        else:
-            self.bold_open -= 1
-
     def _close_link(self, first: int) -> None:
         """What lies in a link that was never closed is no link text."""
         inside = self.page.blocks[first:]
@@ -189,16 +190,15 @@ class _Walk:
         page.end.append(-1)
         self.box = len(page.nodes) - 1
 
-    def _add_space(self, text: str) -> None:
-        """White space in a ``pre``."""
-        if "\n" in text:
-            self._flush()
-        elif self.pieces:
-            self.pieces.append(" ")
-
     def _add(self, node: dom.Element, text: str, tail: bool) -> None:
         if self.kept_open and "\n" in text:
-            self._add_lines(node, text, tail)
+            # text of a ``pre``, whose line feeds mean lines
+            for number, line in enumerate(text.split("\n")):
+                if number:
+                    self._flush()
+                if line and not line.isspace():
+                    self.pieces.append(line)
+                    self.parts.append((node, tail))
             return
         self.pieces.append(text)
         self.parts.append((node, tail))
@@ -206,15 +206,6 @@ class _Walk:
             length = visible_length(text)
             self.linked += length if self.links_open else 0
             self.bold += length if self.bold_open else 0
-
-    def _add_lines(self, node: dom.Element, text: str, tail: bool) -> None:
-        """Text of a ``pre``, whose line feeds mean lines."""
-        for number, line in enumerate(text.split("\n")):
-            if number:
-                self._flush()
-            if line and not line.isspace():
-                self.pieces.append(line)
-                self.parts.append((node, tail))
 
     def _flush(self) -> None:
         if not self.pieces:

@@ -51,7 +51,12 @@ class Embedded:
 
 def embedded(document: dom.Document, meta: Metadata, fetched: datetime | None = None) -> Embedded | None:
     """The longest article in the page's data, or ``None``. ``fetched`` is needed for its date."""
-    witnesses = _witnesses(document, meta)
+    # the letters of what the page calls its article
+    site = meta.get("og:site_name")
+    page = plain(next((dom.text_of(node) for node in document.root.iter("title")), ""))
+    named = (plain(meta.get(key)) for key in META_TITLES)
+    titles = (without_site(text, site) for text in (page, *named, plain(meta.article("headline"))) if text and not says_nothing(text))
+    witnesses = tuple(dict.fromkeys(filter(None, map(letters, titles))))
     best: Embedded | None = None
     for held in _held(document, meta):
         if best is not None and len(held.text) <= len(best.text):
@@ -76,15 +81,6 @@ def _held(document: dom.Document, meta: Metadata) -> Iterator[Held]:
                 text = node.get("content") or dom.html_of(node)
                 yield Held(text, (title,) if title else (), (date,) if date else (), "articleBody")
     yield from held_texts(document)
-
-
-def _witnesses(document: dom.Document, meta: Metadata) -> tuple[str, ...]:
-    """The letters of what the page calls its article; empty where it says only the site's name."""
-    site = meta.get("og:site_name")
-    page = plain(next((dom.text_of(node) for node in document.root.iter("title")), ""))
-    named = (plain(meta.get(key)) for key in META_TITLES)
-    titles = (without_site(text, site) for text in (page, *named, plain(meta.article("headline"))) if text and not says_nothing(text))
-    return tuple(dict.fromkeys(filter(None, map(letters, titles))))
 
 
 def _agreeing(titles: Sequence[str], witnesses: Sequence[str]) -> str | None:

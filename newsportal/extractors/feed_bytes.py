@@ -164,11 +164,7 @@ def _reference(match: re.Match[str]) -> str:
 
 def _character(code: int) -> str:
     """A character as such, or as a reference where it would be markup; nothing for one that XML forbids."""
-    if not _is_legal(code):
+    # the characters XML 1.0 allows
+    if not (code in (9, 10, 13) or 0x20 <= code <= 0xD7FF or 0xE000 <= code <= 0xFFFD or 0x10000 <= code <= 0x10FFFF):
         return ""
     return chr(code) if code > ASCII_END else f"&#{code};"
-
-
-def _is_legal(code: int) -> bool:
-    """The characters XML 1.0 allows."""
-    return code in (9, 10, 13) or 0x20 <= code <= 0xD7FF or 0xE000 <= code <= 0xFFFD or 0x10000 <= code <= 0x10FFFF

@@ -147,12 +147,8 @@ def _keyed(entries: list[FeedEntry], shared: set[str]) -> list[FeedEntry]:
             key = content_id(f"{entry.id}\n{entry.url}\n{entry.title}\n{entry.published}")
         taken[key] += 1
         key = key if taken[key] == 1 else f"{key}#{taken[key]}"
-        out.append(_with(entry, key, shared=entry.url in shared))
+        out.append(replace(entry, key=key, shared_link=entry.url in shared))
     return out
-
-
-def _with(entry: FeedEntry, key: str, *, shared: bool) -> FeedEntry:
-    return replace(entry, key=key, shared_link=shared)
 
 
 def _complaints(entries: tuple[FeedEntry, ...]) -> list[str]:

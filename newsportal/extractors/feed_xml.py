@@ -77,7 +77,9 @@ def _entry_by_entry(text: str, url: str) -> dict[str, Any]:
 
 
 def _entry(entry: Mapping[str, Any]) -> RawEntry:
-    content = _content(entry)
+    # the longest of the entry's contents
+    values = [value for item in _list(entry, "content") if (value := _text(item, "value"))]
+    content = max(values, key=len, default=None)
     return RawEntry(
         id=_text(entry, "id"),
         urls=_urls(entry),
@@ -152,12 +154,6 @@ def _urls(entry: Mapping[str, Any]) -> tuple[str, ...]:
     alternate = (_text(link, "href") for link in _list(entry, "links") if _text(link, "rel") in (None, "alternate"))
     guid = _text(entry, "id") if _get(entry, "guidislink") is not False else None
     return tuple(dict.fromkeys(url for url in (*own, *alternate, guid) if url))
-
-
-def _content(entry: Mapping[str, Any]) -> str | None:
-    """The longest of the entry's contents; plain text stays as it is (a reader of markup sees no tag in it)."""
-    values = [value for item in _list(entry, "content") if (value := _text(item, "value"))]
-    return max(values, key=len, default=None)
 
 
 def _author(entry: Mapping[str, Any]) -> str | None:

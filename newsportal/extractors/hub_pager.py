@@ -105,14 +105,10 @@ def _pager(rows: dict[str, Row], nexts: list[str], own: Address) -> Row:
     """The row that is the pager, or an empty one."""
     best, best_rank = Row(), (False, False, False, 0)
     for form, row in rows.items():
-        numbered = _continues(form)
+        # addresses of the form with any number
+        before, _, after = form.partition("{}")
+        numbered = re.compile(f"{re.escape(before.rstrip('_-'))}[_-]?\\d*{re.escape(after)}")
         rank = (any(numbered.fullmatch(url) for url in nexts), bool(numbered.fullmatch(own.same_page)), row.named, len(row.pages))
         if any(rank[:3]) and (len(row.pages) >= MIN_ROW or rank[0]) and rank > best_rank:
             best, best_rank = row, rank
     return best
-
-
-def _continues(form: str) -> re.Pattern[str]:
-    """Addresses of the form with any number; the first page often has none (``index.html``, ``index_2.html``)."""
-    before, _, after = form.partition("{}")
-    return re.compile(f"{re.escape(before.rstrip('_-'))}[_-]?\\d*{re.escape(after)}")

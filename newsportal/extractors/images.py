@@ -54,11 +54,8 @@ def of_article(block: dom.Element | None, document: dom.Document, meta: Metadata
         lead = dom.join(document.base, meta.get("og:image") or meta.get("twitter:image") or meta.article_image() or "")
         if lead and not ICON.search(lead):
             found[lead] = Image(lead, width=_pixels(meta.get("og:image:width")), height=_pixels(meta.get("og:image:height")))
-    return _without_repeats(tuple(found.values()), document)
-
-
-def _without_repeats(images: tuple[Image, ...], document: dom.Document) -> tuple[Image, ...]:
-    """A caption that several pictures share, or that is the page's title, tells nothing of the picture."""
+    # a caption that several pictures share, or that is the page's title, tells nothing of the picture
+    images = tuple(found.values())
     if not any(image.caption for image in images):
         return images
     title = next((dom.text_of(node) for node in document.root.iter("title")), "")

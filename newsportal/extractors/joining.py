@@ -74,7 +74,8 @@ def join(pages: Sequence[Extraction], urls: Sequence[str]) -> Extraction:
     if len(pages) == 1:
         return first
     texts = _said_once([[line for line in _lines(page) if not is_pager(line)] for page in pages])
-    bodies = [_without(page.html, _gone(_lines(page), kept)) for page, kept in zip(pages, texts, strict=True)]
+    # the lines that were left out everywhere
+    bodies = [_without(page.html, set(map(clean, _lines(page))) - set(map(clean, kept))) for page, kept in zip(pages, texts, strict=True)]
     return replace(
         first,
         title=PAGE_MARK.sub("", first.title) if first.title else None,
@@ -138,11 +139,6 @@ def _said_once(texts: list[list[str]]) -> list[list[str]]:
         while earlier and later and letters(earlier[-1]) == letters(later[-1]):
             earlier.pop()  # an editor's name stands at the end of all
     return kept
-
-
-def _gone(lines: list[str], kept: list[str]) -> set[str]:
-    """The lines that were left out everywhere."""
-    return set(map(clean, lines)) - set(map(clean, kept))
 
 
 def _without(html: str | None, gone: set[str]) -> str | None:

@@ -74,7 +74,10 @@ class MultiPage:
         """The page that was wanted has come."""
         self._asked = None
         if self._whole is not None:
-            self._take_whole(page)
+            first, whole, self._whole = self._read[0], self._whole, None
+            if whole is not None and joining.is_whole(first.found, page.found):
+                self._at_once = joining.as_whole(first.found, page.found, (*first.pager.pages, whole))
+                self._over = True
             return
         reason = "elsewhere" if self.strays(page.url, asked) else joining.why_not([one.found for one in self._read], page.found)
         if reason is not None:
@@ -105,12 +108,6 @@ class MultiPage:
             first = self._read[0]
             return joining.unmarked(first.found) if first.pager.next else first.found
         return joining.join([one.found for one in self._read], self._urls)
-
-    def _take_whole(self, page: PageRead) -> None:
-        first, whole, self._whole = self._read[0], self._whole, None
-        if whole is not None and joining.is_whole(first.found, page.found):
-            self._at_once = joining.as_whole(first.found, page.found, (*first.pager.pages, whole))
-            self._over = True
 
     def _following(self) -> str | None:
         """The page after the last one read: what it says itself; where it has no pager, what the first page knew."""

@@ -208,11 +208,7 @@ def split_summary(text: str | None, site: str | None = None) -> tuple[str | None
         date = None
     elif date and not before.strip(EDGE):
         text = after.strip(EDGE)
-    return date, _without_edge(text, site) or None
-
-
-def _without_edge(text: str, site: str | None) -> str:
-    return text.removesuffix(site).strip(EDGE) if site else text
+    return date, (text.removesuffix(site).strip(EDGE) if site else text) or None
 
 
 def host_of(url: str) -> str | None:
@@ -257,7 +253,9 @@ def _small_print(nodes: Sequence[Element], anchor: Element) -> dict[str, str | N
         elif len(node) == 0 and DATE_HINT.search(node.text or ""):
             loose = loose or _date_alone(node.text or "")
         if SUMMARY_CLASS.search(name) and node.tag not in ("a", "img"):
-            _keep_summary(found, text_of(node))
+            text = text_of(node)
+            if len(text) >= MIN_SUMMARY and len(text) > len(found["summary"] or "") and not HOST.match(text) and not is_date(text):
+                found["summary"] = text
     return found | {"date": found["date"] or loose}
 
 
@@ -279,11 +277,6 @@ def _site_and_date(node: Element) -> tuple[str | None, str | None]:
 def _keep(found: dict[str, str | None], key: str, text: str | None, longest: int) -> None:
     if found[key] is None and text and len(text) <= longest and not NOISE.match(text):
         found[key] = text
-
-
-def _keep_summary(found: dict[str, str | None], text: str) -> None:
-    if len(text) >= MIN_SUMMARY and len(text) > len(found["summary"] or "") and not HOST.match(text) and not is_date(text):
-        found["summary"] = text
 
 
 def _summary(lines: Sequence[str], title: str, site: str | None) -> str | None:

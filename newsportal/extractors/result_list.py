@@ -75,7 +75,7 @@ class Record:
         title = min(1.0, 0.5 + 0.5 * len(self.title) / FULL_TITLE) if is_title(self.title) else 0.0
         rest = self.length - len(self.title) - sum(len(text_of(link)) for link in self._other_links())
         summary = min(1.0, max(0, rest) / FULL_SUMMARY) if self.length <= MAX_RECORD else 0.0
-        return title * (0.2 + summary + 0.5 * _in_heading(self.anchor) + 0.4 * self._foreign() + 0.3 * self._dated()) - COST
+        return title * (0.2 + summary + 0.5 * (_heading(self.anchor) is not None) + 0.4 * self._foreign() + 0.3 * self._dated()) - COST
 
     def _other_links(self) -> Iterable[Element]:
         return (link for node in self.nodes for link in node.iter("a") if link is not self.anchor)
@@ -173,10 +173,6 @@ def _asks_again(href: str, own: str) -> bool:
         return True
     words = (value for key, values in parse_qs(parts.query).items() if key in QUERY_KEYS for value in values)
     return not is_redirect(href) and any(not word.isdigit() for word in words)  # ?p=123 is an article of WordPress
-
-
-def _in_heading(link: Element) -> bool:
-    return _heading(link) is not None
 
 
 def _heading(link: Element) -> str | None:

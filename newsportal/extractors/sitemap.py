@@ -59,7 +59,16 @@ def parse(body: bytes, url: str, content_type: str | None, fetched: datetime) ->
     if first.lstrip().startswith("<"):
         kind = _read_xml(stream, reader, text)
     else:
-        kind = _read_lines(stream, reader, text)
+        # one address a line
+        rest = ""
+        for piece in stream:
+            *lines, rest = (rest + piece).replace("\r", "\n").split("\n")
+            _take_lines(lines, reader, text)
+            rest = rest[-MAX_URL:]
+        _take_lines([rest], reader, text)
+        if not reader.entries:
+            raise NotApplicable("not-a-sitemap", "neither XML nor a list of addresses")
+        kind = "text"
     if reader.broken:
         text.tell("bad-address")
     found = Sitemap(kind, tuple(reader.entries), reader.broken, tuple(text.warnings))
@@ -200,19 +209,6 @@ def _read_xml(stream: Iterable[str], reader: _Reader, text: XmlText) -> Kind:
         what = {"rss": "a feed", "feed": "a feed", "rdf": "a feed", "html": "an HTML page"}.get(target.root or "", "XML of another kind")
         raise NotApplicable("not-a-sitemap", what if target.root else "no XML element can be read")
     return kind
-
-
-def _read_lines(stream: Iterable[str], reader: _Reader, text: XmlText) -> Kind:
-    """One address a line. Raises ``NotApplicable`` if the first line is none."""
-    rest = ""
-    for piece in stream:
-        *lines, rest = (rest + piece).replace("\r", "\n").split("\n")
-        _take_lines(lines, reader, text)
-        rest = rest[-MAX_URL:]
-    _take_lines([rest], reader, text)
-    if not reader.entries:
-        raise NotApplicable("not-a-sitemap", "neither XML nor a list of addresses")
-    return "text"
 
 
 def _take_lines(lines: Iterable[str], reader: _Reader, text: XmlText) -> None:

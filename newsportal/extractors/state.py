@@ -84,17 +84,19 @@ def held_texts(document: dom.Document) -> Iterator[Held]:
         if len(text) < MIN_SCRIPT_CHARS or "ld+json" in kind:
             continue
         text, left = text[:left], left - len(text)
-        yield from _in_script(text, alone="json" in kind)
+        alone = "json" in kind
+        states = [state for state in (_decoded(text.strip()),) if state is not None] if alone else list(_assigned(text))
+        for state in states:
+            yield from _in_state(state)
+        if not states:
+            # long string literals, with the titles and dates that are written near them
+            for match in LITERAL.finditer(text):
+                near = (*_keyed(text, max(0, match.start() - NEAR), match.start()), *_keyed(text, match.end(), match.end() + NEAR))
+                named = [(key, unescaped(double or single or number)) for key, double, single, number in near]
+                titles = tuple(value for key, value in named if key in TITLES)
+                yield Held(unescaped(next(filter(None, match.groups()))), titles, tuple(value for key, value in named if key in DATES))
         if left <= 0:
             return
-
-
-def _in_script(text: str, alone: bool) -> Iterator[Held]:
-    states = [state for state in (_decoded(text.strip()),) if state is not None] if alone else list(_assigned(text))
-    for state in states:
-        yield from _in_state(state)
-    if not states:
-        yield from _literals(text)
 
 
 def _decoded(text: str) -> Any:
@@ -179,15 +181,6 @@ def _block_text(block: Any, depth: int) -> str:
 def _keyed(text: str, start: int, end: int) -> Iterator[tuple[str | Any, ...]]:
     """Where a name begins is asked after it is found: a pattern that begins with it is searched in a third of the time."""
     return (match.groups() for match in KEYED.finditer(text, start, end) if not WORD.match(text[match.start() - 1 : match.start()]))
-
-
-def _literals(text: str) -> Iterator[Held]:
-    """Long string literals, with the titles and dates that are written near them."""
-    for match in LITERAL.finditer(text):
-        near = (*_keyed(text, max(0, match.start() - NEAR), match.start()), *_keyed(text, match.end(), match.end() + NEAR))
-        named = [(key, unescaped(double or single or number)) for key, double, single, number in near]
-        titles = tuple(value for key, value in named if key in TITLES)
-        yield Held(unescaped(next(filter(None, match.groups()))), titles, tuple(value for key, value in named if key in DATES))
 
 
 ESCAPE: Final = re.compile(r"\\(?:u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)

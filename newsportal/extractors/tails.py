@@ -17,8 +17,7 @@ TAIL_WORDS: Final = (
     "read_more related share_this follow_us advertisement more_from recommended sign_up subscribe copyright © most_read tags? "
 )
 TAIL: Final = re.compile(
-    rf"^[\s\[【(（]*(?:{'|'.join(TAIL_WORDS.split()).replace('_', ' ')})\s*(?:[:：|\]】)）>》<]|[^\s。！？!?”」]{{0,12}}$|$)",
-    re.IGNORECASE,
+    rf"^[\s\[【(（]*(?:{'|'.join(TAIL_WORDS.split()).replace('_', ' ')})\s*(?:[:：|\]】)）>》<]|[^\s。！？!?”」]{{0,12}}$|$)", re.IGNORECASE
 )
 MAX_TAIL_CHARS: Final = 60
 """Longer lines are paragraphs, however they begin."""

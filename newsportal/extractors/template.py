@@ -113,7 +113,10 @@ def _cleaned(top: dom.Element, template: Template, page: Survey) -> dom.Element:
     copy = dom.copy_of(top)
     for original, node in list(zip(top.iter(), copy.iter(), strict=True)):
         if original is not top and original.tag in LAYOUT and page.places.get(original) not in kept:
-            _emptied(node)
+            # empty an element where it stands
+            tail = node.tail
+            node.clear()
+            node.tail = tail
             continue
         if _is_shared(original.text, template):
             node.text = None
@@ -135,10 +138,3 @@ def _around(content: Iterable[int], parents: tuple[int, ...]) -> set[int]:
 
 def _is_shared(text: str | None, template: Template) -> bool:
     return text is not None and mark_of(text) in template.shared
-
-
-def _emptied(node: dom.Element) -> None:
-    """Empty an element where it stands; what follows it stays."""
-    tail = node.tail
-    node.clear()
-    node.tail = tail

@@ -83,7 +83,8 @@ class Library:
         branch = self.branch(address.site)
         branch.waiting.pop((address.directory, address.leaf), None)
         for (directory, leaf), other in reversed(branch.waiting.items()):
-            if _related(address.directory, directory, reach):
+            # whether both directories lie below one that is at most ``reach - 1`` levels above the deeper one
+            if len(_common(address.directory, directory)) > max(len(address.directory), len(directory)) - reach:
                 template = compare(layout, other)
                 if template is not None:
                     del branch.waiting[directory, leaf]
@@ -105,7 +106,9 @@ class Library:
                 break
             for below in [one for one in branch.templates if one[: len(parent)] == parent]:
                 for found in _agreeing(branch, below, template):
-                    _remove(branch, below, found)
+                    branch.templates[below].remove(found)
+                    if not branch.templates[below]:
+                        del branch.templates[below]
                     template = template.joined(found) if below != directory else template
             template, directory = _put(branch, parent, template), parent
         for place, layout in list(branch.waiting.items()):
@@ -142,11 +145,6 @@ class Library:
                     yield site, directory, template
 
 
-def _related(first: Directory, second: Directory, reach: int) -> bool:
-    """Whether both directories lie below one that is at most ``reach - 1`` levels above the deeper one."""
-    return len(_common(first, second)) > max(len(first), len(second)) - reach
-
-
 def _common(first: Directory, second: Directory) -> Directory:
     length = 0
     for mine, theirs in zip(first, second, strict=False):
@@ -173,9 +171,3 @@ def _put(branch: Branch, directory: Directory, template: Template) -> Template:
     if len(branch.templates) > MAX_DIRECTORIES:
         del branch.templates[next(one for one in branch.templates if one != directory)]
     return template
-
-
-def _remove(branch: Branch, directory: Directory, template: Template) -> None:
-    branch.templates[directory].remove(template)
-    if not branch.templates[directory]:
-        del branch.templates[directory]

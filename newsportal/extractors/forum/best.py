@@ -93,7 +93,9 @@ def _posts(document: dom.Document, now: datetime, hints: bool) -> tuple[Post, ..
         records += [record for extra in elsewhere(page.tree, page.signs, records) for record in _filled(page, [extra])]
     records.sort(key=lambda record: record.nodes[0])
     nodes = sorted(at for record in records for at in record.nodes)
-    _mark_opening(document.url, records)
+    url = document.url
+    if records and not LATER_PAGE.search(url):
+        records[0].opening = True
     scene = Scene(page.tree, document, page.quotes, nodes, page.calendar)
     return tuple(post_of(scene, record) for record in records)
 
@@ -130,8 +132,3 @@ def _filled(page: Page, records: Sequence[Record]) -> list[Record]:
     find_authors(page.tree, over, page.authors, body)
     find_times(page.tree, over, page.times, body, page.calendar)
     return without_strangers(page.tree, over, body)
-
-
-def _mark_opening(url: str, records: Sequence[Record]) -> None:
-    if records and not LATER_PAGE.search(url):
-        records[0].opening = True

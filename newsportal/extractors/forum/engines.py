@@ -34,18 +34,8 @@ ENGINES: Final[tuple[Engine, ...]] = (
         author=".authi > a, .postauthor cite a, td.postauthor > a",
         time="em[id^=authorposton]",
     ),
-    Engine(
-        "phpwind",
-        marks=("tpc_content", 'id="read_tpc'),
-        body="[id^=read_].tpc_content, .tpc_content, div[id^=read_]",
-    ),
-    Engine(
-        "tieba",
-        marks=("d_post_content",),
-        post=".l_post",
-        body=".d_post_content",
-        author=".p_author_name",
-    ),
+    Engine("phpwind", marks=("tpc_content", 'id="read_tpc'), body="[id^=read_].tpc_content, .tpc_content, div[id^=read_]"),
+    Engine("tieba", marks=("d_post_content",), post=".l_post", body=".d_post_content", author=".p_author_name"),
     Engine(
         "discourse",
         marks=("crawler-post", "topic-body", "topic-post"),
@@ -85,14 +75,7 @@ ENGINES: Final[tuple[Engine, ...]] = (
         author="a.bigusername, .username_container .username, .username",
         time=".postdate, .posthead .date",
     ),
-    Engine(
-        "fluxbb",
-        marks=("blockpost",),
-        post="div.blockpost",
-        body=".postmsg",
-        author=".postleft dt strong",
-        time="h2 a",
-    ),
+    Engine("fluxbb", marks=("blockpost",), post="div.blockpost", body=".postmsg", author=".postleft dt strong", time="h2 a"),
     Engine(
         "phpbb",
         marks=("postbody", "postprofile"),
@@ -151,13 +134,7 @@ ENGINES: Final[tuple[Engine, ...]] = (
         author=".PostUser-name .username, .username",
         time="time",
     ),
-    Engine(
-        "nodebb",
-        marks=("post/content",),
-        post="li[component=post]",
-        body="[component='post/content']",
-        time="time, .timeago",
-    ),
+    Engine("nodebb", marks=("post/content",), post="li[component=post]", body="[component='post/content']", time="time, .timeago"),
     Engine(
         "bbpress",
         marks=("bbp-reply-content", "bbp-topic-content"),
@@ -166,12 +143,7 @@ ENGINES: Final[tuple[Engine, ...]] = (
         author=".bbp-author-name, .bbp-author-link",
         time=".bbp-reply-post-date, .bbp-topic-post-date",
     ),
-    Engine(
-        "wpforo",
-        marks=("wpforo-post-content",),
-        post=".wpforo-post, .post-wrap",
-        body=".wpforo-post-content",
-    ),
+    Engine("wpforo", marks=("wpforo-post-content",), post=".wpforo-post, .post-wrap", body=".wpforo-post-content"),
     Engine(
         "woltlab",
         marks=("wbbPost",),
@@ -181,11 +153,7 @@ ENGINES: Final[tuple[Engine, ...]] = (
         time="time.datetime, time",
     ),
     Engine(
-        "kunena",
-        marks=('class="kmsg', "kmessage"),
-        body=".kmsgtext, .kmsgbody, .kmsg",
-        author=".kwho, .kpost-username",
-        time=".kmsgdate",
+        "kunena", marks=('class="kmsg', "kmessage"), body=".kmsgtext, .kmsgbody, .kmsg", author=".kwho, .kpost-username", time=".kmsgdate"
     ),
     Engine(
         "simplepress",
@@ -204,12 +172,7 @@ ENGINES: Final[tuple[Engine, ...]] = (
         time=".forum-post-date, .post-meta",
     ),
     Engine(
-        "phorum",
-        marks=('class="message-body',),
-        post="div.message",
-        body=".message-body",
-        author=".message-author",
-        time=".message-date",
+        "phorum", marks=('class="message-body',), post="div.message", body=".message-body", author=".message-author", time=".message-date"
     ),
     Engine(
         "stackexchange",
@@ -227,13 +190,7 @@ ENGINES: Final[tuple[Engine, ...]] = (
         author=".author-name a, .author-name",
         time=".subjecttable .date, .date",
     ),
-    Engine(
-        "nforum",
-        marks=('class="a-content',),
-        post=".a-wrap",
-        body=".a-content",
-        author=".a-u-name",
-    ),
+    Engine("nforum", marks=('class="a-content',), post=".a-wrap", body=".a-content", author=".a-u-name"),
 )
 """Asked in this order: the first whose mark and whose bodies are on the page made it."""
 

@@ -88,7 +88,10 @@ def look(document: dom.Document, now: datetime) -> Signpost:
     if own.kind in ("thread", "post"):
         return Signpost("thread", own.key, own.place, next=_next(document, own, anchors))
     if not any(anchor.at.kind in ("board", "thread") and anchor.at.key != own.key for anchor in anchors):
-        anchors = _shaped(anchors)
+        # the same links, with what their rows look like in place of what their addresses say
+        open_ = [(anchor.node, anchor.at.url, anchor.text) for anchor in anchors if anchor.at.kind == "other"]
+        kinds = by_shape(open_)
+        anchors = [replace(anchor, at=_by_shape(anchor, kinds)) for anchor in anchors]
     boards, threads = _boards(anchors, own), _threads(anchors, now, default_zone(document.html[:ZONE_CHARS]))
     following = _next(document, own, anchors)
     if own.kind == "board":
@@ -128,13 +131,6 @@ def _anchors(document: dom.Document) -> Iterator[Anchor]:
         url = dom.link_of(node, document.base)
         if url and host_of(url) == host:
             yield Anchor(node, read(url), clean(node.text_content())[:MAX_TITLE])
-
-
-def _shaped(anchors: Sequence[Anchor]) -> list[Anchor]:
-    """The same links, with what their rows look like in place of what their addresses say."""
-    open_ = [(anchor.node, anchor.at.url, anchor.text) for anchor in anchors if anchor.at.kind == "other"]
-    kinds = by_shape(open_)
-    return [replace(anchor, at=_by_shape(anchor, kinds)) for anchor in anchors]
 
 
 def _by_shape(anchor: Anchor, kinds: Mapping[str, Literal["board", "thread"]]) -> Address:

@@ -128,14 +128,7 @@ def overlay(tree: Tree, signs: Signs, records: Sequence[Record]) -> Overlay:
 
 
 def _lay(
-    tree: Tree,
-    signs: Signs,
-    paths: list[Path],
-    known: dict[Key, int],
-    of_node: dict[int, int],
-    number: int,
-    top: int,
-    roots: set[int],
+    tree: Tree, signs: Signs, paths: list[Path], known: dict[Key, int], of_node: dict[int, int], number: int, top: int, roots: set[int]
 ) -> None:
     nodes, at, seen = tree.nodes, top + 1, 0
     stop = nodes[top].stop

@@ -117,13 +117,9 @@ def _name(post: Post) -> str:
     """Texts may be edited, so they do not name a post that has a floor or a time."""
     if post.floor is not None:
         return f"{FLOOR}{post.floor}"
-    said = post.published.isoformat() if post.published and not _vague(post) else post.text
+    # A time that is counted from now is another one on every visit
+    said = post.published.isoformat() if post.published and not (":" not in (post.date_text or "")) else post.text
     return SAID + content_id(f"{post.author}\n{said}")
-
-
-def _vague(post: Post) -> bool:
-    """A time that is counted from now is another one on every visit; a day alone is that of many posts."""
-    return ":" not in (post.date_text or "")
 
 
 def _onward(document: dom.Document) -> str | None:

@@ -112,7 +112,8 @@ def time_of(tree: Tree, at: int, calendar: Calendar) -> tuple[datetime | None, s
     """The moment that a node tells, and how it is written: as readers see it, unless that is relative and an attribute says more."""
     node = tree.nodes[at]
     told, shown = attribute_time(node.element, node.tag), _shown(tree, at)
-    when = _stamp(told, calendar) if told and STAMP.match(told) else _moment(told, calendar) if told else None
+    # seconds or milliseconds since 1970
+    when = parse_date(told, calendar.now) if told and STAMP.match(told) else _moment(told, calendar) if told else None
     if when is None and shown:
         when = _moment(shown, calendar)
     written = shown if shown and (told is None or ABSOLUTE.search(shown)) else told or shown
@@ -121,8 +122,3 @@ def time_of(tree: Tree, at: int, calendar: Calendar) -> tuple[datetime | None, s
 
 def _moment(text: str, calendar: Calendar) -> datetime | None:
     return moment(text, calendar.now, calendar.zone, calendar.day_first)
-
-
-def _stamp(text: str, calendar: Calendar) -> datetime | None:
-    """Seconds or milliseconds since 1970."""
-    return parse_date(text, calendar.now)

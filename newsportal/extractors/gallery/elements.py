@@ -30,7 +30,8 @@ class Met:
 def walk_pictures(body: dom.Element, base: str) -> Iterator[Met]:
     """Pictures in document order; what stands around one is known without climbing."""
     walk = dom.walk(body)
-    titled = _titled(body)
+    # what stands around the page's headings
+    titled = {body, *(above for heading in islice(body.iter("h1"), HEADINGS) for above in heading.iterancestors())}
     asides: list[dom.Element] = []
     links: list[dom.Element] = []
     holders: list[tuple[dom.Element, str, str | None]] = []
@@ -69,11 +70,6 @@ def walk_pictures(body: dom.Element, base: str) -> Iterator[Met]:
         background = _background(node, base)
         if background:
             yield Met(node, background, link, None, bool(asides), None)
-
-
-def _titled(body: dom.Element) -> set[dom.Element]:
-    """What stands around the page's headings: whatever it calls itself, it is not beside the story."""
-    return {body, *(above for heading in islice(body.iter("h1"), HEADINGS) for above in heading.iterancestors())}
 
 
 def _taken(holders: list[tuple[dom.Element, str, str | None]]) -> tuple[str | None, str | None]:

@@ -74,11 +74,7 @@ def shown(document: dom.Document, akin: Callable[[str], bool]) -> list[Shown]:
             found.append(one)
         if len(found) >= MAX_PICTURES:
             break
-    return _without_cards(found, document, akin)
-
-
-def _without_cards(found: list[Shown], document: dom.Document, akin: Callable[[str], bool]) -> list[Shown]:
-    """Pictures that lead nowhere themselves, but stand in a list of boxes with a heading each that leads to another page, lead there."""
+    # pictures that lead nowhere themselves, but stand in a list of boxes with a heading each that leads to another page, lead there
     forms = Counter(one.form for one in found if one.lead == "none")
     judged = [
         replace(one, lead="page", target=target)
@@ -159,7 +155,7 @@ def _judged(met: Met, document: dom.Document, akin: Callable[[str], bool]) -> Sh
     ):
         return None
     width, height = size_of(node, met.url or url)
-    if _is_banner(width, height):
+    if bool(width and height and width >= BANNER * height and height <= BANNER_HEIGHT):
         return None
     small = bool(width and height and max(width, height) < SAID_SMALL) and not met.large
     if small and (width or 0) < SAID_SMALL / 2 and (height or 0) < SAID_SMALL / 2:
@@ -176,10 +172,6 @@ def _judged(met: Met, document: dom.Document, akin: Callable[[str], bool]) -> Sh
         form=_form(node, around),
         showcased=any(says(SHOWCASE, one) for one in (node, *around)),
     )
-
-
-def _is_banner(width: int | None, height: int | None) -> bool:
-    return bool(width and height and width >= BANNER * height and height <= BANNER_HEIGHT)
 
 
 def _lead(met: Met, document: dom.Document, akin: Callable[[str], bool]) -> tuple[Lead, str | None]:

@@ -175,20 +175,16 @@ def _numbered(links: list[_Link], count: Count | None) -> dict[int, str]:
         own = (
             gaps[0] if len(gaps) == 1 else 1 if not gaps and numbers[0] == 2 else numbers[-1] + 1 if not gaps and numbers[0] == 1 else None
         )
+        # whether a row of numbers has this one as well, without a link
         if (
             own is None
-            or not _writes(holders[box], own)
+            or str(own) not in DIGITS.findall(dom.text_of(holders[box])[:2000])
             or len(numbers) + 1 < LEAST_ROW
             or (count is not None and count.number not in (None, own))
         ):
             continue
         return row if own in row else {**row, own: ""}
     return {}
-
-
-def _writes(box: dom.Element, number: int) -> bool:
-    """Whether a row of numbers has this one as well, without a link."""
-    return str(number) in DIGITS.findall(dom.text_of(box)[:2000])
 
 
 def _of_row(url: str, named: Mapping[int, str], count: Count | None) -> Ways:
