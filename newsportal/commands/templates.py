@@ -12,8 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from newsportal.extractors.template import Template
-from newsportal.extractors.template_file import plain, write_library
-from newsportal.extractors.url_library import Directory, Library
+from newsportal.extractors.url_library import Directory, Library, plain, write_library
 from newsportal.text import clean
 from newsportal.trying.templates import load, save
 

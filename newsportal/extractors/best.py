@@ -9,17 +9,15 @@ from typing import Final
 import numpy as np
 
 from newsportal import dom
-from newsportal.extractors import images, published, tails, title
+from newsportal.extractors import images, published, title
 from newsportal.extractors.author import author
-from newsportal.extractors.body import Body, find_body
+from newsportal.extractors.body import Body, find_body, trimmed
 from newsportal.extractors.embedded import Embedded, embedded
-from newsportal.extractors.language import language_of
-from newsportal.extractors.metadata import Metadata, canonical_of, read_metadata
+from newsportal.extractors.metadata import Metadata, canonical_of, language_of, read_metadata
 from newsportal.extractors.origin import origin
 from newsportal.extractors.refusal import MIN_CHARS, refuse, refuse_list
 from newsportal.extractors.sanitise import sanitise
-from newsportal.extractors.site import SiteKnowledge
-from newsportal.extractors.site_file import read_knowledge, write_knowledge
+from newsportal.extractors.site import SiteKnowledge, read_knowledge, write_knowledge
 from newsportal.extractors.tidy import tidied
 from newsportal.items import Extraction, Link
 from newsportal.text import clean, letters
@@ -98,7 +96,7 @@ def body_of(
     body = find_body(top, heading, described, declared)
     numbers = np.flatnonzero(body.kept)
     lines = [body.page.blocks[number].text for number in numbers]
-    start, end = tails.trimmed(lines, heading)
+    start, end = trimmed(lines, heading)
     body.kept[numbers[:start]] = False
     body.kept[numbers[end:]] = False
     repeated = knowledge.repeated(document.url, lines[start:end], heading) if knowledge is not None else frozenset()

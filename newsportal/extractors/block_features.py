@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newsportal.extractors.blocks import Block, Blocks
-from newsportal.extractors.core import Core, below, find_core, levels_from
+from newsportal.extractors.core import NAMES as RECORD_NAMES
+from newsportal.extractors.core import Core, below, find_core, find_records, levels_from
 from newsportal.extractors.hints import FIRST_TAG_BIT, LAST_TAG_BIT, MEANINGS, TAG_NAMES
-from newsportal.extractors.records import NAMES as RECORD_NAMES
-from newsportal.extractors.records import find_records
 from newsportal.extractors.witness import witness
 from newsportal.text import has_stop_word
 

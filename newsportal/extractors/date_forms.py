@@ -10,8 +10,7 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
-from newsportal.extractors.clock import CHINA, zone_of
-from newsportal.extractors.months import MONTH, MONTH_NAMES, WEEKDAY, WEEKDAYS
+from newsportal.extractors.clock import CHINA, MONTH, MONTH_NAMES, WEEKDAY, WEEKDAYS, zone_of
 
 TOLERANCE: Final = timedelta(days=1)
 """A date may lie this far after the fetch: zones that are not told differ by up to 14 hours, clocks by minutes."""

@@ -16,10 +16,10 @@ from urllib.parse import unquote
 
 from newsportal import dom
 from newsportal.extractors.date import default_zone, parse_date
+from newsportal.extractors.headlines import ENTITY, plain, says_nothing, without_site
 from newsportal.extractors.metadata import Metadata
 from newsportal.extractors.state import LONG, Held, held_texts
 from newsportal.extractors.title import META_TITLES
-from newsportal.extractors.title_parts import ENTITY, plain, says_nothing, without_site
 from newsportal.text import clean, letters
 
 MARKUP: Final = re.compile(r"<(?:p|div|br|span|a|em|section|h[1-6]|figure|img|strong|ul)\b[^<>]{0,500}/?>", re.IGNORECASE)

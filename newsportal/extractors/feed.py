@@ -8,18 +8,192 @@ Warnings are stable slugs: ``wrong-encoding`` (declared one, written in another)
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections import Counter
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from email.utils import parsedate_to_datetime
 
 from newsportal import dom
 from newsportal.errors import NotApplicable
+from newsportal.extractors.date import find_dates, parse_date, plausible
 from newsportal.extractors.feed_bytes import FeedText, mend_xml, read
-from newsportal.extractors.feed_finish import finish
 from newsportal.extractors.feed_json import read_json
-from newsportal.extractors.feed_model import Feed, FeedEntry
+from newsportal.extractors.feed_model import Feed, FeedEntry, RawDate, RawEntry, RawFeed
 from newsportal.extractors.feed_xml import read_xml
+from newsportal.items import content_id
+from newsportal.text import chinese_share, clean
 
-if TYPE_CHECKING:
-    from datetime import datetime
+# From what a dialect says to what a reader gets: plain texts, absolute URLs, aware dates, a key of its own for every entry.
+
+CHINA = timezone(timedelta(hours=8), "CST")
+CHINESE_SHARE = 0.3  # of the letters of the titles
+MAX_TITLE = 500
+MAX_SUMMARY = 2_000
+MAX_DATE = 64
+MAX_ODD_DATES = 10  # a feed writes its dates in one way; each that no form knows costs up to half a second
+MAX_TAGS = 20
+MAX_TAG = 60
+ESCAPED_TWICE = re.compile(r"</?(?:p|br|div|span|a|img|b|i|strong|em|ul|li|h\d|table|font)\b[^<>]{0,2000}>", re.IGNORECASE)
+NO_YEAR = re.compile(r"(?<![\d:.+-])0\d{3}(?!\d)")  # 0001: the zero of some database, which mail's rules would read as 2001
+RFC_822 = re.compile(r"^(?:\w{3,9},?\s+)?\d{1,2}[\s-]+[A-Za-z]{3,9}\.?[\s-]+\d{2,4}\b")
+ISO = re.compile(r"^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?\s*(?:Z|[+-]\d\d:?\d\d)?)?$")
+
+
+def finish(raw: RawFeed, url: str, fetched: datetime, warnings: tuple[str, ...] = ()) -> Feed:
+    """``url`` resolves relative links; ``fetched`` (aware) bounds the dates: what lies more than a day after it is none."""
+    clock = Clock(fetched, _zone(raw))
+    home = _absolute(url, raw.home)
+    base = home or url
+    entries = [_entry(entry, base, clock) for entry in raw.entries]
+    shared = {link for link, count in Counter(entry.url for entry in entries if entry.url).items() if count > 1}
+    keyed = tuple(_keyed(entries, shared))
+    return Feed(
+        format=raw.format,
+        title=plain(raw.title, MAX_TITLE),
+        home=home,
+        language=clean(raw.language or "")[:35] or None,
+        ttl_minutes=raw.ttl_minutes,
+        hub=_absolute(url, raw.hub),
+        topic=_absolute(url, raw.topic),
+        skip_hours=raw.skip_hours,
+        skip_days=raw.skip_days,
+        updated=clock.read(raw.updated),
+        entries=keyed,
+        warnings=tuple(dict.fromkeys((*warnings, *raw.warnings, *_complaints(keyed)))),
+    )
+
+
+def plain(markup: str | None, limit: int) -> str | None:
+    """Markup as text on one line. What was escaped twice is read twice, so that no reader sees ``<p>``."""
+    text = markup or ""
+    for _ in range(2):
+        if "<" not in text and "&" not in text:
+            break
+        text = dom.text_of(dom.parse_html(f"<div>{text}</div>"))
+        if not ESCAPED_TWICE.search(text):
+            break
+    return _shortened(clean(text), limit) or None
+
+
+@dataclass(slots=True)
+class Clock:
+    """Reads the dates of one feed. ``zone`` holds where none is written; ``odd`` counts down the slow attempts at odd dates."""
+
+    fetched: datetime
+    zone: tzinfo | None
+    odd: int = MAX_ODD_DATES
+
+    def read(self, date: RawDate | None) -> datetime | None:
+        """A feed's date, aware; ``None`` for what is no date or cannot be one (0001, 2099)."""
+        if date is None:
+            return None
+        text = clean(date.text)[:MAX_DATE]
+        if NO_YEAR.search(text):
+            return None
+        when = _standard(text, self.zone) or self._written(text)
+        if when is None and date.guess:
+            when = date.guess.replace(tzinfo=UTC)
+        return when if when and plausible(when, self.fetched) else None
+
+    def _written(self, text: str) -> datetime | None:
+        first = next(find_dates(text, self.fetched, self.zone), None)
+        if first is not None or self.odd <= 0:
+            return first.when if first else None
+        self.odd -= 1
+        return parse_date(text, self.fetched, self.zone)
+
+
+def _standard(text: str, zone: tzinfo | None) -> datetime | None:
+    """RFC 822 and ISO 8601, as the specifications ask for. In Chinese feeds CST is China's time, not Chicago's."""
+    if zone is CHINA:
+        text = re.sub(r"\bCST$", "+0800", text)
+    try:
+        if RFC_822.match(text):
+            when = parsedate_to_datetime(text)
+        elif ISO.match(text):
+            when = datetime.fromisoformat(re.sub(r"\s+(?=[Z+-])", "", text))
+        else:
+            return None
+        return when if when.tzinfo else when.replace(tzinfo=zone or UTC)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+
+
+def _zone(raw: RawFeed) -> tzinfo | None:
+    """China's for feeds in Chinese; ``None`` elsewhere."""
+    titles = " ".join([raw.title or "", *(entry.title or "" for entry in raw.entries[:10])])
+    chinese = (raw.language or "").lower().startswith("zh") or chinese_share(titles) >= CHINESE_SHARE
+    return CHINA if chinese else None
+
+
+def _entry(raw: RawEntry, base: str, clock: Clock) -> FeedEntry:
+    content = _unescaped(raw.content or raw.summary)
+    images = [image for image in (_absolute(base, image) for image in raw.images) if image]
+    return FeedEntry(
+        key="",
+        id=clean(raw.id or "")[:2_000] or None,
+        url=next((url for url in (_absolute(base, url) for url in raw.urls) if url), None),
+        title=plain(raw.title, MAX_TITLE),
+        summary=plain(raw.summary or raw.content, MAX_SUMMARY),
+        content_html=content,
+        published=clock.read(raw.published),
+        updated=clock.read(raw.updated),
+        author=plain(raw.author, 100),
+        image=images[0] if images else _pictured(content, base),
+        categories=tuple(dict.fromkeys(tag for item in raw.categories[:MAX_TAGS] if (tag := plain(item, MAX_TAG)))),
+    )
+
+
+def _keyed(entries: list[FeedEntry], shared: set[str]) -> list[FeedEntry]:
+    """The entries with keys that no two share, however the feed repeats its links and guids."""
+    ids = Counter(entry.id for entry in entries if entry.id)
+    taken: Counter[str] = Counter()
+    out = []
+    for entry in entries:
+        if entry.id and ids[entry.id] == 1:
+            key = entry.id
+        elif entry.url and entry.url not in shared:
+            key = entry.url
+        else:
+            key = content_id(f"{entry.id}\n{entry.url}\n{entry.title}\n{entry.published}")
+        taken[key] += 1
+        key = key if taken[key] == 1 else f"{key}#{taken[key]}"
+        out.append(replace(entry, key=key, shared_link=entry.url in shared))
+    return out
+
+
+def _complaints(entries: tuple[FeedEntry, ...]) -> list[str]:
+    said = []
+    if any(entry.shared_link for entry in entries):
+        said.append("shared-link")
+    if any(entry.url is None for entry in entries):
+        said.append("entry-without-link")
+    return said
+
+
+def _absolute(base: str, url: str | None) -> str | None:
+    return dom.join(base, clean(url).replace(" ", "%20")) if url else None
+
+
+def _unescaped(markup: str | None) -> str | None:
+    """Markup whose tags are all escaped once too often, as markup."""
+    if not markup or ESCAPED_TWICE.search(markup) or "&lt;" not in markup:
+        return markup
+    text = dom.text_of(dom.parse_html(f"<div>{markup}</div>"))
+    return text if ESCAPED_TWICE.search(text) else markup
+
+
+def _pictured(markup: str | None, base: str) -> str | None:
+    if not markup or "<img" not in markup.lower():
+        return None
+    for image in dom.parse_html(markup).iter("img"):
+        return _absolute(base, image.get("src"))
+    return None
+
+
+def _shortened(text: str, limit: int) -> str:
+    return text if len(text) <= limit else f"{text[: limit - 1].rstrip()}…"
+
 
 __all__ = ["Feed", "FeedEntry", "discover", "parse"]
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from newsportal import dom
-from newsportal.extractors.author import MAX_BYLINES
-from newsportal.extractors.bylines import CUT
+from newsportal.extractors.author import CUT, MAX_BYLINES
 from newsportal.extractors.called import called, short_text
 from newsportal.extractors.metadata import Metadata
 

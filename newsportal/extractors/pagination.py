@@ -16,8 +16,18 @@ from typing import Final
 
 from newsportal import dom
 from newsportal.extractors.hub_urls import Address
-from newsportal.extractors.page_marks import Place, Step, last_id, last_name, may_be_namesake, places, sister_step, step, without_mark
-from newsportal.extractors.page_scripts import drawn
+from newsportal.extractors.page_marks import (
+    Place,
+    Step,
+    drawn,
+    last_id,
+    last_name,
+    may_be_namesake,
+    places,
+    sister_step,
+    step,
+    without_mark,
+)
 from newsportal.extractors.page_turns import SHORT_KEY, Turn, beside, joined, under_comments
 from newsportal.extractors.page_turns import turns as turning_links
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from newsportal import dom
+from newsportal.errors import NotApplicable
 from newsportal.extractors.blocks import LINE_BREAKS
-from newsportal.extractors.sanitise import TAGS
+from newsportal.extractors.images import source_of
+from newsportal.extractors.sanitise import TAGS, sanitise
+from newsportal.items import Extraction, Image
 from newsportal.text import CONTROL
 
 BOXES: Final = (dom.BREAKING - LINE_BREAKS) | {"body"}
@@ -88,3 +91,17 @@ def _wrap(box: dom.Element) -> None:
             box.insert(0, run)
         else:
             child.addnext(run)
+
+
+# An article's HTML without a page around it: what a feed carries of its entries.
+
+
+def read_fragment(html: str, base: str) -> Extraction:
+    """Text, sanitised HTML and pictures of a fragment. Raises ``NotApplicable`` (``no-body``) if it holds no text."""
+    root = dom.parse_html(html)
+    lines = dom.lines_of(root)
+    if not lines:
+        raise NotApplicable("no-body", "the feed's entry holds no text")
+    sources = dict.fromkeys(filter(None, (source_of(node, base) for node in root.iter("img"))))
+    images = tuple(Image(url=url) for url in sources)
+    return Extraction(text="\n".join(lines), html=sanitise(markup_of(root), base), images=images, algorithm="feed")

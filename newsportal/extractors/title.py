@@ -15,9 +15,22 @@ from typing import Final
 
 from newsportal import dom
 from newsportal.extractors.called import short_text
-from newsportal.extractors.headlines import Shown, headings, headline_by_place, lines_in, marked
+from newsportal.extractors.headlines import (
+    MARK_LAST,
+    MAX_TITLE_CHARS,
+    SEPARATOR,
+    SITE_LAST,
+    Shown,
+    bare,
+    headings,
+    headline_by_place,
+    lines_in,
+    marked,
+    plain,
+    says_nothing,
+    without_site,
+)
 from newsportal.extractors.metadata import Metadata
-from newsportal.extractors.title_parts import MARK_LAST, MAX_TITLE_CHARS, SEPARATOR, SITE_LAST, bare, plain, says_nothing, without_site
 from newsportal.items import Link
 from newsportal.text import letters
 

@@ -19,9 +19,8 @@ from newsportal.extractors.layout import Survey, survey
 from newsportal.extractors.paragraphs import markup_of
 from newsportal.extractors.sanitise import sanitise
 from newsportal.extractors.template import Template, content_of
-from newsportal.extractors.template_file import read_library, write_library
 from newsportal.extractors.title import thesis_title
-from newsportal.extractors.url_library import Address, Library, address_of
+from newsportal.extractors.url_library import Address, Library, address_of, read_library, write_library
 from newsportal.items import Extraction, Link
 
 REACH: Final = 1  # the paper's siblings share their directory. More makes more pages agree; see docs/algorithms/url_tree.md

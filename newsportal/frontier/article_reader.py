@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from newsportal import dom
 from newsportal.errors import NotApplicable
-from newsportal.extractors import fragment
+from newsportal.extractors import paragraphs
 from newsportal.extractors.best import Best
 from newsportal.extractors.multipage import PageRead, is_front_page
 from newsportal.extractors.pagination import Pager, find_pager, is_thread
@@ -76,7 +76,7 @@ class ArticleReader:
 
 
 def _carried(article: Article) -> PageRead:
-    return PageRead(article.url, fragment.read(article.link.content or "", article.url), Pager(()))
+    return PageRead(article.url, paragraphs.read_fragment(article.link.content or "", article.url), Pager(()))
 
 
 def _ruled(read: PageRead, rule: Extraction | None) -> PageRead:

@@ -14,8 +14,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from newsportal.errors import StoreError
-from newsportal.extractors.site import MAX_PAGES, MAX_SITES, Known, SiteKnowledge, site_of
-from newsportal.extractors.site_file import packed, unpacked
+from newsportal.extractors.site import MAX_PAGES, MAX_SITES, Known, SiteKnowledge, packed, site_of, unpacked
 
 if TYPE_CHECKING:
     from newsportal.store.store import Store

@@ -14,8 +14,7 @@ from newsportal import dom
 from newsportal.errors import LibraryError, NotApplicable
 from newsportal.extractors import best
 from newsportal.extractors.template import Template
-from newsportal.extractors.template_file import MAX_BYTES, read_library, write_library
-from newsportal.extractors.url_library import Library
+from newsportal.extractors.url_library import MAX_BYTES, Library, read_library, write_library
 from newsportal.extractors.url_tree import UrlTree
 from newsportal.items import Extraction, Page
 from newsportal.sources import Sources

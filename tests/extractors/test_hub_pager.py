@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from newsportal import dom
-from newsportal.extractors.hub_pager import MAX_PAGES, next_pages
+from newsportal.extractors.hub import MAX_PAGES, next_pages
 
 PAGES = Path(__file__).parent / "hub"
 URL = "http://news.hedong.example/guonei/index.html"

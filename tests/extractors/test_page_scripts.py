@@ -6,7 +6,7 @@ import pytest
 from work import ends
 
 from newsportal import dom
-from newsportal.extractors.page_scripts import drawn
+from newsportal.extractors.page_marks import drawn
 
 CALL = "function createPageHTML(_nPageCount, _nCurrIndex, _sPageName, _sPageExt){ if(_nPageCount<=1) return; } createPageHTML(%s);"
 ASSIGNED = r"""

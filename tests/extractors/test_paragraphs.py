@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 import pytest
 
 from newsportal import dom
-from newsportal.extractors import extractor, fragment
-from newsportal.extractors.paragraphs import markup_of
+from newsportal.extractors import extractor
+from newsportal.extractors.paragraphs import markup_of, read_fragment
 from newsportal.extractors.rule import ArticleRule, apply
 from newsportal.items import Link
 
@@ -37,9 +37,9 @@ def test_lines_of_every_extractor_are_lines(name: str, box: str) -> None:
 def test_lines_of_a_rule_and_of_a_feed_are_lines() -> None:
     page = dom.from_text(f"<body><form id=a>{BODY}</form></body>", URL)
     assert lines(apply(ArticleRule(body="#a"), page, NOW).html) == SHOWN
-    assert lines(fragment.read(BODY, URL).html) == lines(fragment.read(f"<form>{BODY}</form>", URL).html) == SHOWN
-    assert lines(fragment.read(f"\x01<div>{ONE}<i>\x01</i></div>{TWO}\x01", URL).html) == SHOWN, "trees refuse control characters"
-    assert lines(fragment.read(f"{ONE}<div>{TWO}</div>", URL).html) == SHOWN
+    assert lines(read_fragment(BODY, URL).html) == lines(read_fragment(f"<form>{BODY}</form>", URL).html) == SHOWN
+    assert lines(read_fragment(f"\x01<div>{ONE}<i>\x01</i></div>{TWO}\x01", URL).html) == SHOWN, "trees refuse control characters"
+    assert lines(read_fragment(f"{ONE}<div>{TWO}</div>", URL).html) == SHOWN
 
 
 def test_the_node_is_left_as_it_was() -> None:

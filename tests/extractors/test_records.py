@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from newsportal import dom
 from newsportal.extractors.block_features import features
 from newsportal.extractors.blocks import read_blocks
-from newsportal.extractors.records import NAMES, find_records
+from newsportal.extractors.core import NAMES, find_records
 
 TEXT = "这是一个足够长的句子，它还会继续下去。"
 

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from newsportal import dom
-from newsportal.extractors.js_literal import NoLiteral, literal
-from newsportal.extractors.script_values import values
+from newsportal.extractors.script_values import NoLiteral, literal, values
 
 
 @pytest.mark.parametrize(

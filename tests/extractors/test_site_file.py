@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from newsportal.errors import LibraryError
-from newsportal.extractors import site_file
-from newsportal.extractors.site import SiteKnowledge
-from newsportal.extractors.site_file import read_knowledge, write_knowledge
+from newsportal.extractors import site as site_module
+from newsportal.extractors.site import SiteKnowledge, read_knowledge, write_knowledge
 
 NOTICE = "本网所有内容未经书面许可不得转载。"
 
@@ -35,8 +34,8 @@ def test_it_goes_on_where_it_was() -> None:
 def test_machines_of_either_order_of_bytes_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     swapped = array("Q", [1, 2**40])
     monkeypatch.setattr("sys.byteorder", "big")
-    assert list(site_file._swapped(swapped)) == [1 << 56, 1 << 16]
-    assert site_file._swapped(site_file._swapped(swapped)) == swapped
+    assert list(site_module._swapped(swapped)) == [1 << 56, 1 << 16]
+    assert site_module._swapped(site_module._swapped(swapped)) == swapped
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from newsportal import dom
-from newsportal.extractors.template_file import FORMAT, VERSION, read_library, write_library
-from newsportal.extractors.url_library import Library
+from newsportal.extractors.url_library import FORMAT, VERSION, Library, read_library, write_library
 from newsportal.extractors.url_tree import UrlTree
 
 NOW = datetime(2024, 3, 6, tzinfo=UTC)

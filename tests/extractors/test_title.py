@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 from work import count_calls
 
 from newsportal import dom
-from newsportal.extractors.headlines import headline_by_place
+from newsportal.extractors.headlines import bare, headline_by_place, says_nothing, without_site
 from newsportal.extractors.metadata import read_metadata
 from newsportal.extractors.title import best_title, thesis_title
-from newsportal.extractors.title_parts import bare, says_nothing, without_site
 from newsportal.items import Link
 
 TITLE = "滨海新线今晨通车，首班列车满载出发"

@@ -16,8 +16,16 @@ from newsportal import dom
 from newsportal.commands.pages import saved_pages
 from newsportal.errors import LibraryError, NotApplicable
 from newsportal.extractors import Keeper, Learner, extractor
-from newsportal.extractors.template_file import read_library, write_library
-from newsportal.extractors.url_library import MAX_DEPTH, MAX_TEMPLATES, MAX_WAITING, Address, Library, address_of
+from newsportal.extractors.url_library import (
+    MAX_DEPTH,
+    MAX_TEMPLATES,
+    MAX_WAITING,
+    Address,
+    Library,
+    address_of,
+    read_library,
+    write_library,
+)
 from newsportal.extractors.url_tree import UrlTree
 from newsportal.items import Link, Page
 

@@ -12,8 +12,7 @@ import pytest
 from blank import blank_store
 
 from newsportal.archive import Exchange, Writer
-from newsportal.extractors.site import SiteKnowledge
-from newsportal.extractors.site_file import packed
+from newsportal.extractors.site import SiteKnowledge, packed
 from newsportal.sources import load
 from newsportal.store.store import Store
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from newsportal.errors import LibraryError
-from newsportal.extractors.template_file import write_library
+from newsportal.extractors.url_library import write_library
 from newsportal.items import Page
 from newsportal.sources.editing import alone
 from newsportal.trying.templates import forget, library_at, save, teach

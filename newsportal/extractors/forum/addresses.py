@@ -1,7 +1,7 @@
 """What the address of a forum's page says: board, thread, member …, its id and its page, by the engines' own ways of writing them.
 
 From the engines' public documentation and templates; never a site. An address that no row of the tables knows says nothing here: then
-the shape of the page it stands on is asked (:mod:`shape`). Session ids, the list page that a link came from (``extra``, ``fpage``) and
+the shape of the page it stands on is asked (:mod:`rows`). Session ids, the list page that a link came from (``extra``, ``fpage``) and
 what else does not tell pages apart are left out, so that one thread has one key however it was reached.
 """
 

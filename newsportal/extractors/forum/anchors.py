@@ -11,8 +11,8 @@ from functools import lru_cache
 from typing import Final
 
 from newsportal import dom
+from newsportal.extractors.clock import MONTH
 from newsportal.extractors.forum.tree import Tree
-from newsportal.extractors.months import MONTH
 
 MAX_TIME_CHARS: Final = 110
 """Longer texts are somebody's words, in which a date is told: the longest line with a time, author and board has ninety."""

@@ -1,7 +1,7 @@
 """Posts of a thread's page, whatever engine made it: records found by all that a post has, laid over one another, read place by place.
 
 1. The page as a flat tree (``tree``); times and names in it (``anchors``).
-2. The posts: by an engine's hints where one is recognised (``engines``, ``hinted``), else nodes alike that have time, name and words
+2. The posts: by an engine's hints where one is recognised (``engines``), else nodes alike that have time, name and words
    (``groups``), with the siblings that belong to them (``records``).
 3. All posts laid over one another (``paths``): the place of most words is the body (``bodies``), that of names the author, that of times
    the time (``authors``, ``times``).
@@ -23,15 +23,13 @@ from newsportal.errors import NotApplicable
 from newsportal.extractors.forum.anchors import author_nodes, time_nodes, without_quotes
 from newsportal.extractors.forum.authors import find_authors
 from newsportal.extractors.forum.bodies import find_bodies
-from newsportal.extractors.forum.calendar import Calendar, calendar_of
-from newsportal.extractors.forum.engines import engines_of
+from newsportal.extractors.forum.engines import engines_of, hinted
 from newsportal.extractors.forum.groups import Signs, posts_of, signs_of
-from newsportal.extractors.forum.hinted import hinted
 from newsportal.extractors.forum.paths import Record, overlay
 from newsportal.extractors.forum.post import Scene, post_of
 from newsportal.extractors.forum.records import elsewhere, with_siblings, without_strangers
 from newsportal.extractors.forum.structured import structured_posts
-from newsportal.extractors.forum.times import find_times
+from newsportal.extractors.forum.times import Calendar, calendar_of, find_times
 from newsportal.extractors.forum.tree import Tree, read_tree
 from newsportal.items import Post
 

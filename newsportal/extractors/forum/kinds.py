@@ -1,6 +1,6 @@
 """What kind of page of a forum this is, and where it leads: boards, threads as they are listed, and its next page.
 
-By the engines' ways of writing addresses (:mod:`addresses`), and by shape where addresses say nothing (:mod:`shape`); never by a site.
+By the engines' ways of writing addresses (:mod:`addresses`), and by shape where addresses say nothing (:mod:`rows`); never by a site.
 See docs/algorithms/forum_ways.md.
 """
 
@@ -13,12 +13,11 @@ from datetime import datetime, tzinfo
 from typing import Final, Literal
 
 from newsportal import dom
-from newsportal.extractors import hub_pager
+from newsportal.extractors import hub
 from newsportal.extractors.date import default_zone
 from newsportal.extractors.forum.addresses import Address, Kind, host_of, key_of, read
-from newsportal.extractors.forum.rows import Facts, facts, rows_of
-from newsportal.extractors.forum.shape import by_shape
-from newsportal.extractors.page_labels import NEXT
+from newsportal.extractors.forum.rows import Facts, by_shape, facts, rows_of
+from newsportal.extractors.page_turns import NEXT
 from newsportal.extractors.pagination import find_pager
 from newsportal.text import clean
 
@@ -175,5 +174,5 @@ def _next(document: dom.Document, own: Address, anchors: Sequence[Anchor]) -> st
         return further[min(further)] if further else None
     said = [anchor.at.url for anchor in anchors if NEXT.match(anchor.text) or "next" in (anchor.node.get("rel") or "").lower().split()]
     known = find_pager(document).next
-    listed = hub_pager.next_pages(document)
+    listed = hub.next_pages(document)
     return next((read(url).url for url in (*said[:1], known, *listed[:1]) if url and read(url).url != own.url), None)

@@ -13,12 +13,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property
 from typing import Final
 
 from newsportal import dom
+from newsportal.extractors.date import default_zone
 from newsportal.extractors.forum.anchors import ABSOLUTE
+from newsportal.extractors.forum.times import moment
 from newsportal.extractors.forum.tree import steps_of
+from newsportal.items import Post
 
 POST_TIME: Final = re.compile(r"(?<!\d)\d{4}[-/]\d{1,2}[-/]\d{1,2}\s{1,3}\d{1,2}:\d{1,2}(?::\d{1,2})?(?!\d)")
 """Figure 3-4, which the scan lost; read from the three examples below it: 2014-06-12 10:10:20, 2014/06/12 10:10, 2014/6/12 10:10:20."""
@@ -157,3 +161,22 @@ def _match(page: Marked, first: int, second: int) -> int:
         best = row[-1] + 1
     page.matched[key] = best
     return best
+
+
+# A block that PEAN or MiBAT found, as a post: all its text, and the first time in it.
+
+
+def as_post(page: Marked, at: int, now: datetime) -> Post:
+    """The block of node ``at``. What a post's text is, and who wrote it, the thesis leaves open."""
+    text = "\n".join(dom.lines_of(page.nodes[at]))
+    match = POST_TIME.search(text) or ABSOLUTE.search(text)
+    written = match[0] if match else None
+    return Post(
+        author=None,
+        published=moment(written, now, default_zone(text)) if written else None,
+        text=text,
+        date_text=written,
+        block_text=text,
+        xpath=page.xpath(at),
+        full_text=text,
+    )

@@ -19,8 +19,7 @@ from typing import Final
 
 from newsportal import dom
 from newsportal.errors import NotApplicable
-from newsportal.extractors.forum.blocks import as_post
-from newsportal.extractors.forum.matching import Marked, mark
+from newsportal.extractors.forum.matching import Marked, as_post, mark
 from newsportal.items import Post
 
 THRESHOLD: Final = 0.7  # trees at least so similar are alike. The thesis tells no value

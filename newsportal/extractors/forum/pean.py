@@ -18,8 +18,7 @@ from typing import Final
 
 from newsportal import dom
 from newsportal.errors import NotApplicable
-from newsportal.extractors.forum.blocks import as_post
-from newsportal.extractors.forum.matching import Marked, mark, tree_match
+from newsportal.extractors.forum.matching import Marked, as_post, mark, tree_match
 from newsportal.items import Post
 
 ALPHA: Final = 1.0

@@ -11,9 +11,8 @@ from typing import Final
 from newsportal import dom
 from newsportal.extractors.forum.anchors import OWN_LINK, floor_of
 from newsportal.extractors.forum.authors import author_of
-from newsportal.extractors.forum.calendar import Calendar
 from newsportal.extractors.forum.paths import Record, is_aside
-from newsportal.extractors.forum.times import time_of
+from newsportal.extractors.forum.times import Calendar, time_of
 from newsportal.extractors.forum.tree import Tree, outermost
 from newsportal.extractors.images import ICON, source_of
 from newsportal.items import Image, Post

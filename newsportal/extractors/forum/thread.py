@@ -14,8 +14,7 @@ from newsportal.errors import NotApplicable
 from newsportal.extractors import best
 from newsportal.extractors.forum.addresses import key_of, read
 from newsportal.extractors.forum.kinds import is_wall, next_of_thread
-from newsportal.extractors.language import language_of
-from newsportal.extractors.metadata import read_metadata
+from newsportal.extractors.metadata import language_of, read_metadata
 from newsportal.extractors.title import best_title
 from newsportal.items import Post, content_id
 

@@ -3,18 +3,158 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone, tzinfo
 from itertools import pairwise
 from typing import Final
 
-from newsportal.extractors.date import parse_date
-from newsportal.extractors.forum.ages import moment
+from newsportal.extractors.clock import CHINA
+from newsportal.extractors.date import default_zone, find_dates, parse_date, plausible
+from newsportal.extractors.date_forms import number
 from newsportal.extractors.forum.anchors import ABSOLUTE, NOT_POSTED, STAMP, TIMED_NAME, attribute_time
-from newsportal.extractors.forum.calendar import Calendar
 from newsportal.extractors.forum.paths import Overlay, Path, ranked, same_leaf, signature
 from newsportal.extractors.forum.tree import BREAK, Tree
-from newsportal.text import clean
+from newsportal.text import CJK, chinese_share, clean
+
+# How a board writes its times: the zone they are in, and whether the day or the month comes first.
+# A board says its zone in its foot (GMT+8, All times are UTC-05:00), else it is that of the script it is written in. 05/03/2024 is read as
+# the other times of the page decide (13/03 is no month), else as its language does.
+
+ZONE: Final = re.compile(r"(?<![A-Za-z])(?:GMT|UTC|WEZ|MEZ)\s?(?P<sign>[+-])\s?(?P<hours>\d{1,2})(?:[:.]?(?P<minutes>[0-5]\d))?(?!\d)")
+MAX_ZONE_CHARS: Final = 200
+LAST_PIECES: Final = 600
+"""The foot of a page is looked at, in texts no longer than a line."""
+
+FAR: Final = 14
+CHINESE: Final = 0.3
+MAX_SAMPLE: Final = 20_000
+"""A page whose letters are Chinese in such a share is; so many characters of it are counted."""
+
+SLASHED: Final = re.compile(r"(?<![\d./-])(\d{1,2})[-/.](\d{1,2})[-/.](?:\d{4}|\d{2})(?!\d)")
+MONTH_FIRST: Final = frozenset(("en", "zh", "ja", "ko"))
+"""Languages in whose pages ``extractors/date`` puts the month first where slashes stand: of these America alone writes so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calendar:
+    """``now``: when the page was read (aware); ``zone``: of times that name none; ``day_first``: 05/03/2024 is the fifth of March."""
+
+    now: datetime
+    zone: tzinfo
+    day_first: bool = False
+
+
+def calendar_of(tree: Tree, flags: Sequence[bool], now: datetime, language: str | None) -> Calendar:
+    """``flags``: which nodes hold a time."""
+    return Calendar(now, _said_zone(tree) or _script_zone(tree), _is_day_first(tree, flags, language))
+
+
+def _said_zone(tree: Tree) -> tzinfo | None:
+    for piece in reversed(tree.pieces[-LAST_PIECES:]):
+        match = ZONE.search(piece) if len(piece) <= MAX_ZONE_CHARS else None
+        if match and int(match["hours"]) <= FAR:
+            offset = timedelta(hours=int(match["hours"]), minutes=int(match["minutes"] or 0))
+            return timezone(-offset if match["sign"] == "-" else offset)
+    return None
+
+
+def _script_zone(tree: Tree) -> tzinfo:
+    text = "".join(tree.pieces)[:MAX_SAMPLE]
+    return CHINA if chinese_share(text) >= CHINESE else default_zone(CJK.sub("", text))  # a name in Chinese makes no Chinese board
+
+
+def _is_day_first(tree: Tree, flags: Sequence[bool], language: str | None) -> bool:
+    votes: Counter[bool] = Counter()
+    for at, flag in enumerate(flags):
+        match = SLASHED.search(tree.short(at, 12)) if flag else None
+        if match and (int(match[1]) > 12) != (int(match[2]) > 12):
+            votes[int(match[1]) > 12] += 1
+    if votes:
+        return votes[True] > votes[False]
+    return language is not None and language.lower().replace("_", "-").split("-")[0] not in MONTH_FIRST
+
+
+# Times of posts as boards write them: what ``extractors/date`` reads, and ages and named days in more languages.
+# 「3分钟前」 2 hours ago · vor 3 Stunden · il y a 2 jours · hace 3 horas · 3 часа назад · 1 Jahr 2 Tage her · gestern um 12:30 · 3h
+
+_SECOND, _MINUTE, _HOUR, _DAY, _WEEK, _MONTH, _YEAR = 1, 60, 3600, 86400, 604800, 2592000, 31536000
+_STEMS: Final = (
+    ("秒 sec segund secon sekund секунд сек", _SECOND),
+    ("分钟 分鐘 分 min минут мин", _MINUTE),
+    ("小时 小時 时 hour hr stunde std heure hora or[ae]$ uur godzin час timm time", _HOUR),
+    ("天 日 day tag jour d[ií]a giorn dag dni dzie дн день дня", _DAY),
+    ("周 週 星期 week woche semain seman settiman tydzie tygod недел veck uge", _WEEK),
+    ("个月 個月 月 month monat mois mes maand miesi месяц månad måned", _MONTH),
+    ("年 year jahr an$ ans$ año ano ann jaar rok lat год лет år", _YEAR),
+)
+"""How the units begin; ``$``: the whole word."""
+
+_LETTERS: Final = {"s": _SECOND, "m": _MINUTE, "h": _HOUR, "d": _DAY, "w": _WEEK, "mo": _MONTH, "y": _YEAR}
+_UNITS: Final = tuple((re.compile("|".join(stems.split()), re.IGNORECASE), size) for stems, size in _STEMS)
+_PART: Final = re.compile(
+    r"(?P<n>\d{1,3}|[一二两兩三四五六七八九十半几]{1,3}|(?<!\w)(?:an?|one|eine[mr]?|une?|uma?|un[ao]?|één))\s?(?P<unit>[^\W\d_]{1,12})",
+    re.IGNORECASE,
+)
+_NAMED: Final = (
+    (re.compile(r"(?<!\w)(?:heute|aujourd'hui|hoy|hoje|oggi|сегодня|dzisiaj|dziś|vandaag|idag|i dag)(?!\w)", re.IGNORECASE), 0),
+    (re.compile(r"(?<!\w)(?:gestern|hier|ayer|ontem|ieri|вчера|wczoraj|gisteren|igår|i går)(?!\w)", re.IGNORECASE), 1),
+    (re.compile(r"(?<!\w)(?:vorgestern|avant-hier|anteayer|anteontem|позавчера|przedwczoraj|eergisteren)(?!\w)", re.IGNORECASE), 2),
+)
+_FIGURES: Final = re.compile("[一二两兩三四五六七八九十]+")
+_CLOCK: Final = re.compile(r"(?<!\d)(\d{1,2})[:.h](\d{2})(?!\d)")
+MAX_AGE_CHARS: Final = 60
+"""A relative time is short."""
+
+
+def moment(text: str, now: datetime, zone: tzinfo | None = None, day_first: bool = False) -> datetime | None:
+    """The moment that a short text tells, aware; ``None`` where it tells none. As :func:`newsportal.extractors.date.find_dates`."""
+    first = next(find_dates(text, now, zone, day_first), None)
+    if first is not None:
+        return first.when
+    if len(text) > MAX_AGE_CHARS:
+        return None
+    local = now.astimezone(zone) if zone else now
+    when = _named_day(text, local) or _age(text, local)
+    return when if when is not None and plausible(when, now) else None
+
+
+def _named_day(text: str, now: datetime) -> datetime | None:
+    back = next((days for pattern, days in reversed(_NAMED) if pattern.search(text)), None)
+    clock = _CLOCK.search(text)
+    if back is None or (clock and (int(clock[1]) > 23 or int(clock[2]) > 59)):
+        return None
+    hour, minute = (int(clock[1]), int(clock[2])) if clock else (0, 0)
+    return (now - timedelta(days=back)).replace(hour=hour, minute=minute, second=0, microsecond=0)
+
+
+def _age(text: str, now: datetime) -> datetime | None:
+    """The sum of the counted units, before now."""
+    total = 0.0
+    for part in _PART.finditer(text):
+        size = _size(part["unit"])
+        if size is None:
+            if part["n"].isdecimal():
+                return None
+            continue
+        total += size * _count(part["n"])
+    return now - timedelta(seconds=total) if total else None
+
+
+def _size(unit: str) -> int | None:
+    if unit.lower() in _LETTERS:
+        return _LETTERS[unit.lower()]
+    return next((size for pattern, size in _UNITS if pattern.match(unit)), None)
+
+
+def _count(text: str) -> float:
+    if text == "半":
+        return 0.5
+    if text == "几":
+        return 3.0
+    return float(number(text)) if text.isdecimal() or _FIGURES.fullmatch(text) else 1.0
+
 
 BEFORE_CHARS: Final = 24
 BEFORE_PIECES: Final = 12

@@ -14,8 +14,7 @@ from itertools import islice
 from typing import Final, Literal
 
 from newsportal import dom
-from newsportal.extractors.gallery.elements import Met, says, walk_pictures
-from newsportal.extractors.gallery.names import DEAD, FACE, GIF, NO_STORY, SHOWCASE, STRIP
+from newsportal.extractors.gallery.elements import DEAD, FACE, GIF, NO_STORY, SHOWCASE, STRIP, Met, says, walk_pictures
 from newsportal.extractors.gallery.variants import variant
 from newsportal.extractors.hub_urls import Address
 from newsportal.extractors.images import ICON, PICTURE, size_of

@@ -13,9 +13,8 @@ from itertools import chain, islice, pairwise
 from typing import Any, Final
 
 from newsportal import dom
-from newsportal.extractors.gallery.records import SMALL_KEY, address_of, leads_away, picture_of, words_of
+from newsportal.extractors.gallery.records import SMALL_KEY, address_of, leads_away, picture_of, words_of, written
 from newsportal.extractors.gallery.variants import enter, key_of
-from newsportal.extractors.gallery.written import written
 from newsportal.extractors.images import PICTURE
 from newsportal.extractors.script_values import LINKED_DATA, values
 from newsportal.items import Image

@@ -19,9 +19,8 @@ from newsportal import dom
 from newsportal.extractors.gallery.counter import Count
 from newsportal.extractors.gallery.pattern import MAX_PAGES
 from newsportal.extractors.hub_urls import Address, pattern
-from newsportal.extractors.page_labels import dead, said
 from newsportal.extractors.page_marks import Place, places, step
-from newsportal.extractors.page_turns import MAX_ANCHORS, MAX_LABEL, beside, written
+from newsportal.extractors.page_turns import MAX_ANCHORS, MAX_LABEL, beside, dead, said, written
 from newsportal.extractors.pagination import Pager, find_pager
 
 LETTERED: Final = re.compile(r"^(?P<stem>.*[\d_-])(?P<letter>[a-z])?(?P<ending>\.\w{2,6})$", re.IGNORECASE)

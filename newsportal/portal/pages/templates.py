@@ -9,7 +9,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 
 from newsportal.accounts import Right
 from newsportal.errors import LibraryError, NewsportalError
-from newsportal.extractors.site_file import unpacked
+from newsportal.extractors.site import unpacked
 from newsportal.extractors.url_library import Library
 from newsportal.items import Page
 from newsportal.portal.access import log, needs

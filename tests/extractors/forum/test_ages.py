@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from newsportal.extractors.forum.ages import moment
 from newsportal.extractors.forum.anchors import floor_of, is_time
+from newsportal.extractors.forum.times import moment
 
 NOW = datetime(2024, 3, 10, 12, tzinfo=UTC)
 
