@@ -10,6 +10,7 @@ from typing import Final
 from newsportal.alerts.wording import Told
 from newsportal.egress import Answer, Policy
 from newsportal.errors import NewsportalError
+from newsportal.messages import Message
 
 SMALL: Final = 2000
 """Characters of a field: a URL may be so long."""
@@ -32,9 +33,9 @@ class Unclear(NewsportalError):
 
 
 class BadField(NewsportalError):
-    """Raised for a field that cannot be what the service needs. ``field`` names it, ``why`` is a sentence in English (translated later)."""
+    """Raised for a field that cannot be what the service needs. ``field`` names it, ``why`` says what is wrong."""
 
-    def __init__(self, name: str, why: str) -> None:
+    def __init__(self, name: str, why: Message) -> None:
         super().__init__(f"{name}: {why}")
         self.field = name
         self.why = why
@@ -51,11 +52,11 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """What a service needs to know. ``secret``: never shown again. ``label``, ``hint``: in English, translated by the portal."""
+    """What a service needs to know. ``secret``: never shown again."""
 
     name: str
-    label: str
-    hint: str = ""
+    label: Message
+    hint: Message | None = None
     secret: bool = False
     needed: bool = True
     default: str = ""
@@ -83,7 +84,6 @@ class Service:
     right that somebody must have to send there."""
 
     name: str
-    label: str
     fields: tuple[Field, ...]
     checked: Callable[[Fields], dict[str, str]]
     asks: Asks | None = None
@@ -97,8 +97,8 @@ def stripped(fields: Fields, wanted: tuple[Field, ...]) -> dict[str, str]:
     for one in wanted:
         value = fields.get(one.name, "").strip() or one.default
         if one.needed and not value:
-            raise BadField(one.name, "Please fill this in.")
+            raise BadField(one.name, Message("alert.missing"))
         if len(value) > SMALL or not value.isprintable():
-            raise BadField(one.name, "This is too long, or holds a character that cannot be there.")
+            raise BadField(one.name, Message("alert.characters"))
         found[one.name] = value
     return found

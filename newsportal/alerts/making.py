@@ -13,6 +13,7 @@ from newsportal.accounts.base import Person
 from newsportal.alerts.base import BadField
 from newsportal.alerts.services import SERVICES
 from newsportal.errors import NewsportalError
+from newsportal.messages import Message
 from newsportal.text import clean
 
 OPERATORS: Final = ("sources", "disk", "crawl")
@@ -28,9 +29,9 @@ LANGUAGES: Final = ("zh", "en")
 
 
 class BadFields(NewsportalError):
-    """Raised for an alert that cannot be: ``faults`` field → why, in English (translated by the portal)."""
+    """Raised for an alert that cannot be: ``faults`` field → why."""
 
-    def __init__(self, faults: Mapping[str, str]) -> None:
+    def __init__(self, faults: Mapping[str, Message]) -> None:
         super().__init__("; ".join(f"{name}: {why}" for name, why in faults.items()))
         self.faults = dict(faults)
 
@@ -53,14 +54,14 @@ class Terms:
 def alert_of(told: Mapping[str, str], terms: Terms, before: Alert | None = None) -> Alert:
     """``told``: ``name``, ``about``, ``topic``, ``search``, ``channel``, its fields, ``when`` (``once`` or ``digest``), ``hours``,
     ``quiet_from``, ``quiet_to``, ``per_hour``, ``language``. A secret that is left open stays as it was. Raises ``BadFields``."""
-    faults: dict[str, str] = {}
+    faults: dict[str, Message] = {}
     about, of = _about(told, terms, faults)
     channel, fields = _channel(told, terms, before, faults)
     digest, quiet = _digest(told, faults), _quiet(told, faults)
     per_hour = _number(told.get("per_hour", "6"), 1, terms.most, "per_hour", faults)
     name = clean(told.get("name", ""))[:MAX_NAME] or of or about
     if before is None and terms.others >= MOST_OF_ONE:
-        faults["name"] = "You have too many alerts already; delete one first."
+        faults["name"] = Message("alert.many")
     if faults:
         raise BadFields(faults)
     language = told.get("language", "zh")
@@ -87,31 +88,31 @@ def resumed(alert: Alert, *, now: datetime, after: int) -> Alert:
     return replace(alert, enabled=True, created=now, after=after)
 
 
-def _about(told: Mapping[str, str], terms: Terms, faults: dict[str, str]) -> tuple[About, str]:
+def _about(told: Mapping[str, str], terms: Terms, faults: dict[str, Message]) -> tuple[About, str]:
     about = told.get("about", "topic")
     if about == "topic":
         topic = told.get("topic", "").strip()
         if topic not in terms.topics:
-            faults["topic"] = "Choose a topic."
+            faults["topic"] = Message("alert.no-topic")
         return "topic", topic
     if about == "search":
         words = clean(told.get("search", ""))
         if not words or len(words) > MAX_SEARCH:
-            faults["search"] = "Say what is looked for."
+            faults["search"] = Message("alert.no-search")
         return "search", words[:MAX_SEARCH]
     if about not in get_args(About) or "watch" not in terms.rights:
-        faults["about"] = "Choose what it is about."
+        faults["about"] = Message("alert.no-about")
         return "topic", ""
     return about, ""  # type: ignore[return-value]  # it is one of them, as was just asked
 
 
-def _channel(told: Mapping[str, str], terms: Terms, before: Alert | None, faults: dict[str, str]) -> tuple[str, dict[str, str]]:
+def _channel(told: Mapping[str, str], terms: Terms, before: Alert | None, faults: dict[str, Message]) -> tuple[str, dict[str, str]]:
     service = SERVICES.get(told.get("channel", before.channel if before else ""))
     if service is None or service.needs not in terms.rights:
-        faults["channel"] = "Choose where it goes."
+        faults["channel"] = Message("alert.no-channel")
         return "", {}
     if service.name == "mail" and not terms.mail:
-        faults["channel"] = "This portal has no mail server; its operator can name one: alerts.mail_server."
+        faults["channel"] = Message("alert.no-mail-server")
         return service.name, {}
     known = before.fields if before is not None and before.channel == service.name else {}
     given = {one.name: told.get(one.name) or (known.get(one.name, "") if one.secret else "") for one in service.fields}
@@ -122,29 +123,29 @@ def _channel(told: Mapping[str, str], terms: Terms, before: Alert | None, faults
         return service.name, {}
 
 
-def _digest(told: Mapping[str, str], faults: dict[str, str]) -> tuple[int, ...]:
+def _digest(told: Mapping[str, str], faults: dict[str, Message]) -> tuple[int, ...]:
     if told.get("when", "once") != "digest":
         return ()
     parts = [part.removesuffix(":00").removesuffix("点").removesuffix("时") for part in HOURS.split(told.get("hours", "").strip()) if part]
     if not parts or not all(part.isdecimal() and len(part) <= 2 and int(part) <= 23 for part in parts):
-        faults["hours"] = "Hours of the day, such as 8, 18."
+        faults["hours"] = Message("alert.hours")
         return ()
     return tuple(sorted({int(part) for part in parts}))
 
 
-def _quiet(told: Mapping[str, str], faults: dict[str, str]) -> tuple[int, int] | None:
+def _quiet(told: Mapping[str, str], faults: dict[str, Message]) -> tuple[int, int] | None:
     begin, end = told.get("quiet_from", ""), told.get("quiet_to", "")
     if not begin and not end:
         return None
     if not (begin and end):
-        faults["quiet_to"] = "Quiet hours have a beginning and an end."
+        faults["quiet_to"] = Message("alert.quiet")
         return None
     return _number(begin, 0, 23, "quiet_from", faults), _number(end, 0, 23, "quiet_to", faults)
 
 
-def _number(value: str, least: int, most: int, name: str, faults: dict[str, str]) -> int:
+def _number(value: str, least: int, most: int, name: str, faults: dict[str, Message]) -> int:
     value = value.strip()
     if value.isdecimal() and len(value) < 6 and least <= int(value) <= most:
         return int(value)
-    faults[name] = "This number is too small, too large, or none."
+    faults[name] = Message("alert.number")
     return least

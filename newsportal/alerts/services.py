@@ -18,6 +18,7 @@ from urllib.parse import SplitResult, parse_qs, quote, urlsplit
 from newsportal.alerts.base import BadField, Field, Fields, Later, Rejected, Request, Service, stripped
 from newsportal.alerts.wording import Told
 from newsportal.egress import Answer
+from newsportal.messages import Message
 from newsportal.publishing.webhook import SIGNATURE, signature
 from newsportal.sources.uris import BadAddress, check_url
 
@@ -32,7 +33,7 @@ NTFY_BYTES: Final = 3800  # docs.ntfy.sh: more than 4096 bytes become an attachm
 TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{8,200}")
 TELEGRAM_TOKEN: Final = re.compile(r"\d{5,20}:[A-Za-z0-9_-]{20,100}")
 TELEGRAM_CHAT: Final = re.compile(r"-?\d{3,20}|@[A-Za-z][A-Za-z0-9_]{3,40}")
-NO_KEY: Final = "This is no key of a robot; paste the address of its webhook as the service shows it."
+NO_KEY: Final = Message("alert.no-key")
 NTFY_TOPIC: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 ADDRESS: Final = re.compile(r"[^\s@,;<>\"'?&]+@[^\s@,;<>\"'?&]+\.[^\s@,;<>\"'?&]+")
 
@@ -65,7 +66,7 @@ def _secret_of(value: str, host: str, key_in: Callable[[SplitResult], str]) -> s
         except ValueError:  # brackets with no address between them, more fields than anybody sends
             raise BadField("key", NO_KEY) from None
         if parts.hostname != host:
-            raise BadField("key", "This is the address of another service.")
+            raise BadField("key", Message("alert.other-service"))
     if not TOKEN.fullmatch(key):
         raise BadField("key", NO_KEY)
     return key
@@ -75,27 +76,27 @@ def _parameter(parts: SplitResult, name: str) -> str:
     return next(iter(parse_qs(parts.query).get(name, ())), "")
 
 
-WECOM_FIELDS: Final = (Field("key", "Webhook address", "As the group's robot shows it.", secret=True),)
+WECOM_FIELDS: Final = (Field("key", Message("field.webhook"), Message("field-hint.webhook"), secret=True),)
 FEISHU_FIELDS: Final = (
-    Field("key", "Webhook address", "As the group's robot shows it.", secret=True),
-    Field("secret", "Signing secret", "If the robot checks signatures.", secret=True, needed=False),
+    Field("key", Message("field.webhook"), Message("field-hint.webhook"), secret=True),
+    Field("secret", Message("field.secret"), Message("field-hint.robot-secret"), secret=True, needed=False),
 )
 DINGTALK_FIELDS: Final = FEISHU_FIELDS
 TELEGRAM_FIELDS: Final = (
-    Field("token", "Bot token", "BotFather tells it: 123456789:AbC…", secret=True),
-    Field("chat", "Chat", "The number of a chat, or @ and the name of a channel."),
+    Field("token", Message("field.bot-token"), Message("field-hint.bot-token"), secret=True),
+    Field("chat", Message("field.chat"), Message("field-hint.chat")),
 )
 NTFY_FIELDS: Final = (
-    Field("topic", "Topic at ntfy", "Letters, digits, - and _. Whoever knows it can read along.", secret=True),
-    Field("server", "Server", needed=False, default="https://ntfy.sh"),
-    Field("token", "Access token", "If the topic is protected.", secret=True, needed=False),
+    Field("topic", Message("field.ntfy-topic"), Message("field-hint.ntfy-topic"), secret=True),
+    Field("server", Message("field.server"), needed=False, default="https://ntfy.sh"),
+    Field("token", Message("field.access-token"), Message("field-hint.access-token"), secret=True, needed=False),
 )
 WEBHOOK_FIELDS: Final = (
-    Field("url", "Address", "It is sent JSON.", secret=True),
-    Field("secret", "Signing secret", "If given, messages are signed with it.", secret=True, needed=False),
+    Field("url", Message("field.url"), Message("field-hint.url"), secret=True),
+    Field("secret", Message("field.secret"), Message("field-hint.secret"), secret=True, needed=False),
 )
-MAIL_FIELDS: Final = (Field("to", "Mail address", "Several, with commas between."),)
-APPRISE_FIELDS: Final = (Field("url", "Address for Apprise", "Such as matrixs://… or slack://…", secret=True),)
+MAIL_FIELDS: Final = (Field("to", Message("field.mail"), Message("field-hint.mail")),)
+APPRISE_FIELDS: Final = (Field("url", Message("field.apprise"), Message("field-hint.apprise"), secret=True),)
 
 
 def _wecom_fields(fields: Fields) -> dict[str, str]:
@@ -139,9 +140,9 @@ def _dingtalk(fields: Fields, told: Told, now: datetime) -> Request:
 def _telegram_fields(fields: Fields) -> dict[str, str]:
     told = stripped(fields, TELEGRAM_FIELDS)
     if not TELEGRAM_TOKEN.fullmatch(told["token"]):
-        raise BadField("token", "This is no token of a bot: digits, a colon, and some 35 characters.")
+        raise BadField("token", Message("alert.no-token"))
     if not TELEGRAM_CHAT.fullmatch(told["chat"]):
-        raise BadField("chat", "A chat is a number, or @ and the name of a channel.")
+        raise BadField("chat", Message("alert.no-chat"))
     return told
 
 
@@ -154,13 +155,13 @@ def _web_address(value: str, name: str) -> str:
     try:
         return check_url(value)
     except BadAddress as error:
-        raise BadField(name, "This is no address of the Web: https://…") from error
+        raise BadField(name, Message("alert.no-url")) from error
 
 
 def _ntfy_fields(fields: Fields) -> dict[str, str]:
     told = stripped(fields, NTFY_FIELDS)
     if not NTFY_TOPIC.fullmatch(told["topic"]):
-        raise BadField("topic", "A topic at ntfy has letters, digits, - and _ alone.")
+        raise BadField("topic", Message("alert.ntfy-topic"))
     return told | {"server": _web_address(told["server"], "server").rstrip("/")}
 
 
@@ -197,16 +198,16 @@ def _mail_fields(fields: Fields) -> dict[str, str]:
     told = stripped(fields, MAIL_FIELDS)
     found = [one.strip() for one in told["to"].replace("，", ",").replace(";", ",").split(",") if one.strip()]
     if not found or not all(ADDRESS.fullmatch(one) for one in found):
-        raise BadField("to", "This is no mail address: name@example.org")
+        raise BadField("to", Message("alert.no-mail"))
     if len(found) > MOST_RECIPIENTS:
-        raise BadField("to", "At most 10 addresses.")
+        raise BadField("to", Message("alert.many-mails", most=MOST_RECIPIENTS))
     return {"to": ", ".join(found)}
 
 
 def _apprise_fields(fields: Fields) -> dict[str, str]:
     told = stripped(fields, APPRISE_FIELDS)
     if "://" not in told["url"]:
-        raise BadField("url", "Apprise knows no such address; it lists them at github.com/caronc/apprise.")
+        raise BadField("url", Message("alert.no-apprise"))
     return told
 
 
@@ -239,14 +240,14 @@ def _robot(name: str, code: str, words: str) -> Any:
 SERVICES: Final[Mapping[str, Service]] = {
     service.name: service
     for service in (
-        Service("mail", "Mail", MAIL_FIELDS, _mail_fields),
-        Service("wecom", "WeCom", WECOM_FIELDS, _wecom_fields, _wecom, _robot("wecom", "errcode", "errmsg")),
-        Service("feishu", "Feishu", FEISHU_FIELDS, _feishu_fields, _feishu, _robot("feishu", "code", "msg")),
-        Service("dingtalk", "DingTalk", DINGTALK_FIELDS, _dingtalk_fields, _dingtalk, _robot("dingtalk", "errcode", "errmsg")),
-        Service("telegram", "Telegram", TELEGRAM_FIELDS, _telegram_fields, _telegram, judge),
-        Service("ntfy", "ntfy", NTFY_FIELDS, _ntfy_fields, _ntfy, judge),
-        Service("webhook", "Webhook", WEBHOOK_FIELDS, _webhook_fields, _webhook, judge),
-        Service("apprise", "Another service", APPRISE_FIELDS, _apprise_fields, needs="administer"),
+        Service("mail", MAIL_FIELDS, _mail_fields),
+        Service("wecom", WECOM_FIELDS, _wecom_fields, _wecom, _robot("wecom", "errcode", "errmsg")),
+        Service("feishu", FEISHU_FIELDS, _feishu_fields, _feishu, _robot("feishu", "code", "msg")),
+        Service("dingtalk", DINGTALK_FIELDS, _dingtalk_fields, _dingtalk, _robot("dingtalk", "errcode", "errmsg")),
+        Service("telegram", TELEGRAM_FIELDS, _telegram_fields, _telegram, judge),
+        Service("ntfy", NTFY_FIELDS, _ntfy_fields, _ntfy, judge),
+        Service("webhook", WEBHOOK_FIELDS, _webhook_fields, _webhook, judge),
+        Service("apprise", APPRISE_FIELDS, _apprise_fields, needs="administer"),
     )
 }
 """A new one is a line here."""

@@ -14,6 +14,7 @@ from typing import Any, Final, Protocol, Self, cast
 
 from newsportal.classify.packing import header
 from newsportal.errors import ModelError
+from newsportal.messages import Message, from_dict, to_json
 
 Progress = Callable[[float, str], None]
 """Told now and then how much is done (0 to 1) and what is under way (a stable slug: ``features``, ``fit``, ``held-out``)."""
@@ -70,7 +71,7 @@ class Facts:
     figures: Mapping[str, float] = field(default_factory=dict)
     trained: datetime | None = None
     several: bool = False
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Message, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """As the header of a saved model and the commands show it."""
@@ -80,7 +81,7 @@ class Facts:
             "figures": dict(self.figures),
             "trained": self.trained.isoformat() if self.trained else None,
             "several": self.several,
-            "warnings": list(self.warnings),
+            "warnings": [to_json(warning) for warning in self.warnings],
         }
 
     @classmethod
@@ -94,7 +95,7 @@ class Facts:
                 {str(name): float(figure) for name, figure in values["figures"].items()},
                 datetime.fromisoformat(trained) if trained else None,
                 bool(values["several"]),
-                tuple(map(str, values["warnings"])),
+                tuple(map(from_dict, values["warnings"])),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ModelError("the model's header is damaged") from error

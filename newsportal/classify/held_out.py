@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import Final
 
+from newsportal.messages import Message
+
 SHARE: Final = 0.1
 """Share of a label's groups that is held back."""
 
@@ -45,14 +47,14 @@ def _hash(id: str, seed: int) -> bytes:
     return blake2b(f"{seed}\n{id}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
 
 
-def warnings(labels: Sequence[str], held: Sequence[str]) -> tuple[str, ...]:
+def warnings(labels: Sequence[str], held: Sequence[str]) -> tuple[Message, ...]:
     """What to say of a corpus before it is trusted: labels with few documents, labels that were not measured."""
     counts, measured = Counter(labels), set(held)
     few = [f"{label} ({count})" for label, count in sorted(counts.items()) if count < FEW]
     not_measured = sorted(set(counts) - measured)
     told = []
     if few:
-        told.append(f"labels with fewer than {FEW} documents, which are learnt badly: {', '.join(few)}")
+        told.append(Message("train.few", few=FEW, labels=", ".join(few)))
     if measured and not_measured:
-        told.append(f"labels with too few documents to be measured: {', '.join(not_measured)}")
+        told.append(Message("train.unmeasured", labels=", ".join(not_measured)))
     return tuple(told)

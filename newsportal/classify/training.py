@@ -20,6 +20,7 @@ from newsportal.classify.measure import measure
 from newsportal.classify.refusing import Refusal, refusal
 from newsportal.classify.vectors import Sparse, Vocabulary, counted, matrix, vocabulary
 from newsportal.errors import ModelError
+from newsportal.messages import Message
 
 SHORT: Final = 0.1
 """Share of the training's texts that count as short."""
@@ -38,7 +39,7 @@ class Learnt:
     least: float
     curves: Matrix
     figures: dict[str, float]
-    warnings: tuple[str, ...]
+    warnings: tuple[Message, ...]
     short: float
 
 
@@ -155,12 +156,12 @@ def _f1_figures(scores: Matrix, truth: Truth, curves: Matrix, held: NDArray[np.i
     return {"macro_f1": float(np.mean(found)), "documents": float(len(held))}
 
 
-def _warnings(examples: Sequence[Example], used: Sequence[Example], labels: Sequence[str]) -> tuple[str, ...]:
+def _warnings(examples: Sequence[Example], used: Sequence[Example], labels: Sequence[str]) -> tuple[Message, ...]:
     counts = Counter(label for example in examples for label in example.labels)
     few = [f"{label} ({counts[label]})" for label in labels if counts[label] < FOLDS]
     told = []
     if few:
-        told.append(f"labels with fewer than {FOLDS} documents are hardly learnt: {', '.join(few)}")
+        told.append(Message("train.hardly", few=FOLDS, labels=", ".join(few)))
     if len(used) < len(examples):
-        told.append(f"{len(used)} of {len(examples)} documents were learnt from, to bound the memory")
+        told.append(Message("train.bounded", used=len(used), all=len(examples)))
     return tuple(told)

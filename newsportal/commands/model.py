@@ -13,6 +13,7 @@ from newsportal.classify.measure import Report
 from newsportal.commands.corpus.common import AsJson, Name, SourcesFile, asked, opened, print_json, print_rows, shown, told, watched
 from newsportal.commands.train import writable
 from newsportal.learning.comparing import kept_versions, put_to_use, side_by_side
+from newsportal.messages import Message, from_dict
 from newsportal.store.models import Model
 from newsportal.text import clean
 
@@ -85,14 +86,15 @@ def show(name: Name, version: Version = None, report: ReportFile = None, sources
         model = store.corpora.model(name, version)
     called = f"{name}, version {model.version}"
     measured = Report.from_json(model.facts["report"]) if model.facts.get("report") else None
+    warnings = [from_dict(one) for one in model.facts.get("warnings", ())]
     if measured:
-        _write(report, called, {called: measured}, model.facts.get("warnings", ()))
+        _write(report, called, {called: measured}, warnings)
     if as_json:
         print_json({"corpus": name, "version": model.version, "active": model.active, "created": model.created, **model.facts})
         return
     typer.echo(f"{called}, {model.algorithm}, {shown(model.created)}, {model.facts.get('documents')} documents, {_state(model)}")
-    for warning in model.facts.get("warnings", ()):
-        told(clean(warning))
+    for warning in warnings:
+        told(clean(str(warning)))
     if measured:
         print_figures({called: measured})
         typer.echo()
@@ -122,7 +124,7 @@ def compare(
     print_figures(called)
 
 
-def _write(path: Path | None, title: str, reports: Mapping[str, Report], notes: Sequence[str] = ()) -> None:
+def _write(path: Path | None, title: str, reports: Mapping[str, Report], notes: Sequence[Message] = ()) -> None:
     from newsportal.commands.evaluate.confusion import page
 
     if path is not None:

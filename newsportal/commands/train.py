@@ -19,6 +19,7 @@ from newsportal.errors import ModelError, NewsportalError
 from newsportal.learning.files import FORMS, UTF8, is_empty, read_file, read_stream
 from newsportal.learning.training import Known, Trained, train_corpus
 from newsportal.learning.training import train as trained_on
+from newsportal.messages import to_json
 from newsportal.text import clean
 
 
@@ -100,7 +101,7 @@ def _into_store(
 ) -> tuple[dict[str, Any], Trained]:  # fmt: skip
     with opened(sources) as (_, store), watched() as say:
         version = train_corpus(store, corpus, algorithm, now=lambda: datetime.now(UTC), activate=activate, progress=say, **options)
-    row = {"corpus": corpus, "version": version.version, "active": version.active, "why": version.reason}
+    row = {"corpus": corpus, "version": version.version, "active": version.active, "why": to_json(version.reason)}
     return row | version.trained.facts(), version.trained
 
 
@@ -115,14 +116,14 @@ def _tell(row: dict[str, Any], made: Trained, report: Path | None, as_json: bool
         print_json(row)
         return
     for warning in made.warnings:
-        told(clean(warning))
+        told(clean(str(warning)))
     if made.report:
         print_figures({name: made.report})
         typer.echo()
         print_confusion(made.report)
         typer.echo()
     kept = f", {row['held_out']} of them held back" if "version" in row and row["held_out"] else ""
-    used = "" if "active" not in row else f"; in use ({row['why']})" if row["active"] else f"; not in use ({row['why']})"
+    used = f"; {'in use' if row['active'] else 'not in use'} ({row['why']['text']})" if "active" in row else ""
     typer.echo(f"{name}: trained on {row['documents']} documents of {len(made.labels)} labels{kept}{used}")
 
 

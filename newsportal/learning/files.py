@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
 from newsportal.errors import CorpusError
+from newsportal.messages import Message, as_text
 from newsportal.store.columns import NAME_CHARS
 from newsportal.store.labels import NewDocument
 
@@ -27,6 +28,18 @@ UTF8: Final = "utf-8"
 FIELDS: Final = ("text", "label", "title", "id")
 WIDE: Final = ("utf-16", "utf-32")
 """Encodings in which a byte of 10 does not end a line."""
+
+
+class WrongLine(CorpusError):
+    """Raised for a line that is no labelled text. Nothing of the file was taken."""
+
+    def __init__(self, file: str, line: int, why: Message) -> None:
+        super().__init__(f"{file}:{line}: {why}; nothing of the file was taken")
+        self.line, self.why = line, why
+
+    @property
+    def message(self) -> Message:
+        return Message("corpus.line", line=self.line, why=self.why)
 
 
 def read_file(path: Path, form: str, encoding: str = UTF8, opened: Callable[[Path], BinaryIO] | None = None) -> Iterator[NewDocument]:
@@ -53,12 +66,12 @@ def read_stream(stream: BinaryIO, form: str, name: str, encoding: str = UTF8) ->
     yield from STREAMS[form](_lines(stream, name, encoding), name)
 
 
-def mistakes(stream: BinaryIO, form: str, name: str, encoding: str = UTF8, most: int = 20) -> list[str]:
+def mistakes(stream: BinaryIO, form: str, name: str, encoding: str = UTF8, most: int = 20) -> list[CorpusError]:
     """The first mistakes of an open file, a line each: who brings a file mends them all at once. Empty for one that is right."""
-    found: list[str] = []
+    found: list[CorpusError] = []
     for line in _each(stream, form, name, encoding):
         if isinstance(line, CorpusError):
-            found.append(str(line).removesuffix("; nothing of the file was taken"))
+            found.append(line)
             if len(found) >= most:
                 break
     return found
@@ -76,8 +89,8 @@ def _each(stream: BinaryIO, form: str, name: str, encoding: str) -> Iterator[New
         for number, line in enumerate(_lines(stream, name, encoding), 1):
             try:
                 yield from _jsonl(iter([line]), name)
-            except CorpusError as error:
-                yield CorpusError(str(error).replace(f"{name}:1:", f"{name}:{number}:", 1))
+            except WrongLine as error:
+                yield WrongLine(name, number, error.why)
     except CorpusError as error:  # no text, or a line without end
         yield error
 
@@ -115,7 +128,7 @@ def _lines(stream: BinaryIO | BufferedIOBase, name: str, encoding: str) -> Itera
     while raw := stream.readline(LONGEST_LINE):
         number += 1
         if len(raw) == LONGEST_LINE:
-            raise CorpusError(f"{name}:{number}: a line of more than {LONGEST_LINE >> 20} MiB; nothing of the file was taken")
+            raise WrongLine(name, number, Message("corpus.long-line", number=LONGEST_LINE >> 20))
         if number == 1:
             raw = raw.removeprefix(codecs.BOM_UTF8)
         yield _decoded(raw, name, number, encoding)
@@ -125,8 +138,7 @@ def _decoded(raw: bytes, name: str, number: int, encoding: str) -> str:
     try:
         return raw.decode(encoding)
     except UnicodeDecodeError as error:
-        remedy = "" if encoding != UTF8 else "; say which encoding it is, such as --encoding gb18030"
-        raise CorpusError(f"{name}:{number}: not {encoding} (byte {error.start + 1} of the line){remedy}") from error
+        raise WrongLine(name, number, Message("corpus.encoding", encoding=encoding, byte=error.start + 1)) from error
 
 
 def _jsonl(lines: Iterator[str], name: str) -> Iterator[NewDocument]:
@@ -136,10 +148,12 @@ def _jsonl(lines: Iterator[str], name: str) -> Iterator[NewDocument]:
         try:
             row = json.loads(line)
             if not isinstance(row, dict):
-                raise ValueError('no object; a document is {"text", "label"}, and may have "title" and "id"')  # noqa: TRY004, TRY301
+                raise ValueError(Message("corpus.no-object"))  # noqa: TRY004, TRY301
             yield document(row)
-        except (ValueError, RecursionError) as error:
-            raise CorpusError(f"{name}:{number}: {error}; nothing of the file was taken") from error
+        except (json.JSONDecodeError, RecursionError) as error:
+            raise WrongLine(name, number, Message("corpus.no-json", why=str(error))) from error
+        except ValueError as error:
+            raise WrongLine(name, number, as_text(error.args[0])) from error
 
 
 def _csv(lines: Iterator[str], name: str) -> Iterator[NewDocument]:
@@ -155,17 +169,17 @@ def _csv(lines: Iterator[str], name: str) -> Iterator[NewDocument]:
                 _check_width(row, heading)
                 yield document({key: cell for key, cell in zip(heading, row, strict=True) if key in FIELDS})
     except (ValueError, csv.Error) as error:
-        raise CorpusError(f"{name}:{rows.line_num}: {error}; nothing of the file was taken") from error
+        raise WrongLine(name, rows.line_num, as_text(error.args[0])) from error
 
 
 def _check_heading(heading: list[str]) -> None:
     if not {"text", "label"} <= set(heading):
-        raise ValueError(f"the first line must name the columns, text and label among them (also title, id); it has {', '.join(heading)}")
+        raise ValueError(Message("corpus.heading", found=", ".join(heading)))
 
 
 def _check_width(row: list[str], heading: list[str]) -> None:
     if len(row) != len(heading):
-        raise ValueError(f"{len(row)} cells under {len(heading)} headings")
+        raise ValueError(Message("corpus.cells", cells=len(row), headings=len(heading)))
 
 
 def _folder(folder: Path, encoding: str) -> Iterator[NewDocument]:
@@ -186,17 +200,17 @@ def _folder(folder: Path, encoding: str) -> Iterator[NewDocument]:
 
 
 def document(row: dict[str, Any]) -> NewDocument:
-    """A row as a document. Raises ``ValueError`` that says what is wrong."""
+    """A row as a document. Raises ``ValueError`` of a message."""
     label, text = row.get("label"), row.get("text")
     if isinstance(label, int) and not isinstance(label, bool):
         label = str(label)
     if not isinstance(label, str) or not label.strip():
-        raise ValueError("label must be a text that is not empty")
+        raise ValueError(Message("corpus.label"))
     if len(label) > NAME_CHARS:
-        raise ValueError(f"a label of {len(label)} characters; it may have {NAME_CHARS}")
+        raise ValueError(Message("corpus.long-label", found=len(label), limit=NAME_CHARS))
     title, name = row.get("title") or "", row.get("id")
     if not isinstance(text, str) or not isinstance(title, str):
-        raise ValueError("text must be a text, and so must title if there is one")  # noqa: TRY004
+        raise ValueError(Message("corpus.text"))  # noqa: TRY004
     return NewDocument(label.strip(), text, title, None if name in (None, "") else str(name))
 
 

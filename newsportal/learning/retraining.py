@@ -15,6 +15,7 @@ from newsportal.items import content_id
 from newsportal.learning.choosing import LEAST_CHARS
 from newsportal.learning.gathering import gather
 from newsportal.learning.training import train_corpus
+from newsportal.messages import Message, to_json
 from newsportal.sources import Sources
 from newsportal.store.labels import CATEGORIES, NewDocument
 from newsportal.store.store import Store
@@ -42,11 +43,13 @@ class Done:
     version: int | None = None
     macro_f1: float | None = None
     active: bool = False
-    why: str = ""
+    why: Message | None = None
 
     def row(self) -> dict[str, Any]:
         """As ``--json`` prints it."""
-        return {name: getattr(self, name) for name in ("corpus", "documents", "new", "version", "macro_f1", "active", "why")}
+        return {name: getattr(self, name) for name in ("corpus", "documents", "new", "version", "macro_f1", "active")} | {
+            "why": self.why and to_json(self.why)
+        }
 
     def sentence(self) -> str:
         """For people."""
@@ -85,7 +88,7 @@ def retrain(
     for name, found in gathered.items():
         corpus = topics.corpus_of(name)
         if len(found.inside) < LEAST_OF_TOPIC:
-            yield Done(corpus, len(found.inside), 0, why=f"it needs {LEAST_OF_TOPIC} articles")
+            yield Done(corpus, len(found.inside), 0, why=Message("train.needs", least=LEAST_OF_TOPIC))
             continue
         store.corpora.create(corpus, now=_now(), note=f"articles in and outside the topic {name}")
         store.corpora.add(corpus, found.documents(), source="from-store", now=_now())
@@ -109,20 +112,21 @@ def _gather_topics(known: Sources, store: Store) -> dict[str, _Gathered]:
 def _trained(store: Store, corpus: str, least_new: int, algorithm: str, progress: Progress | None) -> Done:
     """Train a corpus if it is worth it."""
     if store.corpora.find(corpus) is None:
-        return Done(corpus, 0, 0, why="no articles of sources with a category yet")
+        return Done(corpus, 0, 0, why=Message("train.no-articles"))
     counts = {counted.label: counted.documents for counted in store.corpora.count(corpus)}
     documents = sum(counts.values())
     versions = store.corpora.models(corpus)
     new = documents - int(versions[0].facts.get("documents", 0)) if versions else documents
     enough = [label for label, number in counts.items() if number >= LEAST_OF_LABEL]
     if len(enough) < 2:
-        return Done(corpus, documents, new, why=f"two labels need {LEAST_OF_LABEL} articles each; {len(enough)} of {len(counts)} have them")
+        why = Message("train.labels", least=LEAST_OF_LABEL, enough=len(enough), all=len(counts))
+        return Done(corpus, documents, new, why=why)
     if new < least_new:
-        return Done(corpus, documents, new, why=f"{least_new} new ones make it worth while")
+        return Done(corpus, documents, new, why=Message("train.few-new", least=least_new))
     try:
         made = train_corpus(store, corpus, algorithm, now=_now, progress=progress)
     except ModelError as error:
-        return Done(corpus, documents, new, why=str(error))
+        return Done(corpus, documents, new, why=error.message)
     figure = made.trained.report.macro_f1 if made.trained.report else None
     return Done(corpus, documents, new, made.version, figure, made.active, made.reason)
 

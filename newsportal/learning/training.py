@@ -20,6 +20,7 @@ from newsportal.classify.measure import Report, measure
 from newsportal.dedup import finder
 from newsportal.dedup.document import Document as Compared
 from newsportal.errors import ModelError
+from newsportal.messages import Message, to_json
 from newsportal.store.labels import Document
 from newsportal.store.store import Store
 
@@ -49,7 +50,7 @@ class Trained:
     report: Report | None
     held_out: frozenset[str]
     labels: Mapping[str, int]
-    warnings: tuple[str, ...]
+    warnings: tuple[Message, ...]
 
     def facts(self) -> dict[str, Any]:
         """As a version of a corpus' model keeps them."""
@@ -57,7 +58,7 @@ class Trained:
             "documents": sum(self.labels.values()),
             "held_out": len(self.held_out),
             "labels": dict(self.labels),
-            "warnings": list(self.warnings),
+            "warnings": [to_json(warning) for warning in self.warnings],
             "report": self.report.as_json() if self.report else None,
             "training": self.classifier.facts.as_json(),
         }
@@ -70,7 +71,7 @@ class Version:
     version: int
     trained: Trained
     active: bool
-    reason: str
+    reason: Message
 
 
 def known_of(document: Document) -> Known:
@@ -145,7 +146,7 @@ def train_corpus(
     say = progress or (lambda _share, _what: None)
     known = [known_of(document) for document in store.corpora.documents(name)]
     trained = train(known, algorithm, share=share, seed=seed, now=now(), progress=say)
-    good, reason = (activate, "as asked") if activate is not None else _better(store, name, trained, known, say)
+    good, reason = (activate, Message("train.asked")) if activate is not None else _better(store, name, trained, known, say)
     version = store.corpora.save_model(
         name, trained.classifier.saved(), algorithm=algorithm, facts=trained.facts(), now=now(), held_out=sorted(trained.held_out)
     )
@@ -154,24 +155,25 @@ def train_corpus(
     return Version(version, trained, good, reason)
 
 
-def _better(store: Store, name: str, trained: Trained, known: Sequence[Known], say: Progress) -> tuple[bool, str]:
+def _better(store: Store, name: str, trained: Trained, known: Sequence[Known], say: Progress) -> tuple[bool, Message]:
     """Whether the new model may take the place of the one in use, and why."""
     active = store.corpora.active(name)
     if active is None:
-        return True, "the first one"
+        return True, Message("train.first")
     before = store.corpora.model(name, active)
     try:
         former = base.restore(store.corpora.blob(name, active))
     except ModelError as error:
-        return True, f"version {active} cannot be read: {error}"
+        return True, Message("train.unreadable", old=active, why=error.message)
     both = [one for one in known if one.id in trained.held_out & before.held_out]
     if not both:
-        return True, f"no documents to compare it on with version {active}"
+        return True, Message("train.incomparable", old=active)
     true = [one.label for one in both]
     new, old = answers(trained.classifier, both, say), answers(former, both, say)
     after, former_f1 = measure(true, new).macro_f1, measure(true, old).macro_f1
-    figures = f"macro-F1 {100 * after:.1f}, version {active} {100 * former_f1:.1f}, on {len(both)} documents that neither has seen"
-    return after >= former_f1 - TOLERANCE or not surely_worse(true, new, old), figures
+    figures = {"new": f"{100 * after:.1f}", "before": f"{100 * former_f1:.1f}"}
+    why = Message("train.compared", old=active, both=len(both), **figures)
+    return after >= former_f1 - TOLERANCE or not surely_worse(true, new, old), why
 
 
 def surely_worse(true: Sequence[str], new: Sequence[Answer], old: Sequence[Answer]) -> bool:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Union
 
-from newsportal.messages import health, labels, looks, reasons, runs, schedule, sources
+from newsportal.messages import alerts, health, labels, learning, looks, reasons, runs, schedule, sources
 
 Value = Union[str, int, float, datetime, None, "Message", "tuple[Value, ...]"]
 
@@ -24,8 +24,10 @@ SENTENCES: Final[Mapping[str, str]] = {
     "text": "%(text)s",
     "joined": "%(parts)s",
     "separator": "; ",
+    **alerts.SENTENCES,
     **health.SENTENCES,
     **labels.SENTENCES,
+    **learning.SENTENCES,
     **looks.SENTENCES,
     **reasons.SENTENCES,
     **runs.SENTENCES,

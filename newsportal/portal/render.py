@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache, lru_cache, partial
 from importlib import resources
 from typing import Any
@@ -15,12 +15,11 @@ from jinja2.runtime import Context
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from newsportal.messages import Message, explain, label
+from newsportal.messages import Message, explain, from_dict, label
 from newsportal.portal import reading
 from newsportal.portal.context import Visit
 from newsportal.portal.judged import chosen, doubtful
 from newsportal.portal.language import LANGUAGES, TAGS, translations
-from newsportal.portal.learning_words import trained
 from newsportal.portal.notices import let_go, notice_of
 from newsportal.portal.pictures import beside
 from newsportal.portal.preferences import remember
@@ -72,7 +71,6 @@ def environment(language: str, script: str = "original") -> Environment:
         "mistake": lambda problem: worded(problem, words),
         "explain": lambda reason: explain(reason, words.gettext),
         "label": lambda name, kind: label(kind, name, words.gettext),
-        "trained": lambda text: trained(text, words),
         "says": says,
         "chosen": lambda article: chosen(article, words),
         "doubtful": doubtful,
@@ -84,9 +82,9 @@ def environment(language: str, script: str = "original") -> Environment:
 
 
 @pass_context
-def says(context: Context, message: Message) -> str:
-    """A message in the words of the page's reader."""
-    return str(context["clock"].says(message))
+def says(context: Context, message: Message | Mapping[str, Any] | str) -> str:
+    """A message, or one as it was stored, in the words of the page's reader."""
+    return str(context["clock"].says(message if isinstance(message, Message) else from_dict(message)))
 
 
 def render(request: Request, template: str, status: int = 200, **values: Any) -> HTMLResponse:

@@ -41,7 +41,7 @@ def test_no_label_is_held_back_wholly(labels: list[str], share: float, groups: l
 
 
 def test_what_to_say_of_few() -> None:
-    few, unmeasured = warnings(LABELS, ["多", "少", "稀"])
+    few, unmeasured = map(str, warnings(LABELS, ["多", "少", "稀"]))
     assert "孤 (4)" in few
     assert "稀 (6)" in few
     assert "少" not in few

@@ -104,7 +104,7 @@ def test_parts_that_do_not_fit_are_refused(model):
 
 def test_a_label_with_one_document_is_learnt_with_a_warning():
     model = train("linear", [*made_up(60), Example("火星探测器，轨道", ("科学",))])
-    assert any("科学 (1)" in warning for warning in model.facts.warnings)
+    assert any("科学 (1)" in str(warning) for warning in model.facts.warnings)
     assert model.classify("球队主场进球", "").label == "体育/足球"
 
 

@@ -13,6 +13,7 @@ from blank import blank_store
 from newsportal.learning.files import mistakes as file_mistakes
 from newsportal.learning.mistaken import mistakes, opened, words_for
 from newsportal.learning.training import train_corpus
+from newsportal.messages import Message
 from newsportal.store.labels import NewDocument
 from newsportal.store.store import Store
 
@@ -65,8 +66,10 @@ def test_words_speak_for_their_label(store: Store) -> None:
 def test_a_files_mistakes_are_told_all_at_once() -> None:
     lines = ['{"text": "a", "label": "x"}', "{broken", '{"text": "a"}', "", '{"text": "b", "label": "y"}', "[1]"]
     found = file_mistakes(io.BytesIO("\n".join(lines).encode()), "jsonl", "a.jsonl")
-    assert [line.split(":")[1] for line in found] == ["2", "3", "6"]
+    assert [str(line).split(":")[1] for line in found] == ["2", "3", "6"]
     assert file_mistakes(io.BytesIO(b'{"text": "a", "label": "x"}\n'), "jsonl", "a.jsonl") == []
     assert len(file_mistakes(io.BytesIO(b"{\n" * 100), "jsonl", "a.jsonl", most=5)) == 5
-    assert file_mistakes(io.BytesIO("text,label\n好,x\n".encode("gb18030")), "csv", "a.csv")[0].startswith("a.csv:2: not utf-8")
-    assert file_mistakes(io.BytesIO(b"text,label\na\n"), "csv", "a.csv") == ["a.csv:2: 1 cells under 2 headings"]
+    assert file_mistakes(io.BytesIO("text,label\n好,x\n".encode("gb18030")), "csv", "a.csv")[0].args[0].startswith("a.csv:2: not utf-8")
+    assert file_mistakes(io.BytesIO(b"text,label\na\n"), "csv", "a.csv")[0].message == Message(
+        "corpus.line", line=2, why=Message("corpus.cells", cells=1, headings=2)
+    )

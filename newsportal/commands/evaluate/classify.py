@@ -17,6 +17,7 @@ from newsportal.commands.corpus.common import watched
 from newsportal.commands.evaluate import classify_foreign, classify_peers
 from newsportal.commands.evaluate.classify_gold import mapping, read, renamed
 from newsportal.errors import ModelError
+from newsportal.messages import as_text
 
 HEADINGS: Final = ("macro-F1", "accuracy", "ECE", "none", "docs/s", "training s")
 
@@ -109,7 +110,7 @@ def _write(html: Path, results: Sequence[Result]) -> None:
     from newsportal.commands.evaluate.confusion import page
 
     reports = {f"{one.algorithm}, {one.set}": one.report for one in results}
-    html.write_text(page("Classification", reports, [NOTE]), encoding="utf-8")
+    html.write_text(page("Classification", reports, [as_text(NOTE)]), encoding="utf-8")
 
 
 def _foreign(folders: Sequence[Path], names: Sequence[str], as_json: bool) -> None:

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from newsportal.classify.confusion import Cell, matrix
 from newsportal.classify.measure import Report
+from newsportal.messages import Message
 from newsportal.text import clean
 
 FIGURES: Final = {"macro_f1": "macro-F1", "accuracy": "right", "unanswered": "none", "ece": "ECE"}
@@ -106,14 +107,14 @@ def _print(table: Table) -> None:
     (console if console.is_terminal else Console(emoji=False, highlight=False, width=WIDE)).print(table)
 
 
-def page(title: str, reports: Mapping[str, Report], notes: Sequence[str] = ()) -> str:
+def page(title: str, reports: Mapping[str, Report], notes: Sequence[Message] = ()) -> str:
     """The reports as one HTML file that needs no other. Labels are escaped; the file asks nobody for anything."""
     world = Environment(
         loader=PackageLoader(__package__, "."), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     return world.get_template("confusion.html").render(
         title=clean(title),
-        notes=[clean(note) for note in notes],
+        notes=[clean(str(note)) for note in notes],
         figures=FIGURES,
         lower=LOWER_IS_BETTER,
         parts=[_part(name, report) for name, report in reports.items()],

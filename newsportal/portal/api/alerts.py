@@ -20,7 +20,7 @@ from newsportal.alerts.sending import hidden
 from newsportal.errors import DependencyMissing
 from newsportal.portal.access import log, needs, signed
 from newsportal.portal.alerting import logged, own, terms, tested_enough, work
-from newsportal.portal.api.faults import ApiError, told_of
+from newsportal.portal.api.faults import ApiError, Problem, told_of
 from newsportal.portal.context import Visit
 
 router = APIRouter(tags=["Alerts"], dependencies=[needs(Right.KEEP)], responses=told_of(404))
@@ -191,7 +191,8 @@ def checked(request: Request, asked: AlertAsked, before: Alert | None = None) ->
     try:
         return alert_of({**asked.fields, **given}, terms(request, after=Visit(request).portal.store.last_seq()), before)
     except BadFields as error:
-        raise ApiError(422, "not-valid", str(error)) from error
+        problems = [Problem(where=name, message=str(why), code=why.code) for name, why in error.faults.items()]
+        raise ApiError(422, "not-valid", str(error), problems=problems) from error
 
 
 def accounts(request: Request) -> Accounts:

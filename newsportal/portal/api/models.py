@@ -89,7 +89,7 @@ def _brought(request: Request, name: str, body: bytes) -> BroughtOut:
         raise ApiError(422, "not-valid", f"A name has at most {NAME_CHARS} characters.")
     wrong = mistakes(BytesIO(body), "jsonl", "body")
     if wrong:
-        raise ApiError(422, "not-valid", "; ".join(wrong), "Mend these lines; nothing was taken.")
+        raise ApiError(422, "not-valid", "; ".join(str(one.message) for one in wrong), "Mend these lines; nothing was taken.")
     portal: Portal = request.app.state.portal
     who = signed(request)
     documents = (one for one in read_stream(BytesIO(body), "jsonl", "body") if not is_empty(one))

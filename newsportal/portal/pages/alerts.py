@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, get_args
 
 from fastapi import APIRouter, HTTPException, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from newsportal.accounts import Right
-from newsportal.accounts.alerts import Alert, State
+from newsportal.accounts.alerts import About, Alert, State
 from newsportal.alerts.base import Later, Rejected, Unclear
 from newsportal.alerts.making import OPERATORS, BadFields, alert_of, resumed
 from newsportal.alerts.preview import Preview, preview
@@ -18,7 +18,7 @@ from newsportal.alerts.run import test as send_test
 from newsportal.alerts.sending import hidden
 from newsportal.alerts.services import SERVICES
 from newsportal.errors import DependencyMissing, SearchError
-from newsportal.portal import alert_words
+from newsportal.messages import Message, label
 from newsportal.portal.access import log, needs, signed
 from newsportal.portal.alerting import logged, own, terms, tested_enough, work
 from newsportal.portal.context import Visit
@@ -48,11 +48,8 @@ def alerts(request: Request) -> Response:
     book, who, words = accounts_of(request).alerts, signed(request), visit.clock.words.gettext
     mine = book.all(who.person.id if who else "")
     counts = book.counts([one.id for one in mine])
-    rows = [
-        Row(one, words(alert_words.ABOUT[one.about]), words(alert_words.SERVICES.get(one.channel, one.channel)), counts.get(one.id, {}))
-        for one in mine
-    ]
-    return render(request, "alerts.html", rows=rows, states={name: words(said) for name, said in alert_words.STATES.items()})
+    rows = [Row(one, label("about", one.about, words), label("service", one.channel, words), counts.get(one.id, {})) for one in mine]
+    return render(request, "alerts.html", rows=rows, states={name: label("delivery", name, words) for name in get_args(State)})
 
 
 @router.get("/alerts/new")
@@ -176,7 +173,7 @@ def services(request: Request) -> list[tuple[str, str, bool]]:
     """Those that who asks may choose: name, what it is called, whether it can be used."""
     chosen, said = terms(request), Visit(request).clock.words.gettext
     return [
-        (service.name, said(alert_words.SERVICES[service.name]), service.name != "mail" or chosen.mail)
+        (service.name, label("service", service.name, said), service.name != "mail" or chosen.mail)
         for service in SERVICES.values()
         if service.needs in chosen.rights
     ]
@@ -215,7 +212,7 @@ def shown(
     values: Mapping[str, str],
     *,
     before: Alert | None = None,
-    faults: Mapping[str, str] | None = None,
+    faults: Mapping[str, Message] | None = None,
     seen: Preview | None = None,
     status: int = 200,
 ) -> Response:
@@ -223,20 +220,20 @@ def shown(
     said = visit.clock.words.gettext
     channel = values.get("channel") or (before.channel if before else "")
     service = SERVICES.get(channel)
-    about = {name: said(text) for name, text in alert_words.ABOUT.items() if name not in OPERATORS or "watch" in chosen.rights}
+    about = {name: label("about", name, said) for name in get_args(About) if name not in OPERATORS or "watch" in chosen.rights}
     return render(
         request,
         "alert.html",
         status,
         alert=before,
         values=values,
-        faults={name: said(why) for name, why in (faults or {}).items()},
+        faults={name: visit.clock.says(why) for name, why in (faults or {}).items()},
         service=service,
-        called=said(alert_words.SERVICES[channel]) if channel in alert_words.SERVICES else channel,
+        called=label("service", channel, said),
         about=about,
         topic_names=chosen.topics,
         most=chosen.most,
         seen=seen,
         history=accounts_of(request).alerts.messages(before.id, HISTORY) if before else (),
-        states={name: said(text) for name, text in alert_words.STATES.items()},
+        states={name: label("delivery", name, said) for name in get_args(State)},
     )

@@ -23,7 +23,6 @@ from newsportal.learning.files import UTF8, is_empty, mistakes, read_stream
 from newsportal.learning.gathering import give_label
 from newsportal.portal.access import log, needs
 from newsportal.portal.context import Visit
-from newsportal.portal.learning_words import worded
 from newsportal.portal.notices import told
 from newsportal.portal.render import address, render
 from newsportal.portal.sent import MAX_FILE, Refused
@@ -86,7 +85,7 @@ def _taken(request: Request, sent: FormData) -> Response:
     called = file.filename.replace("\\", "/").rpartition("/")[2][:NAME_CHARS]
     wrong = mistakes(file.file, form, called, encoding)
     if wrong:
-        return _list(request, tuple(worded(line, said) for line in wrong), name, 422)
+        return _list(request, tuple(visit.clock.says(one.message) for one in wrong), name, 422)
     file.file.seek(0)
     documents = (document for document in read_stream(file.file, form, called, encoding) if not is_empty(document))
     brought = _added(visit, name, documents, called)

@@ -181,10 +181,10 @@ def test_versions(portal: Portal, rows: Rows) -> None:
     portal("corpus", "import", "甲", portal.write("a.jsonl", rows(40)))
     assert "甲: no model yet" in portal("model", "list", "甲").text
     first = portal("train", "--corpus", "甲", *QUICK, "--json").rows[0]
-    assert (first["version"], first["active"], first["why"]) == (1, True, "the first one")
+    assert (first["version"], first["active"], first["why"]["code"]) == (1, True, "train.first")
     second = portal("train", "--corpus", "甲", *QUICK, "--json").rows[0]
     assert (second["version"], second["active"]) == (2, True)
-    assert "on 8 documents that neither has seen" in second["why"]
+    assert "on 8 documents that neither has seen" in second["why"]["text"]
     assert portal("train", "--corpus", "甲", *QUICK, "--no-activate", "--json").rows[0]["active"] is False
     assert [(row["version"], row["state"]) for row in portal("model", "list", "甲", "--json").rows] == [
         (3, "kept"),
@@ -223,7 +223,7 @@ def test_a_worse_version_is_kept_but_not_put_to_use(portal: Portal, rows: Rows) 
     store.close()
     row = portal("train", "--corpus", "甲", *QUICK, "--json").rows[0]
     assert (row["version"], row["active"]) == (2, False), row["why"]
-    assert "version 1 100.0" in row["why"]
+    assert "version 1 100.0" in row["why"]["text"]
     assert portal.store().corpora.active("甲") == 1
 
 
@@ -250,8 +250,8 @@ def test_two_trainings_at_once_give_two_versions(portal: Portal, rows: Rows) -> 
 def test_few_documents_are_warned_of(portal: Portal, rows: Rows) -> None:
     file = portal.write("a.jsonl", [*rows(10), {"text": "孤零零的一篇文章", "label": "孤"}])
     (row,) = portal("train", file, "--model", "m", *QUICK, "--json").rows
-    assert any("孤 (1)" in warning for warning in row["warnings"])
-    assert any("too few documents to be measured: 孤" in warning for warning in row["warnings"])
+    assert any("孤 (1)" in warning["text"] for warning in row["warnings"])
+    assert any("too few documents to be measured: 孤" in warning["text"] for warning in row["warnings"])
     (row,) = portal("train", file, "--model", "m", "--held-out", "0", *QUICK, "--json").rows
     assert (row["held_out"], row["report"]) == (0, None)
 
