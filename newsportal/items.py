@@ -121,6 +121,14 @@ class Fold:
 
 
 @dataclass(frozen=True, slots=True)
+class FoldDecision:
+    """Which stored article another one repeats; ``fold`` is ``None`` for one that is new. Decided when ``seq`` was the last change."""
+
+    fold: Fold | None
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
 class TopicMark:
     """How an article came into a topic. ``by``: ``source`` (all articles from there), ``search`` (it was found for the topic),
     ``keywords``, ``editor``, or ``model VERSION``. ``score``: how likely the topic's model holds it, where there is one (from 0 to 1)."""
@@ -169,6 +177,7 @@ class Article:
     keys: tuple[FoldKey, ...] = ()
     pages: tuple[str, ...] = ()
     canonical: str | None = None  # the address that its page declares; from the URL filter on, as an identity that it claims without proof
+    decision: FoldDecision | None = None
     wrapped: Extraction | None = field(default=None, repr=False)
     extraction: Extraction | None = field(default=None, repr=False)
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from sqlalchemy import Connection, Engine, bindparam, func, insert, select, update
 
 from newsportal.errors import StoreError
-from newsportal.items import Article, Fold, FoldKey, TopicMark, content_id
+from newsportal.items import Article, Fold, FoldDecision, FoldKey, TopicMark, content_id
 from newsportal.store import prints
 from newsportal.store.article_rows import fold_columns, identity_of, is_newer, row_of, topics_of
 from newsportal.store.columns import MOST_DECLARING, name, storable
@@ -48,8 +48,11 @@ def _row(connection: Connection, article_id: str) -> dict[str, Any] | None:
 
 
 def _insert(connection: Connection, article: Article, keys: Sequence[FoldKey], new: Printed, now: datetime) -> Added:
-    row, topics = row_of(article, now=now), topics_of(article)
-    found = _repeated(connection, row, keys, new)
+    row, topics, decision = row_of(article, now=now), topics_of(article), article.decision
+    if decision is not None and decision.seq == SqlPrints(connection).last_move():
+        found = decision.fold
+    else:  # something came in between
+        found = _repeated(connection, row, keys, new)
     story_id = found.story_id if found else new_story(connection, row, topics)
     hidden = hidden_with(connection, story_id) if found else {}
     connection.execute(NEW_ARTICLE, {"story_id": story_id, **row, **fold_columns(found), **hidden})
@@ -228,6 +231,16 @@ class Writing(Part):
             added = [add(connection, article, keys, new, now) for article, keys, new in made]
             finish_stored(connection, [article for article, _, _ in made])
             return added
+
+    def decide_fold(self, article: Article, *, now: datetime) -> FoldDecision:
+        """Which stored article ``article`` repeats, as :meth:`add` decides it: by its text, else by its ``keys``. Nothing is written, and
+        ``add`` decides again if the store has changed since."""
+        new = printed(self._prints, article)
+        self._read_prints()
+        with self._read() as connection:
+            seq = SqlPrints(connection).last_move()
+            prints.follow(connection, new.index)
+            return FoldDecision(_repeated(connection, row_of(article, now=now), article.keys, new), seq)
 
     def _read_prints(self) -> None:
         while not self._prints.read:  # in pages, while others may write

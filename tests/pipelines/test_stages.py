@@ -200,10 +200,28 @@ def test_topics_come_from_keywords_source_and_search(ledger: Ledger) -> None:
 def test_the_same_title_over_a_caption_has_the_same_keys(ledger: Ledger) -> None:
     stage = DuplicatePipeline(ledger)
     one, other = (
-        through(stage, replace(article(url=url), title="古镇的路昨天铺好了", text="看图")) for url in (URL, "https://c.example/9")
+        through(stage, replace(article(url=url), identity=url, title="古镇的路昨天铺好了", text="看图"))
+        for url in (URL, "https://c.example/9")
     )
     assert one.keys
     assert one.keys == other.keys
+
+
+def test_the_duplicate_stage_says_which_story_an_article_repeats(ledger: Ledger) -> None:
+    stage = DuplicatePipeline(ledger)
+    text = "".join(f"{TEXT}第{number}天，来看路的人比买豆腐的人还多，店家把凳子搬到了门外。\n" for number in "一二三四五")
+    one, other, third = (
+        replace(article(url=url), identity=url, title="古镇的路铺好了", text=text, published=NOW)
+        for url in (URL, "https://c.example/9", "https://d.example/9")
+    )
+    one, other = through(stage, one), through(stage, other)
+    assert [item.decision.fold for item in (one, other)] == [None, None]
+    stored = ledger.store.add(one, one.keys, now=NOW)
+    assert ledger.store.add(other, other.keys, now=NOW).story_id == stored.story_id, "decided again: one was stored in between"
+    found = through(stage, third).decision
+    assert (found.fold.story_id, found.fold.of, found.fold.reason) == (stored.story_id, stored.id, "same-text")
+    taken = ledger.store.add(replace(third, decision=replace(found, fold=replace(found.fold, reason="said"))), now=NOW)
+    assert (taken.story_id, taken.reason) == (stored.story_id, "said"), "the store writes what the stage said"
 
 
 def ready(**link: Any) -> Article:
