@@ -50,6 +50,10 @@ class Stage:
     def __init__(self, ledger: Ledger, outage: Callable[[], None] = lambda: None) -> None:
         self.ledger = ledger
         self._outage = outage
+        self.setup()
+
+    def setup(self) -> None:
+        """Make what the stage needs; called once."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:

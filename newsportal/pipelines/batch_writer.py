@@ -48,42 +48,27 @@ class BatchWriter:
         try:
             while self._waiting:
                 batch, self._waiting = self._waiting[:MAX_BATCH], self._waiting[MAX_BATCH:]
-                if len(batch) == 1 or not await self._add_all(batch):
+                if not await self._add_all(batch):
                     for one in batch:
-                        await self._add_one(one)
+                        await self._add_all([one])
         finally:  # the loop ends with something under way: nobody waits for ever
             self._writing = None
             for one in (*batch, *self._waiting):
                 one.added.cancel()
 
     async def _add_all(self, batch: Sequence[_Waiting]) -> bool:
-        """Whether it is settled what became of all: they are stored, or the store is away. Else one of them is at fault."""
-        articles = [(one.article, one.article.keys) for one in batch]
+        """False if one of several is at fault: then nothing is stored, and it is told who by adding them one by one."""
         try:
-            added = await retry(self._store.add_all, articles, now=utcnow())
-        except StoreUnavailable as error:
-            for one in batch:
-                _fail(one, error)
-            return True
-        except Exception as error:  # noqa: BLE001  whatever it is: who is at fault is told by adding them one by one
-            logger.info("%d articles are stored one by one, for together they cannot be: %s", len(batch), error)
-            return False
-        for one, answer in zip(batch, added, strict=True):
-            _answer(one, answer)
-        return True
-
-    async def _add_one(self, one: _Waiting) -> None:
-        try:
-            _answer(one, await retry(self._store.add, one.article, one.article.keys, now=utcnow()))
+            added = await retry(self._store.add_all, [(one.article, one.article.keys) for one in batch], now=utcnow())
         except Exception as error:  # noqa: BLE001  raised where the article is waited for
-            _fail(one, error)
-
-
-def _answer(one: _Waiting, added: Added) -> None:
-    if not one.added.done():  # who waited may have been cancelled
-        one.added.set_result(added)
-
-
-def _fail(one: _Waiting, error: Exception) -> None:
-    if not one.added.done():
-        one.added.set_exception(error)
+            if len(batch) > 1 and not isinstance(error, StoreUnavailable):
+                logger.info("%d articles are stored one by one, for together they cannot be: %s", len(batch), error)
+                return False
+            for one in batch:
+                if not one.added.done():  # who waited may have been cancelled
+                    one.added.set_exception(error)
+        else:
+            for one, answer in zip(batch, added, strict=True):
+                if not one.added.done():
+                    one.added.set_result(answer)
+        return True

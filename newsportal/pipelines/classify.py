@@ -20,10 +20,7 @@ from newsportal.pipelines.base import Stage
 from newsportal.store.labels import CATEGORIES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from newsportal.classify.base import Classifier
-    from newsportal.frontier.ledger import Ledger
     from newsportal.frontier.models import Loaded
     from newsportal.sources import Gallery, Sources
     from newsportal.sources.places import Reading
@@ -51,9 +48,8 @@ class Choice:
 
 
 class ClassifyPipeline(Stage):
-    def __init__(self, ledger: Ledger, outage: Callable[[], None] = lambda: None) -> None:
-        super().__init__(ledger, outage)
-        sources = ledger.sources
+    def setup(self) -> None:
+        sources = self.ledger.sources
         self._least = sources.classifier.good_enough
         enabled = [(topic.name, topic.keywords) for topic in sources.topics if topic.enabled]
         self._rules = tuple(topics.rule(name, words.must, words.any, words.not_) for name, words in enabled)

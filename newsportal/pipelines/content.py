@@ -16,9 +16,7 @@ from newsportal.pipelines.base import Left, Stage
 from newsportal.text import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from newsportal.frontier.ledger import Ledger
+    pass
 
 SURE = 0.85
 """Of 210 gold pages of five sets, 14 have less confidence, and half of those were read badly (F1 below 0.8); of the others 2.5 %."""
@@ -28,9 +26,8 @@ class ContentPipeline(Stage):
     """Takes what the extractor found: the spider has read an article's pages to find the further ones, and hands that along; what a feed
     carried, and a page that nobody has read, is read here, in a thread. A page without an article is counted with its reason."""
 
-    def __init__(self, ledger: Ledger, outage: Callable[[], None] = lambda: None) -> None:
-        super().__init__(ledger, outage)
-        self._reader = ArticleReader(ledger.sources, ledger.sites)
+    def setup(self) -> None:
+        self._reader = ArticleReader(self.ledger.sources, self.ledger.sites)
 
     async def process(self, article: Article) -> Article:
         try:

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from newsportal.dedup.canonical import identity
 from newsportal.frontier.galleries import MAX_VAIN, NO_PICTURES, refuse
-from newsportal.frontier.ledger import Ledger, utcnow
+from newsportal.frontier.ledger import utcnow
 from newsportal.items import Article, Gallery
 from newsportal.messages import Message
 from newsportal.pipelines.base import COLUMN, Left, Stage, retry
@@ -24,9 +23,8 @@ if TYPE_CHECKING:
 class GalleryPipeline(Stage):
     kind = Gallery
 
-    def __init__(self, ledger: Ledger, outage: Callable[[], None] = lambda: None) -> None:
-        super().__init__(ledger, outage)
-        self._classify = ClassifyPipeline(ledger)
+    def setup(self) -> None:
+        self._classify = ClassifyPipeline(self.ledger)
         self._brought: dict[str, Counter[str]] = {}
         self._lacking: dict[str, Counter[str]] = {}
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from newsportal.dedup.canonical import identity, site_of
 from newsportal.errors import StoreError
-from newsportal.frontier.ledger import Ledger, utcnow
+from newsportal.frontier.ledger import utcnow
 from newsportal.items import Gallery, Image, content_id
 from newsportal.messages import Message
 from newsportal.pictures import filter as rules
@@ -24,7 +24,7 @@ from newsportal.pipelines.base import Stage
 from newsportal.store.pictures import Picture
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Collection, Mapping
 
     from newsportal.store.galleries import Galleries
 
@@ -49,8 +49,7 @@ def addresses_of(galleries: Galleries, key: str, ids: Collection[str]) -> set[st
 class PicturesPipeline(Stage):
     kind = Gallery
 
-    def __init__(self, ledger: Ledger, outage: Callable[[], None] = lambda: None) -> None:
-        super().__init__(ledger, outage)
+    def setup(self) -> None:
         self._reasons: dict[str, str] = {}  # why pictures met in this run belong to no story
         self._urls: dict[str, set[str]] = defaultdict(set)
         self._left: dict[str, Counter[str]] = defaultdict(Counter)

@@ -3,11 +3,9 @@ link done."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from newsportal.dedup.canonical import identity
-from newsportal.frontier.ledger import Ledger
 from newsportal.frontier.links import name_of
 from newsportal.items import Article
 from newsportal.pipelines.base import COLUMN, Stage, retry
@@ -17,9 +15,8 @@ from newsportal.pipelines.batch_writer import BatchWriter
 class StorePipeline(Stage):
     """The only stage that writes articles. A link whose article could not be written is neither settled nor known."""
 
-    def __init__(self, ledger: Ledger, outage: Callable[[], None] = lambda: None) -> None:
-        super().__init__(ledger, outage)
-        self._writer = BatchWriter(ledger.store)
+    def setup(self) -> None:
+        self._writer = BatchWriter(self.ledger.store)
 
     async def process(self, article: Article) -> Article:
         added = await self._writer.add(article)

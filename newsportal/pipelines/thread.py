@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from newsportal.classify import topics
 from newsportal.dedup.canonical import identity
-from newsportal.frontier.ledger import Ledger, utcnow
+from newsportal.frontier.ledger import utcnow
 from newsportal.items import Thread, TopicMark
 from newsportal.messages import Message, joined
 from newsportal.pipelines.base import COLUMN, Stage, retry
@@ -22,9 +21,8 @@ if TYPE_CHECKING:
 class ThreadPipeline(Stage):
     kind = Thread
 
-    def __init__(self, ledger: Ledger, outage: Callable[[], None] = lambda: None) -> None:
-        super().__init__(ledger, outage)
-        sources = ledger.sources
+    def setup(self) -> None:
+        sources = self.ledger.sources
         enabled = [(topic.name, topic.keywords) for topic in sources.topics if topic.enabled]
         self._rules = tuple(topics.rule(name, words.must, words.any, words.not_) for name, words in enabled)
         self._of_source = {forum.key: forum.topics for forum in sources.forums}

@@ -12,17 +12,14 @@ from newsportal.messages import Message
 from newsportal.pipelines.base import Stage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from newsportal.frontier.ledger import Ledger
+    pass
 
 
 class WrapperPipeline(Stage):
     """Applies a source's rule. A rule that finds no body leaves the page to the next stage and is noted in the report."""
 
-    def __init__(self, ledger: Ledger, outage: Callable[[], None] = lambda: None) -> None:
-        super().__init__(ledger, outage)
-        self._reader = ArticleReader(ledger.sources, ledger.sites)
+    def setup(self) -> None:
+        self._reader = ArticleReader(self.ledger.sources, self.ledger.sites)
 
     async def process(self, article: Article) -> Article:
         found = article.wrapped or await asyncio.to_thread(self._reader.wrapped, article)

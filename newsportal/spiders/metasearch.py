@@ -16,9 +16,9 @@ from newsportal import engines
 from newsportal.dedup.canonical import site_of
 from newsportal.engines.base import Engine, Result, ResultPage
 from newsportal.engines.reading import read, target_of
-from newsportal.errors import EngineBlocked, StoreError
+from newsportal.errors import EngineBlocked
 from newsportal.extractors.redirect import needs_fetch
-from newsportal.frontier.ledger import STORE_FAILS, utcnow
+from newsportal.frontier.ledger import utcnow
 from newsportal.items import Link
 from newsportal.sources import Topic
 from newsportal.spiders.base import NewsSpider, in_thread, logger
@@ -159,13 +159,7 @@ class MetasearchSpider(NewsSpider):
             async for article in self.parse_article(response, link):
                 yield article
             return
-        try:
-            request = await self.ledger.follow_redirect(link, target, self, self.article)
-        except StoreError as error:
-            logger.error("%s: not followed: %s: %s", link.source, link.url, error)
-            await self.ledger.fail(link, STORE_FAILS, later=True)
-            return
-        if request is not None:
+        async for request in self.finished(link, self.ledger.follow_redirect(link, target, self, self.article)):
             yield request
 
 
