@@ -51,6 +51,7 @@ class PicturesPipeline(Stage):
 
     def setup(self) -> None:
         self._reasons: dict[str, str] = {}  # why pictures met in this run belong to no story
+        self._fresh: dict[str, str] = {}  # of which this run has found it
         self._urls: dict[str, set[str]] = defaultdict(set)
         self._left: dict[str, Counter[str]] = defaultdict(Counter)
         self._counting = asyncio.Lock()
@@ -93,6 +94,7 @@ class PicturesPipeline(Stage):
                 self._urls[rules.key(image.url)].add(image.url)
         if fresh:
             store.mark(fresh, now=now)
+            self._fresh |= fresh
             self._take_out(fresh)
         self._reasons |= left_out
         return told
@@ -119,6 +121,7 @@ class PicturesPipeline(Stage):
             logger.error("pictures of no story stay in some stories until the next crawl: %s", error)
 
     def _sweep(self) -> None:
+        self._take_out(self._fresh)  # of stories that were counted before and stored after
         by_reason: dict[str, list[str]] = defaultdict(list)
         for key, reason in self._reasons.items():
             by_reason[reason] += self._urls[key]

@@ -156,6 +156,15 @@ def test_a_story_stored_while_its_picture_became_frequent_is_cleaned_at_the_end(
     assert any("1 frequent" in str(note) for note in notes)
 
 
+def test_so_is_one_that_shows_the_picture_under_another_address(stage: Line, ledger: Ledger) -> None:
+    through(stage, ledger, story(1, Image(LOGO.format(1))))
+    late = asyncio.run(stage.process_item(story(2, Image(LOGO.format(2)))))
+    through(stage, ledger, story(3, Image(LOGO.format(3))))
+    ledger.store.galleries.save(late, now=NOW)
+    asyncio.run(stage.close_spider())
+    assert kept(ledger, late)[LOGO.format(2)] == "frequent"
+
+
 def test_the_next_crawl_takes_out_what_a_killed_one_had_only_marked(stage: Line, ledger: Ledger, web: Web) -> None:
     first = through(stage, ledger, story(1, Image(LOGO.format(1))))
     ledger.store.pictures.mark({"static.example/mark.png": "frequent"}, now=datetime.now(UTC))
