@@ -21,10 +21,9 @@ from newsportal.commands.hints import counted
 from newsportal.commands.publishing import opened
 from newsportal.errors import NewsportalError
 from newsportal.publishing.base import Step, Target
-from newsportal.publishing.rehearsal import Rehearsed, rehearse
+from newsportal.publishing.dry_run import Rehearsed, rehearse, waiting
 from newsportal.publishing.run import Tally, Work
 from newsportal.publishing.run import publish as published
-from newsportal.publishing.trial import waiting
 from newsportal.sources import Sources, load
 from newsportal.sources.publishing import Target as Settings
 from newsportal.store.columns import storable

@@ -93,8 +93,9 @@ class MongoTarget(DocumentTarget):
             self._ferret = "ferretdbVersion" in articles.database.client.server_info()
             if not self._may_write(articles):
                 raise TargetUnfit(f"{self._place}: {UNFIT[13]}")
-            foreign = articles.find_one({"version": {"$exists": False}}, {"_id": 1})
-        return () if foreign is None else (f"{articles.name} holds documents of somebody else; they are left alone",)
+            first = articles.find_one({}, {"version": 1})
+        foreign = first is not None and "version" not in first
+        return (f"{articles.name} holds documents of somebody else; they are left alone",) if foreign else ()
 
     def put_many(self, items: Sequence[tuple[StoredArticle, Entry]]) -> Sequence[Placed | NewsportalError]:
         outcomes: dict[str, Placed | NewsportalError] = {entry.article_id: Placed(article.story_id) for article, entry in items}
@@ -190,18 +191,15 @@ class MongoTarget(DocumentTarget):
     ) -> dict[str, NewsportalError]:
         """Insert what is new, replace what stands there; answers what was not written."""
         fresh = [documents[entry.article_id] for entry in entries if not entry.published]
-        failures = outcomes_of(fresh, self._insert(articles, fresh)) if fresh else {}
+        failures: dict[str, NewsportalError] = {}
+        try:
+            if fresh:
+                articles.insert_many(fresh, ordered=False)
+        except BulkWriteError as error:
+            failures = outcomes_of(fresh, error.details)
         stands = {id for id, failure in failures.items() if isinstance(failure, Overtaken)}
         known = [entry for entry in entries if entry.published or entry.article_id in stands]
         return {id: failure for id, failure in failures.items() if id not in stands} | self._replace(articles, known, documents)
-
-    @staticmethod
-    def _insert(articles: Collection[Document], documents: Sequence[Document]) -> Mapping[str, Any]:
-        try:
-            articles.insert_many(documents, ordered=False)
-        except BulkWriteError as error:
-            return error.details
-        return {}
 
     def _replace(
         self, articles: Collection[Document], entries: Sequence[Entry], documents: Mapping[str, Document]

@@ -13,7 +13,7 @@ from __future__ import annotations
 import logging
 import os
 import platform
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from time import monotonic
@@ -143,16 +143,12 @@ def wanted(work: Work, changes: Collection[Change]) -> tuple[list[str], list[str
         left = {entry.place for entry in known.values() if entry.place} if bulk else set()  # the stories that they were versions of
         listed = store.listed({article.story_id for article in articles} | left)
         heads = {story_id: story.head.id for story_id, story in listed.items()}
-        beside = [version.id for id, one in listed.items() if bulk and (one.count > 1 or id in left) for version in _versions(work, id)]
+        changed = [store.story(id) for id, one in listed.items() if bulk and (one.count > 1 or id in left)]
+        beside = [version.id for story in changed if story is not None for version in story.versions]
     there = candidates(work.settings, articles, heads, known)
     there += [id for id in store.outbox.of(target, beside) if id not in there]
     found = {article.id for article in articles}
     return there, [change.id for change in changes if change.kind == "gone" and change.id not in found]
-
-
-def _versions(work: Work, story_id: str) -> tuple[StoredArticle, ...]:
-    story = work.store.story(story_id)
-    return story.versions if story is not None else ()
 
 
 def load_articles(work: Work, ids: Collection[str]) -> dict[str, StoredArticle]:
@@ -174,7 +170,10 @@ def _deliver(work: Work, held: list[Entry], tally: Tally) -> None:
         try:
             _handle(work, held[place : place + size], tally)
         except (TargetAway, TargetUnfit) as error:
-            _give_back_all(work, held[place:], str(error))
+            now, left = work.now(), held[place:]
+            # the first goes behind the others: if the target is away for this article alone (it takes too long over it), they pass it
+            work.store.outbox.give_back(left[1:], now=now - timedelta(microseconds=1), reason=str(error))
+            work.store.outbox.give_back(left[:1], now=now, reason=str(error))
             raise
         except BaseException:
             work.store.outbox.give_back(held[place:], now=work.now())
@@ -209,30 +208,24 @@ def _handle(work: Work, held: Sequence[Entry], tally: Tally) -> None:
             work.store.outbox.settle(entry, came, now=work.now())
 
 
-def _put(target: Target, puts: Sequence[tuple[StoredArticle, Entry]]) -> Iterable[Placed | Exception]:
-    """What came of each, as soon as it is known."""
+def _put(target: Target, puts: Sequence[tuple[StoredArticle, Entry]]) -> Sequence[Placed | Exception]:
+    """What came of each: in one call where the target takes many, one by one where that fails for one of them."""
     if isinstance(target, BulkTarget) and len(puts) > 1:
         try:
             return target.put_many(puts)
         except (TargetAway, TargetUnfit):
             raise
         except Exception:
-            logger.warning("%s: %d articles one by one", puts[0][1].target, len(puts), exc_info=True)  # one of them cannot be put
-    return (_put_one(target, article, entry) for article, entry in puts)
-
-
-def _put_one(target: Target, article: StoredArticle, entry: Entry) -> Placed | Exception:
-    try:
-        return target.put(article, entry)
-    except Exception as error:  # noqa: BLE001 (raised or logged by _failure)
-        return error
-
-
-def _give_back_all(work: Work, held: list[Entry], reason: str) -> None:
-    """The first one goes behind the others: if the target is away for this article alone (it takes too long over it), they pass it."""
-    now = work.now()
-    work.store.outbox.give_back(held[1:], now=now - timedelta(microseconds=1), reason=reason)
-    work.store.outbox.give_back(held[:1], now=now, reason=reason)
+            logger.warning("%s: %d articles one by one", puts[0][1].target, len(puts), exc_info=True)
+    outcomes: list[Placed | Exception] = []
+    for article, entry in puts:
+        try:
+            outcomes.append(target.put(article, entry))
+        except (TargetAway, TargetUnfit):
+            raise
+        except Exception as error:  # noqa: BLE001 (raised or logged by _failure)
+            outcomes.append(error)
+    return outcomes
 
 
 def _result(work: Work, entry: Entry, article: StoredArticle | None, tally: Tally) -> Result | str:

@@ -39,10 +39,8 @@ from sqlalchemy.engine.interfaces import ReflectedIndex
 from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.publishing import checking, marks
 from newsportal.publishing.base import Overtaken, Placed, Refused, Step, TargetAway, TargetUnfit, digest_of
-from newsportal.publishing.binding import bound, key_of
-from newsportal.publishing.columns import row_of
+from newsportal.publishing.columns import bound, key_of, row_of
 from newsportal.publishing.marks import Mark
-from newsportal.publishing.refusals import is_refusal
 from newsportal.sources.publishing import Target
 from newsportal.sources.spelling import did_you_mean
 from newsportal.store.dialects import open_engine, place, reading, writing
@@ -50,6 +48,12 @@ from newsportal.store.outbox import Entry
 from newsportal.store.results import StoredArticle
 
 GONE_THERE: Final = "its row was deleted there; to write it anew: newsportal unpublish, then newsportal publish again"
+
+REFUSED_STATES: Final = ("P0001", "44000")
+"""PostgreSQL: ``RAISE`` in a trigger of theirs; a row outside the view it is written through."""
+
+REFUSED_NUMBERS: Final = (1644, 1369, 3819)
+"""MariaDB and MySQL: ``SIGNAL`` in a trigger of theirs; a row outside its view; a CHECK. Their driver calls all of them operational."""
 
 
 class TableTarget:
@@ -261,3 +265,12 @@ def _split(name: str) -> tuple[str | None, str]:
 def _ours(error: StoreError) -> str:
     """What a store says of its database, said of a target's."""
     return str(error).replace("the store URI in sources.yaml", "publish.to").replace("the store URI", "publish.to")
+
+
+def is_refusal(error: StoreError) -> bool:
+    """Whether the database answered that it does not take this row: it takes others, and this one as little tomorrow."""
+    cause = error.__cause__
+    if isinstance(cause, exc.DataError | exc.IntegrityError):
+        return True
+    said = cause.orig if isinstance(cause, exc.DBAPIError) else None
+    return getattr(said, "sqlstate", None) in REFUSED_STATES or next(iter(getattr(said, "args", ())), None) in REFUSED_NUMBERS

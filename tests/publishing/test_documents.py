@@ -23,9 +23,9 @@ from servers import Servers, own_server
 from newsportal.items import Image
 from newsportal.publishing.base import BulkTarget, Overtaken, Refused, TargetAway, TargetUnfit
 from newsportal.publishing.document import document, words_of
+from newsportal.publishing.dry_run import rehearse, sample
 from newsportal.publishing.mongodb import explained, outcomes_of
 from newsportal.publishing.opening import open_target, terms_of
-from newsportal.publishing.rehearsal import rehearse, sample
 from newsportal.publishing.run import LEASE, pending, publish
 from newsportal.store.outbox import Entry
 from newsportal.store.store import Store

@@ -18,7 +18,7 @@ from servers import Servers
 from sqlalchemy import Column, Date, DateTime, Integer, Numeric, String, Uuid, text
 
 from newsportal.publishing.base import Overtaken
-from newsportal.publishing.binding import key_of
+from newsportal.publishing.columns import key_of
 from newsportal.publishing.run import LEASE, publish
 from newsportal.store.store import Store
 
