@@ -96,9 +96,9 @@ class Records:
         for row in map(_row, lines):
             event = row.get("event")
             if event == "progress":
-                changes |= {"progress": float(row["share"]), "step": str(row["step"])}
+                changes |= {"progress": float(row.get("share", 0)), "step": str(row.get("step", ""))}
             elif event == "failed":
-                changes["error"] = row["error"]
+                changes["error"] = row.get("error")
             elif event == "done":
                 changes["state"] = "done"
             elif row and len(rows) < ROWS:

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -77,7 +78,7 @@ def test_what_fails_in_this_process_fails_its_job_alone(place: Place) -> None:
 def test_a_crawl_that_is_cancelled_ends_in_order_and_is_recorded_so(place: Place) -> None:
     place.runner.start("a", Wanted(words=("import time\ntry: print(1, flush=True); time.sleep(600)\nexcept KeyboardInterrupt: pass",)))
     while not place.records.log_file("a").exists() or not place.records.log_file("a").read_text():
-        pass
+        time.sleep(0.01)
     assert place.runner.cancel("a")
     assert place.over.acquire(timeout=60)
     job = place.runner.get("a")
@@ -122,7 +123,7 @@ def test_a_job_of_a_killed_supervisor_is_found_running_and_then_dead(tmp_path: P
 
 def until_gone(there: Callable[[], bool]) -> None:
     while there():
-        pass
+        time.sleep(0.01)
 
 
 def test_a_record_that_cannot_be_written_stops_a_schedule_and_not_a_portal(tmp_path: Path) -> None:

@@ -1,0 +1,85 @@
+"""``/jobs`` and ``GET /jobs``: what ran on this machine, whoever started it, with its outcome as data."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import httpx
+import pytest
+from lxml import html as lxml_html
+
+from newsportal.report import Run, SourceReport
+from newsportal.services.jobs.base import Job
+from newsportal.services.jobs.outcomes import outcome_of
+from newsportal.services.jobs.processes import born
+from newsportal.services.jobs.records import Records
+from newsportal.sources import load
+from newsportal.store.store import Store
+
+AT = datetime(2026, 5, 20, 9, tzinfo=UTC)
+CRAWLED = Run("20260520-090000-crawl1-rss", AT, AT, "finished", ("rss",), (SourceReport("feed:甲", stored=3, failed={"timeout": 2}),))
+IDLE = Run("20260520-090000-crawl2-rss", AT, AT, "finished")
+
+
+@pytest.fixture
+def records(tmp_path: Path) -> Records:
+    """A job of each kind that runs without the portal."""
+    (tmp_path / "sources.yaml").write_text("feeds: []\n", "utf-8")
+    there = Records(load(tmp_path / "sources.yaml").jobs_folder)
+    rows = [
+        Job("crawl1", "rss", "done", outcome=(outcome_of(CRAWLED),), origin="schedule"),
+        Job("crawl2", "", "done", outcome=(outcome_of(IDLE),), origin="up"),
+        Job("fit1", kind="fit", state="done", outcome=({"views": 9, "readers": 2, "seconds": 1.5},), origin="up"),
+        Job("expire1", kind="expire", state="done", outcome=({"deleted": 4},), origin="up"),
+        Job("retrain1", kind="retrain", state="failed", error={"code": "timeout", "text": "it took more than 1800 seconds"}, origin="up"),
+        Job("lost1", kind="retrain", pid=1, born="0", origin="up"),
+    ]
+    for number, job in enumerate(rows):
+        there.save(Job(**{name: getattr(job, name) for name in job.__slots__} | {"started": AT + timedelta(minutes=number)}))
+    return there
+
+
+@pytest.fixture
+def editor(serve: Callable[..., httpx.Client], shelf: Store, tmp_path: Path, records: Records) -> httpx.Client:
+    return serve(shelf, None, load(tmp_path / "sources.yaml"), role="editor", reread_every=0)
+
+
+def test_jobs_of_everybody_are_listed_with_what_they_brought(editor: httpx.Client) -> None:
+    page = lxml_html.document_fromstring(editor.get("/jobs").text)
+    shown = {section.get("id"): section for section in page.xpath("//section[@data-state]")}
+    assert {id: section.get("data-state") for id, section in shown.items()} == {
+        "job-crawl1": "done", "job-fit1": "done", "job-expire1": "done", "job-retrain1": "failed", "job-lost1": "lost",
+    }  # fmt: skip
+    assert "新报道 3 篇" in shown["job-crawl1"].text_content()
+    assert "失败 2 次" in shown["job-crawl1"].text_content()
+    assert "2 位读者的 9 次浏览" in shown["job-fit1"].text_content()
+    assert "4" in shown["job-expire1"].text_content()
+    assert "1800" in shown["job-retrain1"].text_content()
+    assert shown["job-crawl1"].xpath(".//a/@href") == ["/monitor/system?file=crawl1"]
+
+
+def test_the_api_has_outcomes_and_errors_as_data(editor: httpx.Client) -> None:
+    jobs = {job["id"]: job for job in editor.get("/api/v1/jobs").json()}
+    assert [(jobs["crawl1"]["outcome"][0][name]) for name in ("run", "stored", "failures", "reason")] == [CRAWLED.id, 3, 2, "finished"]
+    assert jobs["crawl2"]["outcome"][0]["sources"] == 0
+    assert jobs["fit1"]["outcome"] == [{"views": 9, "readers": 2, "seconds": 1.5}]
+    assert (jobs["retrain1"]["state"], jobs["retrain1"]["failure"]) == ("failed", "it took more than 1800 seconds")
+    assert jobs["lost1"]["state"] == "lost"
+    assert editor.get("/api/v1/jobs/expire1").json()["outcome"] == [{"deleted": 4}]
+
+
+def test_a_crawl_that_another_process_runs_is_ended_in_order(editor: httpx.Client, records: Records) -> None:
+    with subprocess.Popen([sys.executable, "-c", "print(1, flush=True); import time; time.sleep(600)"], stdout=subprocess.PIPE) as crawl:
+        assert crawl.stdout is not None
+        assert crawl.stdout.readline()
+        records.save(Job("crawl3", "hub", started=AT, pid=crawl.pid, born=born(crawl.pid), origin="schedule"))
+        assert 'data-state="running"' in editor.get("/jobs").text
+        assert "抓取正在结束" in editor.post("/jobs/crawl3/cancel", data={"back": "/jobs"}, follow_redirects=True).text
+        assert crawl.wait(60) in (-signal.SIGINT, 1, 130)
+    assert editor.get("/api/v1/jobs/crawl3").json()["state"] == "lost", "who ran it would have written how it ended"
+    assert editor.delete("/api/v1/jobs/crawl3").status_code == 404

@@ -1,0 +1,157 @@
+"""The loop: what duties want is started, what ended is reported as data, and what hinders it is waited for."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from newsportal.errors import StoreUnavailable
+from newsportal.report import Run, SourceReport
+from newsportal.services.jobs.base import Job, Wanted
+from newsportal.services.jobs.local import LocalRunner
+from newsportal.services.jobs.records import Records
+from newsportal.services.jobs.sources_reloader import SourcesReloader
+from newsportal.services.jobs.supervisor import Duty, Supervisor
+from newsportal.sources import load
+from newsportal.store import open_store
+
+NOW = datetime.fromisoformat("2026-03-05T08:30:00+00:00")
+
+
+class Wants(Duty):
+    """Each job once, in order, one at a time; ``before`` is called first."""
+
+    def __init__(self, *wanted: Wanted, before: Callable[[], None] = lambda: None) -> None:
+        self.left, self.before = list(wanted), before
+        self.over: list[tuple[Job, Run | None]] = []
+        self.running = False
+
+    def wanted(self, jobs: Sequence[Job], now: datetime) -> Iterable[Wanted]:
+        self.before()
+        if self.left and not self.running:
+            yield self.left[0]
+            self.left.pop(0)
+            self.running = True
+
+    def ended(self, job: Job, run: Run | None) -> None:
+        self.running = False
+        self.over.append((job, run))
+
+
+class Place:
+    """A supervisor of Python programs, and what it said."""
+
+    def __init__(self, folder: Path, *duties: Duty, every: float = 60.0, once: bool = False) -> None:
+        (folder / "sources.yaml").write_text("feeds: []\n", "utf-8")
+        known = load(folder / "sources.yaml")
+        self.records = Records(known.jobs_folder)
+        self.said: list[tuple[str, Mapping[str, Any]]] = []
+        self.store = known.store
+        runner = LocalRunner(self.records, folder, {}, program=(sys.executable, "-c"), ended=lambda: self.supervisor.wake())
+        file = SourcesReloader(folder / "sources.yaml", known, print)
+        say = lambda event, facts: self.said.append((event, facts))  # noqa: E731
+        self.supervisor = Supervisor(file, runner, self.records, duties, say, every=every, once=once)
+
+    def facts(self, event: str) -> list[Mapping[str, Any]]:
+        return [facts for name, facts in self.said if name == event]
+
+
+def test_each_kind_of_job_is_reported_with_its_outcome_as_data(tmp_path: Path) -> None:
+    reports = 'print(\'{"views": 9}\'); print(\'{"event": "done"}\')'
+    fails = 'print(\'{"event": "failed", "error": {"code": "x", "text": "坏了"}}\'); exit(1)'
+    duty = Wants(
+        Wanted("", words=("", "crawl")),
+        Wanted(kind="fit", words=(reports,)),
+        Wanted(kind="retrain", words=(fails,)),
+        Wanted(kind="expire", call=lambda: [{"deleted": 2}]),
+    )
+    place = Place(tmp_path, duty, every=0.01, once=True)
+    with closing(open_store(place.store)) as store:
+        report = (SourceReport("feed:甲", stored=2),)
+
+        def crawled() -> None:
+            for job in place.records.all():
+                if job.kind == "crawl" and not store.runs():
+                    store.save_run(Run(f"20260305-083000-{job.id}-rss", NOW, NOW, "finished", ("rss",), report))
+                    store.save_run(Run(f"20260305-083000-{job.id}-hub", NOW, NOW, "finished", ("hub",), report))
+
+        duty.before = crawled
+        place.supervisor.run()
+    ended = {facts["kind"]: facts for facts in place.facts("ended")}
+    assert {kind: facts["result"] for kind, facts in ended.items()} == {
+        "crawl": "done", "fit": "done", "retrain": "failed", "expire": "done",
+    }  # fmt: skip
+    assert ended["fit"]["outcome"] == [{"views": 9}]
+    assert ended["retrain"]["error"] == {"code": "x", "text": "坏了"}
+    assert ended["expire"]["outcome"] == [{"deleted": 2}]
+    crawl = ended["crawl"]["outcome"][0]
+    assert (crawl["stored"], crawl["sources"], crawl["finished"]) == (4, 2, True), "of both spiders"
+    assert {job.kind: list(job.outcome) for job in place.records.all()} == {kind: facts["outcome"] for kind, facts in ended.items()}
+    assert [job.kind for job, _ in duty.over] == ["crawl", "fit", "retrain", "expire"]
+
+
+def test_what_hinders_it_is_said_once_and_waited_for(tmp_path: Path) -> None:
+    away = [True, True, True, False, False]
+
+    def look() -> None:
+        if not away:
+            place.supervisor.stop()
+        elif away.pop(0):
+            raise StoreUnavailable("the store is away")
+
+    place = Place(tmp_path, Wants(before=look), every=0.001)
+    place.supervisor.run()
+    assert [event for event, _ in place.said] == ["hindered", "goes on"]
+    assert "the store is away" in place.facts("hindered")[0]["message"]
+
+
+def test_with_once_what_hinders_it_ends_it(tmp_path: Path) -> None:
+    def look() -> None:
+        raise StoreUnavailable("the store is away")
+
+    place = Place(tmp_path, Wants(before=look), once=True)
+    with pytest.raises(StoreUnavailable):
+        place.supervisor.run()
+
+
+def test_a_record_that_somebody_deleted_holds_nothing_up(tmp_path: Path) -> None:
+    waits = f"import time; from pathlib import Path\nwhile not Path({str(tmp_path / 'go')!r}).exists(): time.sleep(0.01)"
+    duty = Wants(Wanted(kind="fit", words=(waits,)), Wanted(kind="fit", words=("",)))
+    place = Place(tmp_path, duty, every=0.01)
+    looks = [0]
+
+    def look() -> None:
+        looks[0] += 1
+        if looks[0] == 2:
+            shutil.rmtree(place.records.folder)
+        if looks[0] == 4:
+            assert not place.facts("ended"), "it runs still"
+            (tmp_path / "go").touch()
+        if len(duty.over) == 2:
+            place.supervisor.stop()
+
+    duty.before = look
+    place.supervisor.run()
+    assert [job.state for job, _ in duty.over] == ["done", "done"]
+
+
+def test_stop_ends_it_at_once_and_its_jobs_with_it(tmp_path: Path) -> None:
+    place = Place(tmp_path, Wants(Wanted(kind="fit", words=("import time; time.sleep(600)",))))
+    thread = threading.Thread(target=place.supervisor.run)
+    thread.start()
+    while not place.facts("started"):
+        time.sleep(0.01)
+    place.supervisor.stop()
+    thread.join(30)
+    assert not thread.is_alive()
+    place.supervisor.close()
+    assert [job.state for job in place.records.all()] == ["cancelled"]
