@@ -121,7 +121,7 @@ def jobs(
     known = load(sources)
     runner, _ = runner_of(known, scrapyd, local, project)
     runs = _reports(known)
-    rows = [_row(with_outcome(job, runs.get(job.id)), runs.get(job.id)) for job in runner.jobs()]
+    rows = [_row(with_outcome(job, runs.get(job.id))) for job in runner.jobs()]
     if not rows and not as_json:
         typer.echo("no job was started there yet" if scrapyd else "no job was started on this machine yet; of a scrapyd: --scrapyd TARGET")
         return
@@ -180,7 +180,7 @@ def _reports(sources: Sources) -> dict[str, Run]:
         return {}  # nothing was crawled yet, or the store is away: the jobs are listed without what they brought
 
 
-def _row(job: Job, run: Run | None) -> dict[str, Any]:
+def _row(job: Job) -> dict[str, Any]:
     row: dict[str, Any] = {
         "job": job.id,
         "kind": job.kind,
@@ -191,7 +191,7 @@ def _row(job: Job, run: Run | None) -> dict[str, Any]:
         "started": job.started,
         "ended": job.ended,
         "status": job.status,
-        "run": run.id if run else None,
+        "run": next((row["run"] for row in job.outcome if "run" in row), None),
         "by": job.by or None,
         "origin": job.origin or None,
         "outcome": list(job.outcome),

@@ -8,10 +8,11 @@ from typing import cast
 from starlette.requests import Request
 from starlette.responses import Response
 
-from newsportal.portal.access import log
+from newsportal.portal.access import log, signed
 from newsportal.portal.context import Visit
 from newsportal.portal.notices import told
 from newsportal.portal.source_file import path_of
+from newsportal.services.jobs.base import Job
 from newsportal.services.jobs.desk import Busy, Jobs
 from newsportal.services.jobs.local import NAMES
 
@@ -25,15 +26,12 @@ def assigning(days: str, name: str | None = None, gone: str | None = None) -> li
     return ["topic", "assign", "--days", days, "--json", *([f"--gone={gone}"] if gone else []), *([NAMES, name] if name else [])]
 
 
-def begin_job(request: Request, kind: str, subject: str, words: Sequence[str], params: Mapping[str, str] | None = None) -> bool:
-    """Begin a job; False while another runs."""
-    who = Visit(request).who
-    try:
-        jobs_of(request).start(kind, subject, words, by=who.person.name if who else "", params=params)
-    except Busy:
-        return False
+def begin_job(request: Request, kind: str, subject: str, words: Sequence[str], params: Mapping[str, str] | None = None) -> Job:
+    """Begin a job for whoever sent the request. Raises ``Busy``."""
+    who = signed(request)
+    job = jobs_of(request).start(kind, subject, words, by=who.person.name if who else "", params=params)
     log(request, f"job.{kind}", subject, {"command": list(words)})
-    return True
+    return job
 
 
 def start_job(
@@ -42,6 +40,8 @@ def start_job(
     """Begin a job and go back to the page that shows it; while another runs, say so there."""
     said = Visit(request).clock.words.gettext
     path_of(request)
-    if not begin_job(request, kind, subject, words, params):
+    try:
+        begin_job(request, kind, subject, words, params)
+    except Busy:
         return told(request, back, said("Another job runs; one runs at a time. Wait until it is done, or end it."))
     return told(request, back, said("It has begun; this page shows how far it is."))

@@ -11,10 +11,10 @@ from pydantic import BaseModel, Field
 from newsportal.accounts import Right
 from newsportal.classify.topics import rule
 from newsportal.errors import NewsportalError, SourcesError
-from newsportal.portal.access import log, needs, signed
+from newsportal.portal.access import log, needs
 from newsportal.portal.api.faults import ApiError, told_of
 from newsportal.portal.context import Portal
-from newsportal.portal.working import assigning, jobs_of
+from newsportal.portal.working import assigning, begin_job, jobs_of
 from newsportal.services.jobs.base import Job
 from newsportal.services.jobs.desk import Busy
 from newsportal.sources import EditConflict, Sources, Topic, digest, edit, load
@@ -180,14 +180,11 @@ def ended(request: Request, id: str) -> None:
 
 def begun(request: Request, kind: str, thing: str, words: list[str]) -> JobOut:
     """Begin a job for whoever sent the request."""
-    who = signed(request)
     _read(request)
     try:
-        made = jobs_of(request).start(kind, thing, words, by=who.person.name if who else "")
+        return job_out(begin_job(request, kind, thing, words))
     except Busy as error:
         raise ApiError(409, "busy", "Another job runs; one runs at a time.", f"Wait for it, or end it: {error.running.id}") from error
-    log(request, f"job.{kind}", thing, {"command": words})
-    return job_out(made)
 
 
 def job_out(job: Job) -> JobOut:

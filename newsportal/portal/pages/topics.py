@@ -22,6 +22,7 @@ from newsportal.portal.source_file import Fields, known_of, one, path_of, unwrit
 from newsportal.portal.topic_form import Typed, engines_of, typed, typed_of, with_faults
 from newsportal.portal.working import assigning, begin_job, jobs_of, start_job
 from newsportal.search.highlight import marked, one_line, snippet
+from newsportal.services.jobs.desk import Busy
 from newsportal.sources import EditConflict, digest, edit, load
 from newsportal.sources.changing import NoEntry
 from newsportal.sources.editing import Change
@@ -99,8 +100,11 @@ def save(request: Request, sent: Fields) -> Response:
     text = said("The topic %(name)s was saved.") % {"name": name}
     if form.follow and form.enabled:
         former = form.before if form.before != name else None
-        begun = begin_job(request, "assign", name, assigning(FOLLOW_DAYS, name, former), {"days": FOLLOW_DAYS})
-        text += " " + said(FOLLOWS if begun else FOLLOWS_NOT) % {"days": FOLLOW_DAYS}
+        try:
+            begin_job(request, "assign", name, assigning(FOLLOW_DAYS, name, former), {"days": FOLLOW_DAYS})
+            text += " " + said(FOLLOWS) % {"days": FOLLOW_DAYS}
+        except Busy:
+            text += " " + said(FOLLOWS_NOT)
     return told(request, f"/topics?saved={quote(name, safe='')}", text, undo=done.undo)
 
 

@@ -11,7 +11,6 @@ from typing import Final
 from newsportal.errors import StoreError
 from newsportal.report import Run
 from newsportal.services.jobs.base import CRAWL, Job, Row, Wanted
-from newsportal.services.jobs.outcomes import crawl_outcome
 from newsportal.services.jobs.planning import Attempt, Caps, attempted, due, plan
 from newsportal.services.jobs.sources_reloader import SourcesReloader
 from newsportal.services.jobs.supervisor import Duty, Say
@@ -114,7 +113,8 @@ class Retraining(Duty):
         rested = last is None or now - last >= timedelta(seconds=REST)
         if not self._least_new or not rested or any(job.active for job in trainings):
             return
-        new = sum(_stored(job) for job in jobs if last is None or (job.ended is not None and job.ended > last))
+        since = (job for job in jobs if job.kind == CRAWL and (last is None or (job.ended is not None and job.ended > last)))
+        new = sum(int(row.get("stored", 0)) for job in since for row in job.outcome)
         if new >= self._least_new:
             yield Wanted(kind=RETRAIN, words=("retrain", "--json"), limit=RETRAIN_LIMIT)
 
@@ -162,8 +162,3 @@ def last_due(now: datetime, hour: int, zone: tzinfo) -> datetime:
     local = now.astimezone(zone)
     today = local.replace(hour=hour, minute=0, second=0, microsecond=0)
     return today if today <= local else today - timedelta(days=1)
-
-
-def _stored(job: Job) -> int:
-    found = crawl_outcome(job) if job.kind == CRAWL else None
-    return int(found.get("stored", 0)) if found else 0

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from newsportal.report import Run, reasons, together
-from newsportal.services.jobs.base import Job, Row
+from newsportal.services.jobs.base import Job
 from newsportal.store.store import Store
 
 RUNS: Final = 500
@@ -49,7 +49,3 @@ def outcome_of(run: Run) -> dict[str, Any]:
 def with_outcome(job: Job, run: Run | None) -> Job:
     """A crawl with what its report says; as it is where there is none."""
     return job if run is None else replace(job, outcome=(outcome_of(run),), ended=job.ended or (None if job.active else run.ended))
-
-
-def crawl_outcome(job: Job) -> Row | None:
-    return next(iter(job.outcome), None)

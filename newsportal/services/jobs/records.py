@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import threading
 from contextlib import suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
@@ -55,12 +56,12 @@ class Records:
         plain = asdict(job) | {name: moment.isoformat() for name in ("started", "ended") if (moment := getattr(job, name))}
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            part = self.folder / f"{job.id}.{os.getpid()}.new"
+            part = self.folder / f"{job.id}.{os.getpid()}.{threading.get_ident()}.new"
             part.write_text(json.dumps(plain, ensure_ascii=False), "utf-8")
             os.replace(part, self._file(job.id))
         except OSError as error:
             raise self._unwritable(error) from error
-        del self._unsaved[job.id]
+        self._unsaved.pop(job.id, None)
         return job
 
     def get(self, id: str) -> Job | None:

@@ -1,4 +1,7 @@
-"""The one loop behind ``newsportal up`` and ``newsportal schedule``: ask each duty what to start, start it, report what ended."""
+"""The one loop behind ``newsportal up`` and ``newsportal schedule``: ask each duty what to start, start it, report what ended.
+
+No scheduler library: whether something is due is asked of the store and of the record of jobs, so there are no appointments to keep.
+"""
 
 from __future__ import annotations
 
