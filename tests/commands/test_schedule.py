@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
 import socket
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -38,6 +40,15 @@ def sources(tmp_path: Path) -> Path:
     store.save_run(Run("20260305-083000-aaaa1111-rss", NOW, NOW, "finished", ("rss",), (SourceReport("feed:甲", stored=2),)))
     store.close()
     return file
+
+
+@pytest.fixture(autouse=True)
+def signals() -> Iterator[None]:
+    """The command leaves its own; processes of later tests would inherit that Ctrl-C is ignored."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 def said(sources: Path, *words: str) -> str:
