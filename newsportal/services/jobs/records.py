@@ -74,7 +74,7 @@ class Records:
         files = self.folder.glob("*.json") if self.folder.is_dir() else ()
         found = {job.id: job for file in files if (job := self._load(file))} | self._unsaved
         rows = (self._present(job) for job in list(found.values()) if runner in (None, job.runner))
-        return sorted(rows, key=lambda job: job.started or datetime.max.replace(tzinfo=UTC), reverse=True)
+        return sorted(rows, key=lambda job: (job.started or datetime.max.replace(tzinfo=UTC), job.active), reverse=True)
 
     def end(self, job: Job, state: State, status: int | None, error: Row | None, now: datetime) -> Job:
         """Take in what its process reported, for good."""
