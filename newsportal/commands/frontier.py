@@ -18,7 +18,7 @@ from scrapy.settings import BaseSettings, Settings
 
 from newsportal.commands.hints import counted
 from newsportal.errors import NewsportalError
-from newsportal.frontier.queues.base import Aside, Queue, QueueState
+from newsportal.frontier.queues.base import Aside, Queue, QueueState, WaitingLinks
 from newsportal.sources import Sources, load
 from newsportal.text import clean
 
@@ -64,11 +64,12 @@ def status(spider: Spider = None, hosts: Hosts = 10, sources: SourcesFile = None
     """Tell how the queue of requests stands: what waits, who works, which hosts are busy, what was set aside."""
     with opened(sources, spider) as found:
         states = [queue.state(hosts) for _, queue in found.queues]
+        retries = [row for _, queue in found.queues for row in queue.retries()]
         if as_json:
             for state in states:
-                typer.echo(json.dumps(facts(state), ensure_ascii=False))
+                typer.echo(json.dumps(facts(state, retries), ensure_ascii=False))
             return
-        _show(found.place, states)
+        _show(found.place, states, retries)
 
 
 def aside(
@@ -102,7 +103,7 @@ def again(ids: Ids = None, spider: Spider = None, sources: SourcesFile = None, a
 
 
 def drop(ids: Ids = None, spider: Spider = None, sources: SourcesFile = None, as_json: AsJson = False) -> None:
-    """Forget requests that were set aside. Articles among them are asked for again when the store's list of links comes to them."""
+    """Forget requests that were set aside. Articles among them are asked for again when a list page names them."""
     with opened(sources, spider) as found:
         _told("dropped", sum(queue.drop(which) for queue, which in _meant(found, ids)), "{} forgotten", as_json)
 
@@ -113,8 +114,7 @@ def clear(
     sources: SourcesFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Forget everything that waits. What workers have in hand is finished; new articles are still in the store's list of links, and are
-    asked for by the next crawl."""
+    """Forget everything that waits. What workers have in hand is finished; articles are asked for again when a list page names them."""
     with opened(sources, spider) as found:
         states = [queue.state(1) for _, queue in found.queues]
         waiting = sum(state.waiting + state.later for state in states)
@@ -123,8 +123,8 @@ def clear(
         _told("cleared", sum(queue.clear() for _, queue in found.queues), "{} forgotten", as_json)
 
 
-def facts(state: QueueState) -> dict[str, Any]:
-    """A queue's state as plain values; times in ISO 8601."""
+def facts(state: QueueState, retries: Collection[WaitingLinks] = ()) -> dict[str, Any]:
+    """A queue's state as plain values; times in ISO 8601. ``retries``: links that failed in passing."""
     workers = [asdict(one) | {"since": _iso(one.since), "beat": _iso(one.beat), "hosts": list(one.hosts)} for one in state.workers]
     return {
         "queue": state.name,
@@ -134,6 +134,11 @@ def facts(state: QueueState) -> dict[str, Any]:
         "aside": state.aside,
         "workers": workers,
         "hosts": [asdict(one) for one in state.hosts],
+        "retries": [
+            {"source": row.source, "reason": row.reason, "links": row.number, "next": None if row.next is None else _iso(row.next)}
+            for row in retries
+            if row.queue == state.name
+        ],
     }
 
 
@@ -207,7 +212,7 @@ def url_of(body: str) -> str | None:
     return url if isinstance(url, str) else None
 
 
-def _show(place: str, states: list[QueueState]) -> None:
+def _show(place: str, states: list[QueueState], retries: list[WaitingLinks]) -> None:
     console = Console(emoji=False, highlight=False, width=WIDEST)
     console.print(f"queue of requests: {place}", markup=False)
     if not states:
@@ -220,6 +225,7 @@ def _show(place: str, states: list[QueueState]) -> None:
     console.print(table)
     _show_workers(console, states)
     _show_hosts(console, states)
+    _show_retries(console, retries)
     if sum(state.aside for state in states):
         console.print("\nwhat was set aside, and why: newsportal frontier aside", markup=False)
 
@@ -246,6 +252,16 @@ def _show_hosts(console: Console, states: list[QueueState]) -> None:
     for state in states:
         for one in state.hosts:
             table.add_row(Text(clean(one.host)), state.name, str(one.waiting), one.holder or "", f"{one.free_in:.1f} s")
+    console.print()
+    console.print(table)
+
+
+def _show_retries(console: Console, retries: list[WaitingLinks]) -> None:
+    if not retries:
+        return
+    table = _table("links that failed in passing", "source", "links", "next try", right=(2,))
+    for row in retries:
+        table.add_row(Text(row.reason), Text(clean(row.source or "")), str(row.number), "" if row.next is None else _iso(row.next))
     console.print()
     console.print(table)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from newsportal.portal.queues import AsideRow, HostRow, QueueRow, Queues, WorkerRow, longest, moment
+from newsportal.portal.queues import AsideRow, HostRow, QueueRow, Queues, RetryRow, WorkerRow, longest, moment
 from newsportal.sources.uris import mask
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ def asking(known: Sources) -> Ask:
         with opened(known, None) as found:
             states = [queue.state(HOSTS) for _, queue in found.queues]
             aside = [(name, one) for name, queue in found.queues for one in queue.aside(ASIDE)]
+            retries = [row for _, queue in found.queues for row in queue.retries()]
             place = found.place
         hosts = [HostRow(one.host, state.name, one.waiting, one.holder, one.free_in) for state in states for one in state.hosts]
         return Queues(
@@ -45,6 +46,10 @@ def asking(known: Sources) -> Ask:
             ),
             longest(hosts, HOSTS),
             tuple(AsideRow(name, one.task.id, address(one.task.body, one.task.host), one.reason, moment(one.since)) for name, one in aside),
+            tuple(
+                RetryRow(row.queue, row.source or "", row.reason, row.number, None if row.next is None else moment(row.next))
+                for row in retries
+            ),
         )
 
     return ask

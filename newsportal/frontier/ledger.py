@@ -11,7 +11,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from operator import itemgetter
 from time import time
 from typing import TYPE_CHECKING
@@ -264,6 +264,17 @@ class Ledger(States):
             await self._postpone(link, reason)
         else:
             await self._finish(link, FAILED, reason)
+
+    async def note_waiting(self, sources: Collection[str]) -> None:
+        """Say in the report which links of these sources wait for another try, why, and until when."""
+        try:
+            rows = await asyncio.to_thread(self.store.links.waiting)
+        except StoreError:
+            return
+        for row in rows:
+            if row.source is not None and row.source in sources and row.next is not None:
+                at = datetime.fromtimestamp(row.next).astimezone()
+                self.note(row.source, Message("note.links-wait", number=row.number, reason=row.reason, at=f"{at:%H:%M}"))
 
     def _decided(self, link: Link) -> None:
         """It has its outcome."""

@@ -15,6 +15,7 @@ SENTENCES: Final[Mapping[str, str]] = {
     "note.retries-threads": "asks again for threads that an earlier run could not read to their end",
     "note.retries-galleries": "goes on with photo stories that an earlier visit could not finish",
     "note.one-address": "several entries of a list lead to one address, where only one article can be fetched",
+    "note.links-wait": "%(number)s links wait for another try (%(reason)s), the first at %(at)s",
     "note.given-up": "articles that could not be fetched for %(days)s days or more are given up (%(reason)s)",
     "note.hung": "some pages hung in the browser in %(runs)s runs or more, and are left alone for %(days)s days",
     "note.canonical-taken": "some pages declare the address of another article (rel=canonical), and are stored under their own",

@@ -98,8 +98,14 @@ class Told(Collector):
         for row in told.queues:
             for state in ("waiting", "later", "leased", "aside"):
                 family.add_metric((row.name, state), getattr(row, state))
+        retries = GaugeMetricFamily("newsportal_links_retry", "Links that wait for another try, by why.", labels=("queue", "reason"))
+        numbers: dict[tuple[str, str], int] = {}
+        for retry in told.retries:
+            numbers[retry.queue, retry.reason] = numbers.get((retry.queue, retry.reason), 0) + retry.links
+        for labels, number in numbers.items():
+            retries.add_metric(labels, number)
         workers = GaugeMetricFamily("newsportal_workers", "Workers that crawl.", len(told.workers))
-        return [family, workers]
+        return [family, retries, workers]
 
     def _accounts(self) -> list[Metric]:
         if self._portal.accounts is None:

@@ -61,6 +61,17 @@ class AsideRow:
 
 
 @dataclass(frozen=True, slots=True)
+class RetryRow:
+    """Links of a source that failed in passing for one reason. ``next``: when the first of them is tried again."""
+
+    queue: str
+    source: str
+    reason: str
+    links: int
+    next: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class Queues:
     """``place``: where the queue lies. ``away``: why nothing can be told."""
 
@@ -69,6 +80,7 @@ class Queues:
     workers: tuple[WorkerRow, ...] = ()
     hosts: tuple[HostRow, ...] = ()
     aside: tuple[AsideRow, ...] = ()
+    retries: tuple[RetryRow, ...] = ()
     away: str | None = None
 
 

@@ -39,6 +39,7 @@ CATEGORY = Field("category", _("Category"), "text", _("Of its articles."))
 CLASSIFY = Field("auto_classify", _("Let the classifier choose the category"), "switch", usual=False)
 SITE = Field("site", _("Publisher"), "text", _("Where pages do not say it well."))
 INTERVAL = Field("interval", _("Minutes between visits"), "number", _("Empty: the schedule decides."))
+PRIORITY = Field("priority", _("Priority, from 1 to 9"), "number", _("Pages of 9 are fetched first, whatever their host. Empty: 5."))
 RENDER = Field("render", _("Open pages in a browser first"), "switch", _("For sites that show nothing without scripts."), usual=False)
 ROBOTS = Field("obey_robots", _("Obey robots.txt"), "exception", _("No: only where its owner allowed it."))
 CERTIFICATE = Field("verify_certificate", _("Check the certificate"), "switch", usual=True)
@@ -47,7 +48,7 @@ DENY = Field("deny", _("Never addresses with"), "lines")
 AGE = Field("max_age", _("Oldest, in days"), "number")
 
 PLACE: Final = (TOPICS, CATEGORY)
-MANNERS: Final = (SITE, INTERVAL, RENDER, ROBOTS, CERTIFICATE)
+MANNERS: Final = (SITE, INTERVAL, PRIORITY, RENDER, ROBOTS, CERTIFICATE)
 ARTICLE: Final = (
     Field(
         "article.body", _("Where the text stands"), "text", _("CSS selectors, for pages that are read badly. Empty: they are read without.")

@@ -24,6 +24,10 @@ class Part(BaseModel):
         return {key: item for key, item in value.items() if item is not None or key not in known} if isinstance(value, dict) else value
 
 
+Priority = Annotated[int, Field(ge=1, le=9)]
+"""How urgent a source's links are: 9 goes first, whatever the host."""
+
+
 class Source(Part):
     """What every source has. ``key`` names it in reports, links and commands."""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from pydantic import Field, model_validator
 
 from newsportal.messages import Message
-from newsportal.sources.parts import Minutes, Part, Source
+from newsportal.sources.parts import Minutes, Part, Priority, Source
 from newsportal.sources.spans import DAY
 from newsportal.sources.values import Hours, Line, Name, Names, Patterns, Selector, Selectors, Url, Urls, Words, mistake
 
@@ -30,6 +30,8 @@ class Place(Source):
     """The publisher's name; by default what the pages say, else the host."""
     interval: Minutes | None = None
     """Minutes between two visits; by default the schedule decides."""
+    priority: Priority = 5
+    """How urgent its pages are, from 1 to 9: those of 9 are fetched first, whatever their host."""
     obey_robots: bool | None = None
     """An exception from politeness.obey_robots, for sites that allowed it."""
     verify_certificate: bool = True

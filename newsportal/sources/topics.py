@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, GetJsonSchemaHandler, model_validato
 from newsportal.engines.base import Engine
 from newsportal.engines.custom import custom
 from newsportal.messages import Message
-from newsportal.sources.parts import Minutes, Part, Source
+from newsportal.sources.parts import Minutes, Part, Priority, Source
 from newsportal.sources.spans import hours_of
 from newsportal.sources.uris import mask
 from newsportal.sources.values import Encoding, Names, Rules, Url, Words, mistake, one_or_many
@@ -180,6 +180,8 @@ class CustomEngine(Source):
     """Whether it finds news articles, or any page of the Web."""
     rest: Minutes = 60.0
     """Minutes without a request after a captcha or login page."""
+    priority: Priority = 5
+    """How urgent its pages and results are, from 1 to 9: those of 9 are fetched first, whatever their host."""
     wrapper: Wrapper | None = None
     """Where the parts of a result stand; without it the list of results is found by its shape."""
 

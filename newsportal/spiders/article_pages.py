@@ -46,6 +46,7 @@ class ArticlePages(Asking):
             callback=callback or self.parse_article,
             errback=self.article_failed,
             dont_filter=True,
+            priority=self.urgency(link.source),
             meta={**self.request_meta(link.source), **(meta or {})},
             cb_kwargs={"link": link},
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Awaitable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from newsportal.errors import NotApplicable, StoreError
 from newsportal.frontier.ledger import STORE_FAILS, Ledger
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 Item = TypeVar("Item")
+
+USUAL_PRIORITY: Final = 5
+URGENCY: Final = 1000
+"""By so much requests of one priority of sources go before those of the next. List pages go 10 before articles."""
 
 
 class Source(Protocol):
@@ -56,6 +60,10 @@ class Asking:
             "verify_certificate": getattr(source, "verify_certificate", True),
             **({"render": True} if getattr(source, "render", False) else {}),
         }
+
+    def urgency(self, key: str) -> int:
+        """What the priority of a source adds to that of its requests: more than kinds of requests differ by."""
+        return (getattr(self.by_key(key), "priority", USUAL_PRIORITY) - USUAL_PRIORITY) * URGENCY
 
     def request_meta(self, key: str) -> dict[str, Any]:
         """The meta of a request for a source, by its key."""

@@ -283,6 +283,7 @@ class NewsSpider(ListPages, ArticlePages, scrapy.Spider):
         except StoreError as error:
             logger.error("the state of the sources is not saved, list pages will be read in full next time: %s", error)
         await self.timing.plan([source for key in keys if (source := self.by_key(key)) is not None], utcnow())
+        await self.ledger.note_waiting(keys)
         for key in keys:
             await self.visiting.end(key)
         self.visited.difference_update(keys)

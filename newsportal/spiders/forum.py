@@ -214,6 +214,7 @@ class ForumSpider(NewsSpider):
             callback=self.parse_first,
             errback=self.first_failed,
             dont_filter=True,
+            priority=self.urgency(source.key),
             meta=self.request_meta(source.key),
             cb_kwargs={"source": source, "link": wanted.link, "listed": wanted.listed, "board": board},
         )

@@ -86,6 +86,7 @@ class GallerySpider(NewsSpider):
             callback=self.parse_first,
             errback=self.first_failed,
             dont_filter=True,
+            priority=self.urgency(source.key),
             meta=self.request_meta(source.key),
             cb_kwargs={"source": source, "link": link, "asked": asked},
         )

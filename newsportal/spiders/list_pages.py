@@ -50,7 +50,7 @@ class ListPages(Asking):
             errback=self.list_page_failed,
             headers=headers,
             dont_filter=True,
-            priority=LIST_PRIORITY,
+            priority=LIST_PRIORITY + self.urgency(source.key),
             meta={
                 "source": source.key,
                 "handle_httpstatus_list": [304],

@@ -21,6 +21,7 @@ from newsportal.extractors.redirect import needs_fetch
 from newsportal.frontier.ledger import utcnow
 from newsportal.items import Link
 from newsportal.sources import Topic
+from newsportal.spiders.asking import USUAL_PRIORITY
 from newsportal.spiders.base import NewsSpider, in_thread, logger
 from newsportal.spiders.fetcher import document_of
 from newsportal.store.results import SourceState
@@ -40,6 +41,7 @@ class Search:
     topics: tuple[Topic, ...]
     rest: float | None = None  # seconds after a captcha; by default what the captcha's kind asks for
     enabled: bool = True
+    priority: int = USUAL_PRIORITY
 
     @property
     def name(self) -> str:
@@ -76,7 +78,8 @@ class MetasearchSpider(NewsSpider):
                 continue
             engine = own[name].built() if name in own else engines.load(name)
             rest = own[name].rest * 60 if name in own else None
-            yield Search(engine, tuple(topic for topic in asked if name in topic.engines), rest)
+            priority = own[name].priority if name in own else USUAL_PRIORITY
+            yield Search(engine, tuple(topic for topic in asked if name in topic.engines), rest, priority=priority)
 
     async def start(self) -> AsyncIterator[Any]:
         names = [topic.name for topic in self.ledger.sources.topics if topic.enabled]

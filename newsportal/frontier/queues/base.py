@@ -29,6 +29,7 @@ from typing import Protocol
 
 from newsportal.store.link_states import Task as Task
 from newsportal.store.link_states import Terms as Terms
+from newsportal.store.link_states import WaitingLinks as WaitingLinks
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +153,10 @@ class Queue(Protocol):
 
     def outstanding(self, source: str) -> int:
         """How many tasks of a source's visit wait (later ones left out) or are leased, over all workers."""
+        ...
+
+    def retries(self) -> list[WaitingLinks]:
+        """Links of this queue that failed in passing, by source and reason, with the time of the next try."""
         ...
 
     def aside(self, limit: int = 100) -> list[Aside]: ...

@@ -15,7 +15,7 @@ from typing import Final, TypeVar
 from sqlalchemy import func, select
 
 from newsportal.errors import FrontierUnavailable, StoreError
-from newsportal.frontier.queues.base import Aside, QueueState, Taken, Task
+from newsportal.frontier.queues.base import Aside, QueueState, Taken, Task, WaitingLinks
 from newsportal.frontier.queues.shared import SharedQueue
 from newsportal.frontier.queues.table import end_request
 from newsportal.frontier.queues.table_taking import task_of
@@ -123,6 +123,9 @@ class RedisTableQueue:
 
     def outstanding(self, source: str) -> int:
         return self._asked(lambda: self.redis.outstanding(source))
+
+    def retries(self) -> list[WaitingLinks]:
+        return [row for row in self.links.waiting() if row.queue == self.name]
 
     def aside(self, limit: int = 100) -> list[Aside]:
         return self.redis.aside(limit)

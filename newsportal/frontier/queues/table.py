@@ -16,7 +16,7 @@ from sqlalchemy import func, select
 
 from newsportal.errors import FrontierUnavailable, StoreError
 from newsportal.frontier.queues import table_hosts, table_taking, table_workers
-from newsportal.frontier.queues.base import Aside, HostState, QueueState, Taken, Task, Terms, WorkerState
+from newsportal.frontier.queues.base import Aside, HostState, QueueState, Taken, Task, Terms, WaitingLinks, WorkerState
 from newsportal.frontier.queues.identity import Identity, gone, identity
 from newsportal.store.columns import name as cut
 from newsportal.store.link_rows import ROW, Row, Turn
@@ -150,6 +150,9 @@ class TableQueue:
     def outstanding(self, source: str) -> int:
         asked = (LINKS.c.queue == self.name, LINKS.c.source == cut(source), LINKS.c.state.in_(OUTSTANDING))
         return int(self._read(lambda turn: turn.connection.scalar(select(func.count()).select_from(LINKS).where(*asked))) or 0)
+
+    def retries(self) -> list[WaitingLinks]:
+        return [row for row in self.links.waiting() if row.queue == self.name]
 
     def aside(self, limit: int = 100) -> list[Aside]:
         """Those set aside last first."""
