@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -11,7 +12,6 @@ from newsportal.messages import Message, Value
 from newsportal.messages.health import SENTENCES
 from newsportal.messages.reasons import UNREAD, cause_of
 from newsportal.monitor.cadence import Cadence, cadence
-from newsportal.monitor.causes import commonest
 from newsportal.monitor.figures import Figures, figures
 from newsportal.visits import Visit
 
@@ -148,6 +148,18 @@ def health(visits: Sequence[Visit], now: datetime, *, known: Known | None = None
         or Health("healthy", since=found.last_success)
     )
     return Health(judged.state, judged.cause, judged.since, judged.values, found, pace, judged.wait)
+
+
+def commonest(failures: Mapping[str, int]) -> tuple[str, str] | None:
+    """The commonest cause of these reasons, and its commonest reason; ``None`` without any. Of equals the first by name."""
+    if not failures:
+        return None
+    by_cause: Counter[str] = Counter()
+    for reason, number in failures.items():
+        by_cause[cause_of(reason)] += number
+    cause = min(by_cause, key=lambda name: (-by_cause[name], name))
+    reasons = {reason: number for reason, number in failures.items() if cause_of(reason) == cause}
+    return cause, min(reasons, key=lambda reason: (-reasons[reason], reason))
 
 
 def _broken(found: Figures, now: datetime) -> Health | None:

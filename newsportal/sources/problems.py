@@ -9,7 +9,7 @@ from typing import Any, Union, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from newsportal.messages import Message
+from newsportal.messages import Message, Value
 from newsportal.sources.models import Sources
 from newsportal.sources.reading import Mistake, Path, Tree
 from newsportal.sources.spelling import did_you_mean
@@ -103,22 +103,12 @@ def _not_one_of(details: ErrorDetails, path: Path) -> Told:
     return message, quoted or did_you_mean(details["input"], allowed)
 
 
-def _no_number(details: ErrorDetails, path: Path) -> Told:
-    code = "sources.no-integer" if details["type"].startswith("int") else "sources.no-number"
-    return Message(code, found=shown(details["input"])), None
+def _found(code: str, limit: str | None = None) -> Callable[[ErrorDetails, Path], Told]:
+    """A value that is not what ``code`` says, or beyond the ``limit`` of that name."""
 
-
-def _no_bool(details: ErrorDetails, path: Path) -> Told:
-    return Message("sources.no-bool", found=shown(details["input"])), None
-
-
-def _no_path(details: ErrorDetails, path: Path) -> Told:
-    return Message("sources.no-path", found=shown(details["input"])), None
-
-
-def _out_of_range(limit: str, code: str) -> Callable[[ErrorDetails, Path], Told]:
     def said(details: ErrorDetails, path: Path) -> Told:
-        return Message(code, found=shown(details["input"]), limit=float(details["ctx"][limit])), None
+        bound: dict[str, Value] = {"limit": float(details["ctx"][limit])} if limit else {}
+        return Message(code, found=shown(details["input"]), **bound), None
 
     return said
 
@@ -150,18 +140,18 @@ SAYINGS: dict[str, Callable[[ErrorDetails, Path], Told]] = {
     "tuple_type": _no_list,
     "list_type": _no_list,
     "literal_error": _not_one_of,
-    "path_type": _no_path,
-    "int_type": _no_number,
-    "int_parsing": _no_number,
-    "int_from_float": _no_number,
-    "float_type": _no_number,
-    "float_parsing": _no_number,
-    "bool_type": _no_bool,
-    "bool_parsing": _no_bool,
-    "greater_than": _out_of_range("gt", "sources.more-than"),
-    "greater_than_equal": _out_of_range("ge", "sources.at-least"),
-    "less_than": _out_of_range("lt", "sources.less-than"),
-    "less_than_equal": _out_of_range("le", "sources.at-most"),
+    "path_type": _found("sources.no-path"),
+    "int_type": _found("sources.no-integer"),
+    "int_parsing": _found("sources.no-integer"),
+    "int_from_float": _found("sources.no-integer"),
+    "float_type": _found("sources.no-number"),
+    "float_parsing": _found("sources.no-number"),
+    "bool_type": _found("sources.no-bool"),
+    "bool_parsing": _found("sources.no-bool"),
+    "greater_than": _found("sources.more-than", "gt"),
+    "greater_than_equal": _found("sources.at-least", "ge"),
+    "less_than": _found("sources.less-than", "lt"),
+    "less_than_equal": _found("sources.at-most", "le"),
     "string_too_long": _too_long,
     "string_too_short": _too_short,
     "too_short": _too_short,
