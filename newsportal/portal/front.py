@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from threading import Lock
 from time import monotonic
 
-from newsportal.store.ranks import Ranked, ranked
+from newsportal.store.lists import Ranked, ranked
 from newsportal.store.results import Story, StoryFilter, StoryPage
 from newsportal.store.store import Store
 
@@ -68,10 +68,10 @@ def front(store: Store, topics: Sequence[str], counted: dict[str, int], now: dat
             Board(topic, counted.get(topic, 0), store.stories(StoryFilter(topic=topic, limit=BOARD_STORIES)).stories) for topic in topics
         ]
         return Front(latest, hot, tuple(boards), newest)
-    boards = [Board(None, 0, ranked=ranked(store, hot, now=now))]
+    boards = [Board(None, 0, ranked=ranked(store.story, hot, now=now))]
     for topic in topics:
         found = store.stories(StoryFilter(topic=topic, order="hottest", limit=RANKED_STORIES)).stories
-        boards.append(Board(topic, counted.get(topic, 0), ranked=ranked(store, found, now=now)))
+        boards.append(Board(topic, counted.get(topic, 0), ranked=ranked(store.story, found, now=now)))
     return Front(latest, hot, tuple(boards), newest)
 
 

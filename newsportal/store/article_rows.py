@@ -161,16 +161,6 @@ def visible(versions: Iterable[Version]) -> list[Version]:
     return [version for version in versions if version.get("hidden") is None]
 
 
-def hide_columns(by: str, reason: str, now: datetime) -> dict[str, Any]:
-    """The columns of an article that is hidden from now on."""
-    return {"hidden": now, "hidden_by": name(by), "hidden_reason": storable(reason)}
-
-
-def show_columns() -> dict[str, Any]:
-    """The columns of an article that everybody sees."""
-    return dict.fromkeys(HIDDEN_COLUMNS)
-
-
 def is_newer(known: Mapping[str, Any], article: Article) -> bool:
     """Whether ``article`` has another title or text than the stored row."""
     content = content_of(article)

@@ -20,7 +20,8 @@ from newsportal.errors import BackupError, NewsportalError
 from newsportal.store import container
 from newsportal.store.beside import beside
 from newsportal.store.copying import Tell, is_empty, nothing
-from newsportal.store.records import BY_NAME, FORMS, Digest, Form, Reading, Records, from_plain, pages, plain
+from newsportal.store.dialects import chunks
+from newsportal.store.records import BY_NAME, FORMS, PAGE, Digest, Form, Reading, Records, from_plain, plain
 from newsportal.store.store import Store
 
 FORMAT, VERSION = "newsportal-backup", 1
@@ -277,7 +278,7 @@ def _read_in(path: Path, records: Records, total: int, tell: Tell) -> int:
         if name in (MANIFEST, SOURCES):
             continue
         form = _form(path, name)
-        for page in pages(_rows(path, form, name, content)):
+        for page in chunks(_rows(path, form, name, content), PAGE):
             written += records.write(form, page)
             done += len(page)
             tell(f"restoring {form.name}", done, total)

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from newsportal.errors import StoreError
-from newsportal.store.records import BY_NAME, FORMS, Digest, Form, Key, Reading, Record, Records, canonical, digest, pages
+from newsportal.store.dialects import chunks
+from newsportal.store.records import BY_NAME, FORMS, PAGE, Digest, Form, Key, Reading, Records, canonical, digest
 from newsportal.store.store import Store
 
 LOG: Final = BY_NAME["changes"]
@@ -101,12 +102,12 @@ def _check_target(source: Records, target: Records, again: bool) -> None:
 
 def _own(look: Reading, there: Reading) -> str | None:
     """What the target has and the source has not, if it is no copy. One without a log, of a source that had none, has nothing else."""
-    for page in pages(there.rows(LOG)):
+    for page in chunks(there.rows(LOG), PAGE):
         found = look.get(LOG, [LOG.key_of(row) for row in page])
         if any(found.get(LOG.key_of(row)) != row for row in page):
             return "articles"
     for form in FORMS if not there.count(LOG) else ():
-        for page in pages(there.rows(form)):
+        for page in chunks(there.rows(form), PAGE):
             keys = [form.key_of(row) for row in page]
             if len(look.get(form, keys)) < len(keys):
                 return form.name
@@ -121,18 +122,15 @@ def _pass(look: Reading, target: Records, tell: Tell) -> tuple[dict[str, Digest]
     for form in FORMS:
         made = read[form.name] = Digest()
         fresh = _count(target, form) == 0
-        for page in pages(look.rows(form)):
+        for page in chunks(look.rows(form), PAGE):
             for row in page:
                 made.add(form, row)
-            written += _write(target, form, page if fresh else _others(target, form, page))
+            lacking = page if fresh else _others(target, form, page)
+            written += target.write(form, lacking) if lacking else 0
             done += len(page)
             tell(f"copying {form.name}", done, max(total, done))
     deleted = sum(_drop(look, target, form, read[form.name].count) for form in reversed(FORMS))
     return read, written, deleted
-
-
-def _write(target: Records, form: Form, rows: Sequence[Record]) -> int:
-    return target.write(form, rows) if rows else 0
 
 
 def _count(records: Records, form: Form) -> int:
@@ -144,11 +142,8 @@ def _others(target: Records, form: Form, page: Sequence[dict[str, Any]]) -> list
     """Those rows that the target lacks, or has otherwise."""
     with target.reading() as there:
         found = there.get(form, [form.key_of(row) for row in page])
-    return [row for row in page if not _same(form, row, found.get(form.key_of(row)))]
-
-
-def _same(form: Form, one: Record, other: Record | None) -> bool:
-    return other is not None and canonical(form, one) == canonical(form, other)
+    known = {key: canonical(form, row) for key, row in found.items()}
+    return [row for row in page if known.get(form.key_of(row)) != canonical(form, row)]
 
 
 def _drop(look: Reading, target: Records, form: Form, rows: int) -> int:
@@ -157,15 +152,11 @@ def _drop(look: Reading, target: Records, form: Form, rows: int) -> int:
         return 0
     gone: list[Key] = []
     with target.reading() as there:
-        for page in pages(there.rows(form)):
+        for page in chunks(there.rows(form), PAGE):
             keys = [form.key_of(row) for row in page]
             found = look.get(form, keys)
             gone += [key for key in keys if key not in found]
-    return sum(target.delete(form, chunk) for chunk in _chunks(gone))
-
-
-def _chunks(keys: Sequence[Key], size: int = 500) -> list[Sequence[Key]]:
-    return [keys[start : start + size] for start in range(0, len(keys), size)]
+    return sum(target.delete(form, chunk) for chunk in chunks(gone))
 
 
 def _compared(read: dict[str, Digest], target: Records, tell: Tell) -> tuple[Compared, ...]:

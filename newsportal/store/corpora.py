@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
 from typing import Any, Final
@@ -37,22 +36,13 @@ from newsportal.store.labels import (
     LabelSource,
     NewDocument,
     corpus_id,
+    spooled,
 )
 from newsportal.store.models import DELETED, MODELS, Models
-from newsportal.store.spool import spooled
 from newsportal.store.tables import ARTICLES
 
 LABEL: Final = ("label", "label_source", "label_by", "label_at")
 """The columns of a label, in ``labelled`` and ``former_labels``."""
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What is to be written of documents that were brought: new rows, rows with the label they get, and what is told of them."""
-
-    rows: list[dict[str, Any]] = field(default_factory=list)
-    relabelled: list[tuple[Mapping[str, Any], str]] = field(default_factory=list)
-    told: Counter[str] = field(default_factory=Counter)
 
 
 def corpus_row(name: str, now: datetime, note: str) -> dict[str, Any]:
@@ -83,24 +73,6 @@ def in_chunks(documents: Iterable[NewDocument], bring: Callable[[Mapping[str, Ne
                 met[id], fresh[id] = label, document
         told.update(bring(fresh))
     return Brought(**told)
-
-
-def plan(corpus: str, fresh: Mapping[str, NewDocument], there: Mapping[str, Mapping[str, Any]], by: Mapping[str, Any]) -> Plan:
-    """Documents that are in the corpus not yet are new; those that are get another label where that is allowed. ``there``: id → row."""
-    made = Plan()
-    for id, document in fresh.items():
-        label = looked_up(document.label)
-        if id not in there:
-            made.rows.append(document_row(corpus, id, document) | {"label": label} | dict(by))
-            made.told["added"] += 1
-        elif there[id]["label"] == label:
-            made.told["same"] += 1
-        elif RANKS[there[id]["label_source"]] > RANKS[by["label_source"]]:
-            made.told["kept"] += 1
-        else:
-            made.relabelled.append((there[id], label))
-            made.told["relabelled"] += 1
-    return made
 
 
 def document_row(corpus: str, id: str, document: NewDocument) -> dict[str, Any]:
@@ -160,12 +132,22 @@ def add(
 
 def _bring(connection: Connection, corpus: str, fresh: Mapping[str, NewDocument], by: Mapping[str, Any]) -> Counter[str]:
     """Write documents that are in the corpus not yet; change the labels of those that are, where that is allowed."""
-    made = plan(corpus, fresh, _rows(connection, corpus, list(fresh)), by)
-    for row, label in made.relabelled:
-        _relabel(connection, row, label, by)
-    if made.rows:
-        connection.execute(insert(LABELLED), made.rows)
-    return made.told
+    there, rows, told = _rows(connection, corpus, list(fresh)), [], Counter[str]()
+    for id, document in fresh.items():
+        label, known = looked_up(document.label), there.get(id)
+        if known is None:
+            rows.append(document_row(corpus, id, document) | {"label": label} | dict(by))
+            told["added"] += 1
+        elif known["label"] == label:
+            told["same"] += 1
+        elif RANKS[known["label_source"]] > RANKS[by["label_source"]]:
+            told["kept"] += 1
+        else:
+            _relabel(connection, known, label, by)
+            told["relabelled"] += 1
+    if rows:
+        connection.execute(insert(LABELLED), rows)
+    return told
 
 
 def _rows(connection: Connection, corpus: str, ids: Sequence[str]) -> dict[str, dict[str, Any]]:

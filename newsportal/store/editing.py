@@ -11,8 +11,8 @@ from sqlalchemy import Connection, delete, insert, select, update
 from newsportal.errors import StoreError
 from newsportal.items import TopicMark
 from newsportal.store import gallery_folding
-from newsportal.store.article_rows import EDITOR, changed_category, hide_columns, show_columns
-from newsportal.store.columns import name
+from newsportal.store.article_rows import EDITOR, HIDDEN_COLUMNS, changed_category
+from newsportal.store.columns import name, storable
 from newsportal.store.corrections import Correction, Written, corrected, expect, withdrawn
 from newsportal.store.dialects import Part, chunks, upsert
 from newsportal.store.folding import refresh
@@ -133,10 +133,11 @@ class Editing(Part):
     def hide(self, article_ids: Collection[str], *, by: str, reason: str, now: datetime) -> list[str]:
         """Take articles out of readers' sight (lists, stories, search, recommendations, what is published elsewhere); they stay known.
         Answers those that were not hidden before. What is folded later into a story that is hidden as a whole is hidden as well."""
+        columns = {"hidden": now, "hidden_by": name(by), "hidden_reason": storable(reason)}
         with self._write() as connection:
-            return _seen(connection, article_ids, hide_columns(by, reason, now), now, was_hidden=False)
+            return _seen(connection, article_ids, columns, now, was_hidden=False)
 
     def show(self, article_ids: Collection[str], *, now: datetime) -> list[str]:
         """Undo :meth:`hide`; answers those that were hidden."""
         with self._write() as connection:
-            return _seen(connection, article_ids, show_columns(), now, was_hidden=True)
+            return _seen(connection, article_ids, dict.fromkeys(HIDDEN_COLUMNS), now, was_hidden=True)

@@ -202,7 +202,7 @@ def refresh(connection: Connection, story_id: str) -> None:
         return
     counted = figures(versions)
     connection.execute(FIGURES, {"story": story_id, **counted})
-    _label(connection, story_id, versions, _topics(connection, story_id), counted)
+    _label(connection, story_id, versions, set(connection.scalars(STORY_TOPICS, {"story": story_id})), counted)
 
 
 def _label(
@@ -212,7 +212,3 @@ def _label(
     order = {"story_id": story_id, "moment": counted["moment"], "heat": counted["heat"]}
     if put_up := labels(versions, topics):
         connection.execute(NEW_LABELS, [{"kind": kind, "value": value, **order} for kind, value in put_up])
-
-
-def _topics(connection: Connection, story_id: str) -> set[str]:
-    return set(connection.scalars(STORY_TOPICS, {"story": story_id}))

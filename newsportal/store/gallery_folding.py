@@ -121,7 +121,7 @@ def fold_gallery(connection: Connection, id: str) -> Fold | None:
     row = _row(connection, id)
     story = photo_story(row, _pictures(connection, [id]).get(id, ()))
     _keep(connection, story, row["moment"])
-    members = _members(connection, row["story_id"])
+    members = list(connection.scalars(select(ARTICLES.c.id).where(ARTICLES.c.story_id == row["story_id"])))
     found = _repeated(connection, row, story) if len(members) == 1 else None
     story_id = row["story_id"]
     if found is not None:
@@ -142,10 +142,6 @@ def is_one(connection: Connection, id: str, other: str) -> bool:
 def _row(connection: Connection, id: str) -> Mapping[str, Any]:
     wanted = select(*COLUMNS).join(GALLERIES, GALLERIES.c.id == ARTICLES.c.id).where(ARTICLES.c.id == id)
     return dict(connection.execute(wanted).mappings().one())
-
-
-def _members(connection: Connection, story_id: str) -> list[str]:
-    return list(connection.scalars(select(ARTICLES.c.id).where(ARTICLES.c.story_id == story_id)))
 
 
 def _pictures(connection: Connection, ids: Collection[str]) -> dict[str, tuple[Image, ...]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Final
@@ -116,29 +116,22 @@ def text_of(text: str, captions: Iterable[str | None]) -> str:
     return "\n".join(lines)[:MAX_TEXT]
 
 
+SHARED: Final = frozenset(one.name for one in fields(Gallery)) - {"images", "pages"}
+"""Fields that a photo story has as its article has them."""
+
+
 def article_of(gallery: Gallery) -> Article:
     """The photo story as lists and the search see it."""
-    return Article(
-        url=gallery.url,
-        link=gallery.link,
-        fetched=gallery.fetched,
-        identity=gallery.identity,
-        title=gallery.title,
-        text="",
-        published=gallery.published or gallery.link.published,
-        author=gallery.author or gallery.link.author,
-        origin=gallery.origin,
-        site=gallery.site or gallery.link.site,
-        language=gallery.language,
-        category=gallery.category,
-        category_by=(gallery.category_by or "source") if gallery.category else None,
-        category_score=gallery.category_score,
-        category_reason=gallery.category_reason,
-        keywords=gallery.keywords,
-        topics=gallery.topics,
-        topic_marks=gallery.topic_marks,
-        algorithm="gallery",
-    )
+    shared = {one.name: getattr(gallery, one.name) for one in fields(Article) if one.name in SHARED}
+    derived = {
+        "text": "",
+        "published": gallery.published or gallery.link.published,
+        "author": gallery.author or gallery.link.author,
+        "site": gallery.site or gallery.link.site,
+        "category_by": (gallery.category_by or "source") if gallery.category else None,
+        "algorithm": "gallery",
+    }
+    return Article(**{**shared, **derived})
 
 
 def state(gallery: Gallery) -> dict[str, Any]:

@@ -1,16 +1,19 @@
-"""Labelled texts: the tables, and what is read from them."""
+"""Labelled texts: the tables, what is read from them, and those that are brought, kept in a file until the last has come."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from tempfile import TemporaryFile
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from sqlalchemy import Column, Connection, ForeignKey, Index, Integer, String, Table, select
 
-from newsportal.errors import StoreError
+from newsportal.errors import StoreError, StoreUnavailable
 from newsportal.items import content_id
 from newsportal.store.columns import ID_CHARS, LONG_TEXT, METADATA, NAME_CHARS, Moment
 from newsportal.store.columns import name as looked_up
@@ -166,3 +169,21 @@ def corpus_id(connection: Connection, name: str) -> str:
         return id
     there = connection.scalars(select(CORPORA.c.name).order_by(CORPORA.c.name)).all()
     raise StoreError(f"no corpus {name!r}; " + (f"there are: {', '.join(there)}" if there else "there is none yet"))
+
+
+@contextmanager
+def spooled(documents: Iterable[NewDocument]) -> Iterator[Iterator[NewDocument]]:
+    """``documents``, when all of them have been read. What they raise on the way comes through; ``StoreUnavailable``: no room for them."""
+    try:
+        with TemporaryFile("w+", encoding="utf-8", errors="surrogatepass", newline="\n") as file:
+            file.writelines(map(_line, documents))
+            file.seek(0)
+            yield (NewDocument(*json.loads(line)) for line in file)
+    except OSError as error:
+        why = error.strerror or error
+        raise StoreUnavailable(f"a temporary file cannot be written ({why}); make room, or name another folder in TMPDIR") from error
+
+
+def _line(document: NewDocument) -> str:
+    fields = (document.label, document.text, document.title, document.name, document.article_id)
+    return json.dumps(fields, ensure_ascii=False) + "\n"

@@ -1,10 +1,10 @@
-"""Lists of stories for readers and of articles for editors, page after page."""
+"""Lists of stories for readers and of articles for editors, page after page; the hottest stories with their ranks."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from math import isfinite
 from typing import Any, Final
 
@@ -16,7 +16,7 @@ from newsportal.store.dialects import Part, chunks
 from newsportal.store.gallery_tables import WallFilter
 from newsportal.store.reading import topics_of
 from newsportal.store.results import StoredArticle, Story, StoryFilter, StoryPage
-from newsportal.store.story_figures import coolest
+from newsportal.store.story_figures import HEAT_HALF_LIFE, coolest, heat
 from newsportal.store.tables import ARTICLES, LABELS, STORIES, TOPICS
 
 EXCERPT_CHARS: Final = 300
@@ -101,20 +101,6 @@ class ArticlePage:
     next: str | None = None
 
 
-def article_cursor(moment: datetime, id: str) -> str:
-    """The cursor behind an article."""
-    return f"{(moment - EPOCH) // MICROSECOND}~{id}"
-
-
-def article_edge(which: ArticleFilter) -> tuple[datetime, str] | None:
-    """The last article of the page before; ``None`` without a cursor, or one that is none."""
-    value, _, last = (which.before or "").partition("~")
-    try:
-        return EPOCH + int(value) * MICROSECOND, last
-    except (ValueError, OverflowError):
-        return None
-
-
 def _heads(*further: ColumnElement[Any]) -> Select[Any]:
     """Stories with what a list shows of their heads, which the caller joins."""
     excerpt = func.substr(ARTICLES.c.text, 1, EXCERPT_CHARS).label("text")
@@ -185,7 +171,7 @@ def pick(connection: Connection, which: ArticleFilter) -> ArticlePage:
     picked = [(row.moment, row.id) for row in connection.execute(wanted)]
     ids = [id for _, id in picked[:limit]]
     found = {one.id: one for chunk in chunks(ids) for one in _shown(connection, chunk)}
-    return ArticlePage(tuple(found[id] for id in ids), article_cursor(*picked[limit - 1]) if len(picked) > limit else None)
+    return ArticlePage(tuple(found[id] for id in ids), cursor(*picked[limit - 1]) if len(picked) > limit else None)
 
 
 def _shown(connection: Connection, ids: Sequence[str]) -> list[StoredArticle]:
@@ -231,7 +217,7 @@ def _conditions(which: ArticleFilter) -> list[ColumnElement[bool]]:
         wanted += [score < which.unsure, or_(*(ARTICLES.c.category_by.startswith(way) for way in BY_MODEL))]
     if which.since is not None:
         wanted.append(ARTICLES.c.moment >= which.since)
-    if (last := article_edge(which)) is not None:
+    if (last := _read_cursor(which.before, newest=True)) is not None:
         behind = or_(ARTICLES.c.moment < last[0], ARTICLES.c.id < last[1])
         wanted += [ARTICLES.c.moment <= last[0], behind]  # the first enters an index at the edge
     return wanted
@@ -270,3 +256,55 @@ class Lists(Part):
         """Articles, the newest first, as editors look through them. A cursor that is none gives the first page."""
         with self._read() as connection:
             return pick(connection, which)
+
+
+LOOK_BACK: Final = timedelta(hours=3)
+"""How long ago the places are compared with: what moved since somebody looked at noon is seen in the afternoon. Chosen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A story at its ``rank`` (from 1). ``heat``: its reports, each counting half after 12 hours. ``rose``: places since then, below 0
+    for those that fell; None: the portal did not have it then."""
+
+    story: Story
+    rank: int
+    heat: float
+    rose: int | None
+
+
+def ranked(
+    whole: Callable[[str], Story | None], stories: Sequence[Story], *, now: datetime, back: timedelta = LOOK_BACK
+) -> tuple[Ranked, ...]:
+    """``stories``, the hottest first, compared with their order among themselves as it was ``back`` before ``now``.
+
+    Those with reports since then are read with their versions (``whole``: ``Store.story``); all others stand as they stood.
+    """
+    then = now - back
+    before = {story.id: found for story in stories if (found := heat_at(whole, story, then)) is not None}
+    places = {id: place for place, (id, _) in enumerate(sorted(before.items(), key=lambda pair: (-pair[1], pair[0])), 1)}
+    known = [story for story in sorted(stories, key=_by_heat) if story.id in places]
+    rose = {story.id: places[story.id] - place for place, story in enumerate(known, 1)}
+    return tuple(
+        Ranked(story, rank, reports(story.heat, now), rose.get(story.id)) for rank, story in enumerate(sorted(stories, key=_by_heat), 1)
+    )
+
+
+def reports(heat: float, now: datetime) -> float:
+    """Heat as a number of reports made just now."""
+    return float(2.0 ** (heat - (now - EPOCH) / HEAT_HALF_LIFE))
+
+
+def heat_at(whole: Callable[[str], Story | None], story: Story, then: datetime) -> float | None:
+    """The heat of ``story`` by what the portal had ``then``; None if it had nothing of it."""
+    if story.last_seen <= then:
+        return story.heat
+    if story.first_seen > then:
+        return None
+    found = whole(story.id)
+    versions = [(one.moment, one.publisher) for one in found.versions if one.first_seen <= then] if found else []
+    return heat(versions) if versions else None
+
+
+def _by_heat(story: Story) -> tuple[float, str]:
+    return -story.heat, story.id

@@ -37,6 +37,12 @@ def create_index(name: str, table: str, columns: list[str], *, unique: bool = Fa
         op.create_index(name, table, columns, unique=unique)
 
 
+def create_indexes(table: str, *columns: str) -> None:
+    """Indexes over columns that are named with blanks between them, called after these."""
+    for names in map(str.split, columns):
+        create_index(f"ix_{table}_{'_'.join(names)}", table, names)
+
+
 def add_column(table: str, column: sa.Column[Any]) -> None:
     """As Alembic's; texts as in :func:`create_table`."""
     column.type = exact(column.type, op.get_bind().dialect.name)

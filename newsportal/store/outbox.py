@@ -117,10 +117,6 @@ def requested(entry: Entry | None, target: str, article_id: str, wanted: Wanted,
     return replace(entry, wanted=wanted, asked=entry.asked + 1, state="waiting", due=now, changed=now, reason=None, tries=0)
 
 
-def may_be_taken(entry: Entry, now: datetime) -> bool:
-    return entry.state in OPEN and entry.due <= now
-
-
 def leased(entry: Entry, owner: str, *, now: datetime, seconds: float) -> Entry:
     """The entry in the hands of ``owner`` for so many seconds. The fence grows from one taking to the next, and is a moment, so that it
     does not begin anew with another store."""

@@ -8,7 +8,7 @@ up again inside each write transaction, so it knows what others have committed t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -44,128 +44,6 @@ ASTRAY: Final = frozenset({("part-of-text", "contains-text"), ("contains-text", 
 long reports around one short piece."""
 
 
-class PrintIndex:
-    """What a process knows of the stored fingerprints. Shared between threads; one a database."""
-
-    def __init__(self) -> None:
-        self._holders = Holders()
-        self._number = self._move = 0  # the last ones that are known
-        self.read = False
-        self._lock = Lock()
-        self._batch = Lock()
-
-    def catch_up(self, stored: SqlPrints) -> bool:
-        """Read the rows that came since, a page at most; answers whether there is more. ``read``: there was once no more.
-
-        To be called before a transaction writes: what is read is committed then, so one that fails leaves nothing here. One that reads
-        what it wrote itself stands within :meth:`unless_it_fails`.
-        """
-        with self._lock:
-            last = stored.last_move()
-            rows = stored.after(self._number, PAGE)
-            if self._number:  # moves from before a row was read are in the row
-                for number, story_id in stored.moved(self._move):
-                    self._holders.told(number, story_number(story_id))
-            self._learn(rows, stored)
-            self._move = last
-            more = len(rows) == PAGE
-            self.read = self.read or not more
-        return more
-
-    @contextmanager
-    def unless_it_fails(self) -> Iterator[None]:
-        """What is read within is forgotten if it fails: rows of a transaction that reads what it wrote itself, and is rolled back.
-
-        For one thread after the other: another's rows, which may be rolled back as well, are no place to go back to.
-        """
-        with self._batch:
-            number, move = self._number, self._move
-            try:
-                yield
-            except BaseException:
-                with self._lock:
-                    self._holders.forget_from(number + 1)
-                    self._number, self._move = number, move
-                raise
-
-    def likely(self, new: Fingerprint) -> Likely:
-        """The stored texts that share most of their indexed runs with ``new``, by number."""
-        with self._lock:
-            return self._holders.likely(new)
-
-    def _learn(self, rows: Sequence[Any], stored: SqlPrints) -> None:
-        if not rows:
-            return
-        self._holders.add_all([(row.number, _indexed(row), row.length, story_number(row.story_id), row.title) for row in rows])
-        if rows[-1].number // PRUNE_EVERY > self._number // PRUNE_EVERY:
-            self._holders.forget(stored.first())
-        self._number = rows[-1].number
-
-
-def _indexed(row: Any) -> Codes:
-    return indexed(np.sort(np.frombuffer(row.runs, dtype=np.uint32)), row.length)
-
-
-def story_number(story_id: str) -> int:
-    """A story's number in the index: ids are hashes, their first 32 bits tell stories apart."""
-    return int(story_id[:8], 16)
-
-
-@dataclass(frozen=True, slots=True)
-class Printed:
-    """An article's text as it is compared: its fingerprint and the letters of its title, made before the write lock is taken."""
-
-    index: PrintIndex
-    fingerprint: Fingerprint
-    title: str
-
-
-def printed(index: PrintIndex, article: Article) -> Printed:
-    return Printed(index, fingerprint(article.text or ""), title_letters(article.title))
-
-
-def catch_up_all(index: PrintIndex, stored: SqlPrints) -> None:
-    """Know what others have committed. At the beginning of a write transaction: rows of its own might be rolled back."""
-    while index.catch_up(stored):
-        pass
-
-
-def among(row: Mapping[str, Any], new: Printed, common: Codes, found: Iterable[Mapping[str, Any]], apart: Collection[str]) -> Fold | None:
-    """The stored article that ``row`` repeats by the rule of ``dedup.judge``; stories of ``apart`` are out.
-
-    ``common``: the new text's runs that are nobody's; ``found``: likely rows of ``prints`` by number, each with its article's
-    ``story_id`` and ``fold_reason`` and the story's ``count``.
-    """
-    near = [old for old in found if abs(old["moment"] - row["moment"]) <= SPAN and old["article_id"] != row["id"]]
-    why = {old["article_id"]: old["fold_reason"] for old in near}
-    candidates = _candidates(old for old in near if old["story_id"] not in apart)
-    for answer, old in compared(new.fingerprint, new.title, candidates, common):
-        if (answer.reason, why[old.id]) not in ASTRAY:
-            return Fold(old.story, old.id, str(answer.reason), answer.score)
-    return None
-
-
-def _candidates(rows: Iterable[Mapping[str, Any]]) -> Iterator[Earlier[str]]:
-    for row in rows:
-        yield Earlier(row["article_id"], row["story_id"], row["runs"], row["length"], row["title"], row["count"] - 1)
-
-
-def print_row(article_id: str, moment: datetime, made: Fingerprint, title: str, seen: datetime) -> dict[str, Any]:
-    """The columns of an article's fingerprint, but its number."""
-    row = {"article_id": article_id, "moment": moment, "seen": seen, "length": made.length, "title": title}
-    return {**row, "runs": made.in_order().tobytes()}
-
-
-def is_due(number: int) -> bool:
-    """Whether the oldest rows are to be looked at after the row ``number`` was written."""
-    return number % PRUNE_EVERY == 0
-
-
-def outlived(oldest: Iterable[tuple[int, datetime]], newest: int, now: datetime) -> int | None:
-    """Up to which of the ``oldest`` (number, seen) rows are out of the window or too many; indexes notice."""
-    return max((number for number, seen in oldest if now - seen > SPAN or number <= newest - MOST), default=None)
-
-
 ROWS = (
     select(PRINTS.c.number, PRINTS.c.runs, PRINTS.c.length, PRINTS.c.title, ARTICLES.c.story_id)
     .join(ARTICLES, ARTICLES.c.id == PRINTS.c.article_id)
@@ -193,48 +71,125 @@ NEW, GONE = insert(PRINTS), delete(PRINTS).where(PRINTS.c.article_id == bindpara
 PRUNE = delete(PRINTS).where(PRINTS.c.number <= bindparam("last"))
 
 
-class SqlPrints:
-    """The stored fingerprints as an index asks for them (``print_index.PrintRows``), in one transaction."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
-    def last_move(self) -> int:
-        return self._connection.scalar(LAST_SEQ) or 0
-
-    def after(self, number: int, limit: int) -> Sequence[Any]:
-        return self._connection.execute(ROWS, {"number": number, "most": limit}).all()
-
-    def moved(self, after: int) -> list[tuple[int, str]]:
-        return [(number, story_id) for number, story_id in self._connection.execute(FOLDS, {"seq": after})]
-
-    def first(self) -> int:
-        return self._connection.scalar(FIRST) or 0
+def last_seq(connection: Connection) -> int:
+    """The number of the last change: as long as it is the same, a decision about a fold holds."""
+    return connection.scalar(LAST_SEQ) or 0
 
 
-def follow(connection: Connection, index: PrintIndex) -> None:
-    """Know what others have committed. At the beginning of a write transaction: rows of its own might be rolled back."""
-    catch_up_all(index, SqlPrints(connection))
+class PrintIndex:
+    """What a process knows of the stored fingerprints. Shared between threads; one a database."""
+
+    def __init__(self) -> None:
+        self._holders = Holders()
+        self._number = self._move = 0  # the last ones that are known
+        self.read = False
+        self._lock = Lock()
+        self._batch = Lock()
+
+    def catch_up(self, connection: Connection) -> bool:
+        """Read the rows that came since, a page at most; answers whether there is more. ``read``: there was once no more.
+
+        To be called before a transaction writes: what is read is committed then, so one that fails leaves nothing here. One that reads
+        what it wrote itself stands within :meth:`unless_it_fails`.
+        """
+        with self._lock:
+            last = last_seq(connection)
+            rows = connection.execute(ROWS, {"number": self._number, "most": PAGE}).all()
+            if self._number:  # moves from before a row was read are in the row
+                for number, story_id in connection.execute(FOLDS, {"seq": self._move}):
+                    self._holders.told(number, story_number(story_id))
+            self._learn(rows, connection)
+            self._move = last
+            more = len(rows) == PAGE
+            self.read = self.read or not more
+        return more
+
+    @contextmanager
+    def unless_it_fails(self) -> Iterator[None]:
+        """What is read within is forgotten if it fails: rows of a transaction that reads what it wrote itself, and is rolled back.
+
+        For one thread after the other: another's rows, which may be rolled back as well, are no place to go back to.
+        """
+        with self._batch:
+            number, move = self._number, self._move
+            try:
+                yield
+            except BaseException:
+                with self._lock:
+                    self._holders.forget_from(number + 1)
+                    self._number, self._move = number, move
+                raise
+
+    def likely(self, new: Fingerprint) -> Likely:
+        """The stored texts that share most of their indexed runs with ``new``, by number."""
+        with self._lock:
+            return self._holders.likely(new)
+
+    def follow(self, connection: Connection) -> None:
+        """Know what others have committed. At the beginning of a write transaction: rows of its own might be rolled back."""
+        while self.catch_up(connection):
+            pass
+
+    def _learn(self, rows: Sequence[Any], connection: Connection) -> None:
+        if not rows:
+            return
+        self._holders.add_all([(row.number, _indexed(row), row.length, story_number(row.story_id), row.title) for row in rows])
+        if rows[-1].number // PRUNE_EVERY > self._number // PRUNE_EVERY:
+            self._holders.forget(connection.scalar(FIRST) or 0)
+        self._number = rows[-1].number
+
+
+def _indexed(row: Any) -> Codes:
+    return indexed(np.sort(np.frombuffer(row.runs, dtype=np.uint32)), row.length)
+
+
+def story_number(story_id: str) -> int:
+    """A story's number in the index: ids are hashes, their first 32 bits tell stories apart."""
+    return int(story_id[:8], 16)
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """An article's text as it is compared: its fingerprint and the letters of its title, made before the write lock is taken."""
+
+    index: PrintIndex
+    fingerprint: Fingerprint
+    title: str
+
+
+def printed(index: PrintIndex, article: Article) -> Printed:
+    return Printed(index, fingerprint(article.text or ""), title_letters(article.title))
 
 
 def repeated(connection: Connection, row: Mapping[str, Any], new: Printed, apart: Collection[str]) -> Fold | None:
     """The stored article that ``row`` repeats by the rule of ``dedup.judge``; stories of ``apart`` are out.
 
-    :func:`follow` comes first, before the transaction writes.
+    :meth:`PrintIndex.follow` comes first, before the transaction writes.
     """
     likely = new.index.likely(new.fingerprint)
     if not likely.numbers:
         return None
-    rows = connection.execute(CANDIDATES, {"numbers": likely.numbers}).mappings()
-    return among(row, new, likely.common, map(dict, rows), apart)
+    found = connection.execute(CANDIDATES, {"numbers": likely.numbers}).all()
+    near = [old for old in found if abs(old.moment - row["moment"]) <= SPAN and old.article_id != row["id"]]
+    why = {old.article_id: old.fold_reason for old in near}
+    candidates = (
+        Earlier(old.article_id, old.story_id, old.runs, old.length, old.title, old._mapping["count"] - 1)
+        for old in near
+        if old.story_id not in apart
+    )
+    for answer, other in compared(new.fingerprint, new.title, candidates, likely.common):
+        if (answer.reason, why[other.id]) not in ASTRAY:
+            return Fold(other.story, other.id, str(answer.reason), answer.score)
+    return None
 
 
 def keep(connection: Connection, article_id: str, moment: datetime, new: Printed, now: datetime) -> None:
     """Write an article's fingerprint. A text without runs has none."""
     if not new.fingerprint.length:
         return
-    written = connection.execute(NEW, print_row(article_id, moment, new.fingerprint, new.title, now)).inserted_primary_key
-    if written and is_due(written[0]):
+    row = {"article_id": article_id, "moment": moment, "seen": now, "length": new.fingerprint.length, "title": new.title}
+    written = connection.execute(NEW, {**row, "runs": new.fingerprint.in_order().tobytes()}).inserted_primary_key
+    if written and written[0] % PRUNE_EVERY == 0:
         _prune(connection, written[0], now)
 
 
@@ -245,6 +200,7 @@ def drop(connection: Connection, article_id: str) -> None:
 
 def _prune(connection: Connection, newest: int, now: datetime) -> None:
     """Forget the oldest rows that nobody needs."""
-    last = outlived(((number, seen) for number, seen in connection.execute(OLDEST)), newest, now)
+    oldest = connection.execute(OLDEST).all()
+    last = max((number for number, seen in oldest if now - seen > SPAN or number <= newest - MOST), default=None)
     if last is not None:
         connection.execute(PRUNE, {"last": last})

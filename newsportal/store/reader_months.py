@@ -87,7 +87,7 @@ def spans(first: datetime | None, last: datetime | None) -> Iterator[tuple[datet
         return
     start = month_of(first)
     while start <= last:
-        end = _next(start)
+        end = start.replace(year=start.year + start.month // 12, month=start.month % 12 + 1)
         yield start, end
         start = end
 
@@ -95,10 +95,6 @@ def spans(first: datetime | None, last: datetime | None) -> Iterator[tuple[datet
 def month_of(moment: datetime) -> datetime:
     """The first moment of its month (UTC)."""
     return moment.astimezone(UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
-
-
-def _next(start: datetime) -> datetime:
-    return start.replace(year=start.year + start.month // 12, month=start.month % 12 + 1)
 
 
 MONTHS = Table(

@@ -10,7 +10,7 @@ import base64
 import hashlib
 import json
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, Literal
@@ -35,15 +35,14 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeEngine
 
-from newsportal.store import (  # noqa: F401  their tables are those of METADATA
+from newsportal.store import (
     crawl_state,
     gallery_tables,
-    labels,
     link_tables,
     models,
     outbox,
     pictures,
-    reader_views,
+    readers,
     schema,
     subscriptions,
     tables,
@@ -52,6 +51,9 @@ from newsportal.store import (  # noqa: F401  their tables are those of METADATA
 )
 from newsportal.store.columns import METADATA, Moment
 from newsportal.store.dialects import Part, count_on, snapshot, upsert
+
+DECLARING: Final = (tables, crawl_state, link_tables, models, gallery_tables, pictures, readers, subscriptions, threads, visits, outbox)
+"""Modules that declare tables, themselves or by what they import: :data:`FORMS` is made once all are there."""
 
 DEEPEST: Final = 40
 """Levels of lists and mappings within one another that a row may have: JSON readers have bounds. What we store has four."""
@@ -92,18 +94,6 @@ class Form:
 
     def key_of(self, row: Record) -> Key:
         return tuple(row[column] for column in self.key)
-
-
-def pages(rows: Iterable[dict[str, Any]], size: int = PAGE) -> Iterator[list[dict[str, Any]]]:
-    """``rows`` in lists of at most ``size``."""
-    page: list[dict[str, Any]] = []
-    for row in rows:
-        page.append(row)
-        if len(page) == size:
-            yield page
-            page = []
-    if page:
-        yield page
 
 
 class Digest:
@@ -171,7 +161,7 @@ def _value(form: Form, name: str, kind: Kind, value: Any) -> Any:
         if name not in form.nullable:
             raise ValueError(f"no row of {form.name}: {name} is missing")
         return None
-    if not _fits(kind, value):
+    if not (isinstance(value, TYPES[kind]) and (kind == "flag" or not isinstance(value, bool))):
         raise ValueError(f"no row of {form.name}: {name} is no {kind}")
     if not _storable(value):
         raise ValueError(f"no row of {form.name}: {name} is nothing that a database keeps")
@@ -187,10 +177,6 @@ def _storable(value: Any) -> bool:
     return isinstance(value, bool) or (abs(value) < 2**63 if isinstance(value, int) else math.isfinite(value))
 
 
-def _fits(kind: Kind, value: Any) -> bool:
-    return isinstance(value, TYPES[kind]) and (kind == "flag" or not isinstance(value, bool))
-
-
 KINDS: Final[tuple[tuple[type[TypeEngine[Any]], Kind], ...]] = (
     (Moment, "moment"),
     (JSON, "json"),
@@ -204,16 +190,12 @@ KINDS: Final[tuple[tuple[type[TypeEngine[Any]], Kind], ...]] = (
 """Type of a column → kind of its values; the first that fits."""
 
 
-def _kind(column: Column[Any]) -> Kind:
-    return next(kind for type_, kind in KINDS if isinstance(column.type, type_))
-
-
 def form_of(table: Table) -> Form:
     """What a table's rows look like."""
     counted = [column.name for column in table.primary_key if column.autoincrement is True]
     return Form(
         name=table.name,
-        columns={column.name: _kind(column) for column in table.columns},
+        columns={column.name: next(kind for type_, kind in KINDS if isinstance(column.type, type_)) for column in table.columns},
         key=tuple(column.name for column in table.primary_key),
         nullable=frozenset(column.name for column in table.columns if column.nullable),
         parents={next(iter(key.columns)).name: key.referred_table.name for key in table.foreign_key_constraints},
@@ -249,23 +231,29 @@ class Reading:
     """One look at a store's rows: one state of it, whoever writes meanwhile."""
 
     def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+        self.connection = connection
 
     def rows(self, form: Form) -> Iterator[dict[str, Any]]:
         """All rows of a table, by key in the database's own order, streamed. Nothing else is asked of this look before they end: MySQL
         forgets the rest."""
         table = RAW[form.name]
-        found = self._connection.execute(select(table).order_by(*table.primary_key), execution_options={"yield_per": PAGE})
+        found = self.connection.execute(select(table).order_by(*table.primary_key), execution_options={"yield_per": PAGE})
         for row in found.mappings():
             yield dict(row)
 
     def get(self, form: Form, keys: Collection[Key]) -> dict[Key, dict[str, Any]]:
         """Those of these rows that exist (at most :data:`PAGE` are asked for)."""
-        found = self._connection.execute(select(RAW[form.name]).where(_among(form, keys))).mappings()
+        found = self.connection.execute(select(RAW[form.name]).where(_among(form, keys))).mappings()
         return {form.key_of(row): row for row in map(dict[str, Any], found)}
 
     def count(self, form: Form) -> int:
-        return self._connection.scalar(select(func.count()).select_from(RAW[form.name])) or 0
+        return self.connection.scalar(select(func.count()).select_from(RAW[form.name])) or 0
+
+    def orphans(self, form: Form, column: str) -> list[dict[str, Any]]:
+        """Rows in whose ``column`` stands an id that its parent table does not have."""
+        table, parent = RAW[form.name], RAW[form.parents[column]].alias("parent")
+        lost = select(table).outerjoin(parent, parent.c.id == table.c[column]).where(parent.c.id.is_(None))
+        return [dict(row) for row in self.connection.execute(lost.order_by(*table.primary_key)).mappings()]
 
 
 class Records(Part):

@@ -100,25 +100,21 @@ def identity_of(thread: Thread) -> str:
     return storable(thread.identity)
 
 
+SHARED: Final = ("url", "link", "fetched", "identity", "title", "language", "category", "topics", "topic_marks")
+"""Fields that a thread has as its article has them."""
+
+
 def article_of(thread: Thread) -> Article:
     """The thread as lists and the search see it: by who opened it, and when."""
     first = thread.posts[0] if thread.posts else None
     return Article(
-        url=thread.url,
-        link=thread.link,
-        fetched=thread.fetched,
-        identity=thread.identity,
-        title=thread.title,
+        **{name: getattr(thread, name) for name in SHARED},
         text="",
         published=(first.published if first else None) or thread.link.published,
         author=(first.author if first else None) or thread.link.author,
         site=thread.link.site,
         images=first.images if first else (),
-        language=thread.language,
-        category=thread.category,
         category_by="source" if thread.category else None,
-        topics=thread.topics,
-        topic_marks=thread.topic_marks,
         algorithm="forum",
     )
 

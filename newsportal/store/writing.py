@@ -18,7 +18,7 @@ from newsportal.store.dialects import Part, upsert
 from newsportal.store.folding import choose, hidden_with, new_story, refresh, save_keys
 from newsportal.store.gallery_folding import refresh_galleries
 from newsportal.store.links import finish_stored
-from newsportal.store.prints import Printed, PrintIndex, SqlPrints, printed
+from newsportal.store.prints import Printed, PrintIndex, printed
 from newsportal.store.reading import find
 from newsportal.store.results import Added
 from newsportal.store.tables import ALIASES, ARTICLES, CHANGES, DECLARED, EARLIEST_FIRST, FOLD_KEYS, REVISIONS, STORIES, TOPICS, UNFOLDED
@@ -30,7 +30,7 @@ TOPICS_OF = select(TOPICS.c.topic).where(TOPICS.c.article_id == bindparam("artic
 
 def add(connection: Connection, article: Article, keys: Sequence[FoldKey], new: Printed, now: datetime) -> Added:
     """See ``Store.add``."""
-    prints.follow(connection, new.index)
+    new.index.follow(connection)
     known = _known(connection, identity_of(article))
     if known is None:
         return _insert(connection, article, keys, new, now)
@@ -49,7 +49,7 @@ def _row(connection: Connection, article_id: str) -> dict[str, Any] | None:
 
 def _insert(connection: Connection, article: Article, keys: Sequence[FoldKey], new: Printed, now: datetime) -> Added:
     row, topics, decision = row_of(article, now=now), topics_of(article), article.decision
-    if decision is not None and decision.seq == SqlPrints(connection).last_move():
+    if decision is not None and decision.seq == prints.last_seq(connection):
         found = decision.fold
     else:  # something came in between
         found = _repeated(connection, row, keys, new)
@@ -238,14 +238,14 @@ class Writing(Part):
         new = printed(self._prints, article)
         self._read_prints()
         with self._read() as connection:
-            seq = SqlPrints(connection).last_move()
-            prints.follow(connection, new.index)
+            seq = prints.last_seq(connection)
+            new.index.follow(connection)
             return FoldDecision(_repeated(connection, row_of(article, now=now), article.keys, new), seq)
 
     def _read_prints(self) -> None:
         while not self._prints.read:  # in pages, while others may write
             with self._read() as connection:
-                self._prints.catch_up(SqlPrints(connection))
+                self._prints.catch_up(connection)
 
     def declare(self, name: str, of: str) -> None:
         """The article known as ``of`` declares that ``name`` is its address (``rel=canonical``). Not known by it: nobody proved it.

@@ -11,7 +11,7 @@ import pytest
 from blank import blank_store
 
 from newsportal.items import Article, FoldKey, Link
-from newsportal.store.ranks import ranked
+from newsportal.store.lists import ranked
 from newsportal.store.results import StoryFilter
 from newsportal.store.store import Store
 
@@ -33,7 +33,7 @@ def report(store: Store, title: str, site: str, hours: float) -> None:
 
 
 def told(store: Store) -> list[tuple[str, int, float, int | None]]:
-    found = ranked(store, store.stories(StoryFilter(order="hottest")).stories, now=NOW)
+    found = ranked(store.story, store.stories(StoryFilter(order="hottest")).stories, now=NOW)
     return [(one.story.head.title, one.rank, round(one.heat, 1), one.rose) for one in found]
 
 

@@ -19,8 +19,9 @@ from link_rows import waiting
 from newsportal.store import dialects, open_store
 from newsportal.store.checking import faults
 from newsportal.store.columns import METADATA
+from newsportal.store.dialects import chunks
 from newsportal.store.link_tables import WORK_TABLES
-from newsportal.store.records import BY_NAME, FORMS, PAGE, Form, canonical, digest, from_plain, pages, plain
+from newsportal.store.records import BY_NAME, FORMS, PAGE, Form, canonical, digest, from_plain, plain
 from newsportal.store.store import Store
 
 
@@ -31,7 +32,7 @@ def everything(store: Store) -> dict[str, list[dict[str, Any]]]:
 
 def written(store: Store, rows: dict[str, list[dict[str, Any]]]) -> None:
     for form in FORMS:
-        for page in pages(rows[form.name]):
+        for page in chunks(rows[form.name], PAGE):
             assert store.records.write(form, page) == len(page)
     store.records.finish()
 

@@ -28,10 +28,9 @@ def _create_people() -> None:
     create_table(
         "people",
         sa.Column("id", ID, primary_key=True),
-        sa.Column("name", NAME, nullable=False),
         sa.Column("named", NAME, nullable=False, unique=True),
+        *columns(NAME, "name", "password", nullable=False),
         sa.Column("role", sa.String(16), nullable=False),
-        sa.Column("password", NAME, nullable=False),
         sa.Column("created", sa.BigInteger, nullable=False),
         sa.Column("disabled", sa.Boolean, nullable=False),
     )
@@ -62,10 +61,9 @@ def _create_people() -> None:
         sa.Column("person_id", ID),
         sa.Column("person", NAME, nullable=False),
         sa.Column("way", sa.String(16), nullable=False),
-        sa.Column("action", sa.String(64), nullable=False),
+        *columns(sa.String(64), "action", "address", nullable=False),
         sa.Column("thing", sa.Text, nullable=False),
         sa.Column("details", sa.JSON, nullable=False),
-        sa.Column("address", sa.String(64), nullable=False),
     )
     create_index("ix_trail_at", "trail", ["at"])
     create_index("ix_trail_person_seq", "trail", ["person", "seq"])
@@ -73,9 +71,8 @@ def _create_people() -> None:
         "attempts",
         sa.Column("key", sa.String(64), primary_key=True),
         sa.Column("failed", sa.Integer, nullable=False),
-        sa.Column("last", sa.BigInteger, nullable=False),
+        *columns(sa.BigInteger, "last", "until", nullable=False),
         sa.Column("trusted", sa.BigInteger),
-        sa.Column("until", sa.BigInteger, nullable=False),
     )
     create_index("ix_attempts_until", "attempts", ["until"])
 
@@ -95,11 +92,10 @@ def _create_marks_and_alerts() -> None:
         sa.Column("article_id", ID, nullable=False),
         sa.Column("title", sa.Text, nullable=False),
         sa.Column("state", sa.String(16), nullable=False),
-        *columns(sa.BigInteger, "found", "due", nullable=False),
+        *columns(sa.BigInteger, "found", "due", "changed", nullable=False),
         sa.Column("claim", sa.String(32)),
         sa.Column("tries", sa.Integer, nullable=False),
         sa.Column("reason", sa.Text),
-        sa.Column("changed", sa.BigInteger, nullable=False),
     )
     create_index("ix_alert_messages_article_id", "alert_messages", ["alert_id", "article_id"])
     create_index("ix_alert_messages_changed", "alert_messages", ["alert_id", "changed"])

@@ -5,7 +5,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects import mysql
 
-from newsportal.store.migration_steps import create_index, create_table
+from newsportal.store.migration_steps import create_index, create_indexes, create_table
 
 revision = "0013"
 down_revision = None
@@ -43,50 +43,38 @@ def _create_articles() -> None:
         *columns(sa.BigInteger, "first_seen", "last_seen", "moment", nullable=False),
         sa.Column("heat", sa.Float(53), nullable=False),
     )
-    create_index("ix_stories_heat_id", "stories", ["heat", "id"])
-    create_index("ix_stories_moment_id", "stories", ["moment", "id"])
+    create_indexes("stories", "heat id", "moment id")
     create_table(
         "articles",
         sa.Column("id", ID, primary_key=True),
         sa.Column("story_id", ID, sa.ForeignKey("stories.id"), nullable=False),
-        *columns(sa.Text, "identity", "url", nullable=False),
-        sa.Column("source", NAME, nullable=False),
-        sa.Column("site", NAME),
-        sa.Column("publisher", NAME, nullable=False),
-        *columns(NAME, "category", "category_by"),
-        sa.Column("category_score", sa.Float(53)),
-        sa.Column("category_reason", sa.Text),
+        *columns(sa.Text, "identity", "url", "title", "text", nullable=False),
+        *columns(NAME, "source", "publisher", nullable=False),
+        *columns(NAME, "site", "category", "category_by", "hidden_by", "corrected_by", "corrected_fields"),
+        *columns(sa.Float(53), "category_score", "fold_score"),
+        *columns(
+            sa.Text, "category_reason", "fold_reason", "hidden_reason", "author", "origin", "language", "algorithm", "summary", "html"
+        ),
         sa.Column("keywords", sa.JSON),
-        *columns(sa.BigInteger, "first_seen", "moment", nullable=False),
-        sa.Column("length", sa.Integer, nullable=False),
+        *columns(sa.BigInteger, "first_seen", "moment", "fetched", nullable=False),
+        *columns(sa.Integer, "length", "revision", nullable=False),
         sa.Column("fold_of", ID),
-        sa.Column("fold_reason", sa.Text),
-        sa.Column("fold_score", sa.Float(53)),
-        sa.Column("hidden", sa.BigInteger),
-        sa.Column("hidden_by", NAME),
-        sa.Column("hidden_reason", sa.Text),
-        sa.Column("revision", sa.Integer, nullable=False),
-        sa.Column("fetched", sa.BigInteger, nullable=False),
-        sa.Column("published", sa.BigInteger),
-        sa.Column("title", sa.Text, nullable=False),
-        *columns(sa.Text, "author", "origin", "language", "algorithm", "summary"),
+        *columns(sa.BigInteger, "hidden", "published", "corrected"),
         sa.Column("images", sa.JSON, nullable=False),
-        sa.Column("text", sa.Text, nullable=False),
-        sa.Column("html", sa.Text),
-        sa.Column("corrected", sa.BigInteger),
-        *columns(NAME, "corrected_by", "corrected_fields"),
     )
-    create_index("ix_articles_category_by_moment", "articles", ["category_by", "moment"])
-    create_index("ix_articles_category_moment", "articles", ["category", "moment"])
-    scored = ["category_score", "moment", "id", "hidden", "category_by"]
-    create_index("ix_articles_category_score_moment_id_hidden_category_by", "articles", scored)
-    create_index("ix_articles_corrected", "articles", ["corrected"])
-    create_index("ix_articles_hidden", "articles", ["hidden"])
-    create_index("ix_articles_length_moment_id_hidden", "articles", ["length", "moment", "id", "hidden"])
-    create_index("ix_articles_moment", "articles", ["moment"])
-    create_index("ix_articles_published_moment", "articles", ["published", "moment"])
-    create_index("ix_articles_source_moment", "articles", ["source", "moment"])
-    create_index("ix_articles_story_id_moment", "articles", ["story_id", "moment"])
+    create_indexes(
+        "articles",
+        "category_by moment",
+        "category moment",
+        "category_score moment id hidden category_by",
+        "corrected",
+        "hidden",
+        "length moment id hidden",
+        "moment",
+        "published moment",
+        "source moment",
+        "story_id moment",
+    )
     create_table(
         "article_topics",
         sa.Column("article_id", ID, sa.ForeignKey("articles.id"), primary_key=True),
@@ -99,23 +87,20 @@ def _create_articles() -> None:
         sa.Column("article_id", ID, sa.ForeignKey("articles.id"), primary_key=True),
         sa.Column("revision", sa.Integer, primary_key=True, autoincrement=False),
         sa.Column("fetched", sa.BigInteger, nullable=False),
-        sa.Column("published", sa.BigInteger),
-        sa.Column("title", sa.Text, nullable=False),
-        *columns(sa.Text, "author", "origin", "language", "algorithm", "summary"),
+        *columns(sa.BigInteger, "published", "corrected"),
+        *columns(sa.Text, "title", "text", nullable=False),
+        *columns(sa.Text, "author", "origin", "language", "algorithm", "summary", "html"),
         sa.Column("images", sa.JSON, nullable=False),
-        sa.Column("text", sa.Text, nullable=False),
-        sa.Column("html", sa.Text),
-        sa.Column("corrected", sa.BigInteger),
         *columns(NAME, "corrected_by", "corrected_fields"),
     )
     create_table(
         "aliases",
         sa.Column("id", ID, primary_key=True),
-        sa.Column("identity", sa.Text, nullable=False),
         sa.Column("article_id", ID, sa.ForeignKey("articles.id"), nullable=False),
+        sa.Column("identity", sa.Text, nullable=False),
         sa.Column("seq", sa.BigInteger),
     )
-    create_index("ix_aliases_seq_id", "aliases", ["seq", "id"])
+    create_indexes("aliases", "seq id")
     create_table(
         "declared_names",
         sa.Column("id", ID, primary_key=True),
@@ -130,7 +115,7 @@ def _create_folding() -> None:
         sa.Column("article_id", ID, sa.ForeignKey("articles.id"), primary_key=True),
         sa.Column("moment", sa.BigInteger, nullable=False),
     )
-    create_index("ix_fold_keys_key_moment", "fold_keys", ["key", "moment"])
+    create_indexes("fold_keys", "key moment")
     create_table(
         "unfolded",
         sa.Column("article_id", ID, sa.ForeignKey("articles.id"), primary_key=True),
@@ -154,8 +139,7 @@ def _create_folding() -> None:
         sa.Column("moment", sa.BigInteger, nullable=False),
         sa.Column("heat", sa.Float(53), nullable=False),
     )
-    create_index("ix_story_labels_kind_value_heat_story_id", "story_labels", ["kind", "value", "heat", "story_id"])
-    create_index("ix_story_labels_kind_value_moment_story_id", "story_labels", ["kind", "value", "moment", "story_id"])
+    create_indexes("story_labels", "kind value heat story_id", "kind value moment story_id")
     create_table(
         "changes",
         sa.Column("seq", NUMBER, primary_key=True, autoincrement=True),
@@ -173,7 +157,7 @@ def _create_crawls() -> None:
         sa.Column("started", sa.BigInteger, nullable=False),
         sa.Column("report", sa.JSON, nullable=False),
     )
-    create_index("ix_runs_started", "runs", ["started"])
+    create_indexes("runs", "started")
     create_table(
         "source_states",
         sa.Column("source", NAME, primary_key=True),
@@ -185,7 +169,7 @@ def _create_crawls() -> None:
         sa.Column("seen", sa.BigInteger, nullable=False),
         sa.Column("pages", sa.JSON, nullable=False),
     )
-    create_index("ix_site_lines_seen", "site_lines", ["seen"])
+    create_indexes("site_lines", "seen")
     create_table(
         "visits",
         sa.Column("source", NAME, primary_key=True),
@@ -193,15 +177,14 @@ def _create_crawls() -> None:
         sa.Column("brought", sa.Integer, nullable=False, server_default="0"),
         sa.Column("told", sa.JSON, nullable=False),
     )
-    create_index("ix_visits_at", "visits", ["at"])
-    create_index("ix_visits_source_brought_at", "visits", ["source", "brought", "at"])
+    create_indexes("visits", "at", "source brought at")
     create_table(
         "subscriptions",
         sa.Column("source", NAME, primary_key=True),
         sa.Column("token", sa.String(64), nullable=False),
         sa.Column("told", sa.JSON, nullable=False),
     )
-    create_index("ix_subscriptions_token", "subscriptions", ["token"])
+    create_indexes("subscriptions", "token")
 
 
 def _create_corpora() -> None:
@@ -220,21 +203,18 @@ def _create_corpora() -> None:
         sa.Column("article_id", ID),
         *columns(sa.Text, "name", "title", "text"),
         sa.Column("number", sa.Integer, nullable=False),
-        sa.Column("label", NAME),
+        *columns(NAME, "label", "label_by"),
         sa.Column("label_source", sa.String(16), nullable=False),
-        sa.Column("label_by", NAME),
         sa.Column("label_at", sa.BigInteger, nullable=False),
     )
-    create_index("ix_labelled_article_id", "labelled", ["article_id"])
-    create_index("ix_labelled_corpus_id_label", "labelled", ["corpus_id", "label"])
+    create_indexes("labelled", "article_id", "corpus_id label")
     create_table(
         "former_labels",
         sa.Column("corpus_id", ID, sa.ForeignKey("corpora.id"), primary_key=True),
         sa.Column("id", ID, primary_key=True),
         sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
-        sa.Column("label", NAME),
+        *columns(NAME, "label", "label_by"),
         sa.Column("label_source", sa.String(16), nullable=False),
-        sa.Column("label_by", NAME),
         sa.Column("label_at", sa.BigInteger, nullable=False),
     )
     create_table(
@@ -257,12 +237,11 @@ def _create_threads() -> None:
         sa.Column("id", ID, sa.ForeignKey("articles.id"), primary_key=True),
         sa.Column("board", NAME),
         sa.Column("posts", sa.Integer, nullable=False),
-        sa.Column("newest", sa.BigInteger),
+        *columns(sa.BigInteger, "newest", "listed"),
         sa.Column("visited", sa.BigInteger, nullable=False),
         sa.Column("last_page", sa.Text, nullable=False),
         sa.Column("whole", sa.Boolean, nullable=False),
         sa.Column("replies", NUMBER),
-        sa.Column("listed", sa.BigInteger),
     )
     create_table(
         "posts",
@@ -270,17 +249,13 @@ def _create_threads() -> None:
         sa.Column("name", sa.String(40), primary_key=True),
         sa.Column("place", sa.Integer, nullable=False),
         sa.Column("floor", NUMBER),
-        sa.Column("author", sa.Text),
-        sa.Column("published", sa.BigInteger),
-        sa.Column("date_text", sa.Text),
+        *columns(sa.Text, "author", "date_text", "quoted"),
+        *columns(sa.BigInteger, "published", "changed"),
         sa.Column("text", sa.Text, nullable=False),
-        sa.Column("quoted", sa.Text),
-        sa.Column("images", sa.JSON, nullable=False),
+        *columns(sa.JSON, "images", "earlier", nullable=False),
         sa.Column("first_seen", sa.BigInteger, nullable=False),
-        sa.Column("changed", sa.BigInteger),
-        sa.Column("earlier", sa.JSON, nullable=False),
     )
-    create_index("ix_posts_thread_id_place", "posts", ["thread_id", "place"])
+    create_indexes("posts", "thread_id place")
 
 
 def _create_galleries() -> None:
@@ -288,20 +263,15 @@ def _create_galleries() -> None:
         "galleries",
         sa.Column("id", ID, sa.ForeignKey("articles.id"), primary_key=True),
         sa.Column("complete", sa.Boolean, nullable=False),
-        *columns(sa.Integer, "pictures", "pages", nullable=False),
+        *columns(sa.Integer, "pictures", "pages", "vain", "weight", nullable=False),
         sa.Column("total", NUMBER),
-        sa.Column("missing", sa.JSON, nullable=False),
+        *columns(sa.JSON, "missing", "addresses", nullable=False),
         sa.Column("failure", sa.Text),
-        sa.Column("visited", sa.BigInteger, nullable=False),
-        *columns(sa.Integer, "vain", "weight", nullable=False),
+        *columns(sa.BigInteger, "visited", "moment", nullable=False),
         sa.Column("score", sa.Float(53), nullable=False),
-        sa.Column("moment", sa.BigInteger, nullable=False),
-        sa.Column("addresses", sa.JSON, nullable=False),
         sa.Column("text", sa.Text, nullable=False),
     )
-    create_index("ix_galleries_complete_visited", "galleries", ["complete", "visited"])
-    create_index("ix_galleries_moment_id", "galleries", ["moment", "id"])
-    create_index("ix_galleries_score_id", "galleries", ["score", "id"])
+    create_indexes("galleries", "complete visited", "moment id", "score id")
     create_table(
         "gallery_pages",
         sa.Column("gallery", ID, primary_key=True),
@@ -310,22 +280,19 @@ def _create_galleries() -> None:
         sa.Column("seen", sa.BigInteger, nullable=False),
         sa.Column("said", sa.JSON, nullable=False),
     )
-    create_index("ix_gallery_pages_seen", "gallery_pages", ["seen"])
+    create_indexes("gallery_pages", "seen")
     create_table(
         "gallery_pictures",
         sa.Column("gallery_id", ID, sa.ForeignKey("galleries.id"), primary_key=True),
         sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
         sa.Column("url", sa.Text, nullable=False),
         sa.Column("name", ID, nullable=False),
-        sa.Column("caption", sa.Text),
+        *columns(sa.Text, "caption", "format", "page", "said"),
         *columns(NUMBER, "width", "height"),
-        *columns(sa.Text, "format", "page"),
         sa.Column("print", sa.String(16)),
         sa.Column("dropped", sa.String(64)),
-        sa.Column("said", sa.Text),
     )
-    create_index("ix_gallery_pictures_name", "gallery_pictures", ["name"])
-    create_index("ix_gallery_pictures_print", "gallery_pictures", ["print"])
+    create_indexes("gallery_pictures", "name", "print")
     create_table(
         "gallery_labels",
         sa.Column("gallery_id", ID, sa.ForeignKey("galleries.id"), primary_key=True),
@@ -334,15 +301,14 @@ def _create_galleries() -> None:
         sa.Column("score", sa.Float(53), nullable=False),
         sa.Column("moment", sa.BigInteger, nullable=False),
     )
-    create_index("ix_gallery_labels_kind_value_moment_gallery_id", "gallery_labels", ["kind", "value", "moment", "gallery_id"])
-    create_index("ix_gallery_labels_kind_value_score_gallery_id", "gallery_labels", ["kind", "value", "score", "gallery_id"])
+    create_indexes("gallery_labels", "kind value moment gallery_id", "kind value score gallery_id")
     create_table(
         "gallery_refused",
         sa.Column("name", ID, primary_key=True),
         sa.Column("reason", sa.String(64), nullable=False),
         sa.Column("seen", sa.BigInteger, nullable=False),
     )
-    create_index("ix_gallery_refused_seen", "gallery_refused", ["seen"])
+    create_indexes("gallery_refused", "seen")
     create_table(
         "gallery_words",
         sa.Column("gallery_id", ID, sa.ForeignKey("galleries.id"), primary_key=True),
@@ -354,8 +320,7 @@ def _create_galleries() -> None:
         sa.Column("gallery_id", ID, sa.ForeignKey("galleries.id"), primary_key=True),
         sa.Column("moment", sa.BigInteger, nullable=False),
     )
-    create_index("ix_gallery_keys_gallery_id", "gallery_keys", ["gallery_id"])
-    create_index("ix_gallery_keys_key_moment", "gallery_keys", ["key", "moment"])
+    create_indexes("gallery_keys", "gallery_id", "key moment")
 
 
 def _create_pictures() -> None:
@@ -364,16 +329,12 @@ def _create_pictures() -> None:
         sa.Column("id", ID, primary_key=True),
         *columns(sa.Text, "key", "url", nullable=False),
         *columns(NUMBER, "width", "height"),
-        sa.Column("format", sa.String(64)),
+        *columns(sa.String(64), "format", "refused", "frequent"),
         sa.Column("print", sa.String(16)),
-        sa.Column("refused", sa.String(64)),
-        sa.Column("looked", sa.BigInteger),
-        sa.Column("frequent", sa.String(64)),
-        sa.Column("since", sa.BigInteger),
+        *columns(sa.BigInteger, "looked", "since"),
         sa.Column("seen", sa.BigInteger, nullable=False),
     )
-    create_index("ix_pictures_print", "pictures", ["print"])
-    create_index("ix_pictures_since", "pictures", ["since"])
+    create_indexes("pictures", "print", "since")
     create_table(
         "picture_stories",
         sa.Column("id", ID, primary_key=True),
@@ -381,13 +342,13 @@ def _create_pictures() -> None:
         sa.Column("title", ID, nullable=False),
         sa.Column("seen", sa.BigInteger, nullable=False),
     )
-    create_index("ix_picture_stories_site", "picture_stories", ["site"])
+    create_indexes("picture_stories", "site")
     create_table(
         "picture_sightings",
         sa.Column("picture_id", ID, primary_key=True),
         sa.Column("story_id", ID, primary_key=True),
     )
-    create_index("ix_picture_sightings_story_id", "picture_sightings", ["story_id"])
+    create_indexes("picture_sightings", "story_id")
 
 
 def _create_readers() -> None:
@@ -404,8 +365,7 @@ def _create_readers() -> None:
         sa.Column("places", sa.LargeBinary, nullable=False),
         *columns(sa.BigInteger, "first", "at", nullable=False),
     )
-    create_index("ix_views_at", "views", ["at"])
-    create_index("ix_views_first_reader_seen", "views", ["first", "reader", "seen"])
+    create_indexes("views", "at", "first reader seen")
     create_table(
         "offers",
         sa.Column("reader", sa.String(64), primary_key=True),
@@ -415,7 +375,7 @@ def _create_readers() -> None:
         sa.Column("by", sa.String(16), nullable=False),
         sa.Column("opened", ID),
     )
-    create_index("ix_offers_day", "offers", ["day"])
+    create_indexes("offers", "day")
     create_table(
         "reading_months",
         sa.Column("start", sa.BigInteger, primary_key=True),
@@ -429,7 +389,7 @@ def _create_readers() -> None:
         sa.Column("packed", LONG_BINARY),
         sqlite_autoincrement=True,
     )
-    create_index("ix_fits_made", "fits", ["made"])
+    create_indexes("fits", "made")
 
 
 def _create_outbox() -> None:
@@ -439,17 +399,14 @@ def _create_outbox() -> None:
         sa.Column("article_id", ID, primary_key=True),
         sa.Column("state", sa.String(16), nullable=False),
         sa.Column("wanted", sa.String(8), nullable=False),
-        *columns(sa.BigInteger, "due", "changed", nullable=False),
+        *columns(sa.BigInteger, "due", "changed", "fence", nullable=False),
         sa.Column("owner", NAME),
-        sa.Column("fence", sa.BigInteger, nullable=False),
         *columns(sa.Integer, "asked", "tries", nullable=False),
         sa.Column("revision", sa.Integer),
         sa.Column("digest", sa.String(64)),
         *columns(sa.Text, "place", "reason"),
     )
-    create_index("ix_outbox_article_id", "outbox", ["article_id"])
-    create_index("ix_outbox_state_changed", "outbox", ["state", "changed"])
-    create_index("ix_outbox_target_state_due", "outbox", ["target", "state", "due"])
+    create_indexes("outbox", "article_id", "state changed", "target state due")
     create_table(
         "outbox_positions",
         sa.Column("target", NAME, primary_key=True),
@@ -465,63 +422,43 @@ def _create_links() -> None:
         sa.Column("queue", sa.String(100), nullable=False),
         sa.Column("state", sa.String(10), nullable=False),
         sa.Column("host", NAME, nullable=False),
-        sa.Column("source", NAME),
-        sa.Column("precedence", sa.Integer, nullable=False),
-        sa.Column("not_before", sa.Float(53)),
-        sa.Column("lane", NAME),
-        sa.Column("seen", sa.BigInteger),
-        sa.Column("link", sa.Integer, nullable=False),
-        sa.Column("tries", sa.Integer, nullable=False),
-        sa.Column("failures", sa.Integer, nullable=False),
-        sa.Column("worker", sa.BigInteger),
-        sa.Column("since", sa.Float(53)),
+        *columns(NAME, "source", "lane"),
+        *columns(sa.Integer, "precedence", "link", "tries", "failures", nullable=False),
+        *columns(sa.Float(53), "not_before", "since"),
+        *columns(sa.BigInteger, "seen", "worker"),
         sa.Column("reason", sa.Text),
-        sa.Column("added", sa.Float(53), nullable=False),
-        sa.Column("changed", sa.Float(53), nullable=False),
+        *columns(sa.Float(53), "added", "changed", nullable=False),
         sa.Column("body", sa.Text, nullable=False),
     )
     create_index("ix_links_id_queue", "links", ["id", "queue"], unique=True)
     create_index("ix_links_queue_state_host_precedence", "links", ["queue", "state", "host", "precedence", "number"])
-    create_index("ix_links_queue_state_not_before", "links", ["queue", "state", "not_before"])
-    create_index("ix_links_source_state", "links", ["source", "state"])
-    create_index("ix_links_queue_lane_state", "links", ["queue", "lane", "state"])
-    create_index("ix_links_worker", "links", ["worker"])
-    create_index("ix_links_queue_seen", "links", ["queue", "seen"])
+    create_indexes("links", "queue state not_before", "source state", "queue lane state", "worker", "queue seen")
     create_table(
         "link_lines",
         sa.Column("host", NAME, primary_key=True),
         sa.Column("queue", sa.String(100), primary_key=True),
-        sa.Column("waiting", sa.Integer, nullable=False),
-        sa.Column("ready", sa.Integer, nullable=False),
+        *columns(sa.Integer, "waiting", "ready", "resting", nullable=False),
         sa.Column("top", sa.Integer),
         sa.Column("holder", sa.BigInteger, nullable=False),
-        sa.Column("resting", sa.Integer, nullable=False),
         sa.Column("free_at", sa.Float(53), nullable=False),
     )
-    create_index("ix_link_lines_queue_resting_free_at", "link_lines", ["queue", "resting", "free_at"])
+    create_indexes("link_lines", "queue resting free_at")
     create_index("ix_link_lines_queue_holder_resting_top", "link_lines", ["queue", "holder", "resting", "top", "free_at"])
     create_table(
         "link_hosts",
         sa.Column("host", NAME, primary_key=True),
-        sa.Column("holder", sa.BigInteger, nullable=False),
-        sa.Column("free_at", sa.Float(53), nullable=False),
-        sa.Column("gap", sa.Float(53), nullable=False),
-        sa.Column("wanted_by", sa.BigInteger, nullable=False),
-        sa.Column("wanted_until", sa.Float(53), nullable=False),
+        *columns(sa.BigInteger, "holder", "wanted_by", nullable=False),
+        *columns(sa.Float(53), "free_at", "gap", "wanted_until", nullable=False),
     )
-    create_index("ix_link_hosts_holder", "link_hosts", ["holder"])
+    create_indexes("link_hosts", "holder")
     create_table(
         "link_workers",
         sa.Column("number", NUMBER, primary_key=True),
         sa.Column("queue", sa.String(100), nullable=False),
-        sa.Column("name", NAME, nullable=False),
-        sa.Column("machine", NAME, nullable=False),
+        *columns(NAME, "name", "machine", nullable=False),
         sa.Column("pid", sa.BigInteger, nullable=False),
         sa.Column("started", sa.String(64)),
-        sa.Column("since", sa.Float(53), nullable=False),
-        sa.Column("beat", sa.Float(53), nullable=False),
-        sa.Column("delay", sa.Float(53), nullable=False),
-        sa.Column("hungry", sa.Float(53), nullable=False),
+        *columns(sa.Float(53), "since", "beat", "delay", "hungry", nullable=False),
         sa.Column("draining", sa.Integer, nullable=False),
         sa.Column("doing", sa.Text, nullable=False),
         sqlite_autoincrement=True,
@@ -535,7 +472,5 @@ def _create_links() -> None:
     create_table(
         "link_clock",
         sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
-        sa.Column("ticks", sa.Float(53), nullable=False),
-        sa.Column("shift", sa.Float(53), nullable=False),
-        sa.Column("swept", sa.Float(53), nullable=False),
+        *columns(sa.Float(53), "ticks", "shift", "swept", nullable=False),
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from newsportal.errors import CorpusError, StoreUnavailable
-from newsportal.store import spool
+from newsportal.store import labels
 from newsportal.store.labels import NewDocument
 
 ODD = NewDocument("财/经", "一行\r\n又一行\u2028\x00\ud800", "題\n", "第 1 篇", None)
@@ -16,7 +16,7 @@ ODD = NewDocument("财/经", "一行\r\n又一行\u2028\x00\ud800", "題\n", "�
 
 def test_come_out_as_they_went_in() -> None:
     article = NewDocument("体育", article_id="0" * 20)
-    with spool.spooled([ODD, article]) as documents:
+    with labels.spooled([ODD, article]) as documents:
         assert list(documents) == [ODD, article]
 
 
@@ -25,13 +25,13 @@ def test_what_documents_raise_comes_through() -> None:
         yield ODD
         raise CorpusError("a.jsonl:2: no label")
 
-    with pytest.raises(CorpusError, match="no label"), spool.spooled(broken()):
+    with pytest.raises(CorpusError, match="no label"), labels.spooled(broken()):
         pass
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is full")
 def test_no_room_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     full = partial(open, "/dev/full", "w", encoding="utf-8")
-    monkeypatch.setattr(spool, "TemporaryFile", lambda *_, **__: full())
-    with pytest.raises(StoreUnavailable, match=r"No space left.*TMPDIR"), spool.spooled([NewDocument("类", "字")]):
+    monkeypatch.setattr(labels, "TemporaryFile", lambda *_, **__: full())
+    with pytest.raises(StoreUnavailable, match=r"No space left.*TMPDIR"), labels.spooled([NewDocument("类", "字")]):
         pass
