@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 from newsportal import __version__
 from newsportal.errors import BackupError, NewsportalError
@@ -26,6 +26,9 @@ from newsportal.store.store import Store
 
 FORMAT, VERSION = "newsportal-backup", 1
 """What the manifest calls the file, and the version of its form."""
+
+FORMER: Final = frozenset({"deferred_links"})
+"""Tables of earlier versions whose rows nobody needs any more: links that waited are met again at the next visit."""
 
 MANIFEST, SOURCES = "manifest.json", "sources.yaml"
 
@@ -136,8 +139,7 @@ def checked(path: Path, tell: Tell = nothing) -> Manifest:
         found[name] = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
         if name == SOURCES:
             sources = content
-        else:
-            form = _form(path, name)
+        elif (form := _form(path, name)) is not None:
             for row in _rows(path, form, name, content):
                 sums[form.name].add(form, row)
         tell("checking", len(found), len(found))
@@ -152,13 +154,14 @@ def _manifest(path: Path, content: bytes) -> Manifest:
         said = json.loads(content)
         if (version := _version(said)) > VERSION:
             _newer(path, f"form {version}, this one knows {VERSION}")
-        if unknown := sorted(set(said["tables"]) - set(BY_NAME)):
+        tables = {name: table for name, table in said["tables"].items() if name not in FORMER}
+        if unknown := sorted(set(tables) - set(BY_NAME)):
             _newer(path, f"tables {', '.join(unknown)[:100]}")
-        for name, table in said["tables"].items():
+        for name, table in tables.items():
             if more := sorted(set(table["columns"]) - set(BY_NAME[name].columns)):
                 _newer(path, f"{name} with {', '.join(more)[:100]}")
             _check_sums(name, table)
-        return Manifest(str(said["made"]), str(said["newsportal"]), int(said["last_change"]), said["tables"], dict(said["files"]))
+        return Manifest(str(said["made"]), str(said["newsportal"]), int(said["last_change"]), tables, dict(said["files"]))
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise BackupError(f"{path}: its manifest is none ({error}); nothing was restored") from error
 
@@ -178,9 +181,11 @@ def _newer(path: Path, what: str) -> NoReturn:
     raise BackupError(f"{path}: a later newsportal wrote it ({what}); upgrade with `pip install -U newsportal`; nothing was restored")
 
 
-def _form(path: Path, name: str) -> Form:
-    form = BY_NAME.get(name.split("/")[1])
-    if form is None:
+def _form(path: Path, name: str) -> Form | None:
+    """The table whose rows a file has; ``None`` for one of :data:`FORMER`."""
+    table = name.split("/")[1]
+    form = BY_NAME.get(table)
+    if form is None and table not in FORMER:
         raise BackupError(f"{path}: holds {name!r}, a table that this newsportal does not know: a later one wrote it; nothing was restored")
     return form
 
@@ -278,6 +283,8 @@ def _read_in(path: Path, records: Records, total: int, tell: Tell) -> int:
         if name in (MANIFEST, SOURCES):
             continue
         form = _form(path, name)
+        if form is None:
+            continue
         for page in chunks(_rows(path, form, name, content), PAGE):
             written += records.write(form, page)
             done += len(page)
