@@ -12,8 +12,6 @@ SENTENCES: Final[Mapping[str, str]] = {
     "note.rests": "rests until %(until)s: %(reason)s",
     "note.layout-changed": "layout changed: the template-free reader took over",
     "note.retries-articles": "asks again for articles that an earlier run could not fetch",
-    "note.retries-threads": "asks again for threads that an earlier run could not read to their end",
-    "note.retries-galleries": "goes on with photo stories that an earlier visit could not finish",
     "note.one-address": "several entries of a list lead to one address, where only one article can be fetched",
     "note.links-wait": "%(number)s links wait for another try (%(reason)s), the first at %(at)s",
     "note.given-up": "articles that could not be fetched for %(days)s days or more are given up (%(reason)s)",

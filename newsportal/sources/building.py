@@ -9,7 +9,7 @@ from typing import Any
 
 from yaml import events
 
-from newsportal.messages import Message, as_text
+from newsportal.messages import Message
 from newsportal.sources.wording import shown
 
 Path = tuple[str | int, ...]
@@ -46,9 +46,9 @@ class Mistake:
 class Unreadable(Exception):
     """Raised by ``reading.read`` when there is nothing to check: the bytes are no text, or the text is no YAML."""
 
-    def __init__(self, line: int, message: str, hint: str | None = None) -> None:
+    def __init__(self, line: int, message: Message, hint: Message | None = None) -> None:
         super().__init__(message)
-        self.mistake = Mistake(line, (), as_text(message), as_text(hint) if hint else None)
+        self.mistake = Mistake(line, (), message, hint)
 
 
 @dataclass
@@ -115,7 +115,7 @@ class Builder:
     def document(self, event: events.Event, line: int) -> None:
         self.documents += 1
         if self.documents > 1:
-            raise Unreadable(line, "a second document begins here (---); allowed: one")
+            raise Unreadable(line, Message("yaml.second-document"))
 
     def scalar(self, event: events.ScalarEvent, line: int) -> None:
         if self._awaits_key():
@@ -129,13 +129,12 @@ class Builder:
 
     def begin(self, event: events.CollectionStartEvent, line: int) -> None:
         if self._awaits_key():
-            hint = "text that begins with { or [ needs quotes"
-            self._tell(line, self.stack[-1].path, "a key is a list or a mapping; allowed: a word", hint)
+            self._tell(line, self.stack[-1].path, Message("yaml.key"), Message("hint.bracket"))
             self.stack[-1].complex_key = True
         self._check_tag(event.tag, line)
         path = self._next_path()
         if len(path) > MAX_DEPTH:
-            raise Unreadable(line, "values are nested without end")
+            raise Unreadable(line, Message("yaml.nested"))
         self.tree.lines.setdefault(path, line)
         if event.anchor:
             self.anchors[event.anchor] = None
@@ -150,12 +149,11 @@ class Builder:
 
     def alias(self, event: events.AliasEvent, line: int) -> None:
         if event.anchor not in self.anchors:
-            hint = "a value that begins with * is an alias in YAML: put it in quotes"
-            raise Unreadable(line, f"nothing is named &{event.anchor}, for the alias *{event.anchor}", hint)
+            raise Unreadable(line, Message("yaml.no-anchor", name=event.anchor), Message("hint.alias"))
         anchor, path = self.anchors[event.anchor], self._next_path()
         self.aliased += anchor.size if anchor else 0
         if anchor is None or self.aliased > MAX_ALIASED or len(path) + anchor.height > MAX_DEPTH:
-            raise Unreadable(line, "aliases (*name) go on without end")
+            raise Unreadable(line, Message("yaml.aliases"))
         if self._awaits_key():
             self._key(str(anchor.value), line)
             return
@@ -172,7 +170,7 @@ class Builder:
         frame.dropped = key in frame.value
         if frame.dropped:
             first = self.tree.lines[path]
-            self._tell(line, path, f"the key {shown(key)} stands here a second time; the first is in line {first}")
+            self._tell(line, path, Message("yaml.double-key", key=shown(key), line=first))
         self.tree.lines.setdefault(path, line)
 
     def _next_path(self) -> Path:
@@ -204,7 +202,7 @@ class Builder:
     def _note_merge(self, frame: Frame, value: Any, line: int) -> None:
         parts = value if isinstance(value, list) else [value]
         if not all(isinstance(part, dict) for part in parts):
-            self._tell(line, (*frame.path, MERGE), "<< takes a mapping, or a list of mappings")
+            self._tell(line, (*frame.path, MERGE), Message("yaml.merge"))
             return
         place: Path = (*frame.path, MERGE)
         frame.merged = [((*place, index) if isinstance(value, list) else place, part) for index, part in enumerate(parts)]
@@ -229,10 +227,10 @@ class Builder:
 
     def _check_tag(self, tag: str | None, line: int) -> None:
         if tag not in KNOWN_TAGS:
-            self._tell(line, self._next_path(), f"the tag {shown(tag)} is not known; allowed: plain values")
+            self._tell(line, self._next_path(), Message("yaml.tag", tag=shown(tag)))
 
-    def _tell(self, line: int, path: Path, message: str, hint: str | None = None) -> None:
-        self.tree.mistakes.append(Mistake(line, path, as_text(message), as_text(hint) if hint else None))
+    def _tell(self, line: int, path: Path, message: Message, hint: Message | None = None) -> None:
+        self.tree.mistakes.append(Mistake(line, path, message, hint))
 
 
 TAKE: dict[type[events.Event], Any] = {

@@ -73,7 +73,7 @@ def _template(value: str) -> str:
     try:
         templates.parts(value)
     except BadTemplate as error:
-        raise mistake(str(error), error.hint) from error
+        raise mistake(error.args[0], error.hint) from error
     return value
 
 
@@ -81,7 +81,7 @@ def _field(value: str) -> str:
     try:
         return templates.check_field(value)
     except BadTemplate as error:
-        raise mistake(str(error), error.hint) from error
+        raise mistake(error.args[0], error.hint) from error
 
 
 def _since(value: Any) -> Any:

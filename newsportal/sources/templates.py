@@ -58,7 +58,7 @@ MAX_CHARS: Final = 500
 class BadTemplate(ValueError):
     """Raised for a template that cannot be used. ``hint``: the nearest right spelling."""
 
-    def __init__(self, message: str, hint: Message | str | None = None) -> None:
+    def __init__(self, message: Message, hint: Message | None = None) -> None:
         super().__init__(message)
         self.hint = hint
 
@@ -67,21 +67,21 @@ def check_field(name: str) -> str:
     """``name``, if it is one of :data:`FIELDS`. Raises ``BadTemplate``."""
     if name in FIELDS:
         return name
-    hint = did_you_mean(name, FIELDS) or ("for a text with names in braces write {template: …}" if "{" in name else None)
-    raise BadTemplate(f"found {name!r}, which is no field of an article; allowed: {', '.join(FIELDS)}", hint)
+    hint = did_you_mean(name, FIELDS) or (Message("hint.template") if "{" in name else None)
+    raise BadTemplate(Message("template.no-field", found=repr(name), allowed=", ".join(FIELDS)), hint)
 
 
 def parts(template: str) -> tuple[tuple[str, str | None], ...]:
     """``template`` as pairs of a literal text and the name that follows it (``None`` at the end). Raises ``BadTemplate``."""
     if len(template) > MAX_CHARS:
-        raise BadTemplate(f"{len(template)} characters are too long for a template; allowed: up to {MAX_CHARS}")
+        raise BadTemplate(Message("template.long", found=len(template), limit=MAX_CHARS))
     try:
         found = list(Formatter().parse(template))
     except ValueError as error:
-        raise BadTemplate(f"{template!r} is no template ({error}); allowed: text with names in braces, as {{site}}-{{id}}") from error
+        raise BadTemplate(Message("template.broken", found=repr(template), why=str(error))) from error
     for _, name, form, conversion in found:
         if name is not None and (form or conversion):
-            raise BadTemplate(f"found {name!r} with a format or a conversion; allowed: the name alone, as {{title}}")
+            raise BadTemplate(Message("template.format", found=repr(name)))
     return tuple((literal, None if name is None else check_field(name)) for literal, name, _, _ in found)
 
 
