@@ -225,12 +225,17 @@ def browser() -> Iterator[Browser]:
         started.close()
 
 
+def is_fault(message: Any) -> bool:
+    """Requests that end because another page is opened are none; those that fail are told as ``responseError`` or ``sendError``, too."""
+    return message.type in ("error", "warning") and not message.text.startswith(("htmx:sendAbort", "htmx:afterRequest"))
+
+
 class Visitor:
     """A page of the browser that remembers what went wrong in it."""
 
     def __init__(self, page: Page, site: Site) -> None:
         self.page, self.site, self.faults = page, site, list[str]()
-        page.on("console", lambda message: self.faults.append(message.text) if message.type in ("error", "warning") else None)
+        page.on("console", lambda message: self.faults.append(message.text) if is_fault(message) else None)
         page.on("pageerror", lambda error: self.faults.append(str(error)))
 
     def go(self, path: str) -> Page:

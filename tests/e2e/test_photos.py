@@ -36,7 +36,7 @@ def site(album_site: Any) -> Any:
     return album_site
 
 
-def until(true: Callable[[], bool], seconds: float = 10) -> None:
+def until(true: Callable[[], bool], seconds: float = 120) -> None:
     end = monotonic() + seconds
     while not true():
         assert monotonic() < end, "did not happen in time"
@@ -52,6 +52,29 @@ def opened(page: Any) -> None:
     """The viewer has opened: until then it takes no keys."""
     page.locator(".pswp--ui-visible").wait_for()
     sleep(0.6)
+
+
+def stop_clock(page: Any) -> None:
+    """Timers of the page wait for ``page.clock.run_for``."""
+    page.clock.install(time=0)
+    page.clock.pause_at(1000)
+
+
+def observed(page: Any, selector: str) -> None:
+    """Wait until the page's observers were told of what is in view: they are before one that is made now."""
+    page.evaluate(
+        "selector => new Promise(done => { const one = new IntersectionObserver(() => { one.disconnect(); done(); });"
+        " one.observe(document.querySelector(selector)); })",
+        selector,
+    )
+
+
+def look_at(page: Any, place: int) -> None:
+    """Have a picture in view for more than a second of the page's clock."""
+    page.evaluate(f"document.querySelector('#picture-{place}').scrollIntoView({{block: 'center'}})")
+    holds(page, f"document.querySelector('#picture-{place} img').naturalWidth > 0")
+    observed(page, f"#picture-{place}")
+    page.clock.run_for(1400)
 
 
 def seen(visitor: Any) -> dict[str, int]:
@@ -185,13 +208,12 @@ def test_a_picture_of_unknown_size_takes_its_own_shape(visit: Any) -> None:
 
 def test_pictures_that_come_into_view_are_recorded(visit: Any) -> None:
     visitor = visit(**READER)
+    stop_clock(visitor.page)
     story = visitor.site.ids["album-bridge"]
     page = visitor.go(f"/story/{story}")
     page.wait_for_load_state("networkidle")
     for place in (1, 2, 3):
-        page.locator(f"#picture-{place}").scroll_into_view_if_needed()
-        page.evaluate(f"document.querySelector('#picture-{place}').scrollIntoView({{block: 'center'}})")
-        sleep(1.4)
+        look_at(page, place)
     told(visitor)
     until(lambda: story in seen(visitor))
     assert 3 <= seen(visitor)[story] <= 5  # a neighbour may have stood half in view
@@ -199,11 +221,13 @@ def test_pictures_that_come_into_view_are_recorded(visit: Any) -> None:
 
 def test_pictures_that_flew_by_are_not_recorded(visit: Any) -> None:
     visitor = visit(**READER)
+    stop_clock(visitor.page)
     story = visitor.site.ids["album-more-30"]
     page = visitor.go(f"/story/{story}")
     page.wait_for_load_state("networkidle")
     page.evaluate("scrollTo(0, document.body.scrollHeight)")
-    sleep(0.2)
+    observed(page, "#picture-1")
+    page.clock.run_for(200)
     told(visitor)
     sleep(1)
     assert seen(visitor) == {}
@@ -215,10 +239,10 @@ def test_pictures_looked_at_in_the_viewer_are_recorded(visit: Any) -> None:
     page = visitor.go(f"/story/{story}")
     page.locator("[data-look]").click()
     page.locator(".pswp--open").wait_for()
+    page.evaluate("window.looked = 0, document.addEventListener('picture-seen', () => window.looked++)")
     for number in range(1, 7):
         holds(page, f"document.querySelector('.pswp__counter').textContent.startsWith('{number} /')")
-        page.wait_for_load_state("networkidle")
-        sleep(1.3)
+        holds(page, f"window.looked >= {number}")
         page.keyboard.press("ArrowRight")
     told(visitor)
     until(lambda: seen(visitor).get(story, 0) >= 6)
@@ -227,21 +251,24 @@ def test_pictures_looked_at_in_the_viewer_are_recorded(visit: Any) -> None:
 
 def test_an_article_counts_once_it_was_read(visit: Any) -> None:
     visitor = visit(**READER)
+    stop_clock(visitor.page)
     story = visitor.site.ids["bridge"]
     page = visitor.go(f"/story/{story}")
-    sleep(1.5)
+    page.clock.run_for(1500)
     told(visitor)
     sleep(0.5)
     assert seen(visitor) == {}
     page = visitor.go(f"/story/{story}")
     page.locator("[data-end]").scroll_into_view_if_needed()
-    sleep(3.6)
+    observed(page, "[data-end]")
+    page.clock.run_for(3600)
     told(visitor)
     until(lambda: seen(visitor) == {story: 1})
 
 
 def test_a_reader_clears_the_profile_and_switches_it_off(visit: Any) -> None:
     visitor = visit(**READER)
+    stop_clock(visitor.page)
     story = visitor.site.ids["album-bridge"]
     look(visitor, story)
     page = visitor.go("/profile")
@@ -261,7 +288,7 @@ def test_a_reader_clears_the_profile_and_switches_it_off(visit: Any) -> None:
     page.on("request", lambda request: sent.append(request.url) if request.method == "POST" else None)
     page = visitor.go(f"/story/{story}")
     page.wait_for_load_state("networkidle")
-    sleep(1.5)
+    look_at(page, 1)
     told(visitor)
     assert sent == []
 
@@ -269,8 +296,7 @@ def test_a_reader_clears_the_profile_and_switches_it_off(visit: Any) -> None:
 def look(visitor: Any, story: str) -> None:
     page = visitor.go(f"/story/{story}")
     page.wait_for_load_state("networkidle")
-    page.evaluate("document.querySelector('#picture-1').scrollIntoView({block: 'center'})")
-    sleep(1.4)
+    look_at(page, 1)
     told(visitor)
     until(lambda: story in seen(visitor))
 
