@@ -75,4 +75,4 @@ def test_a_damaged_version_is_not_replaced_by_the_one_before(store: Store) -> No
     keep(store, b"no model")
     clock.now += LOOK_AGAIN
     assert models.active("类") is None
-    assert "version 2 of the model of 类 cannot be used" in (models.trouble("类") or "")
+    assert "version 2 of the model of 类 cannot be used" in str(models.trouble("类"))
