@@ -97,7 +97,7 @@ def check(sources: SourcesFile = None, as_json: AsJson = False) -> None:
     except SourcesError as error:
         for problem in error.problems:
             plain = {"file": problem.file, "line": problem.line, "key": problem.key, "message": problem.message, "hint": problem.hint}
-            typer.echo(json.dumps(plain, ensure_ascii=False) if as_json else str(problem))
+            typer.echo(json.dumps(plain, ensure_ascii=False, default=str) if as_json else str(problem))
         raise typer.Exit(1) from error
     if not as_json:
         count = sum(1 for source in known.all() if source.enabled)

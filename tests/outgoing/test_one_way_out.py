@@ -39,9 +39,9 @@ DRIVERS = {
     "sqlalchemy": ("store/", "frontier/queues/", "search/", "publishing/", "accounts/", "daily/"),
     "pymysql": ("store/",),
     "psycopg": ("store/",),
-    "pymongo": (),
-    "elasticsearch": ("search/",),
-    "elastic_transport": ("search/",),
+    "pymongo": ("publishing/",),
+    "elasticsearch": ("search/", "publishing/"),
+    "elastic_transport": ("search/", "publishing/"),
     "pyspark": ("recommending/spark.py",),
     "apprise": ("alerts/sending.py",),  # the operator's own mail server, and addresses that an administrator alone may name
     "uvicorn": ("portal/listen.py", "portal/app.py"),  # serves; and says whose X-Forwarded-For counts
