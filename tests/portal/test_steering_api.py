@@ -71,8 +71,8 @@ def test_corpora_come_in_and_go_out(editor: httpx.Client, store: Store) -> None:
     assert editor.post("corpora/新闻/documents", **sent).json()["same"] == 4
     wrong = editor.post("corpora/新闻/documents", content=b"{broken\n{}\n", headers={"content-type": "application/x-ndjson"})
     assert wrong.status_code == 422
-    assert "body:1" in wrong.json()["error"]["message"]
-    assert "body:2" in wrong.json()["error"]["message"]
+    assert "Line 1: this is no JSON" in wrong.json()["error"]["message"]
+    assert "Line 2: label must be" in wrong.json()["error"]["message"]
     (corpus,) = editor.get("corpora").json()
     assert (corpus["name"], corpus["documents"], corpus["labels"]) == ("新闻", 4, 2)
     rows = [json.loads(line) for line in editor.get("corpora/新闻/documents").text.splitlines()]
