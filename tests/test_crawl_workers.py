@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import sys
@@ -105,7 +106,7 @@ def test_workers_store_what_one_crawl_stores(web: Any, tmp_path: Path, alone: tu
 def test_workers_of_a_store_on_a_server(web: Any, tmp_path: Path, alone: tuple[set[str], set[str]], server: str, servers: Servers) -> None:
     with servers.database(server) as database:
         sources = web.sources(tmp_path / "sources.yaml")
-        sources.write_text(f"{sources.read_text('utf-8')}\nstore: {database.uri}\n", "utf-8")
+        sources.write_text(re.sub(r"(?m)^store: .*$", f"store: {database.uri}", sources.read_text("utf-8")), "utf-8")
         compare(web, sources, database.uri, 2, alone)
 
 
