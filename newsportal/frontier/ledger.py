@@ -149,7 +149,7 @@ class Ledger(States):
             return {}
         requests = {name_of(link): ask(link) for link in links}
         tasks = {name: task_of(request, spider) for name, request in requests.items()}
-        held = [tasks[name_of(link)].id for link in links if is_entry(link)]
+        held = [tasks[name_of(link)].id for link in links if settled and is_entry(link)]  # a thread's name may hold a "#", too
         names = {task.id: name for name, task in tasks.items()} if settled else None
         since = time() if again else await self._visit_began(links[0].source)
         opened = await asyncio.to_thread(self.store.links.open, spider.name, list(tasks.values()), since=since, names=names, held=held)

@@ -205,7 +205,8 @@ class NewsSpider(ListPages, ArticlePages, scrapy.Spider):
         released, bodies = await self.ledger.resume(source.key)
         if released and (queue := self._queue()) is not None:
             await asyncio.to_thread(queue.refresh, released)
-        return [self.wanted(link) for body in bodies if (link := link_of(body, self)) is not None]
+        links = [link for body in bodies if (link := link_of(body, self)) is not None]
+        return [self.wanted(link) for link, unknown in zip(links, await self.ledger.count_taken(links), strict=True) if unknown]
 
     async def filter_new(self, links: Sequence[Link], ask: Callable[[Link], Request] | None = None) -> tuple[list[Any], Filtered]:
         """Of the entries of a list page, how to come by those that are new; they wait in the table of links now. Raises ``StoreError``."""

@@ -123,7 +123,9 @@ def test_a_story_with_a_page_that_fails_is_kept_and_finished_on_the_next_visit(s
     third, site.pages["/photo/2026/31_3.html"] = site.pages["/photo/2026/31_3.html"], 404
     sources = written(tmp_path, site, PATTERN)
     row = crawl(sources)
-    assert (row["stored"], texts(row)) == (1, ["photo stories: 0 complete; 1 incomplete (http-404 × 1)"])
+    said, waits = texts(row)
+    assert (row["stored"], said) == (1, "photo stories: 0 complete; 1 incomplete (http-404 × 1)")
+    assert waits.startswith("1 links wait for another try (incomplete)")
     kept = stories(sources)["31_1.html"]
     assert (kept.complete, kept.missing, kept.pictures, kept.failure) == (False, (3,), 4, "http-404")
     site.pages["/photo/2026/31_3.html"] = third
