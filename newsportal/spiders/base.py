@@ -176,9 +176,8 @@ class NewsSpider(ListPages, ArticlePages, scrapy.Spider):
 
     async def ended(self, key: str) -> None:
         """The last task of a visit is done: all that is remembered of it is saved, and nothing of it stays in memory."""
-        if not self.ledger.unreached(key) or self.settings.getbool(
-            "NEWSPORTAL_STANDING"
-        ):  # else the end of the crawl tells whose fault it is
+        # A source that was not reached is judged at the end of the crawl: the network may have been away.
+        if not self.ledger.unreached(key) or self.settings.getbool("NEWSPORTAL_STANDING"):
             await self._close([key], finished=True)
             self.past(key)
 
