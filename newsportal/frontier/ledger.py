@@ -61,7 +61,6 @@ GIVE_UP_OFFLINE = 4 * GIVE_UP
 OUR_OWN = (STORE_FAILS, "archive", "no-browser", "shutdown")
 """Reasons that lie with us, however long they last: no link is given up for them. A disk may be full for weeks."""
 
-
 FIRST_RETRY, LAST_RETRY = timedelta(minutes=15), timedelta(hours=6)
 """How long a link waits that failed in passing, after the first time and at most; twice as long after each failure. Its source's next visit
 lets it be tried at once. Chosen: servers that restart are back within minutes, an outage of a day costs six requests."""
@@ -102,11 +101,9 @@ class Ledger(States):
         self.known = record.known
         self.sites = record.sites
         self.models = record.models
-        self._began = time()
+        self._began, self._replay = time(), bool(crawler.settings.get("NEWSPORTAL_REPLAY"))
         self._counted: dict[str, set[str]] = defaultdict(set)  # links that the report counts as new and that have no outcome here yet
         self._met: set[str] = set()
-
-    # links
 
     async def filter_new(self, links: Sequence[Link], spider: Spider, ask: Ask, *, again: bool = False) -> Filtered:
         """Of the entries of one list page, those to fetch: not stored, and neither waiting nor over in this visit. They wait in the table
@@ -204,7 +201,9 @@ class Ledger(States):
 
     async def resume(self, source: str) -> tuple[list[str], list[str]]:
         """A visit of the source begins: links that failed in passing are tried now. Answers their ids, and the requests (JSON) of feed
-        entries of an earlier visit that was killed. Raises ``StoreError``."""
+        entries of an earlier visit that was killed. A replay has no queue: its lists name the links again. Raises ``StoreError``."""
+        if self._replay:
+            await asyncio.to_thread(self.store.links.forget, source)
         if released := await asyncio.to_thread(self.store.links.release, source):
             self.note(source, TAKEN_OVER)
         return released, await asyncio.to_thread(self.store.links.held, source)
@@ -277,7 +276,6 @@ class Ledger(States):
                 self.note(row.source, Message("note.links-wait", number=row.number, reason=row.reason, at=f"{at:%H:%M}"))
 
     def _decided(self, link: Link) -> None:
-        """It has its outcome."""
         self._counted[link.source].discard(id_of(link))
         self._met.add(link.source)
 
@@ -311,8 +309,6 @@ class Ledger(States):
         except StoreError as error:
             logger.warning("%s will be asked for once more: %s", link.url, error)
 
-    # visits
-
     @property
     def met(self) -> frozenset[str]:
         """Sources whose links had an outcome here, that is not forgotten."""
@@ -324,7 +320,6 @@ class Ledger(States):
         return frozenset(source for source, names in self._counted.items() if names)
 
     def over(self, source: str) -> None:
-        """A visit is over for all workers, and saved."""
         self.forget(source)
         self._counted.pop(source, None)
 

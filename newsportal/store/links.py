@@ -104,6 +104,9 @@ class Links:
         with reading(self.engine) as connection:
             return connection.scalar(asked) is not None
 
+    def forget(self, source: str) -> None:
+        self.write(lambda turn: turn.connection.execute(LINKS.delete().where(LINKS.c.source == source, LINKS.c.state.not_in(OVER))))
+
     def held(self, source: str) -> list[str]:
         """The requests (JSON) of a source's feed entries that wait without being handed out, the oldest first."""
         asked = select(LINKS.c.body).where(LINKS.c.source == cut(source), LINKS.c.state == HELD).order_by(LINKS.c.number)
