@@ -246,7 +246,7 @@ def test_an_older_state_in_the_same_file_does_not_win(empty: str) -> None:
 
 
 def test_parquet_of_others_is_told_or_read(tmp_path: Path) -> None:
-    import pyarrow
+    import pyarrow.parquet
 
     article_ = {"url": ["https://a.example/1"], "title": ["t"], "text": ["t"]}
     for name, values, error in (
