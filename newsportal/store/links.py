@@ -10,7 +10,7 @@ from contextlib import nullcontext
 from threading import RLock
 from typing import TypeVar
 
-from sqlalchemy import Connection, Engine, func, select
+from sqlalchemy import Connection, Engine, func, select, union
 
 from newsportal.dedup.canonical import identity
 from newsportal.items import Article, content_id
@@ -19,7 +19,7 @@ from newsportal.store.columns import name as cut
 from newsportal.store.dialects import chunks, reading, writing
 from newsportal.store.link_rows import Clock, Turn, clock_of
 from newsportal.store.link_states import HELD, LATER, LEASED, OVER, STORED, WAITING, LinkState, Task, Terms, WaitingLinks
-from newsportal.store.link_tables import LINKS
+from newsportal.store.link_tables import LINKS, WORKERS
 
 Answer = TypeVar("Answer")
 STATE = [LINKS.c[name] for name in LinkState.__dataclass_fields__]
@@ -116,9 +116,9 @@ class Links:
     # for people
 
     def queues(self) -> list[str]:
-        """Queues that have rows, by name."""
+        """Queues that have rows or workers, by name."""
         with reading(self.engine) as connection:
-            return sorted(connection.scalars(select(LINKS.c.queue).distinct()).all())
+            return sorted(connection.scalars(union(select(LINKS.c.queue), select(WORKERS.c.queue))).all())
 
     def leased(self) -> int:
         """Links and requests that workers have in hand."""

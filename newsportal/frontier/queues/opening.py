@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from newsportal.frontier.queues.base import Queue, Terms
 from newsportal.frontier.queues.table import TableQueue
@@ -20,7 +20,11 @@ from newsportal.store.links import Links
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
+    from newsportal.frontier.queues.shared import SharedQueue
     from newsportal.sources import Sources
+
+
+RedisQueue = TypeVar("RedisQueue", bound="SharedQueue")
 
 
 def open_queue(sources: Sources, settings: BaseSettings, name: str, links: Links | None = None) -> Queue:
@@ -32,7 +36,10 @@ def open_queue(sources: Sources, settings: BaseSettings, name: str, links: Links
         store = open_store(sources.store)
         links, close = store.links, store.close
     if is_shared(sources, settings):
-        return open_redis(settings, name, links, terms, owner=sources.store, close=close)
+        from newsportal.frontier.queues.redis_table import RedisTableQueue
+        from newsportal.frontier.queues.shared import SharedQueue
+
+        return RedisTableQueue(links, open_redis(settings, name, terms, sources.store, SharedQueue), close=close)
     return TableQueue(links, name, terms=terms, close=close)
 
 
@@ -40,40 +47,36 @@ def _nothing() -> None:
     """The store stays open: others use it."""
 
 
-def open_redis(settings: BaseSettings, name: str, links: Links, terms: Terms, *, owner: str | None, close: Callable[[], None]) -> Queue:
-    """The queue in the Redis that the settings name. ``owner``: the store whose links these are; ``None``: a project without one."""
+def open_redis(settings: BaseSettings, name: str, terms: Terms, owner: str, kind: type[RedisQueue]) -> RedisQueue:
+    """The queue in the Redis that the settings name. ``owner``: the store whose links these are."""
     from newsportal.frontier import shared
-    from newsportal.frontier.queues.redis_table import RedisTableQueue
-    from newsportal.frontier.queues.shared import QUEUE_KEY, SEEN_KEY, SharedQueue
+    from newsportal.frontier.queues.shared import QUEUE_KEY, SEEN_KEY
 
-    uri = owner or "sqlite:///:memory:"
-    redis = SharedQueue(
+    return kind(
         shared.connect(settings),
         name,
         terms,
         queue_key=settings.get("SCHEDULER_QUEUE_KEY") or QUEUE_KEY,
         seen_key=settings.get("SCHEDULER_DUPEFILTER_KEY") or SEEN_KEY,
-        owner=content_id(uri),
-        told=mask(uri),
+        owner=content_id(owner),
+        told=mask(owner),
         where=shared.where(settings),
     )
-    return RedisTableQueue(links, redis, whole=owner is not None, close=close)
 
 
 def open_plain(settings: BaseSettings, name: str) -> Queue:
-    """For a project of Scrapy's without ``sources.yaml``: the table lies in the ``JOBDIR`` or in ``.scrapy``; where a Redis is named, in
-    memory."""
+    """For a project of Scrapy's without ``sources.yaml``: the table lies in the ``JOBDIR`` or in ``.scrapy``, unless a Redis is named."""
     from newsportal.frontier import shared
+    from newsportal.frontier.queues.shared import UnbackedQueue
 
     if not shared.wanted(settings):
         return open_table(Path(settings.get("JOBDIR") or ".scrapy").absolute() / "links.db", name)
-    table = open_table(None, name)
-    return open_redis(settings, name, table.links, Terms(), owner=None, close=table.close)
+    return open_redis(settings, name, Terms(), "sqlite:///:memory:", UnbackedQueue)
 
 
-def open_table(file: Path | None, name: str, terms: Terms | None = None) -> TableQueue:
-    """A queue without a store: the table of links alone, in a file of its own or in memory."""
-    engine = open_engine("sqlite://" if file is None else sqlite_uri(file))
+def open_table(file: Path, name: str, terms: Terms | None = None) -> TableQueue:
+    """A queue without a store: the table of links alone, in a file of its own."""
+    engine = open_engine(sqlite_uri(file))
     write_ahead(engine)
     with writing(engine) as connection:
         METADATA.create_all(connection, QUEUE_TABLES)

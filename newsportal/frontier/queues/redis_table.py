@@ -33,34 +33,31 @@ PAGE: Final = 500
 
 
 class RedisTableQueue:
-    """A :class:`~newsportal.frontier.queues.base.Queue`. ``whole``: all that Redis has stands in the table, too; not so where every
-    process of a project without a store has a table of its own, of what it pushed itself."""
+    """A :class:`~newsportal.frontier.queues.base.Queue`."""
 
-    def __init__(self, links: Links, redis: SharedQueue, *, whole: bool = True, close: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, links: Links, redis: SharedQueue, *, close: Callable[[], None] = lambda: None) -> None:
         self.name, self.worker = redis.name, redis.worker
-        self.links, self.redis, self.whole, self._close = links, redis, whole, close
+        self.links, self.redis, self._close = links, redis, close
         self._lock = RLock()
         self._compared = -RECONCILE
         self._away = False
 
     def push(self, tasks: Sequence[Task]) -> set[str]:
         def step(turn: Turn) -> tuple[set[str], list[Task]]:
-            entered = turn.add(replace(task, seen=task.seen if self.whole else None) for task in tasks)
+            entered = turn.add(tasks)
             states = {row.id: row.state for row in turn.rows([task.id for task in tasks])}
             return entered, [task for task in tasks if states.get(task.id) in (*WAITING, LATER)]
 
         if not tasks:
             return set()
         entered, waiting = self._table(step)
-        taken = self._asked(lambda: self.redis.push([replace(task, seen=None) for task in waiting] if self.whole else waiting))
-        if not self.whole:
-            self._table(lambda turn: turn.remove([row for row in turn.rows(entered - taken) if row.id not in taken]))
-        return entered if self.whole else taken
+        self._asked(lambda: self.redis.push([replace(task, seen=None) for task in waiting]))  # what was seen, the table knows
+        return entered
 
     def take(self, number: int, *, delay: float, ahead: float) -> Taken:
         self._compare()
         taken = self._asked(lambda: self.redis.take(number, delay=delay, ahead=ahead))
-        if not taken.leases or not self.whole:
+        if not taken.leases:
             return taken
         ids = [lease.task.id for lease in taken.leases]
         states = self._table(lambda turn: {row.id: (row.state, row.link) for row in turn.rows(ids)}, write=False)

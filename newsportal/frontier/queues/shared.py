@@ -15,7 +15,8 @@ from threading import RLock
 from time import monotonic
 from typing import Any, Final
 
-from newsportal.frontier.queues.base import Aside, HostState, Lease, QueueState, Taken, Task, Terms, WorkerState
+from newsportal.errors import FrontierUnavailable
+from newsportal.frontier.queues.base import Aside, HostState, Lease, QueueState, Taken, Task, Terms, WaitingLinks, WorkerState
 from newsportal.frontier.queues.identity import Identity, gone, identity
 from newsportal.frontier.queues.shared_scripts import Client, Scripts
 
@@ -205,6 +206,47 @@ class SharedQueue:
         if dead:
             self._asked("bury", dead)
         return bool(dead)
+
+
+class UnbackedQueue(SharedQueue):
+    """For a project without a store: what this worker pushed and knows not to be done is pushed again when Redis was away, since it may
+    have come back empty. What is still there, or was seen, is refused."""
+
+    _REMEMBERED: Final = 50_000
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._pushed: dict[str, Task] = {}
+        self._away = False
+
+    def push(self, tasks: Sequence[Task]) -> set[str]:
+        taken = super().push(tasks)
+        self._pushed.update((task.id, task) for task in tasks if task.id in taken)
+        for id in list(self._pushed)[: max(0, len(self._pushed) - self._REMEMBERED)]:
+            del self._pushed[id]
+        return taken
+
+    def done(self, ids: Collection[str]) -> None:
+        super().done(ids)
+        for id in ids:
+            self._pushed.pop(id, None)
+
+    def refresh(self, ids: Collection[str]) -> None:
+        """There is no table that others change."""
+
+    def retries(self) -> list[WaitingLinks]:
+        return []
+
+    def _asked(self, script: str, arguments: Sequence[Any] = ()) -> Any:
+        try:
+            answer = super()._asked(script, arguments)
+        except FrontierUnavailable:
+            self._away = True
+            raise
+        if self._away and script != "leave":
+            self._away = False
+            super().push([task for id, task in self._pushed.items() if id not in self._leased])
+        return answer
 
 
 def _fields(task: Task) -> Iterator[Any]:

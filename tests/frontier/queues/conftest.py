@@ -11,10 +11,13 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # import queue_benches
 
 from queue_benches import Bench, TableBench
-from redis_bench import RedisBench
+from redis_bench import RedisBench, RedisTableBench
 
 BENCHES: dict[str, Callable[[pytest.FixtureRequest], Bench]] = {
     "sqlite": lambda request: TableBench(f"sqlite:///{request.getfixturevalue('tmp_path')}/新闻 库.db"),
+    "redis and table": lambda request: RedisTableBench(
+        request.getfixturevalue("redis_for_all").port, f"sqlite:///{request.getfixturevalue('tmp_path')}/库.db"
+    ),
     "redis": lambda request: RedisBench(request.getfixturevalue("redis_for_all").port),
 }
 """Name -> an empty frontier. A later backend is one line."""

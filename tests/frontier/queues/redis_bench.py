@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import redis
-from queue_benches import TERMS, Bench
+from queue_benches import TERMS, Bench, TableBench
 
+from newsportal.frontier.queues.redis_table import RedisTableQueue
 from newsportal.frontier.queues.shared import SharedQueue
 
 
@@ -23,3 +24,23 @@ class RedisBench(Bench):
     def jump(self, seconds: float) -> None:
         """Somebody sets the clock of Redis' machine: no time goes by."""
         self.now += seconds
+
+
+class RedisTableBench(RedisBench):
+    """The same, handing out what a table of links says."""
+
+    def __init__(self, port: int, uri: str) -> None:
+        super().__init__(port)
+        self._table = TableBench(uri)
+
+    def worker(self, name: str) -> RedisTableQueue:  # type: ignore[override]
+        self._table.now = self.now
+        return RedisTableQueue(self._table.links(), super().worker(name))
+
+    def pass_by(self, seconds: float) -> None:
+        super().pass_by(seconds)
+        self._table.now = self.now
+
+    def close(self) -> None:
+        super().close()
+        self._table.close()

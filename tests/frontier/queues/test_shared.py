@@ -18,7 +18,7 @@ from redis.retry import Retry
 
 from newsportal.errors import FrontierRefused, FrontierUnavailable
 from newsportal.frontier.queues.identity import Identity, identity
-from newsportal.frontier.queues.shared import SharedQueue
+from newsportal.frontier.queues.shared import SharedQueue, UnbackedQueue
 from newsportal.frontier.queues.shared_scripts import NAMES, script
 
 
@@ -368,3 +368,27 @@ def test_many_hosts_that_rest_or_are_held_are_not_walked(client: redis.Redis, op
 
     commands(10)
     assert commands(400) <= commands(40) + 5
+
+
+def test_what_another_worker_did_is_not_pushed_again(client: redis.Redis) -> None:
+    """A project without a store: no worker knows what became of what it pushed."""
+    first, second = (UnbackedQueue(client, "rss", TERMS) for _ in range(2))
+    first.push(tasks(3))
+    second.done(take(second))
+    first.refresh([])
+    for _ in range(3):
+        first.beat()
+        assert take(first) == []
+
+
+def test_what_this_worker_pushed_is_pushed_again_into_a_redis_that_came_back_empty(redis_server: Any) -> None:
+    lost = redis.Redis(port=redis_server.port, retry=Retry(NoBackoff(), 0))
+    queue = UnbackedQueue(lost, "rss", TERMS)
+    queue.push(tasks(4))
+    queue.done(take(queue, 1))
+    redis_server.kill()
+    with pytest.raises(FrontierUnavailable):
+        queue.beat()
+    redis_server.start()
+    queue.beat()
+    assert sorted(take(queue)) == ["a.example/1", "a.example/2", "a.example/3"]
