@@ -1,7 +1,4 @@
-"""What a search engine is to us: a URL template, and a pure function from a result page to results (paper A).
-
-One file an engine; the registry is the dict ``ENGINES`` in ``newsportal/engines/__init__.py``. Adding one is one file and one line.
-"""
+"""What a search engine is: a URL template, and a pure function from a result page to results (paper A)."""
 
 from __future__ import annotations
 
@@ -12,6 +9,8 @@ from typing import Literal
 from urllib.parse import quote
 
 from newsportal.dom import Document
+
+HOUR = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +42,20 @@ class ResultPage:
     changed: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Wall:
+    """A page that an engine answers instead of results, known by its address, its parts (CSS) or its phrases (regular expressions).
+
+    ``rest``: seconds without requests. Captchas get worse when asked again, a consent page never goes by waiting.
+    """
+
+    reason: str
+    rest: float
+    address: str | None = None
+    marks: str | None = None
+    phrases: str | None = None
+
+
 Parse = Callable[[Document, datetime], list[Result]]
 """A wrapper: the document and the time it was fetched (for relative dates) to results. Raises ``EngineBlocked``."""
 
@@ -52,6 +65,7 @@ class Engine:
     """``url`` holds ``##QUERY##`` and, where the engine has further pages, ``##START##``: ``first + n * step`` on page n (from 0).
 
     ``parse`` is ``None`` for an engine without a wrapper: the template-free reader is the plan, not the remedy.
+    ``hosts``: parts of the hosts that serve its pages.
     """
 
     name: str
@@ -61,6 +75,7 @@ class Engine:
     first: int = 0
     step: int = 10
     encoding: str = "utf-8"
+    hosts: tuple[str, ...] = ()
 
     @property
     def paged(self) -> bool:

@@ -7,85 +7,16 @@ else. A search for 「验证码」 gives results *about* such pages, and those m
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from newsportal.dom import Document, Element, text_of
-
-HOUR = 3600.0
+from newsportal.engines import walls
+from newsportal.engines.base import HOUR, Wall
 
 LITTLE = 1_500
 """Characters of visible text up to which a phrase is believed. The captcha pages we know show 20 to 900, result pages over 2,000."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wall:
-    """One kind of page in the way. ``rest`` in seconds: captchas get worse when asked again, a consent page never goes by waiting."""
-
-    reason: str
-    rest: float
-    address: str | None = None
-    marks: str | None = None
-    phrases: str | None = None
-
-
 WALLS = (
-    Wall(
-        "captcha: Baidu",
-        2 * HOUR,
-        r"//wappass\.baidu\.com/|//[\w.]*baidu\.com/static/captcha|/tuxing\.html",
-        "#captcha-mask, .passMod_slide-box, form[action*='wappass.baidu.com'], script[src*='wappass.baidu.com/static'], "
-        "link[href*='wappass.baidu.com/static/captcha']",
-        r"百度安全验证|网络不给力，请稍后重试",
-    ),
-    Wall(
-        "captcha: Sogou",
-        2 * HOUR,
-        r"sogou\.com/antispider",
-        "#seccodeForm, #seccodeImage, form[action*='antispider'], form[name='authform'], img[src*='util/seccode']",
-        r"此验证码用于确认这些请求是您的正常行为|您的访问过于频繁，为确认本次访问为正常用户行为",
-    ),
-    Wall(
-        "captcha: 360",
-        2 * HOUR,
-        r"//qcaptcha\.so\.com/",
-        "form[action*='qcaptcha'], script[src*='qcaptcha.so.com'], #captcha-form[action*='so.com']",
-        r"系统检测到您操作过于频繁|访问异常页面|请输入验证码以便正常访问",
-    ),
-    Wall(
-        "captcha: Google",
-        4 * HOUR,
-        r"//(www|ipv4|ipv6)\.google\.[\w.]+/sorry/|/sorry/index",
-        "#captcha-form, form[action*='/sorry/'], #recaptcha[data-sitekey]",
-        r"our systems have detected unusual traffic|检测到您的计算机网络中存在异常流量|我們的系統偵測到|异常流量",
-    ),
-    Wall(
-        "consent: Google",
-        24 * HOUR,
-        r"//consent\.(google|youtube)\.[\w.]+/",
-        "form[action*='consent.google.'], form[action*='consent.youtube.']",
-        r"before you continue to google|bevor sie zu google weitergehen|avant d.accéder à google|继续前须知",
-    ),
-    Wall(
-        "captcha: DuckDuckGo",
-        2 * HOUR,
-        r"duckduckgo\.com/anomaly",
-        "#challenge-form, form[action*='anomaly.js'], .anomaly-modal__modal, .anomaly-modal__title",
-        r"unfortunately, bots use duckduckgo too|complete the following challenge to confirm this search was made by a human",
-    ),
-    Wall(
-        "captcha: Bing",
-        2 * HOUR,
-        r"bing\.com/turing/",
-        "#b_captcha, .captcha_header, form[action*='turing/captcha']",
-        r"one last step\W+please solve the challenge|请完成验证后继续|最后一步\W+请解决以下难题",
-    ),
-    Wall(
-        "consent: Yahoo",
-        24 * HOUR,
-        r"//(guce|consent)\.(yahoo|oath)\.com/",
-        "form[action*='collectConsent'], form.consent-form",
-        r"yahoo is part of the yahoo family of brands",
-    ),
     Wall(
         "captcha",
         2 * HOUR,
@@ -133,7 +64,7 @@ NOTHING_PHRASES = re.compile(
 def wall(document: Document, *, certain: bool = False) -> Wall | None:
     """The wall ``document`` is, or ``None``. ``certain``: only by the addresses and parts of a known engine's wall, no phrases."""
     said = None if certain else _little_text(document)
-    for kind in WALLS:
+    for kind in (*walls(), *WALLS):
         if certain and kind.address is None:
             continue  # a captcha of nobody's in particular may guard a form on any page
         if kind.address and re.search(kind.address, document.url, re.IGNORECASE):

@@ -20,7 +20,6 @@ from newsportal.engines.wrapper import Wrapper, filled, parse_with
 from newsportal.errors import EngineBlocked
 
 TITLES = ("h3 a", "h2 a", "h4 a", "a")  # where a title is when no rule says it
-
 FIELDS = ("title", "link", "site", "summary", "date")
 
 ENOUGH = 0.8

@@ -9,19 +9,6 @@ from newsportal.engines import ENGINES, Engine, load
 from newsportal.extractors.result_list import page_host
 
 UNKNOWN = Engine(name="unknown", url="##QUERY##")  # Nobody's page that we know: the template-free reader reads it
-
-HOSTS = {
-    "baidu.com": ("baidu_web", "baidu_news"),
-    "so.com": ("so360_web", "so360_news"),
-    "haosou.com": ("so360_web", "so360_news"),
-    "sogou.com": ("sogou_web", "sogou_news"),
-    "bing.com": ("bing_web", "bing_news"),
-    "google.": ("google_web", "google_news"),
-    "duckduckgo.com": ("duckduckgo_web",),
-    "yahoo.": ("yahoo_web", "yahoo_news"),
-}
-"""A part of the page's host → engines it may be of."""
-
 AT_LEAST = 3  # results a wrapper must find to be believed on a page whose host says nothing
 
 
@@ -31,11 +18,12 @@ def guess(document: Document) -> Engine:
     Of equals the first: an engine's news pages often have the layout of its Web pages, seldom the other way round.
     """
     host = page_host(document)
-    candidates = next((names for part, names in HOSTS.items() if f".{part}" in f".{host}"), tuple(ENGINES))
-    found = [(_weight(load(name), document), -order, name) for order, name in enumerate(candidates)]
-    weight, _, name = max(found)
-    least = AT_LEAST if len(candidates) == len(ENGINES) else 0
-    return load(name) if weight > least else UNKNOWN
+    engines = [load(name) for name in ENGINES]
+    own = [engine for engine in engines if any(f".{part}" in f".{host}" for part in engine.hosts)]
+    candidates = sorted(own, key=lambda engine: engine.kind == "news") or engines
+    found = [(_weight(engine, document), -order, engine) for order, engine in enumerate(candidates)]
+    weight, _, engine = max(found, key=lambda one: one[:2])
+    return engine if weight > (0 if own else AT_LEAST) else UNKNOWN
 
 
 def _weight(engine: Engine, document: Document) -> float:

@@ -20,9 +20,7 @@ from newsportal.extractors.redirect import is_advert
 from newsportal.extractors.result_fields import EDGE, is_date, is_labelled_advert, published, split_site, split_summary, title_of
 
 MAX_BLOCKS = 200  # blocks of one page; engines give at most 100 results a page
-
 BREAKS = re.compile(r"[\t\r\n]")
-
 MAX_FOUND = 1000  # matches of the block rule, frames included; a page that nests thousands of them is made to hurt
 NEARLY = 0.6  # the share of the longest list at which an earlier wrapper is preferred
 

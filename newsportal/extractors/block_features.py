@@ -22,7 +22,6 @@ from newsportal.text import has_stop_word
 
 Column = NDArray[Any]
 Whole = NDArray[np.int64]
-
 SENTENCE: Final = re.compile(r"[。！？；，、：][”」』’）)]?|[.!?;,:][\"”’')]?(?=\s|$)|[۔؟،।]")
 END: Final = re.compile(r"(?:[。！？…；]|[.!?…])[”」』’\"')）】\]]*$")
 DATE: Final = re.compile(
@@ -43,7 +42,6 @@ CONTROL: Final = re.compile(
 leave the case open in the pattern takes four times as long."""
 
 CODE: Final = re.compile(r"\{[^{}]{0,200}:[^{}]{0,200};|function\s*\(|^var\s")  # style sheets and scripts that stand in the page as text
-
 SHORT_CHARS: Final = 160
 NOTICE_CHARS: Final = 400
 UPPER_CHARS: Final = 80

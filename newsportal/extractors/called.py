@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
 from typing import Final
 
 from newsportal import dom
@@ -47,6 +48,14 @@ def called(document: dom.Document, words: Sequence[str], attributes: Sequence[st
         for node in document.root.iter(*(tags or ())):
             if any(said.search(node.get(attribute) or "") for attribute in attributes):
                 yield node
+
+
+def ancestors(node: dom.Element, most: int, stop: Collection[str] = ("body", "html")) -> Iterator[dom.Element]:
+    """Yield at most ``most`` elements around ``node``, the innermost first, as far as the first of the tags ``stop``."""
+    for above in islice(node.iterancestors(), most):
+        if above.tag in stop:
+            return
+        yield above
 
 
 def short_text(node: dom.Element, most: int = MAX_SHORT_CHARS) -> str:

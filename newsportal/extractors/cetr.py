@@ -35,7 +35,6 @@ CLUSTERS: Final = 3
 
 MAX_ROUNDS: Final = 100  # of k-means; pages of the development sets settle within 20
 MAX_POINTS: Final = 20_000  # longer pages have their centres found on an even choice of lines; articles have below 5,000
-
 UNSEEN: Final = re.compile(r"<!--|<(script|style)\b[^<>]*>", re.IGNORECASE)
 ENDS: Final = {"": re.compile("-->"), "script": re.compile("</script", re.IGNORECASE), "style": re.compile("</style", re.IGNORECASE)}
 TAG: Final = re.compile(r"<[/!?]?([a-zA-Z][a-zA-Z0-9:-]{0,40})?[^<>]*>")

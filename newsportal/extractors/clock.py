@@ -42,12 +42,9 @@ ZONES: Final[dict[str, float]] = {name: float(hours) for name, _, hours in (pair
 
 
 CHINA: Final = timezone(timedelta(hours=8), "CST")  # Beijing, Hong Kong, Macau and Taipei: what a Chinese date without a zone means
-
 KOREA: Final = timezone(timedelta(hours=9), "KST")
-
-AFTERNOON: Final = frozenset(("下午", "晚上", "傍晚", "晚间", "晚間", "夜间", "夜間", "오후", "p"))
-MORNING: Final = frozenset(("凌晨", "오전", "a"))
-
+AFTERNOON: Final = frozenset(("下午", "晚上", "傍晚", "晚间", "晚間", "夜间", "夜間", "오후"))
+MORNING: Final = frozenset(("凌晨", "오전"))
 _HALF = r"(?P<half>上午|下午|中午|晚上|凌晨|早上|早晨|清晨|傍晚|晚间|晚間|夜间|夜間|오전|오후)?\s{0,2}"
 _CLOCK = (
     rf"{_HALF}(?P<h>\d{{1,2}})(?::(?P<m>\d{{2}})(?!\d)(?::(?P<s>\d{{2}})(?!\d)(?:[.,]\d{{1,9}})?)?"
@@ -87,12 +84,10 @@ def clock_before(text: str, start: int, zone: tzinfo) -> Clock | None:
 
 def _clock(match: re.Match[str], zone: tzinfo, joined: bool) -> Clock | None:
     hour, minute, second = (int(value or 0) for value in (match["h"], match["m"] or match["m2"], match["s"] or match["s2"]))
-    afternoon = (match["half"] or "") in ("下午", "晚上", "傍晚", "晚间", "晚間", "夜间", "夜間", "오후") or (
-        match["ap"] or ""
-    ).lower() == "p"
-    if (afternoon and hour < 12) or (match["half"] == "中午" and hour < 3):
+    half, ap = match["half"], (match["ap"] or "").lower()
+    if ((half in AFTERNOON or ap == "p") and hour < 12) or (half == "中午" and hour < 3):
         hour += 12
-    elif hour == 12 and ((match["ap"] or "").lower() == "a" or match["half"] in ("凌晨", "오전")):
+    elif hour == 12 and (ap == "a" or half in MORNING):
         hour = 0
     if hour > 24 or minute > 59 or second > 60:
         return None

@@ -27,7 +27,6 @@ ENOUGH_CHARS: Final = 150
 DECLARED: Final = 0.2
 HEADING_BONUS: Final = 2.0
 WHOLE: Final = frozenset("p li h1 h2 h3 blockquote".split())
-
 Floats = NDArray[np.float64]
 
 
@@ -52,10 +51,7 @@ def below(page: Blocks, rows: Floats) -> Floats:
 
 def levels_from(page: Blocks, box: int) -> NDArray[np.float32]:
     """For each block, how many levels above ``box`` the smallest box stands that holds both."""
-    chain = []
-    while box >= 0:
-        chain.append(box)
-        box = page.parent[box]
+    chain = boxes_around(page, box)
     climb = np.zeros(len(page.blocks), dtype=np.float32)
     for level in range(len(chain) - 1, -1, -1):
         climb[page.start[chain[level]] : page.end[chain[level]]] = level
@@ -64,7 +60,7 @@ def levels_from(page: Blocks, box: int) -> NDArray[np.float32]:
 
 def find_core(page: Blocks, valid: Floats, text: Floats, linked: Floats, heading: int | None) -> Core:
     """``valid``, ``text``, ``linked``: characters of each block; ``heading``: the block that is the article's title."""
-    held = _boxes_of(page, heading)
+    held = boxes_around(page, page.blocks[heading].box) if heading is not None else []
     counted = _counted(page, valid, held)
     kept, whole, links = below(page, np.stack([np.where(counted, valid, 0), text, linked]))
     weight = kept * (1 - links / np.maximum(whole, 1))
@@ -74,14 +70,13 @@ def find_core(page: Blocks, valid: Floats, text: Floats, linked: Floats, heading
     return Core(box, levels_from(page, box), counted, kept[box] / max(kept[0], 1), links[box] / max(whole[box], 1))
 
 
-def _boxes_of(page: Blocks, block: int | None) -> list[int]:
-    """The boxes around a block, the innermost first."""
-    held = []
-    box = page.blocks[block].box if block is not None else -1
+def boxes_around(page: Blocks, box: int) -> list[int]:
+    """Return the box and those around it, the innermost first."""
+    found = []
     while box >= 0:
-        held.append(box)
+        found.append(box)
         box = page.parent[box]
-    return held
+    return found
 
 
 def _counted(page: Blocks, valid: Floats, held: list[int]) -> NDArray[np.bool_]:

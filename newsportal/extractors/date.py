@@ -20,7 +20,6 @@ from newsportal.extractors.date_forms import DAY_FIRST, FORMS, NEEDED, RELATIVE,
 from newsportal.text import CJK, INVISIBLE
 
 HANGUL: Final = re.compile("[\uac00-\ud7a3]")
-
 EARLIEST: Final = 1990  # no Web page is older; an earlier year is a default value (0001, 1900, 1970) or history told in the text
 MAX_CHARS: Final = 4000  # longer texts are cut: no date is written after four thousand other characters
 

@@ -80,12 +80,8 @@ def _chinese(match: re.Match[str], local: datetime) -> Day:
     return _date(year, month, day)
 
 
-def _chinese_month_day(match: re.Match[str], local: datetime) -> Day:
-    return _without_year(local, number(match["mo"]), number(match["d"]))
-
-
 def _month_day(match: re.Match[str], local: datetime) -> Day:
-    return _without_year(local, int(match["mo"]), int(match["d"]))
+    return _without_year(local, number(match["mo"]), number(match["d"]))
 
 
 def _short_year(match: re.Match[str], local: datetime) -> Day:
@@ -120,10 +116,6 @@ def _day_first(match: re.Match[str], local: datetime) -> Day:
     """05/03/2024 where the day comes first; a number past 12 decides."""
     first, second = int(match["a"]), int(match["b"])
     return _date(int(match["y"]), *((first, second) if second > 12 else (second, first)))
-
-
-def _day_month_short_year(match: re.Match[str], local: datetime) -> Day:
-    return _date(2000 + int(match["y"]), int(match["mo"]), int(match["d"]))
 
 
 _UNITS = {
@@ -183,7 +175,7 @@ FORMS: Final[tuple[tuple[re.Pattern[str], Reader], ...]] = tuple(
             r"(?:T?(?P<h>[01]\d|2[0-3])(?P<m>[0-5]\d)(?P<s>[0-5]\d)?)?(?!\d)",
             _compact,
         ),
-        (rf"(?<![\w年])(?P<mo>{_CN_DAY})\s?月\s?(?P<d>{_CN_DAY})\s?[日号號]", _chinese_month_day),
+        (rf"(?<![\w年])(?P<mo>{_CN_DAY})\s?月\s?(?P<d>{_CN_DAY})\s?[日号號]", _month_day),
         (rf"(?<![\d.\-/])(?P<y>[0-3]\d)-(?P<mo>{_N})-(?P<d>{_N}){_TIME_FOLLOWS}", _short_year),
         (rf"(?<![\d.\-/:])(?P<mo>{_N})[-/](?P<d>{_N}){_TIME_FOLLOWS}", _month_day),
         (rf"^(?P<mo>{_N})[-/](?P<d>{_N})$", _month_day),
@@ -203,7 +195,7 @@ FORMS: Final[tuple[tuple[re.Pattern[str], Reader], ...]] = tuple(
         (rf"(?<![\d.\-/])(?P<a>{_N})(?P<sep>[-/.])(?P<b>{_N})(?P=sep)(?P<y>\d{{4}})(?!\d)", _year_last),
         (
             rf"(?<![\d.])(?P<d>{_N})\.(?P<mo>{_N})\.(?P<y>[0-3]\d)(?![\d.])(?=[\s,|·-]{{1,4}}\d{{1,2}}[:.]\d{{2}})",
-            _day_month_short_year,
+            _short_year,
         ),
         (
             r"(?P<n>\d{1,4}|[半几幾数數]|[一二两兩三四五六七八九十]{1,3})\s{0,2}多?[个個]?\s?"
@@ -228,14 +220,12 @@ FORMS: Final[tuple[tuple[re.Pattern[str], Reader], ...]] = tuple(
 _LETTERS: Final = frozenset(letter for name in MONTH_NAMES for letter in (name[0], name[0].upper()))
 NEEDED: Final[dict[Reader, frozenset[str]]] = {
     _chinese: frozenset("年년"),
-    _chinese_month_day: frozenset("月"),
-    _short_year: frozenset(":"),
-    _month_day: frozenset("-/"),
+    _short_year: frozenset(":."),
+    _month_day: frozenset("月-/"),
     _named_month: _LETTERS,
     _java: _LETTERS,
     _year_month_day: frozenset("-/."),
     _year_last: frozenset("-/."),
-    _day_month_short_year: frozenset("."),
     _ago: frozenset("前gG"),
     _named_day: frozenset("今昨前yY"),
     _weekday: frozenset(":"),

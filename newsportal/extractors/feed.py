@@ -196,7 +196,6 @@ def _shortened(text: str, limit: int) -> str:
 
 
 __all__ = ["Feed", "FeedEntry", "discover", "parse"]
-
 MAX_FOUND = 20
 FEED_TYPE = re.compile(r"^\s*(?:application|text)/(?:(?:rss|atom|rdf)\+xml|feed\+json|json|xml)\b", re.IGNORECASE)
 FEED_HREF = re.compile(

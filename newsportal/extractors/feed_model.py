@@ -30,11 +30,10 @@ class FeedEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class Feed:
-    """A feed. ``format`` is feedparser's name (``rss20``, ``rss10``, ``atom10`` …) or ``json1``; ``ttl_minutes`` how long the publisher
-    wants it to be kept; ``hub`` a WebSub hub, ``topic`` how the feed names itself to it; ``skip_hours`` (0–23, GMT) and ``skip_days``
-    (0–6, Monday first) when it says that nothing comes; ``warnings`` stable slugs of what was wrong with it (see
-    :mod:`newsportal.extractors.feed`).
+class FeedHead:
+    """What a feed says of itself. ``format``: feedparser's name (``rss20``, ``rss10``, ``atom10`` …) or ``json1``; ``ttl_minutes``: how
+    long the publisher wants it cached; ``hub``: a WebSub hub; ``topic``: the feed's name at the hub; ``skip_hours`` (0–23, GMT) and
+    ``skip_days`` (0–6, Monday first): when nothing is published.
     """
 
     format: str
@@ -46,6 +45,12 @@ class Feed:
     topic: str | None = None
     skip_hours: tuple[int, ...] = ()
     skip_days: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Feed(FeedHead):
+    """A feed; ``warnings``: stable slugs of what was wrong with it (see :mod:`newsportal.extractors.feed`)."""
+
     updated: datetime | None = None
     entries: tuple[FeedEntry, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -76,18 +81,9 @@ class RawEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class RawFeed:
+class RawFeed(FeedHead):
     """A feed as its dialect has it."""
 
-    format: str
-    title: str | None = None
-    home: str | None = None
-    language: str | None = None
-    ttl_minutes: int | None = None
-    hub: str | None = None
-    topic: str | None = None
-    skip_hours: tuple[int, ...] = ()
-    skip_days: tuple[int, ...] = ()
     updated: RawDate | None = None
     entries: tuple[RawEntry, ...] = ()
     warnings: tuple[str, ...] = ()

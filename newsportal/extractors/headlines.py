@@ -92,7 +92,6 @@ def _is_name(part: str) -> bool:
 
 
 MOST_HEADINGS: Final = 60  # more headings are teasers: the article's own is among the first
-
 RANKS: Final = {"h1": 0.6, "h2": 0.4, "h3": 0.3, "h4": 0.1, "h5": 0.1, "h6": 0.1}
 MARKED_RANK: Final = 0.2
 

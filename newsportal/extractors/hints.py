@@ -29,9 +29,7 @@ MEANINGS: Final[dict[str, str]] = {
 _PATTERNS: Final = tuple(re.compile(pattern) for pattern in MEANINGS.values())
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _ANY: Final = re.compile("|".join(MEANINGS.values()))
-
 MAX_NAME_CHARS: Final = 200  # longer lists of classes are style sheets written out
-
 FIRST_TAG_BIT: Final = 16
 TAG_MASK: Final[dict[str, int]] = {
     "header": 1 << 16,

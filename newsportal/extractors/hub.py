@@ -18,6 +18,7 @@ import regex  # type: ignore[import-untyped, unused-ignore]
 
 from newsportal import dom
 from newsportal.extractors import hub_anchors, hub_score
+from newsportal.extractors.called import ancestors
 from newsportal.extractors.date import default_zone, parse_date
 from newsportal.extractors.hub_urls import MAX_URL_CHARS, Address
 from newsportal.extractors.page_turns import NEXT, dead
@@ -104,14 +105,8 @@ def _distance(value: int, number: int) -> int | None:
 
 
 def _named(node: dom.Element) -> bool:
-    above = node.getparent()
-    for _ in range(PAGER_LEVELS):
-        if above is None or above.tag in ("body", "html"):
-            return False
-        if PAGER_NAME.search(f"{above.get('class') or ''} {above.get('id') or ''}"):
-            return True
-        above = above.getparent()
-    return False
+    names = (f"{above.get('class') or ''} {above.get('id') or ''}" for above in ancestors(node, PAGER_LEVELS))
+    return any(map(PAGER_NAME.search, names))
 
 
 def _pager(rows: dict[str, Row], nexts: list[str], own: Address) -> Row:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
 from newsportal import dom
+from newsportal.extractors.called import ancestors
 from newsportal.extractors.hub_urls import Address
 from newsportal.text import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    pass
 
 MAX_LINKS = 5_000  # distinct addresses: seven times the richest front page of the development set
 MAX_TEXT_CHARS = 400  # no headline is longer; a card's whole text may be
@@ -191,22 +192,13 @@ def card(anchor: Anchor) -> Card:
 def _holder(node: dom.Element) -> dom.Element | None:
     """The largest element around a link, at most an entry, in which no other page is linked."""
     found = None
-    for above in _ancestors(node):
-        if above.tag in ("body", "html") or _links_elsewhere(above, node.get("href")):
+    for above in ancestors(node, MAX_CARD_LEVELS):
+        if _links_elsewhere(above, node.get("href")):
             return found
         found = above
         if above.tag in ENTRIES:
             return found
     return found
-
-
-def _ancestors(node: dom.Element) -> Iterator[dom.Element]:
-    above = node.getparent()
-    for _ in range(MAX_CARD_LEVELS):
-        if above is None:
-            return
-        yield above
-        above = above.getparent()
 
 
 def _links_elsewhere(holder: dom.Element, href: str | None) -> bool:

@@ -19,7 +19,6 @@ from newsportal.extractors.hub_anchors import HEADLINE, Anchor, title_length
 from newsportal.extractors.hub_urls import BOARD, JUDGED_CHARS, Address, pattern
 
 ThreadForm = tuple[str, str]
-
 BIAS = -1.5
 SHARE = 0.6  # of a link's own score that gives way to its pattern's; 0.5 to 0.7 score alike
 MAX_LOGIT = 30.0

@@ -99,7 +99,6 @@ OTHER_ATTRIBUTES: Final = frozenset(
 )
 
 SMALL: Final = 60  # pixels: smaller pictures are icons and counters
-
 MAX_IMAGES: Final = 100
 MAX_URL_CHARS: Final = 3000
 ICON: Final = re.compile(

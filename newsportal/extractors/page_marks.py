@@ -31,7 +31,6 @@ _QUERY = re.compile(
 _DEFAULT = frozenset("index default".split())
 _ID = re.compile(r"(?:\d{5,}|(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{8,})$")
 _MARK_IN_FORM = re.compile(rf"(?:[_\-,.]{_WORD}?[_\-]?\{{\}}|/(?:{_WORD}/)?{_WORD}?[_\-,]?\{{\}}|[?&]\w+=\{{\}})", re.IGNORECASE)
-
 _SLUG_COPY = re.compile(rf"/(?!{_WORD}-\{{\}})[^/]*[A-Za-z]-\{{\}}/?$")
 
 
@@ -162,7 +161,6 @@ SIGNS: Final = ("createPage", "countPage", "_PAGE_COUNT")
 """A script without any of these words draws no pager; many a script has a ``pageCount`` of other things."""
 
 MAX_SCRIPT: Final = 60_000  # Characters. Longer scripts are libraries and data; those that draw pagers have below 10,000
-
 CALL: Final = re.compile(r"\bcreatePage(?:HTML)?\s*\(([^()<>{};]{5,300})\)", re.IGNORECASE)
 COUNT: Final = re.compile(r"\b(?:countPage|_PAGE_COUNT)\s*=\s*[\"']?(\d{1,3})\b", re.IGNORECASE)
 CURRENT: Final = re.compile(r"\b(?:currentPage|_PAGE_INDEX|curr?Page)\s*=\s*[\"']?(\d{1,3})\b", re.IGNORECASE)

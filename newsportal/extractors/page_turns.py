@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Final, Literal
 
 from newsportal import dom
+from newsportal.extractors.called import ancestors
 from newsportal.extractors.page_marks import last_id, last_name, places
 
 # What pagers write on their links: 「下一页」 and its kin, page numbers, 「单页阅读」. Shared by the pagers of lists and of articles.
@@ -61,9 +62,7 @@ BEGINNINGS: Final = frozenset("0123456789第下后後翻余剩次다页頁在本
 """How the words of a pager begin, brackets aside: the titles of other articles mostly begin otherwise."""
 
 LONGEST: Final = 40  # characters: what is matched as a whole is no longer
-
 Kind = Literal["next", "declared", "onward", "number", "whole", "canonical"]
-
 NOTHING: Final[tuple[Kind | None, int]] = (None, 0)
 
 
@@ -190,22 +189,13 @@ def _unwritten(node: dom.Element) -> str:
 
 def beside(node: dom.Element) -> bool:
     """Whether a link stands among comments or related stories."""
-    above: dom.Element | None = node
-    for _ in range(ASIDE_LEVELS):
-        if above is None or above.tag in ("body", "html", "article", "main"):
-            return False
-        if ASIDE.search(f"{above.get('class') or ''} {above.get('id') or ''}"):
-            return True
-        above = above.getparent()
-    return False
+    around = (node, *ancestors(node, ASIDE_LEVELS - 1, ("body", "html", "article", "main")))
+    return any(ASIDE.search(f"{above.get('class') or ''} {above.get('id') or ''}") for above in around)
 
 
 def under_comments(node: dom.Element) -> bool:
     """Whether a heading or a form of comments stands right above: their pagers continue the article's address with a parameter."""
-    above: dom.Element | None = node
-    for _ in range(ASIDE_LEVELS):
-        if above is None or above.tag in ("body", "html"):
-            return False
+    for above in (node, *ancestors(node, ASIDE_LEVELS - 1)):
         before = above.getprevious()
         for _ in range(ASIDE_LEVELS):
             if before is None:
@@ -216,5 +206,4 @@ def under_comments(node: dom.Element) -> bool:
             if (len(text) <= HEADING and COMMENTS.search(text)) or next(before.iter("textarea"), None) is not None:
                 return True
             before = before.getprevious()
-        above = above.getparent()
     return False

@@ -24,9 +24,7 @@ from newsportal.items import Extraction
 from newsportal.text import chinese_share, clean
 
 REMOVED: Final = frozenset(("script", "style"))  # what the thesis removes before counting (comments never reach the tree)
-
 LINK: Final = frozenset(("a",))
-
 DATE_CHARS: Final = 200  # a text node longer than this is a paragraph; dates in it are read from its first characters only
 CHINESE: Final = 0.1  # share of Chinese characters among the letters from which a page is Chinese: names in a foreign page stay below
 

@@ -123,20 +123,10 @@ def _yahoo(parts: SplitResult) -> str | None:
     return unquote(match[1]) if match else None
 
 
-def _duckduckgo(parts: SplitResult) -> str | None:
-    return _parameter(parts, "uddg", "u3") if parts.path.startswith(("/l/", "/y.js")) else None
-
-
-def _so360(parts: SplitResult) -> str | None:
-    return _parameter(parts, "url", "u") if parts.path == "/link" else None
-
-
-def _baidu(parts: SplitResult) -> str | None:
-    return _parameter(parts, "url", "src") if parts.path in ("/link", "/from", "/tc", "/ssid") else None
-
-
-def _sogou(parts: SplitResult) -> str | None:
-    return _parameter(parts, "url") if parts.path in ("/link", "/websearch/link", "/sogou/link") else None
+def _named(path: str, *names: str) -> Callable[[SplitResult], str | None]:
+    """Return a reader of the first of the parameters ``names`` on paths that match ``path``."""
+    pattern = re.compile(path)
+    return lambda parts: _parameter(parts, *names) if pattern.match(parts.path) else None
 
 
 def _base64(text: str) -> bytes | None:
@@ -150,9 +140,9 @@ READERS: tuple[tuple[re.Pattern[str], Callable[[SplitResult], str | None]], ...]
     (re.compile(r"(^|\.)google\.[a-z]{2,3}(\.[a-z]{2})?$"), _google),
     (re.compile(r"(^|\.)bing\.com$"), _bing),
     (re.compile(r"(^|\.)search\.yahoo\.(com|co\.jp)$"), _yahoo),
-    (re.compile(r"(^|\.)duckduckgo\.com$"), _duckduckgo),
-    (re.compile(r"(^|\.)(so|haosou)\.com$"), _so360),
-    (re.compile(r"(^|\.)baidu\.com$"), _baidu),
-    (re.compile(r"(^|\.)sogou\.com$"), _sogou),
+    (re.compile(r"(^|\.)duckduckgo\.com$"), _named(r"/(l/|y\.js)", "uddg", "u3")),
+    (re.compile(r"(^|\.)(so|haosou)\.com$"), _named("/link$", "url", "u")),
+    (re.compile(r"(^|\.)baidu\.com$"), _named("/(link|from|tc|ssid)$", "url", "src")),
+    (re.compile(r"(^|\.)sogou\.com$"), _named("/((websearch|sogou)/)?link$", "url")),
 )
 """Who writes the target into the link, and how. The host decides, so a path that looks alike elsewhere is left alone."""

@@ -18,7 +18,6 @@ LIST_LINKS: Final = 40
 """A page with so many links and no sentence in less than ``LIST_CHARS`` characters is a list."""
 
 SENTENCE_END: Final = re.compile(r"[。！？；，]|[.!?](?:\s|$)")
-
 SURE_CHARS: Final = 400  # a page with so much running text is not refused for its words
 
 _CODE: Final = (

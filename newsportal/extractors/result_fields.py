@@ -19,9 +19,7 @@ from newsportal.text import CJK, clean
 
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 HEADING_ROLE = ".//*[@role='heading']"
-
 EDGE = " \t-–—·•|,，;；:：\u200e\u200f\xa0"  # what engines put between site, date and summary
-
 AROUND_DATE = "发布于发表时间更新()（）[]【】"
 
 MIN_SUMMARY = 12

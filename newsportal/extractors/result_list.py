@@ -37,7 +37,6 @@ MAX_RECORD = 3000
 
 COST = 0.6  # what a record must bring: a bare link (0.2) or a linked heading without more (0.7 at its longest) is no result by itself
 ALIKE = 0.3  # a record worth less than this share of the list's median is a box of the page between the results
-
 OUTSIDE = frozenset({"nav", "footer", "form", "select", "aside"})
 OUTSIDE_NAME = re.compile(
     r"(^|[-_\s])(nav|navbar|footer|foot|pager|pagination|page-?nums?|paging|breadcrumbs?|menu|toolbar|related-?search(es)?|sidebar|ads?|"

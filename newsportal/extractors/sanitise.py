@@ -31,7 +31,6 @@ REL: Final = "noopener noreferrer nofollow ugc"
 
 ADDRESSES: Final = frozenset({("a", "href"), ("img", "src")})
 NUMBERS: Final = frozenset({"width", "height", "colspan", "rowspan"})
-
 MAX_CHARS: Final = 2_000_000  # longer fragments are cut before they are parsed: twenty times the longest article of the development set
 
 

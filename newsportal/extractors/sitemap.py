@@ -101,7 +101,6 @@ def honest(found: Sitemap, fetched: datetime) -> Sitemap:
 
 
 __all__ = ["Kind", "Sitemap", "SitemapEntry", "lies", "named_in", "parse", "print_of"]
-
 MAX_ENTRIES = 50_000  # of one file (sitemaps.org)
 MAX_TAGS = 1_000_000  # twenty for each entry; beyond them a file is a bomb. Reading so many takes about a second
 MAX_URL = 2_048  # sitemaps.org: an address has fewer characters than this

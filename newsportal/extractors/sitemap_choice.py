@@ -18,7 +18,6 @@ NO_ARTICLE = BIAS
 address is all there is, so only what speaks against an article counts."""
 
 FULL = 0.99  # what an address scores before the rules of the source are asked
-
 LEAST = datetime.min.replace(tzinfo=UTC)
 
 

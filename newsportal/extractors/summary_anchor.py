@@ -43,10 +43,8 @@ MIN_ANCHOR: Final = 31
 
 ANCHOR: Final = 45  # the middle of the paper's range
 LIFETIME: Final = timedelta(hours=24)  # the paper says "for some time"; its other memory, that of addresses, is 24 hours long
-
 MAX_SITES: Final = 1000
 MAX_LAYOUTS: Final = 4
-
 _TAG = re.compile(r"<!--|<(/?)([a-zA-Z][a-zA-Z0-9:-]{0,40})(?=[\s/>])([^<>]*)>")
 _NAMES = re.compile(r"""(?:^|\s)(class|id)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)""", re.IGNORECASE)
 _BRACKETS = dict.fromkeys(map(ord, "()（）[]［］【】〔〕"))

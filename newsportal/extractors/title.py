@@ -35,21 +35,15 @@ from newsportal.items import Link
 from newsportal.text import letters
 
 __all__ = ["SEPARATOR", "best_title", "thesis_title", "without_site"]
-
 SHORTEST_COMMON: Final = 5  # thesis E, 4.3.2.2, step 3: what two texts share with fewer characters is chance
-
 META_TITLES: Final = ("og:title", "twitter:title", "dc.title", "articletitle", "headline", "sailthru.title", "parsely-title", "title")
-
 CONFIRMED: Final = 0.6  # share of a heading's letters that ``title`` must hold, in one piece, for it to be the article's heading
 COVERED: Final = 0.3  # share of the page's title that a heading must hold: less is a keyword, or the site's name
 COVERED_LINE: Final = 0.5  # the same for a line that is no heading
 COVERED_INSIDE: Final = 0.4  # the same for a text that does not stand at the start of the page's title
 CORE: Final = 0.4  # a witness with less than this share of the longest one's letters is a keyword
-
 LEAST_LETTERS: Final = 4
-
 MARK_COST: Final = 0.05
-
 EXACT: Final = 2.0  # agreement with a witness as a whole
 SURE: Final = 1.9  # agreement above which no other text of the page is looked at: the heading is the page's title without the site's name
 

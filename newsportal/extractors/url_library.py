@@ -25,7 +25,6 @@ from newsportal.extractors.site import site_of
 from newsportal.extractors.template import Template, compare, path_to
 
 Directory = tuple[str, ...]
-
 MAX_SITES: Final = 1000
 MAX_DIRECTORIES: Final = 200  # of a site that hold templates
 MAX_TEMPLATES: Final = 8  # of a directory

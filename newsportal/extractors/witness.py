@@ -15,7 +15,6 @@ from newsportal.text import letters
 CJK_RUN: Final = re.compile("[\u3400-\u9fff]+")
 LONG_WORD: Final = re.compile(r"[^\W\d_\u3400-\u9fff]{4,}")
 NO_LETTERS: Final = re.compile(r"[\W_]+")
-
 STEM_CHARS: Final = 7  # words are compared by their beginnings: endings differ between a title and its text
 
 MAX_TERMS: Final = 40

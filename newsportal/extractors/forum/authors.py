@@ -22,7 +22,6 @@ COVER, NAMED, LINKED, USER, OUTER = 2.0, 1.0, 1.0, 0.3, 1.6
 off for a name that stands in a smaller node within."""
 
 SURE: Final = 2.5  # fewer points than a name in nine of ten posts and a sign: then unmarked names are looked for first
-
 SURE_COVER: Final = 0.7
 MAX_PLAIN_CHARS: Final = 25
 PLAIN_TAGS: Final = {

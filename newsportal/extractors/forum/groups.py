@@ -40,7 +40,6 @@ NAMED: Final = re.compile(
 """What posts are called on many sites; a small help where candidates are about equal."""
 
 COMMENT: Final = re.compile(r"comment|lzl|reply-list|sub-?repl|nested|child", re.IGNORECASE)  # what is called so may be words under a post
-
 MAX_KEYS: Final = 7
 MIN_WORTH: Final = 0.2
 WITHIN: Final = 0.8

@@ -23,7 +23,6 @@ from newsportal.text import clean
 
 MAX_LINKS: Final = 5_000
 MAX_TITLE: Final = 300
-
 ZONE_CHARS: Final = 20_000  # of the page, by whose characters dates without a zone are read
 
 WALL: Final = re.compile(

@@ -18,6 +18,7 @@ from functools import cached_property
 from typing import Final
 
 from newsportal import dom
+from newsportal.errors import NotApplicable
 from newsportal.extractors.date import default_zone
 from newsportal.extractors.forum.anchors import ABSOLUTE
 from newsportal.extractors.forum.times import moment
@@ -80,6 +81,15 @@ class Marked:
             at = waiting.pop()
             yield at
             waiting.extend(reversed(self.children[at]))
+
+
+def marked_page(document: dom.Document) -> Marked:
+    """Mark the nodes of a page. Raises ``NotApplicable`` (``no-anchors``) where none holds a time."""
+    body = document.root.find("body")
+    page = mark(body if body is not None else document.root)
+    if not page.nodes or not page.pivots[0]:
+        raise NotApplicable("no-anchors", "no node holds a post time")
+    return page
 
 
 def mark(body: dom.Element) -> Marked:

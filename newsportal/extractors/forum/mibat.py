@@ -19,7 +19,7 @@ from typing import Final
 
 from newsportal import dom
 from newsportal.errors import NotApplicable
-from newsportal.extractors.forum.matching import Marked, as_post, mark
+from newsportal.extractors.forum.matching import Marked, as_post, marked_page
 from newsportal.items import Post
 
 THRESHOLD: Final = 0.7  # trees at least so similar are alike. The thesis tells no value
@@ -33,10 +33,7 @@ Pivot = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 
 def extract(document: dom.Document, now: datetime, threshold: float = THRESHOLD) -> tuple[Post, ...]:
     """The posts in page order. Raises ``NotApplicable`` (``no-anchors``: no time; ``no-records``: no two trees alike)."""
-    body = document.root.find("body")
-    page = mark(body if body is not None else document.root)
-    if not page.nodes or not page.pivots[0]:
-        raise NotApplicable("no-anchors", "no node holds a post time")
+    page = marked_page(document)
     best: list[int] = []
     for node, children in enumerate(page.children):
         dated = [child for child in children if page.pivots[child]] if page.pivots[node] > len(best) else []

@@ -18,7 +18,7 @@ from typing import Final
 
 from newsportal import dom
 from newsportal.errors import NotApplicable
-from newsportal.extractors.forum.matching import Marked, as_post, mark, tree_match
+from newsportal.extractors.forum.matching import Marked, as_post, marked_page, tree_match
 from newsportal.items import Post
 
 ALPHA: Final = 1.0
@@ -31,10 +31,7 @@ DROP: Final = 0.5  # algorithm 3.3: ``mappings[C] < lastNum / 2``
 
 def extract(document: dom.Document, now: datetime, alpha: float = ALPHA, beta: float = BETA) -> tuple[Post, ...]:
     """The posts in page order. Raises ``NotApplicable`` (``no-anchors``: no time; ``no-records``: none beside another)."""
-    body = document.root.find("body")
-    page = mark(body if body is not None else document.root)
-    if not page.nodes or not page.pivots[0]:
-        raise NotApplicable("no-anchors", "no node holds a post time")
+    page = marked_page(document)
     found = _step_into(page, alpha, beta)
     if found is None:
         raise NotApplicable("no-records", "the post times stand in one place")

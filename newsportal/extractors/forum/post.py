@@ -40,7 +40,6 @@ NOISE: Final = re.compile(
 """A line that is a button, an attachment's tip, or the head and foot that Chinese boards of the Telnet age put into their posts."""
 
 MAX_HEADER_CHARS: Final = 120  # a node with the name or the time within the body is cut out if it is no longer
-
 SMILEY: Final = re.compile(r"smil|emot|emoji|/face|icon", re.IGNORECASE)
 MIN_PIXELS: Final = 40
 MAX_IMAGES: Final = 100

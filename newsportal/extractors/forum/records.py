@@ -12,7 +12,6 @@ from newsportal.extractors.forum.tree import Tree
 
 MOST: Final = 0.6  # what so many posts have, a node without it and without more is no post
 OPENING_CHARS: Final = 30  # the shortest opening post that is looked for outside of the others' container
-
 HEADING_TAGS: Final = frozenset(("header", "nav", "footer", "form", "aside"))
 NO_TEXT: Final = frozenset("h1 h2 h3 h4 h5 h6 a span ul ol li nav form header footer aside b strong em i label".split())
 

@@ -10,12 +10,12 @@ from datetime import datetime, timedelta, tzinfo
 from typing import Final, Literal
 
 from newsportal import dom
+from newsportal.extractors.called import ancestors
 from newsportal.extractors.date import DATE_LIKE, find_dates
 from newsportal.extractors.forum.addresses import form_of
 from newsportal.text import CJK
 
 SEVERAL: Final = ""  # owns a box that holds links of several keys
-
 MAX_SAID: Final = 64  # the longest date written in a list, with its 「发表于」
 TIMED: Final = ("datetime", "title", "data-time", "data-timestamp", "data-date-string")
 CLOCK: Final = re.compile(r"\d{1,2}\s*[:：]\s*\d{2}")
@@ -33,7 +33,6 @@ STUCK: Final = re.compile(
     re.IGNORECASE,
 )
 LEVELS: Final = 2  # boxes above the row that may say that its threads are stuck
-
 MINUTE, DAY = 60.0, 86_400.0
 UNITS: Final = ((re.compile(r"秒|second|刚刚|just now|分|min", re.IGNORECASE), 120.0), (re.compile(r"时|時|hour", re.IGNORECASE), 7_200.0))
 
@@ -125,12 +124,7 @@ def _count(text: str | None, node: dom.Element, named: list[int], plain: list[in
 
 def _stuck(row: dom.Element) -> bool:
     said = [f"{node.get('class') or ''} {node.get('id') or ''} {node.get('alt') or ''} {node.get('title') or ''}" for node in row.iter("*")]
-    above = row.getparent()
-    for _ in range(LEVELS):
-        if above is None or above.tag in ("body", "html"):
-            break
-        said.append(f"{above.get('class') or ''} {above.get('id') or ''}")
-        above = above.getparent()
+    said += [f"{above.get('class') or ''} {above.get('id') or ''}" for above in ancestors(row, LEVELS)]
     return any(STUCK.search(one) for one in said if one.strip())
 
 
@@ -156,7 +150,6 @@ COUNTED: Final = re.compile(r"(?<![\d:/-])\d{1,6}(?![\d:]|[-/.年月]\d)")
 
 MAX_ROW: Final = 400  # characters; what is longer is no row but a part of the page
 TIME_WORDS: Final = re.compile(r"\d{1,2}:\d{2}|\d{4}[-/.年]\d|前\b|前$|\bago\b|昨天|今天")
-
 Sorted = Mapping[str, Literal["board", "thread"]]
 
 

@@ -20,7 +20,6 @@ from newsportal.items import Post, content_id
 
 Posts = Callable[[dom.Document, datetime], tuple[Post, ...]]  # an extractor of posts. Raises ``NotApplicable``
 NUMBERED: Final = 0.9  # the share of a page's posts whose numbers must be there and differ, for numbers to be names at all
-
 NO_THREAD: Final = frozenset({"board", "search", "member", "calendar"})
 FRONT: Final = re.compile(
     r"^[a-z]+://[^/?#]+/?(?:(?:index|forum|bbs|home|portal|default)\.\w+|(?:forums?|bbs|community|latest)/?)?$", re.IGNORECASE

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from newsportal import dom
+from newsportal.extractors.called import ancestors
 from newsportal.extractors.gallery.elements import ASIDE, ASIDE_TAGS, SKIPPED
 from newsportal.extractors.gallery.pictures import Shown
 from newsportal.extractors.images import caption_of
@@ -113,7 +114,7 @@ def _figured(node: dom.Element) -> str | None:
 
 def _of_one(one: Shown, titles: set[str]) -> tuple[list[str | None], Sequence[str]]:
     """The words of the smallest box around the picture that says anything."""
-    for box in _boxes(one.node):
+    for box in ancestors(one.node, CLIMB):
         before, after = flow(box, [one.node], titles)
         if not before and not after:
             continue
@@ -171,26 +172,16 @@ def _in_turn(gaps: list[list[Line]]) -> list[list[Line]]:
 
 def _introduction(common: dom.Element, nodes: list[dom.Element], titles: set[str]) -> Sequence[str]:
     """The story's text where it stands outside of the box of its pictures."""
-    for box in list(_boxes(common))[:3]:
+    for box in ancestors(common, 3):
         lines = [line for gap in (0, -1) for line in flow(box, nodes, titles)[gap] if len(letters(line)) >= INTRODUCTION]
         if lines:
             return lines
     return []
 
 
-def _boxes(node: dom.Element) -> Iterator[dom.Element]:
-    """What stands around an element, the innermost first, below ``body``."""
-    above = node.getparent()
-    for _ in range(CLIMB):
-        if above is None or above.tag in ("body", "html"):
-            return
-        yield above
-        above = above.getparent()
-
-
 def _slides(nodes: Sequence[dom.Element]) -> tuple[list[dom.Element | None], dom.Element]:
     """The largest box around each picture that holds no other, and the smallest around all."""
-    chains = [list(_boxes(node)) for node in nodes]
+    chains = [list(ancestors(node, CLIMB)) for node in nodes]
     held = Counter(box for chain in chains for box in chain)
     slides = [next((box for box in reversed(chain) if held[box] == 1), None) for chain in chains]
     common = next((box for box in chains[0] if held[box] == len(nodes)), None)

@@ -40,7 +40,6 @@ SHORT_LINE: Final = 40
 """Characters of a line that may be the whole message of a page that is none."""
 
 FEW_WORDS: Final = 60  # characters under the pictures of a page above which it is no error's
-
 LISTING: Final = frozenset(("url-list-word", "url-shallow"))
 REFRESH: Final = re.compile(r"^\s*\d{0,2}\s*;\s*url\s*=", re.IGNORECASE)
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final, Literal
 
 from newsportal import dom
+from newsportal.extractors.called import ancestors
 from newsportal.extractors.gallery.elements import DEAD, FACE, GIF, NO_STORY, SHOWCASE, STRIP, Met, says, walk_pictures
 from newsportal.extractors.gallery.variants import variant
 from newsportal.extractors.hub_urls import Address
@@ -159,7 +160,7 @@ def _judged(met: Met, document: dom.Document, akin: Callable[[str], bool]) -> Sh
     small = bool(width and height and max(width, height) < SAID_SMALL) and not met.large
     if small and (width or 0) < SAID_SMALL / 2 and (height or 0) < SAID_SMALL / 2:
         return None
-    around = list(_around(node))
+    around = list(ancestors(node, LEVELS, ("body", "html", "article", "main")))
     image = Image(url, None, *((None, None) if met.large and met.large != met.url else (width, height)))
     found = Shown(image, node, aside=met.aside, told=met.told)
     lead, target = _lead(met, document, akin)
@@ -187,15 +188,6 @@ def _lead(met: Met, document: dom.Document, akin: Callable[[str], bool]) -> tupl
 
 def _site(url: str) -> str:
     return Address(url).domain
-
-
-def _around(node: dom.Element) -> Iterator[dom.Element]:
-    above = node.getparent()
-    for _ in range(LEVELS):
-        if above is None or above.tag in ("body", "html", "article", "main"):
-            return
-        yield above
-        above = above.getparent()
 
 
 def _form(node: dom.Element, around: list[dom.Element]) -> str:

@@ -4,10 +4,12 @@ Generations: articles (since 2022), ``result`` (2013 to 2022, and the HTML versi
 results are rows of one table.
 """
 
-from newsportal.engines.base import Engine
+from newsportal.engines.base import HOUR, Engine, Wall
 from newsportal.engines.wrapper import Wrapper, parse_with
 
-CURRENT = Wrapper(
+HOSTS = ("duckduckgo.com",)
+
+WEB = Wrapper(
     block=".result, .web-result",
     title=("a.result__a", ".result__title a", "h2 a"),
     site=(".result__url", ".result__extras__url", ".url"),
@@ -15,7 +17,7 @@ CURRENT = Wrapper(
     date=(".result__date", ".result__extras__url > span:last-child"),
     skip=(".badge--ad", ".result__badge--ad", "xpath:self::*[contains(concat(' ', @class, ' '), ' result--ad ')]"),
 )
-ARTICLES = Wrapper(
+WEB_ARTICLES = Wrapper(
     block="article[data-testid='result'], article[data-nrn='result'], #react-layout article",
     title=("a[data-testid='result-title-a']", "h2 a"),
     site=("a[data-testid='result-extras-url-link']", "[data-testid='result-extras-site-search-link']", "p.veU5I0hFkgFGOPhX2RBE"),
@@ -23,8 +25,8 @@ ARTICLES = Wrapper(
     date=("[data-result='snippet'] > div > span:first-child", "time"),
     skip="[data-testid='ad']",
 )
-OLD = Wrapper(block=".links_main, .results_links", title=("a.large", "h2 a", ".links_zero_click a"), site=".url", summary=".snippet")
-LITE = Wrapper(
+WEB_OLD = Wrapper(block=".links_main, .results_links", title=("a.large", "h2 a", ".links_zero_click a"), site=".url", summary=".snippet")
+WEB_LITE = Wrapper(
     block="xpath://a[contains(concat(' ', @class, ' '), ' result-link ')]/ancestor::tr[1]",
     title="a.result-link",
     site="xpath:following-sibling::tr[position() < 4]//*[contains(@class, 'link-text')]",
@@ -32,9 +34,22 @@ LITE = Wrapper(
     skip="xpath:self::*[contains(@class, 'result-sponsored')]",
 )
 
-ENGINE = Engine(
-    name="duckduckgo_web",
-    url="https://html.duckduckgo.com/html/?q=##QUERY##&s=##START##",
-    parse=parse_with(CURRENT, ARTICLES, OLD, LITE),
-    step=30,
+ENGINES = (
+    Engine(
+        name="duckduckgo_web",
+        url="https://html.duckduckgo.com/html/?q=##QUERY##&s=##START##",
+        parse=parse_with(WEB, WEB_ARTICLES, WEB_OLD, WEB_LITE),
+        step=30,
+        hosts=HOSTS,
+    ),
+)
+
+WALLS = (
+    Wall(
+        "captcha: DuckDuckGo",
+        2 * HOUR,
+        r"duckduckgo\.com/anomaly",
+        "#challenge-form, form[action*='anomaly.js'], .anomaly-modal__modal, .anomaly-modal__title",
+        r"unfortunately, bots use duckduckgo too|complete the following challenge to confirm this search was made by a human",
+    ),
 )
