@@ -79,7 +79,6 @@ class Engine:
 
     @property
     def paged(self) -> bool:
-        """Whether there is a second result page to ask for."""
         return "##START##" in self.url
 
     def request(self, query: str, page: int = 0) -> str:

@@ -77,7 +77,6 @@ def wall(document: Document, *, certain: bool = False) -> Wall | None:
 
 
 def says_nothing_found(document: Document) -> bool:
-    """Whether the page itself says that there are no results."""
     if any(not (_hides(node) or any(map(_hides, node.iterancestors()))) for node in document.css(NOTHING_MARKS)):
         return True
     said = len(NOTHING_PHRASES.findall(text_of(document.root)))

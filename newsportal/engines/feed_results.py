@@ -21,7 +21,6 @@ MAX_ITEMS = 500
 
 
 def is_feed(document: Document) -> bool:
-    """Whether the answer is a feed and no page."""
     return bool(FEED.match(document.html[:2000]))
 
 
@@ -42,11 +41,7 @@ def _result(entry: Mapping[str, Any], fetched: datetime) -> Result | None:
     if site:
         title = title.removesuffix(f" - {site}") or title
     date = (entry.get("published") or entry.get("updated") or "").strip() or None
-    return Result(title, link, site, _summary(entry, title, site), date, published(date, fetched, title))
-
-
-def _summary(entry: Mapping[str, Any], title: str, site: str | None) -> str | None:
-    """The entry's summary, unless it only says title and site once more (Google News)."""
+    # the entry's summary, unless it only says title and site once more (Google News)
     summary = selector.text(entry.get("summary") or "")
     rest = (summary or "").replace(title, "").replace(site or title, "").strip(" \xa0-")
-    return summary if rest else None
+    return Result(title, link, site, summary if rest else None, date, published(date, fetched, title))

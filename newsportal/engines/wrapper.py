@@ -140,7 +140,6 @@ def _first(block: Piece, rule: Rule) -> Piece | None:
 
 
 def _title(wrapper: Wrapper, block: Piece) -> tuple[Piece | None, str | None]:
-    """The first title element that shows text, and its text."""
     for found in selector.select(block, wrapper.title):
         shown = _shown(_without(found, wrapper.drop)) or _shown(found)
         if shown:

@@ -106,7 +106,6 @@ def body_of(
 
 
 def declares_article(meta: Metadata) -> bool:
-    """Whether the page tells machines that it is an article."""
     kind = meta.get("og:type")
     return kind == "article" or (bool(meta.things) and kind != "website")
 
@@ -139,7 +138,6 @@ def _told(carried: Embedded | None, meta: Metadata, lines: list[str]) -> list[st
 
 
 def _is_another(text: str, lines: list[str]) -> bool:
-    """Whether no piece of ``text`` stands in ``lines``."""
     ours, theirs = letters("".join(lines)), letters(text)
     return not any(theirs[start : start + PIECE] in ours for start in range(0, max(len(theirs) - PIECE, 1), PIECE))
 

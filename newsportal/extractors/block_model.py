@@ -65,5 +65,4 @@ def from_dict(plain: dict[str, Any]) -> BlockModel:
 
 @cache
 def block_model() -> BlockModel:
-    """The model that is shipped, read once."""
     return from_dict(json.loads((files(__package__) / FILE).read_text(encoding="utf-8")))

@@ -182,20 +182,16 @@ def _is_loose(page: Blocks, number: int) -> bool:
 
 def choose(likely: NDArray[np.float32], length: NDArray[np.float32]) -> NDArray[np.bool_]:
     """Which blocks are text, from how likely each is and how many characters it has."""
-    kept = likely >= min(THRESHOLD, max(SHY * _reached(likely, length), LEAST))
+    # the mean probability of the likeliest ``BEST_CHARS`` characters
+    order = np.argsort(-likely, kind="stable")
+    enough = int(np.searchsorted(np.cumsum(length[order]), BEST_CHARS)) + 1
+    best = order[:enough]
+    kept = likely >= min(THRESHOLD, max(SHY * float((likely[best] * length[best]).sum() / max(length[best].sum(), 1)), LEAST))
     found = np.flatnonzero(kept)
     for first, last in pairwise(found):
         if last - first > 1 and length[first + 1 : last].sum() <= GAP_CHARS and likely[first + 1 : last].min() >= GAP_LEAST:
             kept[first + 1 : last] = True
     return kept
-
-
-def _reached(likely: NDArray[np.float32], length: NDArray[np.float32]) -> float:
-    """The mean probability of the likeliest ``BEST_CHARS`` characters."""
-    order = np.argsort(-likely, kind="stable")
-    enough = int(np.searchsorted(np.cumsum(length[order]), BEST_CHARS)) + 1
-    best = order[:enough]
-    return float((likely[best] * length[best]).sum() / max(length[best].sum(), 1))
 
 
 # Lines that stand before and after an article's text without being a part of it.

@@ -108,7 +108,6 @@ def tag_ratio(line: SourceLine) -> float:
 
 
 def content_lines(ratios: Sequence[float]) -> list[int]:
-    """The numbers of the lines that are content."""
     smoothed = smooth(ratios)
     points = list(zip(smoothed, map(abs, smooth(derivative(smoothed))), strict=True))
     centres = cluster_centres(points[:: len(points) // MAX_POINTS + 1])
@@ -144,7 +143,6 @@ def cluster_centres(points: Sequence[Point], clusters: int = CLUSTERS) -> list[P
 
 
 def _nearest(point: Point, centres: Sequence[Point]) -> int:
-    """The number of the nearest centre, the first of equals."""
     x, y = point
     distances = [(x - a) ** 2 + (y - b) ** 2 for a, b in centres]
     return distances.index(min(distances))

@@ -71,7 +71,6 @@ def find_core(page: Blocks, valid: Floats, text: Floats, linked: Floats, heading
 
 
 def boxes_around(page: Blocks, box: int) -> list[int]:
-    """Return the box and those around it, the innermost first."""
     found = []
     while box >= 0:
         found.append(box)

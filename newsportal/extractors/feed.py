@@ -41,12 +41,20 @@ ISO = re.compile(r"^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?\s*(?:Z|[
 
 def finish(raw: RawFeed, url: str, fetched: datetime, warnings: tuple[str, ...] = ()) -> Feed:
     """``url`` resolves relative links; ``fetched`` (aware) bounds the dates: what lies more than a day after it is none."""
-    clock = Clock(fetched, _zone(raw))
+    # dates without a zone are in China's where the feed is Chinese
+    titles = " ".join([raw.title or "", *(entry.title or "" for entry in raw.entries[:10])])
+    chinese = (raw.language or "").lower().startswith("zh") or chinese_share(titles) >= CHINESE_SHARE
+    clock = Clock(fetched, CHINA if chinese else None)
     home = _absolute(url, raw.home)
     base = home or url
     entries = [_entry(entry, base, clock) for entry in raw.entries]
     shared = {link for link, count in Counter(entry.url for entry in entries if entry.url).items() if count > 1}
     keyed = tuple(_keyed(entries, shared))
+    said = []
+    if any(entry.shared_link for entry in keyed):
+        said.append("shared-link")
+    if any(entry.url is None for entry in keyed):
+        said.append("entry-without-link")
     return Feed(
         format=raw.format,
         title=plain(raw.title, MAX_TITLE),
@@ -59,7 +67,7 @@ def finish(raw: RawFeed, url: str, fetched: datetime, warnings: tuple[str, ...] 
         skip_days=raw.skip_days,
         updated=clock.read(raw.updated),
         entries=keyed,
-        warnings=tuple(dict.fromkeys((*warnings, *raw.warnings, *_complaints(keyed)))),
+        warnings=tuple(dict.fromkeys((*warnings, *raw.warnings, *said))),
     )
 
 
@@ -119,13 +127,6 @@ def _standard(text: str, zone: tzinfo | None) -> datetime | None:
         return None
 
 
-def _zone(raw: RawFeed) -> tzinfo | None:
-    """China's for feeds in Chinese; ``None`` elsewhere."""
-    titles = " ".join([raw.title or "", *(entry.title or "" for entry in raw.entries[:10])])
-    chinese = (raw.language or "").lower().startswith("zh") or chinese_share(titles) >= CHINESE_SHARE
-    return CHINA if chinese else None
-
-
 def _entry(raw: RawEntry, base: str, clock: Clock) -> FeedEntry:
     content = _unescaped(raw.content or raw.summary)
     images = [image for image in (_absolute(base, image) for image in raw.images) if image]
@@ -160,15 +161,6 @@ def _keyed(entries: list[FeedEntry], shared: set[str]) -> list[FeedEntry]:
         key = key if taken[key] == 1 else f"{key}#{taken[key]}"
         out.append(replace(entry, key=key, shared_link=entry.url in shared))
     return out
-
-
-def _complaints(entries: tuple[FeedEntry, ...]) -> list[str]:
-    said = []
-    if any(entry.shared_link for entry in entries):
-        said.append("shared-link")
-    if any(entry.url is None for entry in entries):
-        said.append("entry-without-link")
-    return said
 
 
 def _absolute(base: str, url: str | None) -> str | None:
@@ -216,7 +208,9 @@ def parse(body: bytes, url: str, content_type: str | None, fetched: datetime) ->
         raise NotApplicable("empty", "no text")
     if source.text.startswith(("{", "[")):
         return finish(read_json(source.text), url, fetched, source.warnings)
-    if _is_page(source.text):
+    text = source.text
+    start = SKIPPED.match(text)
+    if PAGE.match(text, start.end() if start else 0) is not None:
         raise NotApplicable("not-a-feed", _page_detail(source, url))
     mended = mend_xml(source)
     return finish(read_xml(mended.text, url), url, fetched, mended.warnings)
@@ -231,11 +225,6 @@ def discover(document: dom.Document) -> list[str]:
     ]
     linked = [url for node in document.root.iter("a") if (url := dom.link_of(node, document.base)) and FEED_HREF.search(url[:2_000])]
     return [url for url in dict.fromkeys([*declared, *linked]) if url][:MAX_FOUND]
-
-
-def _is_page(text: str) -> bool:
-    start = SKIPPED.match(text)
-    return PAGE.match(text, start.end() if start else 0) is not None
 
 
 def _page_detail(source: FeedText, url: str) -> str:

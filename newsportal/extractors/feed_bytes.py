@@ -124,8 +124,6 @@ XML_NAMES = frozenset(("lt", "gt", "amp", "quot", "apos"))
 
 @dataclass(frozen=True, slots=True)
 class FeedText:
-    """A feed's text and what was wrong with its bytes."""
-
     text: str
     warnings: tuple[str, ...] = ()
 

@@ -106,6 +106,8 @@ def _entry(item: dict[str, Any]) -> RawEntry:
     html, plain = _text(item, "content_html"), _text(item, "content_text")
     published, updated = _text(item, "date_published"), _text(item, "date_modified")
     number = item.get("id")
+    people = [*_list(item, "authors"), item.get("author")]
+    names = [name for person in people if isinstance(person, dict) and (name := _text(person, "name"))]
     return RawEntry(
         id=_text(item, "id") or (str(number) if isinstance(number, int) else None),
         urls=tuple(url for url in (_text(item, "url"), _text(item, "external_url"), _text(item, "id")) if url),
@@ -114,16 +116,10 @@ def _entry(item: dict[str, Any]) -> RawEntry:
         content=html or _escaped(plain),
         published=RawDate(published) if published else None,
         updated=RawDate(updated) if updated else None,
-        author=_author(item),
+        author=", ".join(dict.fromkeys(names)) or None,
         images=tuple(url for url in (_text(item, "image"), _text(item, "banner_image")) if url),
         categories=tuple(tag for tag in _list(item, "tags") if isinstance(tag, str)),
     )
-
-
-def _author(item: dict[str, Any]) -> str | None:
-    people = [*_list(item, "authors"), item.get("author")]
-    names = [name for person in people if isinstance(person, dict) and (name := _text(person, "name"))]
-    return ", ".join(dict.fromkeys(names)) or None
 
 
 def _text(values: dict[str, Any], key: str) -> str | None:

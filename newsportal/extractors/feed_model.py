@@ -82,8 +82,6 @@ class RawEntry:
 
 @dataclass(frozen=True, slots=True)
 class RawFeed(FeedHead):
-    """A feed as its dialect has it."""
-
     updated: RawDate | None = None
     entries: tuple[RawEntry, ...] = ()
     warnings: tuple[str, ...] = ()

@@ -80,15 +80,20 @@ def _entry(entry: Mapping[str, Any]) -> RawEntry:
     # the longest of the entry's contents
     values = [value for item in _list(entry, "content") if (value := _text(item, "value"))]
     content = max(values, key=len, default=None)
+    # where an entry may lead, best first
+    own = (_text(entry, key) for key in ("feedburner_origlink", "pheedo_origlink", "link"))
+    alternate = (_text(link, "href") for link in _list(entry, "links") if _text(link, "rel") in (None, "alternate"))
+    guid = _text(entry, "id") if _get(entry, "guidislink") is not False else None
+    detail = _get(entry, "author_detail")
     return RawEntry(
         id=_text(entry, "id"),
-        urls=_urls(entry),
+        urls=tuple(dict.fromkeys(url for url in (*own, *alternate, guid) if url)),
         title=_text(entry, "title"),
         summary=_text(entry, "summary"),
         content=content,
         published=_date(entry, "published") or _date(entry, "created"),
         updated=_date(entry, "updated"),
-        author=_author(entry),
+        author=(_text(detail, "name") if isinstance(detail, dict) else None) or _text(entry, "author"),
         images=tuple(_images(entry)),
         categories=tuple(tag for item in _list(entry, "tags") if (tag := _text(item, "term") or _text(item, "label"))),
     )
@@ -146,19 +151,6 @@ def _number(text: str | None) -> int | None:
 
 def _rel(values: Mapping[str, Any], rel: str) -> str | None:
     return next((href for link in _list(values, "links") if _text(link, "rel") == rel and (href := _text(link, "href"))), None)
-
-
-def _urls(entry: Mapping[str, Any]) -> tuple[str, ...]:
-    """Where an entry may lead, best first: the publisher's own address before a feed service's, a guid last."""
-    own = (_text(entry, key) for key in ("feedburner_origlink", "pheedo_origlink", "link"))
-    alternate = (_text(link, "href") for link in _list(entry, "links") if _text(link, "rel") in (None, "alternate"))
-    guid = _text(entry, "id") if _get(entry, "guidislink") is not False else None
-    return tuple(dict.fromkeys(url for url in (*own, *alternate, guid) if url))
-
-
-def _author(entry: Mapping[str, Any]) -> str | None:
-    detail = _get(entry, "author_detail")
-    return (_text(detail, "name") if isinstance(detail, dict) else None) or _text(entry, "author")
 
 
 def _images(entry: Mapping[str, Any]) -> Iterable[str]:

@@ -65,7 +65,6 @@ def parts_of(title: str) -> list[str]:
 
 
 def enough(part: str) -> bool:
-    """Whether a part of a title can be a headline."""
     return len(part) >= (FEW if not part.isascii() else 2 * FEW)
 
 
@@ -153,7 +152,6 @@ def _texts(node: dom.Element) -> Iterator[str]:
 
 
 def marked(document: dom.Document) -> Iterator[Shown]:
-    """Elements whose class or id says title."""
     count = 0
     for node in document.root.iter(*TAGS):
         name = f"{node.get('class') or ''} {node.get('id') or ''}"

@@ -67,7 +67,6 @@ BODY: Final = 1 << list(MEANINGS).index("body")
 
 @lru_cache(maxsize=16384)
 def named(name: str) -> int:
-    """The meanings of an element's class and id."""
     words = _CAMEL.sub("-", name[:MAX_NAME_CHARS]).lower()
     if _ANY.search(words) is None:
         return 0

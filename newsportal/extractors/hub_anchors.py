@@ -193,17 +193,14 @@ def _holder(node: dom.Element) -> dom.Element | None:
     """The largest element around a link, at most an entry, in which no other page is linked."""
     found = None
     for above in ancestors(node, MAX_CARD_LEVELS):
-        if _links_elsewhere(above, node.get("href")):
+        href = node.get("href")
+        inside = list(islice(above.iter("a"), MAX_LINKS_INSIDE + 1))
+        if len(inside) > MAX_LINKS_INSIDE or any((link.get("href") or href) != href for link in inside):
             return found
         found = above
         if above.tag in ENTRIES:
             return found
     return found
-
-
-def _links_elsewhere(holder: dom.Element, href: str | None) -> bool:
-    inside = list(islice(holder.iter("a"), MAX_LINKS_INSIDE + 1))
-    return len(inside) > MAX_LINKS_INSIDE or any((link.get("href") or href) != href for link in inside)
 
 
 def _summary(lines: list[str], text: str) -> str | None:

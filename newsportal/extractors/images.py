@@ -170,7 +170,6 @@ def _from_picture(node: dom.Element) -> str:
 
 
 def _largest(srcset: str) -> str | None:
-    """The candidate with the largest width or density."""
     best, most = None, -1.0
     for candidate in re.split(r",\s+|\s,", srcset[:5000]):
         url, _, size = candidate.strip().rstrip(",").partition(" ")

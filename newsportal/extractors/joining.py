@@ -167,7 +167,6 @@ def _is_break(node: dom.Element | None) -> bool:
 
 
 def _is_line(node: dom.Element) -> bool:
-    """Whether an element is no part of a longer line."""
     while not _is_break(node):
         above, before = node.getparent(), node.getprevious()
         if above is None:

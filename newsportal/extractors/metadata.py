@@ -265,13 +265,9 @@ def language_of(meta: Metadata, lines: Sequence[str]) -> str | None:
     if len(HANGUL.findall(text)) > 0.2 * len(text) > 0:
         return "ko"
     if chinese_share(text) > 0.3:
-        return "zh-Hant" if _is_traditional(text) else "zh"
+        characters = CJK.findall(text)[:600]
+        changed = sum(1 for before, after in zip(characters, fold_characters("".join(characters)), strict=True) if before != after)
+        return "zh-Hant" if changed > 0.1 * len(characters) else "zh"
     if told and not told.startswith(("zh", "ja", "ko")) and 2 <= len(told.split("-")[0]) <= 3:
         return told.split("-")[0]
     return "en" if len(ENGLISH.findall(text)) > len(text) / 100 else None
-
-
-def _is_traditional(text: str) -> bool:
-    characters = CJK.findall(text)[:600]
-    changed = sum(1 for before, after in zip(characters, fold_characters("".join(characters)), strict=True) if before != after)
-    return changed > 0.1 * len(characters)

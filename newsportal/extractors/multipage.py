@@ -71,7 +71,6 @@ class MultiPage:
         return self._same(url) != self._same(asked) and (self._same(url) in self._seen or is_front_page(url))
 
     def take(self, page: PageRead, asked: str) -> None:
-        """The page that was wanted has come."""
         self._asked = None
         if self._whole is not None:
             first, whole, self._whole = self._read[0], self._whole, None
@@ -96,7 +95,6 @@ class MultiPage:
             self.end(reason)
 
     def end(self, reason: str) -> None:
-        """No more pages, for this reason."""
         self.ends.append(reason)
         self._over = True
 

@@ -185,7 +185,6 @@ class Drawn:
 
 
 def drawn(document: dom.Document) -> Iterator[Drawn]:
-    """The pagers of more than one page that the scripts of a page draw."""
     for node in document.root.iter("script"):
         text = node.text
         if text and len(text) <= MAX_SCRIPT and any(sign in text for sign in SIGNS):

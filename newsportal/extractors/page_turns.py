@@ -182,13 +182,11 @@ def written(node: dom.Element) -> str:
 
 
 def _unwritten(node: dom.Element) -> str:
-    """What a link without text is called: an arrow that is drawn."""
     image = next(node.iter("img"), None) if len(node) else None
     return node.get("title") or node.get("aria-label") or (image.get("alt") if image is not None else "") or ""
 
 
 def beside(node: dom.Element) -> bool:
-    """Whether a link stands among comments or related stories."""
     around = (node, *ancestors(node, ASIDE_LEVELS - 1, ("body", "html", "article", "main")))
     return any(ASIDE.search(f"{above.get('class') or ''} {above.get('id') or ''}") for above in around)
 

@@ -112,7 +112,6 @@ def is_thread(url: str) -> bool:
 
 
 def _row(own: Sequence[Place], turns: Sequence[Turn]) -> Row | None:
-    """The row that turns this page's article, if there is one."""
     groups: dict[int | None, list[tuple[Turn, Step]]] = defaultdict(list)
     for turn in turns:
         if turn.kind not in ("whole", "canonical"):

@@ -66,7 +66,6 @@ def text_lines(block: dom.Element, skipped: frozenset[str] = REMOVED, kept: Call
 
 
 def cleaned(lines: Iterable[str]) -> list[str]:
-    """The lines that hold any text, cleaned."""
     return [line for line in map(clean, lines) if line]
 
 

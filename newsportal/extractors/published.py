@@ -94,8 +94,6 @@ SITES: Final = 2.5  # what the score of today's date at the top of the page lose
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A date written on the page: the number of its line, and that line."""
-
     line: int
     text: str
     written: Written
@@ -187,7 +185,6 @@ def _is_sites(seen: Seen, place: int, fetched: datetime) -> bool:
 
 
 def _same(line: str, heading: str) -> bool:
-    """Whether the line shows the heading, give or take a mark before or after it."""
     if line == heading:
         return True
     if "\t" in line:

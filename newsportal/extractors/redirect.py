@@ -52,7 +52,6 @@ def is_redirect(url: str) -> bool:
 
 
 def is_advert(url: str) -> bool:
-    """Whether ``url`` is an engine's paid click."""
     parts = _split(url)
     return parts is not None and bool(ADVERT_HOST.search(parts.hostname or "") or ADVERT_PATH.match(parts.path))
 

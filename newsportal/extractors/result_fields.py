@@ -97,7 +97,6 @@ def _width(line: str) -> int:
 
 
 def is_title(text: str) -> bool:
-    """Whether a link's text can be a title: not an address, a date or a button."""
     return not (HOST.match(text) or NOISE.match(text) or is_date(text))
 
 
@@ -127,7 +126,6 @@ def is_date(line: str) -> bool:
 
 
 def date_in(text: str) -> str | None:
-    """The first date written in ``text``, as written."""
     stripped = text.strip(EDGE)
     if AGO.match(stripped):
         return stripped

@@ -93,7 +93,6 @@ def result_list(document: Document) -> list[Entry]:
 
 
 def records(document: Document) -> list[Record]:
-    """The records of the best list of the page."""
     own = page_host(document)
     outside: dict[Element, bool] = {}
     links = [link for link in document.root.iter("a") if _eligible(link, own) and not _is_outside(link, outside)][:MAX_LINKS]

@@ -133,12 +133,10 @@ class SiteKnowledge:
         return frozenset(line for number, line in zip(numbers, lines, strict=True) if number in repeated)
 
     def holds(self, site: str) -> bool:
-        """Whether any page of ``site`` (as :func:`site_of` names it) is remembered."""
         with self._lock:
             return site in self._sites
 
     def pages(self) -> list[tuple[str, Known]]:
-        """Every page that is remembered, those of the site used last at the end."""
         with self._lock:
             return [page for site in self._sites.values() for page in site.items()]
 

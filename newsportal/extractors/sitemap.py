@@ -260,7 +260,6 @@ class _Target:
                 self._record[self._field] = known + text[:MAX_URL]
 
     def close(self) -> None:
-        """The record that is open is whole."""
         if self._record is None:
             return
         if len(self.reader.entries) >= MAX_ENTRIES:

@@ -157,7 +157,6 @@ def enclosing(source: Source, label: str, place: int) -> Block | None:
 
 
 def end_of(source: Source, opening: Tag) -> int:
-    """Where the element is closed; the source's end for one that never is."""
     depth = 0
     for tag in source.tags:
         if tag.name != opening.name or tag.start < opening.start:
@@ -169,7 +168,6 @@ def end_of(source: Source, opening: Tag) -> int:
 
 
 def text_within(source: Source, block: Block) -> str:
-    """The block's part of ``source.text``."""
     ends = (*source.offsets, len(source.text))
     return source.text[ends[bisect_left(source.places, block.tag.end)] : ends[bisect_left(source.places, block.end)]]
 

@@ -60,7 +60,6 @@ def count(body: dom.Element) -> dict[dom.Element, int]:
 
 
 def chinese_length(text: str) -> int:
-    """The Chinese characters of ``text``."""
     return len(CJK.findall(text))
 
 

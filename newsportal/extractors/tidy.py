@@ -57,7 +57,6 @@ def _common(page: Blocks, body: Body) -> int | None:
 
 
 def _boxes_kept(page: Blocks, body: Body) -> set[int]:
-    """The boxes around kept blocks."""
     kept: set[int] = set()
     for block, wanted in zip(page.blocks, body.kept, strict=True):
         box = block.box if wanted else -1

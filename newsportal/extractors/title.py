@@ -124,7 +124,6 @@ def _witnesses(texts: Sequence[str]) -> Witnesses:
 
 
 def _agreeing(document: dom.Document, title: str, witnesses: Witnesses) -> str | None:
-    """The text on the page that agrees best with what the page calls its article."""
     best, most = None, 0.0
     for kind in (headings, marked, lambda page: lines_in(page, title)) if witnesses.all else ():
         for shown in kind(document):

@@ -43,8 +43,6 @@ class Address:
 
 @dataclass(slots=True)
 class Branch:
-    """What is known of one site."""
-
     templates: dict[Directory, list[Template]] = field(default_factory=dict)
     waiting: OrderedDict[tuple[Directory, str], Layout] = field(default_factory=OrderedDict)
 

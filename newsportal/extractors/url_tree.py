@@ -54,7 +54,6 @@ class UrlTree:
         )
 
     def learn(self, document: dom.Document, link: Link | None, fetched: datetime, found: Extraction | None = None) -> None:
-        """Put the page into the tree."""
         try:
             address, page = _read(document)
         except NotApplicable:
@@ -62,7 +61,6 @@ class UrlTree:
         self._template(address, page)
 
     def saved(self) -> str:
-        """What was learnt, as text that :meth:`restore` takes."""
         with self._lock:
             return write_library(self.library)
 

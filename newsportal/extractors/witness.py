@@ -103,7 +103,6 @@ def _pieces(text: str) -> list[str]:
 
 
 def squeezed(text: str) -> str:
-    """The letters and digits of ``text``."""
     return text if text.isalnum() else NO_LETTERS.sub("", text)
 
 

@@ -166,7 +166,6 @@ def time_nodes(tree: Tree) -> list[bool]:
 
 @lru_cache(maxsize=4096)
 def is_authors(names: str) -> bool:
-    """Whether a node calls itself a name's."""
     return AUTHOR_NAME.search(names) is not None
 
 
@@ -184,7 +183,6 @@ def author_nodes(tree: Tree) -> list[bool]:
 
 
 def is_quote(tree: Tree, at: int) -> bool:
-    """Whether a node is somebody else's words."""
     node = tree.nodes[at]
     if node.tag == "blockquote":
         return not CONTENT.search(node.names)

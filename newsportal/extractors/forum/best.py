@@ -45,8 +45,6 @@ LATER_PAGE: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The tree and what stands where in it."""
-
     tree: Tree
     times: list[bool]
     authors: list[bool]
@@ -122,7 +120,6 @@ def _records(page: Page, document: dom.Document, hints: bool) -> tuple[list[Reco
 
 
 def _filled(page: Page, records: Sequence[Record]) -> list[Record]:
-    """The records with their parts, those left out that are no posts."""
     if not records:
         return []
     over = overlay(page.tree, page.signs, records)

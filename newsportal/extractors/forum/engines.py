@@ -21,8 +21,6 @@ from newsportal.extractors.forum.tree import Tree, outermost
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """An engine's marks, and selectors for a post's parts."""
-
     name: str
     marks: tuple[str, ...]
     body: str
@@ -238,7 +236,6 @@ def select(tree: Tree, root: dom.Element, selector: str) -> list[int]:
 
 
 def numbers(tree: Tree, root: dom.Element, selector: str) -> list[int]:
-    """The nodes that a selector finds, in page order."""
     return [at for element in dom.css(root, selector) if (at := tree.number.get(element)) is not None]
 
 

@@ -71,7 +71,6 @@ def signs_of(times: Sequence[bool], authors: Sequence[bool]) -> Signs:
 
 
 def groups_of(tree: Tree, signs: Signs) -> list[Group]:
-    """All candidates, the best first."""
     total = tree.plain[-1] or 1
     names: dict[tuple[int, ...], str] = {}
     for (_, name), members in _candidates(tree, signs).items():
@@ -104,21 +103,13 @@ def _scored(tree: Tree, signs: Signs, names: str, members: Sequence[int], total:
         mass += chars
     sum_worth = sum(worth)
     score = sum_worth * sqrt(max(mass, 0) / total) * (sum_worth / len(worth)) * (HINT if NAMED.search(names) else 1)
-    score *= _uniformity(tree, members)
-    score *= NUMBERED if _are_numbered(tree, members) else 1
-    return Group(names, tuple(members), tuple(worth), score)
-
-
-def _uniformity(tree: Tree, members: Sequence[int]) -> float:
-    """The share of the members whose first name is the commonest one."""
+    # the share of the members whose first name is the commonest one
     first = Counter(tree.nodes[at].names.split(None, 1)[0] if tree.nodes[at].names else "" for at in members)
-    return first.most_common(1)[0][1] / len(members)
-
-
-def _are_numbered(tree: Tree, members: Sequence[int]) -> bool:
-    """Whether most members have an id with a number, each another: ``post_123``."""
+    score *= first.most_common(1)[0][1] / len(members)
+    # whether most members have an id with a number, each another
     ids = {ident for at in members if (ident := tree.nodes[at].element.get("id")) and DIGIT.search(ident)}
-    return len(ids) >= REGULAR * len(members)
+    score *= NUMBERED if len(ids) >= REGULAR * len(members) else 1
+    return Group(names, tuple(members), tuple(worth), score)
 
 
 def _worth(time: float, author: float, text: float) -> float:

@@ -121,7 +121,6 @@ def is_wall(document: dom.Document) -> bool:
 
 
 def _anchors(document: dom.Document) -> Iterator[Anchor]:
-    """Links within the site."""
     host = host_of(document.url)
     for number, node in enumerate(document.root.iter("a")):
         if number >= MAX_LINKS:

@@ -100,7 +100,6 @@ def _of_pivots(one: Pivot, other: Pivot) -> float:
 
 
 def _common(first: Sequence[str], second: Sequence[str]) -> int:
-    """The length of the longest common subsequence."""
     row = [0] * (len(second) + 1)
     for tag in first:
         before, row = row, [0]

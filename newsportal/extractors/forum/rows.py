@@ -86,7 +86,9 @@ def facts(row: dom.Element, title: dom.Element, pager: Sequence[dom.Element], no
             _count(text, node, named, plain)
     last, precision = max(times, default=(None, DAY), key=lambda one: one[0])
     replies = named[0] if named else min(plain[:2], default=None)
-    return Facts(replies, last, precision, _stuck(row))
+    said = [f"{node.get('class') or ''} {node.get('id') or ''} {node.get('alt') or ''} {node.get('title') or ''}" for node in row.iter("*")]
+    said += [f"{above.get('class') or ''} {above.get('id') or ''}" for above in ancestors(row, LEVELS)]
+    return Facts(replies, last, precision, any(STUCK.search(one) for one in said if one.strip()))
 
 
 def _times(node: dom.Element, texts: Iterable[str | None], now: datetime, zone: tzinfo) -> list[tuple[datetime, float]]:
@@ -120,12 +122,6 @@ def _count(text: str | None, node: dom.Element, named: list[int], plain: list[in
         (named if REPLIES.search(around + below) else plain).append(number)
     elif REPLIES.search(said) and len(NUMBER.findall(said)) == 1 and not CLOCK.search(said):
         named.append(int(NUMBER.findall(said)[0].replace(",", "")))
-
-
-def _stuck(row: dom.Element) -> bool:
-    said = [f"{node.get('class') or ''} {node.get('id') or ''} {node.get('alt') or ''} {node.get('title') or ''}" for node in row.iter("*")]
-    said += [f"{above.get('class') or ''} {above.get('id') or ''}" for above in ancestors(row, LEVELS)]
-    return any(STUCK.search(one) for one in said if one.strip())
 
 
 # Boards and threads by their shape alone, where the addresses say nothing: what stands in the rows of links of one form.

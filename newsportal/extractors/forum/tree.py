@@ -83,7 +83,6 @@ class Tree:
 
     @cached_property
     def number(self) -> dict[dom.Element, int]:
-        """Element → number."""
         return {node.element: at for at, node in enumerate(self.nodes)}
 
     @cached_property
@@ -145,7 +144,6 @@ class Tree:
 
 
 def read_tree(body: dom.Element) -> Tree:
-    """Walk the tree below ``body`` once."""
     tree = Tree()
     current, links, kept = -1, 0, 0
     events = dom.walk(body)

@@ -64,8 +64,6 @@ HEADINGS: Final = 3  # headings of a page that are taken for its story's
 
 @dataclass(slots=True)
 class Met:
-    """An element that shows a picture, as the walk finds it."""
-
     node: dom.Element
     url: str | None
     link: str | None

@@ -30,8 +30,6 @@ PICTURES: Final = ("img", "picture", "amp-img")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A photo story as an index page shows it."""
-
     url: str
     title: str | None = None
     summary: str | None = None

@@ -160,7 +160,6 @@ def _is_story(slides: Slides, own: Sequence[Image], way: Ways, count: Count | No
 
 
 def _once(images: Sequence[Image]) -> tuple[Image, ...]:
-    """Each picture once, in its largest copy."""
     found: dict[str, Image] = {}
     for image in images:
         enter(found, image)

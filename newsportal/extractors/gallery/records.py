@@ -92,7 +92,6 @@ def _shallow_caption(record: Mapping[str, Any]) -> str | None:
 
 
 def words_of(value: Any) -> str | None:
-    """A caption as plain text."""
     if isinstance(value, dict):
         value = value.get("text") or value.get("plain") or value.get("html")
     if not isinstance(value, str) or not value.strip():

@@ -65,7 +65,6 @@ def is_end(page: GalleryPage, met: Sequence[GalleryPage], *, asked: str | None =
 
 
 def told_total(pages: Sequence[GalleryPage]) -> int | None:
-    """How many pages the story has, as most of its pages say."""
     told = [page.total for page in pages if page.total]
     return max(sorted(set(told)), key=told.count) if told else None
 

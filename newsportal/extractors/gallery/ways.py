@@ -53,7 +53,7 @@ def ways(document: dom.Document, count: Count | None) -> Ways:
     links = _links(document)
     named = _lettered(document.url, [link.url for link in links]) or _numbered(links, count)
     if named:
-        return _of_row(document.url, named, count)
+        return _of_row(document.url, named)
     url = _onward(document.url, links, count)
     if url is not None:
         return Ways(count.number if count else None, next=url)
@@ -66,7 +66,7 @@ def by_pictures(url: str, targets: Iterable[str | None], count: Count | None) ->
     steps = [(found, target) for target in targets if target is not None and (found := step(own, target)) is not None]
     if not steps:
         lettered = {target for target in targets if target is not None and same_story(url, target)}
-        return _of_row(url, _lettered(url, lettered), count) if lettered else Ways()
+        return _of_row(url, _lettered(url, lettered)) if lettered else Ways()
     here = next(found.here for found, _ in steps)
     named = {found.there if found.there is not None else 1: target for found, target in steps if found.here == here}
     form = next((found.form for found, _ in steps if found.there is not None), None)
@@ -74,7 +74,7 @@ def by_pictures(url: str, targets: Iterable[str | None], count: Count | None) ->
     named[number] = url
     if form is not None:
         named = _filled(named, form, max(*named, count.total if count is not None and not count.pictures else 0))
-    return _of_row(url, named, count)
+    return _of_row(url, named)
 
 
 def same_story(url: str, other: str) -> bool:
@@ -186,7 +186,7 @@ def _numbered(links: list[_Link], count: Count | None) -> dict[int, str]:
     return {}
 
 
-def _of_row(url: str, named: Mapping[int, str], count: Count | None) -> Ways:
+def _of_row(url: str, named: Mapping[int, str]) -> Ways:
     own = next((number for number, address in named.items() if address in ("", url)), 1)
     pages = {**named, own: url}
     return Ways(own, tuple(address for _, address in sorted(pages.items()))[:MAX_PAGES], pages.get(own + 1))
