@@ -14,8 +14,7 @@ from newsportal.commands import jsonl
 from newsportal.commands.pages import SavedPage, saved_pages
 from newsportal.dom import Document, document
 from newsportal.engines.base import Engine, ResultPage
-from newsportal.engines.guess import guess
-from newsportal.engines.reading import read
+from newsportal.engines.reading import guess, read
 from newsportal.errors import NewsportalError
 from newsportal.items import Page
 

@@ -12,16 +12,16 @@ nothing at all                                    no results, changed if the pag
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 
 from newsportal.dom import Document
-from newsportal.engines import blocked, feed_results
+from newsportal.engines import ENGINES, blocked, feed_results, load
 from newsportal.engines.base import Engine, Result, ResultPage
 from newsportal.engines.wrapper import absolute
 from newsportal.errors import EngineBlocked, NotApplicable
 from newsportal.extractors.redirect import resolve
 from newsportal.extractors.result_fields import Entry, published
-from newsportal.extractors.result_list import result_list
+from newsportal.extractors.result_list import page_host, result_list
 
 FEW = 0.5  # a wrapper that finds less than this share of what repeats in the page is suspected to know only half of the layout
 
@@ -97,3 +97,29 @@ def target_of(result: Result) -> str:
     """The article's address as far as it is known without a request: what the page says, or what the link itself holds."""
     target = result.target or ""
     return resolve(target if target.startswith(("http://", "https://")) else result.link)
+
+
+# Whose result page is this? For saved pages that come without a word about their engine.
+
+UNKNOWN = Engine(name="unknown", url="##QUERY##")  # Nobody's page that we know: the template-free reader reads it
+AT_LEAST = 3  # results a wrapper must find to be believed on a page whose host says nothing
+
+
+def guess(document: Document) -> Engine:
+    """The engine whose wrapper reads most of ``document``: among those of its host, or among all if the host says nothing.
+
+    Of equals the first: an engine's news pages often have the layout of its Web pages, seldom the other way round.
+    """
+    host = page_host(document)
+    engines = [load(name) for name in ENGINES]
+    own = [engine for engine in engines if any(f".{part}" in f".{host}" for part in engine.hosts)]
+    candidates = sorted(own, key=lambda engine: engine.kind == "news") or engines
+    found = [(_weight(engine, document), -order, engine) for order, engine in enumerate(candidates)]
+    weight, _, engine = max(found, key=lambda one: one[:2])
+    return engine if weight > (0 if own else AT_LEAST) else UNKNOWN
+
+
+def _weight(engine: Engine, document: Document) -> float:
+    """Results the wrapper finds; a summary and a site make one count fully, since wide rules find titles anywhere."""
+    results = engine.parse(document, datetime.now(UTC)) if engine.parse else []
+    return sum(0.4 + 0.3 * bool(result.summary) + 0.3 * bool(result.site) for result in results)

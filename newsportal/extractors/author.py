@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from newsportal import dom
-from newsportal.extractors.called import called, short_text
+from newsportal.extractors.class_names import called, short_text
 from newsportal.extractors.metadata import Metadata
 from newsportal.extractors.title import SEPARATOR
 from newsportal.text import CJK, clean

@@ -17,7 +17,7 @@ from newsportal.extractors.blocks import Block, Blocks
 from newsportal.extractors.core import NAMES as RECORD_NAMES
 from newsportal.extractors.core import Core, below, find_core, find_records, levels_from
 from newsportal.extractors.hints import FIRST_TAG_BIT, LAST_TAG_BIT, MEANINGS, TAG_NAMES
-from newsportal.extractors.witness import witness
+from newsportal.extractors.reference_hints import witness
 from newsportal.text import has_stop_word
 
 Column = NDArray[Any]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from newsportal import dom
-from newsportal.extractors.called import short_text
+from newsportal.extractors.class_names import short_text
 from newsportal.extractors.clock import MONTH
 from newsportal.text import clean
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from newsportal import dom
 from newsportal.extractors.author import CUT, MAX_BYLINES
-from newsportal.extractors.called import called, short_text
+from newsportal.extractors.class_names import called, short_text
 from newsportal.extractors.metadata import Metadata
 
 MAX_LINE_CHARS: Final = 160

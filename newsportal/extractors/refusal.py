@@ -8,7 +8,7 @@ from typing import Final
 from newsportal import dom
 from newsportal.errors import NotApplicable
 from newsportal.extractors.body import Body
-from newsportal.extractors.witness import terms
+from newsportal.extractors.reference_hints import terms
 from newsportal.text import visible_length
 
 MIN_CHARS: Final = 12  # fewer characters are no 快讯: the shortest in the development set has 25

@@ -14,7 +14,7 @@ from difflib import SequenceMatcher
 from typing import Final
 
 from newsportal import dom
-from newsportal.extractors.called import short_text
+from newsportal.extractors.class_names import short_text
 from newsportal.extractors.headlines import (
     MARK_LAST,
     MAX_TITLE_CHARS,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from newsportal.dom import from_text
-from newsportal.engines.guess import UNKNOWN, guess
+from newsportal.engines.reading import UNKNOWN, guess
 
 FIXTURES = Path(__file__).parent / "fixtures"
 

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta, tzinfo
 from typing import Final, Literal
 
 from newsportal import dom
-from newsportal.extractors.called import ancestors
+from newsportal.extractors.class_names import ancestors
 from newsportal.extractors.date import DATE_LIKE, find_dates
 from newsportal.extractors.forum.addresses import form_of
 from newsportal.text import CJK

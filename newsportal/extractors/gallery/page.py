@@ -14,13 +14,13 @@ from newsportal.errors import NotApplicable
 from newsportal.extractors import published
 from newsportal.extractors.author import author
 from newsportal.extractors.best import declares_article
-from newsportal.extractors.gallery.beside import Told, told
+from newsportal.extractors.gallery.captions import Told, told
 from newsportal.extractors.gallery.counter import Count, counted
+from newsportal.extractors.gallery.next_page import Ways, by_pictures, same_story, ways
 from newsportal.extractors.gallery.pictures import Shown, of_story, shown
 from newsportal.extractors.gallery.slideshow import Slides, slideshow
 from newsportal.extractors.gallery.story import bare_title
 from newsportal.extractors.gallery.variants import enter, key_of
-from newsportal.extractors.gallery.ways import Ways, by_pictures, same_story, ways
 from newsportal.extractors.hub_urls import Address
 from newsportal.extractors.metadata import Metadata, language_of, read_metadata
 from newsportal.extractors.origin import origin

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from newsportal import dom
-from newsportal.extractors.called import ancestors
+from newsportal.extractors.class_names import ancestors
 from newsportal.extractors.gallery.elements import ASIDE, ASIDE_TAGS, SKIPPED
 from newsportal.extractors.gallery.pictures import Shown
 from newsportal.extractors.images import caption_of
