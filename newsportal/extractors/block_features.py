@@ -108,23 +108,21 @@ def own_rows(blocks: Sequence[Block]) -> NDArray[np.float32]:
 
 def _own(text: str, length: int) -> tuple[float, ...]:
     short = len(text) <= SHORT_CHARS
-    low = text[:NOTICE_CHARS].lower()
+    opening = text[:NOTICE_CHARS]
+    low = opening.lower()
     head = text[:UPPER_CHARS]
     sentences = len(SENTENCE.findall(text))
     return (
         sentences,
         END.search(text[-6:]) is not None,
-        (sentences > 0 or has_stop_word(text)) and not _is_code(text[:NOTICE_CHARS]),
+        (sentences > 0 or has_stop_word(text))
+        and not (("{" in opening or "function" in opening or opening.startswith("var")) and CODE.search(opening) is not None),
         len(DIGIT.findall(text)) / length,
         0 if low.startswith(head) else sum(map(str.isupper, head)) / min(length, UPPER_CHARS),
         short and NUMBER.search(text) is not None and DATE.search(low) is not None,
         NOTICE.search(low) is not None,
         len(CONTROL.findall(low)) if short else 0,
     )
-
-
-def _is_code(text: str) -> bool:
-    return ("{" in text or "function" in text or text.startswith("var")) and CODE.search(text) is not None
 
 
 def features(page: Blocks, heading: str | None, told: str | None, declared: str | None = None) -> Table:
