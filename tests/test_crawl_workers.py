@@ -48,7 +48,8 @@ def visited(uri: str) -> set[str]:
 
 
 def work(sources: Path, uri: str, number: int, wanted: set[str], kills: int = 0) -> list[int]:
-    """Let so many workers crawl until every source was visited and no link waits for them; so many of them are killed on their way."""
+    """Let so many workers crawl until every source was visited, or asked to be left alone, and no link waits for them; so many of them are
+    killed on their way. One that is killed right after a captcha leaves its source resting for an hour, with its visit open."""
     workers = [subprocess.Popen(command("worker", sources), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for _ in range(number)]
     due = [(share + 1) * 20 for share in range(kills)]  # articles stored until the next is killed
     until, idle = monotonic() + PATIENCE, 0
@@ -58,13 +59,13 @@ def work(sources: Path, uri: str, number: int, wanted: set[str], kills: int = 0)
             sleep(1)
             with suppress(StoreError), opened(uri) as store:
                 busy = any(row.next is None for row in store.links.waiting(failed=False)) or store.links.leased()
-                done = wanted <= {state.source for state in store.source_states() if state.last_run is not None}
+                done = wanted <= {state.source for state in store.source_states() if state.last_run or state.rest_until}
                 idle = idle + 1 if done and not busy else 0
                 if due and store.tally().articles >= due[0]:
                     due.pop(0)
                     victim = workers.pop(0)
                     victim.kill()
-                    victim.wait()
+                    victim.communicate()
                     workers.append(subprocess.Popen(command("worker", sources), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE))
     finally:
         for worker in workers:

@@ -128,10 +128,13 @@ def test_a_channel_of_photo_stories_can_be_tried(site: PictureSite, tmp_path: Pa
     sources = written(tmp_path, site, "  seed: /photo/2026/\n  pattern: '{id}_{n}.html'\n")
     (trial,) = lines("source", "test", "图站", "--sources", str(sources), "--json")
     assert len(trial["links"]) == 3
-    assert trial["article"]["text"].startswith("3 pictures on 3 pages; that is all. 第11号桥的第1张照片")
+    assert trial["article"]["note"]["code"] == "look.pictures"
+    assert trial["article"]["note"]["text"].startswith("3 pictures on 3 pages, all that there are")
+    assert trial["article"]["text"].startswith("第11号桥的第1张照片")
     told = run("source", "test", "gallery:图站", "--sources", str(sources)).stdout
     assert "3 photo stories" in told
     assert "one photo story: http://" in told
+    assert "3 pictures on 3 pages, all that there are" in told
     nothing = written(tmp_path, site, "  seed: /nowhere/\n")
     found = run("source", "test", "图站", "--sources", str(nothing))
     assert found.exit_code == 1
@@ -149,4 +152,4 @@ def test_a_channel_of_photo_stories_is_added_by_its_address(site: PictureSite, t
     again = CliRunner().invoke(cli.app, ["source", "add", f"{site.at}/photo/", "--gallery", "--sources", str(path)])
     assert "is there already, as gallery:桥" in str(again.exception)
     none = CliRunner().invoke(cli.app, ["source", "add", f"{site.at}/photo/2026/11_1.html", "--gallery", "--sources", str(path)])
-    assert "links that look like photo stories" in str(none.exception)
+    assert "Only 0 links look like photo stories" in str(none.exception)

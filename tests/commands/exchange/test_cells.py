@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import csv
 import io
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -77,6 +79,15 @@ def test_a_text_of_ten_megabytes(capsys: object) -> None:
     assert through([row]) == [row]
 
 
+@pytest.fixture
+def field_limit() -> Iterator[None]:
+    """The csv module has one limit for the whole process."""
+    limit = csv.field_size_limit()
+    yield
+    csv.field_size_limit(limit)
+
+
+@pytest.mark.usefixtures("field_limit")
 def test_no_line_and_no_cell_fills_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("newsportal.commands.exchange.cells.LONGEST", 100)
     with pytest.raises(ValueError, match="a line of more than 100 characters"):
