@@ -138,7 +138,7 @@ def test_a_channel_of_photo_stories_can_be_tried(site: PictureSite, tmp_path: Pa
     nothing = written(tmp_path, site, "  seed: /nowhere/\n")
     found = run("source", "test", "图站", "--sources", str(nothing))
     assert found.exit_code == 1
-    assert "no link contains '/nowhere/'" in found.stdout
+    assert "No link contains '/nowhere/'. (no-seed)" in found.stdout
 
 
 @pytest.mark.slow
