@@ -28,7 +28,7 @@ def test_the_portal_has_something_to_show(tmp_path: Path) -> None:
     made = readers.fill(store, newsroom.NOW)
     readers.earlier_months(open_engine(uri, create=False), newsroom.NOW)
     assert (made.readers, store.readers.counts()) == (readers.READERS, (made.views, readers.READERS))
-    months = store.reader_months.months(alpha=0.5)
+    months = store.readers.months(alpha=0.5)
     assert [month.start.month for month in months] == [6, 7, 8, 9, 10, 11, 12, 1, 2, 3, 4, 5]
     assert all(month.offered > month.opened > month.liked > 0 for month in months)
     [(_, facts)] = store.readers.fits()
