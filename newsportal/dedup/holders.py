@@ -84,7 +84,7 @@ class Holders:
         self._facts[:, number - self._base] = story, crc32(title.encode("utf-8", "surrogatepass")), length
         self._next = number + 1
 
-    def told(self, number: int, story: int) -> None:
+    def move(self, number: int, story: int) -> None:
         """A remembered document is in another story now."""
         if self._first <= number < self._next:
             self._facts[0, number - self._base] = story

@@ -16,7 +16,7 @@ from threading import Lock
 from typing import Any, Final
 
 import numpy as np
-from sqlalchemy import Connection, bindparam, delete, func, insert, select
+from sqlalchemy import Connection, and_, bindparam, delete, func, insert, select
 
 from newsportal.dedup.fingerprints import Codes, Fingerprint, fingerprint
 from newsportal.dedup.holders import Holders, Likely, indexed
@@ -51,11 +51,11 @@ ROWS = (
     .order_by(PRINTS.c.number)
     .limit(bindparam("most"))
 )
-FOLDS = (
-    select(PRINTS.c.number, ARTICLES.c.story_id)
-    .join(ARTICLES, ARTICLES.c.id == CHANGES.c.id)
-    .join(PRINTS, PRINTS.c.article_id == CHANGES.c.id)
-    .where(CHANGES.c.seq > bindparam("seq"), CHANGES.c.kind == "fold")
+FOLDS = (  # and the numbers of all other changes, without a fingerprint's
+    select(CHANGES.c.seq, PRINTS.c.number, ARTICLES.c.story_id)
+    .outerjoin(PRINTS, and_(PRINTS.c.article_id == CHANGES.c.id, CHANGES.c.kind == "fold"))
+    .outerjoin(ARTICLES, ARTICLES.c.id == PRINTS.c.article_id)
+    .where(CHANGES.c.seq > bindparam("seq"))
     .order_by(CHANGES.c.seq)
 )
 CANDIDATES = (
@@ -81,7 +81,8 @@ class PrintIndex:
 
     def __init__(self) -> None:
         self._holders = Holders()
-        self._number = self._move = 0  # the last ones that are known
+        self._number = 0  # of the last row that is known
+        self.last_seq = 0
         self.read = False
         self._lock = Lock()
         self._batch = Lock()
@@ -93,13 +94,14 @@ class PrintIndex:
         what it wrote itself stands within :meth:`unless_it_fails`.
         """
         with self._lock:
-            last = last_seq(connection)
+            if not self._number:  # moves from before a row was read are in the row
+                self.last_seq = last_seq(connection)
+            for seq, number, story_id in connection.execute(FOLDS, {"seq": self.last_seq}).all():
+                if number is not None:
+                    self._holders.move(number, story_number(story_id))
+                self.last_seq = seq
             rows = connection.execute(ROWS, {"number": self._number, "most": PAGE}).all()
-            if self._number:  # moves from before a row was read are in the row
-                for number, story_id in connection.execute(FOLDS, {"seq": self._move}):
-                    self._holders.told(number, story_number(story_id))
             self._learn(rows, connection)
-            self._move = last
             more = len(rows) == PAGE
             self.read = self.read or not more
         return more
@@ -111,13 +113,13 @@ class PrintIndex:
         For one thread after the other: another's rows, which may be rolled back as well, are no place to go back to.
         """
         with self._batch:
-            number, move = self._number, self._move
+            number, seq = self._number, self.last_seq
             try:
                 yield
             except BaseException:
                 with self._lock:
                     self._holders.forget_from(number + 1)
-                    self._number, self._move = number, move
+                    self._number, self.last_seq = number, seq
                 raise
 
     def likely(self, new: Fingerprint) -> Likely:

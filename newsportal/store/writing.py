@@ -49,7 +49,7 @@ def _row(connection: Connection, article_id: str) -> dict[str, Any] | None:
 
 def _insert(connection: Connection, article: Article, keys: Sequence[FoldKey], new: Printed, now: datetime) -> Added:
     row, topics, decision = row_of(article, now=now), topics_of(article), article.decision
-    if decision is not None and decision.seq == prints.last_seq(connection):
+    if decision is not None and decision.seq == new.index.last_seq:
         found = decision.fold
     else:  # something came in between
         found = _repeated(connection, row, keys, new)
